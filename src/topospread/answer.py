@@ -5,7 +5,8 @@ An answer is its own JSON: `Answer.to_json` writes the struct. The formats of it
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from importlib import import_module
+from typing import Annotated, Any, ClassVar, Literal
 
 from msgspec import Meta, field
 
@@ -80,9 +81,14 @@ class Answer(Base, frozen=True, kw_only=True):
 
     ``bool(answer)`` is true for yes and false for no.
 
+    Attributes:
+        PAGE: module and function that give the page of this kind of answer.
+
     Raises:
         UnknownVerdictError: if ``bool()`` is applied to an unknown verdict.
     """
+
+    PAGE: ClassVar[str] = ""
 
     api_version: Annotated[str, Meta(description="Version of this format.")] = API_VERSION
     kind: Annotated[str, Meta(description="Kind of answer, for example `Why`.")] = ""
@@ -105,3 +111,25 @@ class Answer(Base, frozen=True, kw_only=True):
     def __repr__(self) -> str:
         text = f"<{type(self).__name__} {self.verdict}: {self.says}"
         return f"{text[: _REPR_LENGTH - 2]}…>" if len(text) >= _REPR_LENGTH else f"{text}>"
+
+    def page(self) -> Any:
+        """Return the `render.blocks.Page` that every format draws."""
+        module, _, name = self.PAGE.partition(":")
+        return getattr(import_module(module), name)(self)
+
+    def text(self, *, wide: bool = False, width: int = 80) -> str:
+        """Return what the command prints, without colours.
+
+        Args:
+            wide: whether everything is shown, as with ``-o wide``.
+            width: columns of the screen.
+        """
+        return str(import_module("topospread.render.text").text(self.page(), wide=wide, width=width))
+
+    def markdown(self) -> str:
+        """Return the answer as GitHub Markdown, as with ``-o md``."""
+        return str(import_module("topospread.render.markdown").markdown(self.page()))
+
+    def _repr_html_(self) -> str:
+        """Return the answer as a notebook shows it."""
+        return str(import_module("topospread.render.html").fragment(self.page()))

@@ -46,6 +46,8 @@ from .without import without_each
 
 NEAREST = 3
 """How many kinds of nodes that lack little are told."""
+ADMITTED = 12
+"""Number of kinds of admitted nodes that an explanation keeps."""
 
 
 def explain(  # noqa: PLR0913 - keyword arguments of the public API
@@ -171,6 +173,7 @@ class _Explainer:
             "constraints": self._tables(obstacles, ended.queue, queued.workload),
             "plugins": obstacles.rejections(),
             "nearest": obstacles.nearest(NEAREST),
+            "admitted": obstacles.admitted(ADMITTED),
         }
         if self._suggest:
             simulation.restore()

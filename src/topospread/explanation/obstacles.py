@@ -135,6 +135,8 @@ class Obstacles:
                     reasons.update(dict.fromkeys(each.status[code].reasons, number))
                 alone = int(np.count_nonzero(rejects & (self.count == 1)))
                 details = self._taints(rejects) if each.plugin == TAINTS else ()
+                if each.plugin == AFFINITY:
+                    details = tuple(f"{key}={value}" for key, value in (self.pod.spec.node_selector or {}).items())
                 result.append(PluginRejections(each.plugin, nodes, alone, dict(reasons), details))
         return tuple(result)
 
@@ -220,12 +222,20 @@ class Obstacles:
         shortages = getattr(room, "shortages", None)
         return [Shortage(*each) for each in shortages(int(self.rows[position]))] if shortages else []
 
-    def nearest(self, most: int) -> tuple[NearNode, ...]:
+    def admitted(self, most: int) -> tuple[NearNode, ...]:
+        """The kinds of nodes that topology spread lets pass, those that lack least first.
+
+        All nodes count if topology spread alone rejects no node: relaxing it would not help.
+        """
+        spread = self.rejected_by(SPREAD)
+        return self.nearest(most, ~spread if np.any(spread & (self.count == 1)) else None)
+
+    def nearest(self, most: int, among: Bools | None = None) -> tuple[NearNode, ...]:
         """The nodes that the fewest plugins reject, of these those that lack least; one of each kind of obstacle.
 
         Nodes that PreFilter left out come last: nothing of them makes them candidates.
         """
-        positions = np.flatnonzero(self.count > 0)
+        positions = np.flatnonzero(self.count > 0 if among is None else (self.count > 0) & among)
         if not len(positions):
             return ()
         refusing, excess = self._refusing()

@@ -264,6 +264,8 @@ class Explanation(PlainData):
         constraints: those in force, hard ones first.
         plugins: what each rejects; for a pod that has a node, of the other nodes as well.
         nearest: nodes that lack least, for a pod that fits nowhere, and the node of a bound pod that would be refused.
+        admitted: kinds of nodes that hard constraints admit, or of all nodes if other plugins close all that
+            constraints reject; for a pod that fits nowhere.
         suggestions: what would let the pod in, smallest first; only what was tried.
         searched: whether changes were looked for at all.
         untried: changes that were not tried, as too many pods would have had to be placed for them.
@@ -288,6 +290,7 @@ class Explanation(PlainData):
     constraints: tuple[ConstraintTable, ...] = ()
     plugins: tuple[PluginRejections, ...] = ()
     nearest: tuple[NearNode, ...] = ()
+    admitted: tuple[NearNode, ...] = ()
     suggestions: tuple[Suggestion, ...] = ()
     searched: bool = False
     untried: int = 0

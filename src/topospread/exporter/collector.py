@@ -102,6 +102,7 @@ class SpreadCollector(Collector):
         samples["topospread_constraint_blocked_pods"] |= dict(blocked)
         samples["topospread_pending_pods"][()] = tracker.blocked.waiting
         samples["topospread_pending_pods_not_asked"][()] = tracker.blocked.not_asked
+        samples["topospread_unjudged_pods"] |= {(what,): count for what, count in tracker.blocked.unjudged.items()}
         samples["topospread_workloads_not_judged"][()] = len(tracker.done.failures)
         samples["topospread_nodes"][()] = len(nodes)
         keys = {loss.topology_key for each in tracker.figures.values() for loss in each.losses}

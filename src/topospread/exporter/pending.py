@@ -12,6 +12,7 @@ from topospread.live.spread_figures import ConstraintOf
 from topospread.plugins.interface import PluginError
 from topospread.plugins.pod_topology_spread import HardConstraints, PodTopologySpread
 from topospread.scheduling.cycle import Scheduler
+from topospread.scheduling.verdict import Verdict
 from topospread.workloads.planned import QueuedPod
 
 from .planned_cluster import PlannedCluster
@@ -29,11 +30,14 @@ class BlockedPods:
         by: constraint → how many pods it keeps off nodes; a pod may be kept off by several.
         waiting: how many pods of the profiles wait for a node, gated ones left out.
         not_asked: of how many of them the constraints were not looked for.
+        unjudged: part of pods that topospread does not model, such as ``resourceClaims`` → how many waiting pods it
+            alone may keep off nodes.
     """
 
     by: Mapping[ConstraintOf, int] = field(default_factory=dict)
     waiting: int = 0
     not_asked: int = 0
+    unjudged: Mapping[str, int] = field(default_factory=dict)
 
 
 def blocked_by(world: PlannedCluster) -> BlockedPods:
@@ -47,21 +51,25 @@ def blocked_by(world: PlannedCluster) -> BlockedPods:
         key = world.cluster.shared_class(queued.pod).key
         alike.setdefault((key, f"{queued.workload.kind}/{queued.workload.name}"), []).append(queued)
     found: Counter[ConstraintOf] = Counter()
+    unjudged: Counter[str] = Counter()
     not_asked = 0
     for number, ((_, workload), pods) in enumerate(alike.items()):
         if number >= MOST_ASKED:
             not_asked += len(pods)
             continue
-        for topology_key in _keys_against(world.scheduler, pods[0]):
+        verdict = world.scheduler.verdict(pods[0].pod, pods[0].name)
+        if verdict.error:
+            unjudged.update(dict.fromkeys({each.what for each in verdict.unjudged}, len(pods)))
+            continue
+        for topology_key in _keys_against(world.scheduler, pods[0], verdict):
             found[ConstraintOf(pods[0].namespace, workload, topology_key, "DoNotSchedule")] += len(pods)
-    return BlockedPods(dict(found), sum(map(len, alike.values())), not_asked)
+    return BlockedPods(dict(found), sum(map(len, alike.values())), not_asked, dict(unjudged))
 
 
-def _keys_against(scheduler: Scheduler, queued: QueuedPod) -> list[str]:
-    """Topology keys of the constraints that reject a node; none where a node takes the pod."""
-    verdict = scheduler.verdict(queued.pod, queued.name)
+def _keys_against(scheduler: Scheduler, queued: QueuedPod, verdict: Verdict) -> list[str]:
+    """Return the topology keys of the constraints that reject a node; none where a node takes the pod."""
     by_spread = [number for number, each in enumerate(verdict.rejections) if each.plugin == _SPREAD]
-    if verdict.error or not by_spread or (verdict.blame < 0).any():
+    if not by_spread or (verdict.blame < 0).any():
         return []
     try:
         prepared = scheduler.view(scheduler.cluster.shared_class(queued.pod)).plugins.prepared[_SPREAD]

@@ -104,7 +104,7 @@ class Attempts:
         profile = pod.spec.scheduler_name or "default-scheduler"
         refused = _not_covered(pod)
         if refused:
-            parts.failures.handle(info, Failure("Unschedulable", refused, (NOT_PLACED,)))
+            parts.failures.handle(info, Failure("Unschedulable", refused, (NOT_PLACED,), event="NotJudged"))
             parts.observer.attempted(profile, "unschedulable", monotonic() - started)
             return
         parts.observer.attempting(info.key)
@@ -132,6 +132,8 @@ class Attempts:
         scheduler = self._scheduler
         promised = bool(scheduler.cluster.nominated)
         verdict = scheduler.verdict(pod) if promised else scheduler.pending_verdict(pod)
+        if verdict.error and verdict.unjudged:
+            return Failure("Unschedulable", verdict.error, (NOT_PLACED,), event="NotJudged")
         if verdict.error:
             return Failure("SchedulerError", verdict.error)
         if self._parts.explanations is not None:

@@ -61,9 +61,9 @@ def scheduled(pod: Pod, node: str) -> PodEvent:
     )
 
 
-def failed_scheduling(pod: Pod, message: str) -> PodEvent:
-    """It found no node, or trying it failed (``handleSchedulingFailure``)."""
-    return PodEvent(pod, "Warning", "FailedScheduling", "Scheduling", truncated(message))
+def failed_scheduling(pod: Pod, message: str, reason: str = "FailedScheduling") -> PodEvent:
+    """Return the event of a pod that found no node, was not judged, or failed (``handleSchedulingFailure``)."""
+    return PodEvent(pod, "Warning", reason, "Scheduling", truncated(message))
 
 
 def skipped(pod: Pod) -> PodEvent:

@@ -28,12 +28,14 @@ class Failure:
         message: for the condition, and cut for the event.
         rejectors: plugins that rejected it; none for an error.
         nominated: the node that it is promised from now on, "" for none, ``None`` for the one that it was.
+        event: reason of the event. ``NotJudged`` if topospread does not model a part of the pod.
     """
 
     reason: Reason
     message: str
     rejectors: Iterable[str] = ()
     nominated: str | None = ""
+    event: Literal["FailedScheduling", "NotJudged"] = "FailedScheduling"
 
 
 class Failures:
@@ -66,6 +68,6 @@ class Failures:
             return
         self._pods.promise(info.key, failure.nominated)
         pod = self._pods.waiting[info.key]
-        self._events.record(failed_scheduling(pod, failure.message))
+        self._events.record(failed_scheduling(pod, failure.message, failure.event))
         condition = Condition("PodScheduled", "False", failure.reason, failure.message)
         self._statuses.want(pod, condition, failure.nominated)

@@ -7,13 +7,13 @@ from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
+from topospread.answers.reasons import its_nodes
 from topospread.drills.remarks import STATEFUL_SETS_WAIT
 
 from .capacity_ends import what_ends
 from .layout import Layout
 from .paragraphs import counted, hanging, natural, together
 from .pending import why_of
-from .reasons import its_nodes
 
 if TYPE_CHECKING:
     from topospread.spare_capacity import Capacity, CapacityReport, KeyRoom, Purchase, TargetRoom

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING
 
+from topospread.answers.reasons import its_nodes, others
+
 from .layout import Layout
 from .paragraphs import in_order
-from .reasons import its_nodes, others
 
 if TYPE_CHECKING:
     from topospread.plugins.spread_arithmetic import ConstraintArithmetic

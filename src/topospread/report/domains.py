@@ -6,10 +6,11 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
+from topospread.answers.reasons import Reasons, nodes_and, of_them, on_it
+
 from .constraint_terms import constraint_terms
 from .layout import FEW, Layout
 from .paragraphs import counted, hanging, in_order, natural, together
-from .reasons import Reasons, nodes_and, of_them, on_it
 from .selectors import does_not_match, selects
 
 if TYPE_CHECKING:

@@ -6,11 +6,12 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
+from topospread.answers.reasons import its_nodes
+
 from .constraint_terms import constraint_terms
 from .domains import bar_of, no_domain, whose
 from .layout import Layout
 from .paragraphs import counted, hanging, in_order, listed, natural, together
-from .reasons import its_nodes
 from .selectors import requirements
 
 if TYPE_CHECKING:

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
+from topospread.answers.reasons import its_nodes
+
 from .drawing import BAR_HEIGHT, CHARACTER, DOWN, LINE, MARGIN, bar, cut, drawn, line, text
 from .paragraphs import counted, listed, natural
-from .reasons import its_nodes
 from .sums import minimum_words
 
 if TYPE_CHECKING:

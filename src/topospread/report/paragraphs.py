@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable
-from functools import lru_cache
 
-from topospread.whole_number import whole_number
+from topospread.answers.words import counted, in_order, listed, natural
+
+__all__ = ["counted", "hanging", "in_order", "listed", "named_row", "natural", "shown_length", "together"]
 
 _CODE = re.compile(r"\x1b\[[0-9;]*m")
 _SPACES = re.compile("( +)")
-_NUMBER = re.compile(r"(\d+)")
 _NARROW = 24
 _KEPT_TOGETHER = "\xa0"
 
@@ -77,28 +76,3 @@ def named_row(name: str, column: int, rest: str) -> list[str]:
 def together(text: str) -> str:
     """The text as one word, so that no line breaks within it."""
     return text.replace(" ", _KEPT_TOGETHER)
-
-
-def counted(number: int, noun: str) -> str:
-    """``1 pod``, ``2 pods``."""
-    return f"{number} {noun}" + ("" if number == 1 else "s")
-
-
-def listed(names: Collection[str], most: int) -> str:
-    """``a, b, c``, or ``a, b and 7 more`` when there are more than ``most``."""
-    shown = list(names)
-    if len(shown) <= most + 1:
-        return ", ".join(shown)
-    return f"{', '.join(shown[:most])} and {len(shown) - most} more"
-
-
-def in_order(names: Iterable[str]) -> list[str]:
-    """Names sorted as people count: node-2 before node-10."""
-    return sorted(names, key=natural)
-
-
-@lru_cache(maxsize=1 << 17)
-def natural(name: str) -> tuple[tuple[int, str], ...]:
-    """A key that sorts numbers within names by their value; node names are asked for again and again."""
-    numbers = ((part, whole_number(part)) for part in _NUMBER.split(name))
-    return tuple((-1, part) if number is None else (number, "") for part, number in numbers)

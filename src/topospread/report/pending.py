@@ -6,10 +6,11 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
+from topospread.answers.reasons import SPREAD, its_nodes, others
+
 from .domains import no_domain
 from .layout import Layout
 from .paragraphs import counted, hanging, listed, natural
-from .reasons import SPREAD, its_nodes, others
 from .sums import sum_of
 
 if TYPE_CHECKING:

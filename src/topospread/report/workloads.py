@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace as with_fields
 
+from topospread.answers.reasons import closed, full, others
+
 from .domains import spread_lines
 from .layout import Layout
 from .paragraphs import counted, hanging, in_order, natural, together
-from .reasons import closed, full, others
 from .rows import Row, notes_once, row_lines
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from topospread.api.meta import KubeObject
 from topospread.api.node import Node
-from topospread.api.pod import Pod
+from topospread.api.pod import Container, Pod, PodResourceClaim
 from topospread.api.workload import Deployment
 from topospread.config.gates import gates_for
 from topospread.config.load import default_configuration
@@ -153,6 +153,19 @@ def test_waiting_pods_are_told_by_the_constraint_that_rejects_a_node(tracker: Tr
     # The empty zone's node is cordoned, and counts all the same: the others are too full.
     assert tracker.blocked.by == {ConstraintOf("default", "App/web", ZONE, "DoNotSchedule"): 1}
     assert tracker.blocked.waiting == 1
+
+
+def test_waiting_pods_that_cannot_be_judged_are_counted_by_what_keeps_them(tracker: Tracker) -> None:
+    claims = [{"name": "gpu", "resourceClaimTemplateName": "gpu"}]
+    for number, cpu in enumerate(("1", "1", "64")):
+        waiting = pod(f"infer-{number}", f"infer-{cpu}", None)
+        container = msgspec.convert({"name": "c", "image": "i", "resources": {"requests": {"cpu": cpu}}}, Container)
+        spec = replace(waiting.spec, resource_claims=msgspec.convert(claims, list[PodResourceClaim]))
+        tracker.put(replace(waiting, spec=replace(spec, containers=[container])))
+    work(tracker)
+    # No node has 64 CPUs, whatever the claim asks: that pod is judged.
+    assert samples(tracker, "topospread_unjudged_pods") == {("resourceClaims",): 2}
+    assert samples(tracker, "topospread_pending_pods") == {(): 3}
 
 
 def test_the_worst_workloads_are_shown_and_domains_up_to_so_many(tracker: Tracker) -> None:

@@ -430,14 +430,14 @@ def test_a_condition_is_written_once() -> None:
 
 
 @pytest.mark.parametrize("spec", [{"resourceClaims": [{"name": "gpu"}]}, {"schedulingGroup": {"podGroupName": "g"}}])
-def test_what_is_not_covered_is_left_pending_and_says_so(spec: Json) -> None:
+def test_what_is_not_judged_is_left_pending_and_its_event_says_so(spec: Json) -> None:
     async def scenario(api: FakeApi, scheduler: LiveScheduler) -> None:
         api.put(NODES, node("one"))
         api.put(PODS, pod("a", **spec))
-        await eventually(lambda: bool(api.notes("a", "FailedScheduling")))
+        await eventually(lambda: bool(api.notes("a", "NotJudged")))
         assert api.node_of("a") == ""
 
-    (note,) = play(scenario).notes("a", "FailedScheduling")
+    (note,) = play(scenario).notes("a", "NotJudged")
     assert note.startswith("not placed by topospread: ")
 
 

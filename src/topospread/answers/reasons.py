@@ -1,10 +1,10 @@
-"""kube-scheduler's reasons in few words, for the places where a whole sentence does not fit."""
+"""Short forms of kube-scheduler's reasons, such as `its 3 nodes lack cpu`."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 
-from .paragraphs import counted
+from .words import counted, joined
 
 SPREAD = "node(s) didn't match pod topology spread constraints"
 
@@ -95,7 +95,7 @@ def _facts(reasons: Reasons) -> list[tuple[str, int]]:
         else:
             words = _short(reason)
             said[words] = said.get(words, 0) + number
-    said |= {f"lack {_and(names)}": number for number, names in lacking.items()}
+    said |= {f"lack {joined(names)}": number for number, names in lacking.items()}
     return sorted(said.items(), key=lambda fact: (-fact[1], fact[0]))
 
 
@@ -103,10 +103,6 @@ def _short(reason: str) -> str:
     if reason.startswith("node(s) had untolerated taint {"):
         return "are tainted"
     return _SHORT.get(reason) or f"are out: {reason.removeprefix('node(s) ')}"
-
-
-def _and(names: list[str]) -> str:
-    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
 
 
 def _agreeing(words: str, number: int) -> str:

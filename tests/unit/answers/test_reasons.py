@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from tests.unit.report.builders import CORDONED, CPU, MEMORY, SPREAD, TAINTED
-from topospread.report.reasons import closed, full, its_nodes, nodes_and, of_them, on_it, others
+from topospread.answers.reasons import closed, full, its_nodes, nodes_and, of_them, on_it, others
 
 
 @pytest.mark.parametrize(

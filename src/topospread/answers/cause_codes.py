@@ -1,0 +1,100 @@
+"""The codes of causes: stable keys that answers, `status` and alerts share, and the paragraph that explains each."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+CODES: dict[str, str] = {
+    "spread-domain-full": (
+        "A DoNotSchedule constraint rejects domains because one more pod there would exceed maxSkew: pods in the "
+        "domain + 1 − the global minimum > maxSkew. Only the domains with the fewest pods remain, and their nodes "
+        "reject the pod for other reasons. Make room in these domains, or relax the constraint."
+    ),
+    "zone-gone-counts": (
+        "A DoNotSchedule constraint still counts a domain whose nodes are all tainted, because nodeTaintsPolicy is "
+        "Ignore. The domain holds no pod, so the global minimum stays 0 and the other domains exceed maxSkew. "
+        "Set nodeTaintsPolicy: Honor on the constraint."
+    ),
+    "min-domains": (
+        "Fewer domains exist than minDomains, so kube-scheduler takes 0 for the global minimum, and every domain soon "
+        "exceeds maxSkew. Lower minDomains, or add nodes in further domains."
+    ),
+    "topology-key-missing": (
+        "No eligible node has the topologyKey of a DoNotSchedule constraint as a label. Such nodes are always "
+        "rejected. Add the label to the nodes, or correct the key."
+    ),
+    "cordoned": "A node is cordoned (spec.unschedulable) and takes no new pods. Uncordon it: kubectl uncordon NODE.",
+    "taint": (
+        "A node has a taint that the pod does not tolerate. Remove the taint, or add a toleration to the pod's "
+        "template."
+    ),
+    "cpu-short": "A node has less free CPU than the pod requests. Free CPU on the node, request less, or add a node.",
+    "memory-short": (
+        "A node has less free memory than the pod requests. Free memory on the node, request less, or add a node."
+    ),
+    "pods-full": "A node already runs as many pods as its allocatable pods allow.",
+    "resource-short": (
+        "A node has less free ephemeral storage, huge pages or extended resources than the pod requests, or none."
+    ),
+    "label-missing": (
+        "A node lacks the labels that the pod's nodeSelector or required node affinity asks for. Correct the "
+        "selector, or label nodes."
+    ),
+    "node-name": "The pod's spec.nodeName or a PreFilter plugin leaves only certain nodes, which reject it.",
+    "port-taken": "Another pod on the node already uses the host port that the pod requests.",
+    "pod-affinity": "No pod that the required pod affinity asks for runs in the node's domain.",
+    "pod-anti-affinity": (
+        "A pod in the node's domain excludes the new pod by required anti-affinity, or the new pod excludes it."
+    ),
+    "volume": (
+        "A volume of the pod cannot be used on the node: its PersistentVolume is elsewhere, no volume can be bound, a "
+        "claim is missing, or the node's volume limit is reached."
+    ),
+    "scheduling-gate": "The pod has scheduling gates; kube-scheduler does not try it until they are removed.",
+    "not-created": "The pod does not exist yet; its controller creates it once the pod before it is ready.",
+    "other-scheduler": "The pod names another scheduler, which topospread does not simulate.",
+    "no-nodes": "The cluster has no node.",
+    "nominated": "The node's free room is reserved for pods that preemption evicts other pods for.",
+    "filter": "Another filter plugin rejects the node.",
+    "one-domain": "A DoNotSchedule constraint admits the pod to certain domains only.",
+    "best-score": "Of the feasible nodes this node has the highest score.",
+    "tie": "Several feasible nodes have the highest score; kube-scheduler takes one of them.",
+    "only-node": "A single node is feasible, so kube-scheduler does not score it.",
+    "lower-score": "The pod is on a node that another feasible node exceeds in score now.",
+    "node-rejects": "The pod's own node rejects it now. Pods that run stay where they are.",
+    "node-changed": "A change of a node began it: without the change the pod had found a node.",
+}
+"""Code → what it means and what helps, in a paragraph."""
+
+_OF_PLUGIN = {
+    "NodeUnschedulable": "cordoned",
+    "TaintToleration": "taint",
+    "NodeAffinity": "label-missing",
+    "NodeName": "node-name",
+    "PreFilterResult": "node-name",
+    "NodePorts": "port-taken",
+    "NodeResourcesFit": "resource-short",
+    "PodTopologySpread": "spread-domain-full",
+    "VolumeBinding": "volume",
+    "VolumeZone": "volume",
+    "VolumeRestrictions": "volume",
+    "NodeVolumeLimits": "volume",
+    "EBSLimits": "volume",
+    "GCEPDLimits": "volume",
+    "AzureDiskLimits": "volume",
+    "SchedulingGates": "scheduling-gate",
+    "nominated pods": "nominated",
+}
+_OF_RESOURCE = {
+    "Insufficient cpu": "cpu-short",
+    "Insufficient memory": "memory-short",
+    "Too many pods": "pods-full",
+}
+
+
+def code_of(plugin: str, reasons: Sequence[str]) -> str:
+    """Return the code of a plugin's rejection of a node."""
+    if plugin == "InterPodAffinity":
+        return "pod-anti-affinity" if any("anti-affinity" in each for each in reasons) else "pod-affinity"
+    resource = next((_OF_RESOURCE[each] for each in reasons if each in _OF_RESOURCE), "")
+    return resource or _OF_PLUGIN.get(plugin, "filter")

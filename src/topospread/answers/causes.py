@@ -1,0 +1,309 @@
+"""The causes for which a pod has no node, from kube-scheduler's verdict on it.
+
+`causes_of` reads the pending pods of a simulation, `causes_of_pod` the explanation of one pod, which names more nodes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from itertools import islice
+from typing import TYPE_CHECKING, Literal
+
+from msgspec.structs import replace
+
+from topospread.answer import Cause
+from topospread.text import one_line
+
+from .cause_codes import code_of
+from .words import counted, in_order, joined, listed, noun_of
+
+if TYPE_CHECKING:
+    from topospread.explanation import ConstraintTable, Explanation, NearNode, Obstacle
+    from topospread.plugins.spread_arithmetic import ConstraintArithmetic, Domain
+    from topospread.scheduling.verdict import Verdict
+    from topospread.simulation.result import PendingGroup
+
+SPREAD = "PodTopologySpread"
+_MOST = 3
+_NAMES = 3
+_WAITS = {
+    "waits for its scheduling gates": "scheduling-gate",
+    "waits for the scheduler": "other-scheduler",
+    "not created": "not-created",
+}
+_OF_SPREAD = frozenset({"spread-domain-full", "zone-gone-counts", "min-domains", "topology-key-missing"})
+
+
+def causes_of(group: PendingGroup) -> tuple[Cause, ...]:
+    """Return up to three causes for which pending pods have no node; nothing if topospread cannot judge them."""
+    verdict = group.verdict
+    if verdict is None or verdict.error or not verdict.nodes or verdict.pre_filter:
+        return _without_filters(group.message, verdict)
+    reason = next((each.reasons for each in verdict.rejections if each.plugin == SPREAD), ())
+    binding = [
+        (arithmetic, domains)
+        for arithmetic, domains in group.outcomes
+        if not domains or any(not each.domain.allowed and _rejects(each.rejected, reason) for each in domains)
+    ]
+    causes = []
+    for arithmetic, domains in binding:
+        closed = {each.domain.name: _tainted(each.rejected, each.domain.nodes) for each in domains}
+        causes.append(_of_constraint(arithmetic, [each.domain for each in domains], closed))
+    if binding:
+        admitted = [each for each in binding[0][1] if each.domain.allowed]
+        counts: dict[str, int] = {}
+        for outcome in admitted:
+            for each, nodes in outcome.rejected.items():
+                counts[each] = counts.get(each, 0) + nodes
+        scope = sum(each.domain.nodes for each in admitted)
+    else:
+        counts = _rejected_nodes(verdict)
+        scope = len(verdict.nodes)
+    plugin_of = {reason: each.plugin for each in verdict.rejections for reason in each.reasons}
+    rejections = [(plugin_of.get(each, ""), each, nodes) for each, nodes in counts.items()]
+    rest = list(_of_reasons((each for each in rejections if not binding or each[0] != SPREAD), scope, verdict))
+    return _chosen(causes, rest, "any-of" if len(binding) == 1 else "")
+
+
+def causes_of_pod(found: Explanation) -> tuple[Cause, ...]:
+    """Return up to three causes for which an explained pod has no node; nothing if topospread cannot judge it."""
+    verdict = found.verdict
+    if verdict is None or verdict.error or not verdict.nodes or verdict.pre_filter:
+        return _without_filters(found.message, verdict)
+    hard = [each for each in found.constraints if each.arithmetic.hard]
+    alone = any(each.plugin == SPREAD and each.alone for each in found.plugins)
+    binding = [each for each in hard if not each.domains or any(not row.allowed and row.open for row in each.domains)]
+    causes = [_of_table(each) for each in binding]
+    if alone and not binding:
+        causes += islice(_without_label(hard), 1)
+    scope = sum(1 + each.alike for each in found.admitted)
+    rest = list(_of_nodes(found, scope, everywhere=not causes))
+    sets = {tuple(_code(each) for each in _told(near.obstacles)) for near in found.admitted}
+    together: Literal["", "all-of", "any-of"] = ""
+    if len(binding) < 2 and all(len(each) == 1 for each in sets):
+        together = "any-of"
+    elif len(sets) == 1 and not causes:
+        together = "all-of"
+    return _chosen(causes, rest, together)
+
+
+def why_words(causes: Sequence[Cause]) -> str:
+    """Return causes as one sentence without a full stop: which domains are admitted, and what their nodes lack."""
+    spread = [each.says for each in causes if each.code in _OF_SPREAD]
+    nodes = [each.says for each in causes if each.code not in _OF_SPREAD]
+    if spread and nodes:
+        between = ";" if any(each.code == "zone-gone-counts" for each in causes) else ", where"
+        return f"{', and '.join(spread)}{between} {joined(nodes)}"
+    return ", and ".join(spread) or joined(nodes)
+
+
+def _chosen(
+    constraints: Sequence[Cause], nodes: Sequence[Cause], together: Literal["", "all-of", "any-of"]
+) -> tuple[Cause, ...]:
+    found = (*constraints[: _MOST - bool(nodes)], *nodes)[:_MOST]
+    return tuple(replace(each, together=together) for each in found) if len(found) > 1 else found
+
+
+def _without_filters(message: str, verdict: Verdict | None) -> tuple[Cause, ...]:
+    """Return the cause if no filter looked at nodes."""
+    if verdict is None:
+        code = next((code for begin, code in _WAITS.items() if message.startswith(begin)), "filter")
+        return (Cause(code=code, says=message),) if message else ()
+    if verdict.error:
+        return ()
+    if not verdict.nodes:
+        return (Cause(code="no-nodes", says="the cluster has no node", nodes=0),)
+    rejection = verdict.rejections[0] if verdict.rejections else None
+    code = code_of(rejection.plugin, rejection.reasons) if rejection is not None else "filter"
+    return (Cause(code=code, says=one_line(verdict.pre_filter), nodes=len(verdict.nodes)),)
+
+
+def _of_table(table: ConstraintTable) -> Cause:
+    closed = {row.name: not row.open and _tainted(row.rejected, row.nodes) for row in table.domains}
+    return _of_constraint(table.arithmetic, table.arithmetic.domains, closed)
+
+
+def _of_constraint(arithmetic: ConstraintArithmetic, domains: Iterable[Domain], closed: Mapping[str, bool]) -> Cause:
+    """Return the cause that a constraint is. `closed`: whether all nodes of a domain are tainted."""
+    noun, key, limit = noun_of(arithmetic.topology_key), arithmetic.topology_key, arithmetic.max_skew
+    domains = list(domains)
+    if not domains:
+        why = ", ".join(f"{len(each.nodes)}: {each.reason}" for each in arithmetic.left_out)
+        says = f"no node counts for maxSkew {limit} over {key}" + (f" ({why})" if why else "")
+        return Cause(code="topology-key-missing", says=says, objects=(key,))
+    admitted = in_order(each.name for each in domains if each.allowed)
+    refused = [each for each in domains if not each.allowed]
+    nearest = min(refused, key=lambda each: each.skew)
+    least = "" if len({each.skew for each in refused}) == 1 else "at least "
+    own = arithmetic.counts_itself
+    sums = f"{nearest.matching} + {own} − {arithmetic.minimum} = {nearest.skew} > maxSkew {limit}"
+    to = f"{listed(admitted, _NAMES)}{' alone' if len(admitted) <= _NAMES + 1 else ''}"
+    if arithmetic.lacks_domains:
+        few = f"{counted(len(domains), noun)} {'is' if len(domains) == 1 else 'are'} fewer than minDomains"
+        says = f"{few} {arithmetic.min_domains}, so the minimum counts as 0: "
+        if admitted:
+            says += f"maxSkew {limit} admits it to {to}"
+        else:
+            says += f"{least}{nearest.matching} + {own} in every {noun} is skew {nearest.skew} > maxSkew {limit}"
+        return Cause(code="min-domains", says=says, objects=tuple(admitted))
+    gone = [each for each in domains if each.allowed and not each.matching and closed.get(each.name)]
+    if gone and len(gone) == len(admitted):
+        names = listed(admitted, _NAMES)
+        verb, nouns = ("counts", f"a {noun}") if len(gone) == 1 else ("count", f"{noun}s")
+        says = f"{names} still {verb} as {nouns} with 0 pods (nodeTaintsPolicy Ignore): {least}{sums} elsewhere"
+        return Cause(code="zone-gone-counts", says=says, objects=tuple(admitted))
+    says = f"maxSkew {limit} over {noun}s admits it to {to}"
+    return Cause(code="spread-domain-full", says=says, objects=tuple(admitted))
+
+
+def _without_label(hard: Iterable[ConstraintTable]) -> Iterator[Cause]:
+    """Yield the causes of nodes that only lack a topology key."""
+    for table in hard:
+        for each in table.arithmetic.left_out:
+            if each.reason.startswith("no label "):
+                verb = "has" if len(each.nodes) == 1 else "have"
+                says = f"{_subject(each.nodes, len(each.nodes))} {verb} {each.reason}"
+                names = _few(each.nodes)
+                yield Cause(code="topology-key-missing", says=says, nodes=len(each.nodes), objects=names)
+
+
+def _rejected_nodes(verdict: Verdict) -> dict[str, int]:
+    """Return reason → nodes whose first rejection it is."""
+    counts: dict[str, int] = {}
+    for number in verdict.blame.tolist():
+        if number >= 0:
+            for reason in verdict.rejections[number].reasons:
+                counts[reason] = counts.get(reason, 0) + 1
+    return counts
+
+
+def _of_reasons(rejections: Iterable[tuple[str, str, int]], scope: int, verdict: Verdict) -> Iterator[Cause]:
+    """Yield a cause for each kind of rejection, most nodes first. Nodes are named if all with the reason count."""
+    found: dict[tuple[str, str], list[str]] = {}
+    nodes_of: dict[tuple[str, str], int] = {}
+    for plugin, reason, nodes in rejections:
+        key = (code_of(plugin, (reason,)), _many(plugin, (reason,)))
+        found.setdefault(key, []).append(reason)
+        nodes_of[key] = nodes_of.get(key, 0) + nodes
+    for (code, many), reasons in sorted(found.items(), key=lambda each: -nodes_of[each[0]]):
+        nodes = nodes_of[code, many]
+        names: tuple[str, ...] = ()
+        if nodes <= _NAMES:
+            named = [node for node, each in verdict.rejected.items() if not set(each.reasons).isdisjoint(reasons)]
+            names = tuple(in_order(named)) if len(named) == nodes else ()
+        says = f"{_subject(names, nodes, scope)} {_agreeing(many, nodes)}"
+        yield Cause(code=code, says=says, nodes=nodes, objects=names)
+
+
+def _of_nodes(found: Explanation, scope: int, *, everywhere: bool) -> Iterator[Cause]:
+    """Yield a cause for each kind of obstacle of the nodes that constraints admit, most nodes first."""
+    kinds: dict[tuple[str, str], list[tuple[NearNode, Obstacle]]] = {}
+    for near in found.admitted:
+        for each in _told(near.obstacles):
+            kinds.setdefault((_code(each), _many(each.plugin, each.reasons)), []).append((near, each))
+    order = sorted(kinds.items(), key=lambda kind: (-sum(1 + near.alike for near, _ in kind[1]), kind[1][0][0].node))
+    for (code, many), members in order:
+        nodes = sum(1 + near.alike for near, _ in members)
+        names = tuple(near.node for near, _ in members) if nodes == len(members) <= _NAMES else ()
+        wanted = next((each.details for each in found.plugins if each.plugin == members[0][1].plugin), ())
+        if code == "label-missing" and everywhere and nodes == scope and wanted:
+            says = f"no node has {joined(wanted)}{_only(found, members[0][1].plugin)}"
+        elif names and len(set(names)) == 1:
+            says = f"{names[0]} {_one(members[0][1])}"
+        else:
+            near, nearest = members[0]
+            detail = ", ".join(each.removesuffix(" short") for each in nearest.details) if "short" in code else ""
+            least = f" ({near.node} {detail})" if detail else ""
+            says = f"{_subject(names, nodes, scope)} {_agreeing(many, nodes)}{least}"
+        yield Cause(code=code, says=says, nodes=nodes, objects=names)
+
+
+def _only(found: Explanation, plugin: str) -> str:
+    alone = next((each.alone for each in found.plugins if each.plugin == plugin), 0)
+    return f" ({alone} lack{'s' if alone == 1 else ''} nothing else)" if alone else ""
+
+
+def _told(obstacles: Sequence[Obstacle]) -> list[Obstacle]:
+    """Return obstacles without the taint of a cordon, which goes with it."""
+    cordoned = any(each.plugin == "NodeUnschedulable" for each in obstacles)
+    return [
+        each
+        for each in obstacles
+        if not (
+            cordoned
+            and each.plugin == "TaintToleration"
+            and all(detail.startswith("node.kubernetes.io/unschedulable") for detail in each.details)
+        )
+    ]
+
+
+def _code(obstacle: Obstacle) -> str:
+    return code_of(obstacle.plugin, obstacle.reasons)
+
+
+def _one(obstacle: Obstacle) -> str:
+    """Return what is said of a single node: ``lacks 700m cpu``."""
+    code, details = _code(obstacle), obstacle.details
+    if details:
+        if obstacle.plugin == "NodeResourcesFit":
+            return f"lacks {joined([each.removesuffix(' short') for each in details])}"
+        if code == "taint":
+            return f"has the taint {joined(details)}"
+        if code == "label-missing":
+            return f"has {joined(details)}"
+    return _agreeing(_many(obstacle.plugin, obstacle.reasons), 1)
+
+
+_PHRASES = {
+    "cordoned": "are cordoned",
+    "taint": "have a taint that the pod does not tolerate",
+    "pods-full": "have no room for another pod",
+    "label-missing": "do not match the pod's node selector or affinity",
+    "node-name": "are not the node that the pod names",
+    "port-taken": "have the host port in use",
+    "pod-affinity": "have no pod that the pod affinity asks for",
+    "pod-anti-affinity": "are excluded by pod anti-affinity",
+    "nominated": "are reserved for pods of the same or a higher priority",
+    "spread-domain-full": "are excluded by topology spread",
+}
+_SINGULAR = {"are": "is", "have": "has", "lack": "lacks", "do": "does"}
+
+
+def _many(plugin: str, reasons: Sequence[str]) -> str:
+    """Return what is said of several nodes: ``lack cpu``."""
+    resources = [each.removeprefix("Insufficient ") for each in reasons if each.startswith("Insufficient ")]
+    if resources:
+        return f"lack {joined(resources)}"
+    return _PHRASES.get(code_of(plugin, reasons)) or f"are rejected by {plugin} ({', '.join(reasons)})"
+
+
+def _agreeing(words: str, number: int) -> str:
+    if number != 1:
+        return words
+    verb, space, rest = words.partition(" ")
+    return _SINGULAR.get(verb, verb) + space + rest
+
+
+def _subject(names: Sequence[str], nodes: int, scope: int = 0) -> str:
+    if names and len(names) <= _NAMES:
+        return joined(names)
+    if nodes == scope == 2:
+        return "both nodes"
+    if nodes == scope > 1:
+        return f"all {counted(nodes, 'node')}"
+    return counted(nodes, "node")
+
+
+def _few(names: Collection[str]) -> tuple[str, ...]:
+    return tuple(in_order(names)) if len(names) <= _NAMES else ()
+
+
+def _rejects(rejected: Mapping[str, int], reasons: Sequence[str]) -> bool:
+    return any(each in rejected for each in reasons)
+
+
+def _tainted(rejected: Mapping[str, int], nodes: int) -> bool:
+    """Return whether taints close every node of a domain, a cordon's taint aside."""
+    return (
+        0 < nodes <= sum(count for each, count in rejected.items() if each.startswith("node(s) had untolerated taint"))
+    )

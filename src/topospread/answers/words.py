@@ -1,0 +1,48 @@
+"""Words that every answer uses: counted nouns, shortened lists, names in the order in which people count."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterable
+from functools import lru_cache
+
+from topospread.whole_number import whole_number
+
+_NUMBER = re.compile(r"(\d+)")
+
+
+def counted(number: int, noun: str) -> str:
+    """Return a number with its noun: ``1 pod``, ``2 pods``."""
+    return f"{number} {noun}" + ("" if number == 1 else "s")
+
+
+def listed(names: Collection[str], most: int) -> str:
+    """Return ``a, b, c``, or ``a, b and 7 more`` if there are more names than `most`."""
+    shown = list(names)
+    if len(shown) <= most + 1:
+        return ", ".join(shown)
+    return f"{', '.join(shown[:most])} and {len(shown) - most} more"
+
+
+def in_order(names: Iterable[str]) -> list[str]:
+    """Return names in the order in which people count: node-2 before node-10."""
+    return sorted(names, key=natural)
+
+
+@lru_cache(maxsize=1 << 17)
+def natural(name: str) -> tuple[tuple[int, str], ...]:
+    """Return a key that sorts numbers within names by their value. Node names are looked up often, hence the cache."""
+    numbers = ((part, whole_number(part)) for part in _NUMBER.split(name))
+    return tuple((-1, part) if number is None else (number, "") for part, number in numbers)
+
+
+def joined(parts: Iterable[str]) -> str:
+    """Return ``a``, ``a and b`` or ``a, b and c``."""
+    *before, last = parts
+    return f"{', '.join(before)} and {last}" if before else last
+
+
+def noun_of(topology_key: str) -> str:
+    """Return the noun for one domain of a topology key: ``zone``, ``rack``; ``node`` for the hostname."""
+    noun = topology_key.rpartition("/")[2]
+    return "node" if noun == "hostname" else noun

@@ -1,0 +1,151 @@
+"""``-o``: the formats of an answer, the files that they are written to, and the exit code of the verdict."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+from click.shell_completion import CompletionItem
+
+from topospread.atomic_file import write_file
+from topospread.base import Word
+from topospread.errors import UsageError
+from topospread.text import escape_control_characters
+
+from .exit_code import exit_code
+from .terminal import show, style, width, written
+
+if TYPE_CHECKING:
+    from topospread.answer import Answer
+
+Command = TypeVar("Command", bound=Callable[..., Any])
+Writer = Callable[[], str]
+"""Gives the text of one format."""
+
+FORMATS = ("text", "wide", "json", "yaml", "md", "html", "svg")
+"""Formats of every answer."""
+
+
+class OutputFormat(click.ParamType[tuple[str, str]]):
+    """``FORMAT`` or ``FORMAT=FILE``: a pair of both, the file empty for standard output."""
+
+    name = "format"
+
+    def __init__(self, formats: tuple[str, ...]) -> None:
+        self.formats = formats
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> tuple[str, str]:
+        """Return the format and the file.
+
+        Raises:
+            click.BadParameter: if there is no such format, or nothing follows the equals sign.
+        """
+        if isinstance(value, tuple):
+            return value
+        name, equals, path = str(value).partition("=")
+        if name not in self.formats:
+            from difflib import get_close_matches
+
+            near = get_close_matches(name, self.formats, n=1)
+            self.fail(f"-o {name}: {near[0]}?" if near else f"-o {name}: there are {', '.join(self.formats)}")
+        if equals and not path:
+            self.fail(f"-o {name}=: name a file, or write -o {name}")
+        return name, path
+
+    def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+        """Return the formats that begin so."""
+        return [CompletionItem(each) for each in self.formats if each.startswith(incomplete)]
+
+
+def output_options(*others: str) -> Callable[[Command], Command]:
+    """Return the decorator for ``-o --exit-zero --allow-unknown``.
+
+    Args:
+        others: formats of this command beside those of every answer.
+    """
+    formats = (*FORMATS, *others)
+    options = (
+        click.option(
+            "-o",
+            "--output",
+            "outputs",
+            multiple=True,
+            type=OutputFormat(formats),
+            metavar="FORMAT[=FILE]",
+            help=f"{', '.join(formats)}; with =FILE into a file, repeatable.",
+        ),
+        click.option("--exit-zero", is_flag=True, help="Exit with 0 whatever the verdict is."),
+        click.option("--allow-unknown", is_flag=True, help="Exit with 0 instead of 4 for unknown."),
+    )
+
+    def decorate(command: Command) -> Command:
+        for option in reversed(options):
+            command = option(command)
+        return command
+
+    return decorate
+
+
+def check_outputs(given: Mapping[str, Any]) -> None:
+    """Check before any work that at most one format goes to standard output.
+
+    Raises:
+        UsageError: if several formats would be mixed there.
+    """
+    printed = [name for name, path in given["outputs"] if not path]
+    if len(printed) > 1:
+        raise UsageError(f"-o {printed[0]} and -o {printed[1]} both print: write one to a file, -o {printed[1]}=FILE")
+
+
+def wants(given: Mapping[str, Any], *formats: str) -> bool:
+    """Return whether one of these formats is asked for."""
+    return any(name in formats for name, _ in given["outputs"])
+
+
+def write_answer(answer: Answer, given: Mapping[str, Any], others: Mapping[str, Writer] | None = None) -> int:
+    """Write an answer in every format that is asked for, text without ``-o``; return its exit code.
+
+    Text is printed beside formats that all go to files.
+
+    Args:
+        answer: what is written.
+        given: the options of `output_options`, and ``--color``.
+        others: further formats, or other texts for the usual ones.
+    """
+    outputs = list(given["outputs"])
+    if all(path for _, path in outputs):
+        outputs.append(("text", ""))
+    for name, path in outputs:
+        text = others[name]() if others and name in others else _text(answer, name, path, given)
+        if path:
+            write_file(path, escape_control_characters(text))
+        else:
+            show(text)
+    return code_of(answer.verdict, given)
+
+
+def code_of(verdict: Word, given: Mapping[str, Any]) -> int:
+    """Return the exit code of a verdict under ``--exit-zero`` and ``--allow-unknown``."""
+    return 0 if given["exit_zero"] else exit_code(verdict, allow_unknown=given["allow_unknown"])
+
+
+def _text(answer: Answer, name: str, path: str, given: Mapping[str, Any]) -> str:
+    if name in ("json", "yaml"):
+        return answer.to_json() if name == "json" else written(answer.to_dict(), "yaml")
+    if name == "md":
+        from topospread.render.markdown import markdown
+
+        return markdown(answer.page())
+    if name == "html":
+        from topospread.render.html import document
+
+        return document(answer.page())
+    if name == "svg":
+        from topospread.render.svg import svg
+
+        return svg(answer.page())
+    from topospread.render.text import text
+
+    columns = 80 if path else width()
+    return text(answer.page(), width=columns, wide=name == "wide", colour=not path and style(given["color"]).colour)

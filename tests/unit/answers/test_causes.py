@@ -1,0 +1,161 @@
+"""Causes of pending pods: their codes, sentences and sets, of one explained pod and of a simulation's groups."""
+
+from __future__ import annotations
+
+import pytest
+
+import topospread
+from tests.plain_inventory import inventory
+from tests.unit.explanation.builders import GPU, HOST, ZONE, Json, constraint, explained, node, pod, spec, zones
+from topospread.answer import Cause
+from topospread.answers.cause_codes import CODES
+from topospread.answers.causes import causes_of, causes_of_pod, why_words
+
+OF = spec(constraint())
+
+
+def web(on: str, of: Json = OF) -> Json:
+    return pod(f"web-{on}", on, of)
+
+
+def causes(of: Json, *objects: Json) -> tuple[tuple[Cause, ...], tuple[Cause, ...]]:
+    """Return the causes of the pod ``web``: as explained, and as a simulation has them."""
+    made = [*objects, pod("web", of=of)]
+    (group,) = topospread.simulate(inventory(*made)).pending
+    return causes_of_pod(explained("web", *made)), causes_of(group)
+
+
+CLOSED_ZONE = [*zones("ab"), node("c1", "zone-c", cordoned=True), node("c2", "zone-c", cpu="1")]
+FULL = pod("filler", "c2", spec(cpu="800m"), labels={"app": "filler"})
+TERM = {"labelSelector": {"matchLabels": {"app": "web"}}, "topologyKey": HOST}
+GONE = "zone-b still counts as a zone with 0 pods (nodeTaintsPolicy Ignore): 1 + 1 − 0 = 2 > maxSkew 1 elsewhere"
+REQUIRED = {"requiredDuringSchedulingIgnoredDuringExecution": [TERM]}
+
+
+@pytest.mark.parametrize(
+    ("of", "objects", "expected", "says", "group_says"),
+    [
+        pytest.param(
+            OF,
+            [*CLOSED_ZONE, FULL, web("a"), web("b")],
+            (["spread-domain-full", "cordoned", "cpu-short"], "any-of"),
+                        "maxSkew 1 over zones admits it to zone-c alone, where c1 is cordoned and c2 lacks 300m cpu",
+            "maxSkew 1 over zones admits it to zone-c alone, where c1 is cordoned and c2 lacks cpu",
+            id="the only admitted zone is closed",
+        ),
+        pytest.param(
+            spec(constraint(minDomains=4)),
+            [*zones(), *map(web, "abc")],
+            (["min-domains"], ""),
+                        "3 zones are fewer than minDomains 4, so the minimum counts as 0: "
+            "1 + 1 in every zone is skew 2 > maxSkew 1",
+            None,
+            id="minDomains",
+        ),
+        pytest.param(
+            OF,
+            [node("a", "zone-a"), node("b", "zone-b", taints=[GPU]), web("a")],
+            (["zone-gone-counts", "taint"], "any-of"),
+                        f"{GONE}; "
+            "b has the taint dedicated=gpu:NoSchedule",
+            f"{GONE}; "
+            "b has a taint that the pod does not tolerate",
+            id="a tainted zone counts",
+        ),
+        pytest.param(
+            spec(cpu="9"), zones("abcd"), (["cpu-short"], ""),
+            "all 4 nodes lack cpu (a 5 cpu)", "all 4 nodes lack cpu",
+            id="room nowhere",
+        ),
+        pytest.param(
+            spec(nodeSelector={"disktype": "ssd"}),
+            zones(),
+            (["label-missing"], ""),
+                        "no node has disktype=ssd (3 lack nothing else)",
+            "a, b and c do not match the pod's node selector or affinity",
+            id="a label that no node has",
+        ),
+        pytest.param(
+            spec(cpu="9", nodeSelector={"disktype": "ssd"}),
+            zones(),
+            (["label-missing", "cpu-short"], "all-of"),
+                        "no node has disktype=ssd and all 3 nodes lack cpu (a 5 cpu)",
+            "a, b and c do not match the pod's node selector or affinity",
+            id="two things everywhere",
+        ),
+        pytest.param(
+            spec(affinity={"podAntiAffinity": REQUIRED}),
+            [*zones("ab"), *(web(on, spec(affinity={"podAntiAffinity": REQUIRED})) for on in "ab")],
+            (["pod-anti-affinity"], ""),
+                        "both nodes are excluded by pod anti-affinity",
+            "a and b are excluded by pod anti-affinity",
+            id="anti-affinity",
+        ),
+        pytest.param(
+            spec(constraint("rack")),
+            zones("ab"),
+            (["topology-key-missing"], ""),
+                        "no node counts for maxSkew 1 over rack (2: no label rack)",
+            None,
+            id="no node has the key",
+        ),
+    ],
+)  # fmt: skip
+def test_why(of: Json, objects: list[Json], expected: tuple[list[str], str], says: str, group_says: str | None) -> None:
+    """The `expected` codes, and how the causes of the set belong together."""
+    codes, together = expected
+    of_pod, of_group = causes(of, *objects)
+    assert [each.code for each in of_pod] == codes
+    assert {each.together for each in of_pod} == {together}
+    assert why_words(of_pod) == says
+    assert why_words(of_group) == (says if group_says is None else group_says)
+    assert of_group[0].code == codes[0]
+    assert {each.code for each in (*of_pod, *of_group)} <= CODES.keys()
+
+
+def test_two_constraints_that_admit_no_common_node() -> None:
+    of = spec(constraint(), constraint(HOST))
+    nodes = [node("a1", "zone-a"), node("a2", "zone-a"), node("b1", "zone-b")]
+    there = [pod(f"web-{i}", on, of) for i, on in enumerate(["a1", "a1", "b1"])]
+    of_pod, of_group = causes(of, *nodes, *there)
+    assert (
+        why_words(of_pod)
+        == why_words(of_group)
+        == ("maxSkew 1 over zones admits it to zone-b alone, and maxSkew 1 over nodes admits it to a2 alone")
+    )
+
+
+def test_nodes_that_lack_only_the_topology_key() -> None:
+    of_pod, _ = causes(OF, node("a", "zone-a", cordoned=True), node("bare"))
+    assert [each.code for each in of_pod] == ["topology-key-missing", "cordoned"]
+    assert why_words(of_pod) == f"bare has no label {ZONE}, where a is cordoned"
+
+
+def test_a_cluster_without_nodes() -> None:
+    of_pod, of_group = causes(spec())
+    assert of_pod == of_group == (Cause(code="no-nodes", says="the cluster has no node", nodes=0),)
+
+
+def test_a_pod_that_kube_scheduler_does_not_try() -> None:
+    gated = pod("web", of=spec(schedulingGates=[{"name": "later"}]))
+    (cause,) = causes_of_pod(explained("web", *zones(), gated))
+    assert (cause.code, cause.says) == ("scheduling-gate", "waits for its scheduling gates: later")
+
+
+def test_a_claim_that_is_missing() -> None:
+    of = spec(volumes=[{"name": "data", "persistentVolumeClaim": {"claimName": "data"}}])
+    of_pod, of_group = causes(of, *zones())
+    assert of_pod == of_group
+    assert [(each.code, each.says) for each in of_pod] == [("volume", 'persistentvolumeclaim "data" not found')]
+
+
+def test_a_pod_that_is_not_judged_has_no_cause() -> None:
+    claim = {"name": "gpu", "resourceClaimName": "gpu"}
+    of_pod, of_group = causes(spec(resourceClaims=[claim]), *zones())
+    assert of_pod == of_group == ()
+
+
+@pytest.mark.parametrize("code", sorted(CODES))
+def test_every_code_has_a_paragraph(code: str) -> None:
+    assert CODES[code].endswith(".")
+    assert CODES[code][0].isupper()
