@@ -214,7 +214,7 @@ def _refuse_files_as_options(words: list[str]) -> None:
     Raises:
         UsageError: if an option is a file, too.
     """
-    for word in [] if "--" in words else words:
+    for word in words[: words.index("--")] if "--" in words else words:
         if word.startswith("-") and word != "-" and os.path.lexists(word):
             from topospread.sources.text import shown_path
 

@@ -17,6 +17,7 @@ from topospread.api.node_selection import Taint
 from topospread.api.pools import ZONE, Limits, NodePool
 from topospread.api.quantity import QuantityError, parse_quantity
 from topospread.errors import ConfigError, Place
+from topospread.whole_number import whole_number
 
 from .files import Source, read_text
 from .yaml import read_documents
@@ -226,9 +227,10 @@ def _limits(item: _NodePool, place: Place) -> Limits | None:
 def _meets(requirement: _Requirement, labels: Mapping[str, str]) -> bool:
     value, values = labels.get(requirement.key), requirement.values
     if requirement.operator in ("Gt", "Lt"):
-        if value is None or not value.isdigit() or len(values) != 1 or not values[0].isdigit():
+        own, limit = whole_number(value), whole_number(values[0]) if len(values) == 1 else None
+        if own is None or limit is None:
             return False
-        return int(value) > int(values[0]) if requirement.operator == "Gt" else int(value) < int(values[0])
+        return own > limit if requirement.operator == "Gt" else own < limit
     meets = {
         "In": value in values,
         "NotIn": value not in values,
