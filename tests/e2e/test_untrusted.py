@@ -221,6 +221,17 @@ def test_errors_do_not_quote_a_file_that_is_no_manifest(checkout: Path, content:
         assert "111111" not in done.stdout + done.stderr, words
 
 
+def test_names_of_folders_and_unknown_options_begin_no_line(checkout: Path) -> None:
+    forged = "a\nyes: all is well"
+    (checkout / forged).mkdir()
+    for words in (("drill", "--check", forged), ("lint", "--", f"--{forged}"), ("lint", f"--{forged}")):
+        done = run(checkout, *words)
+        assert done.returncode == 2
+        assert "\nyes" not in done.stdout + done.stderr, words
+    unknown = run(checkout, "simulate", "app.yaml", "--cluster", "nowhere")
+    assert "\n    zones=3 " in unknown.stderr
+
+
 def test_a_file_does_not_pass_for_an_option(checkout: Path) -> None:
     (checkout / "app.yaml").write_text(FIXABLE)
     (checkout / "--fix").write_text("")

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from itertools import chain
+from textwrap import indent
 from typing import BinaryIO, Final
 
 import msgspec
@@ -176,7 +177,8 @@ def _with_cluster_file(paths: Sequence[str], cluster: str | None) -> list[str]:
         return list(paths)
     if cluster != STANDARD_INPUT and not os.path.exists(cluster):
         raise UsageError(
-            f"--cluster {shown_path(cluster)} is neither a file that is there nor a made-up cluster\n{GRAMMAR}"
+            f"--cluster {shown_path(cluster)} is neither a file that is there nor a made-up cluster\n"
+            + indent(GRAMMAR, "  ", lambda line: True)
         )
     return [cluster, *paths]
 

@@ -27,6 +27,8 @@ _INSTANCE_TYPE = "node.kubernetes.io/instance-type"
 _NODE_POOL = "karpenter.sh/nodepool"
 _TEMPLATE = "k8s.io/cluster-autoscaler/node-template/"
 _DEFAULTS = {"pods": "110"}
+_MOST_NODES = 100_000
+"""As many as a synthetic cluster may have."""
 _EFFECTS = ("NoSchedule", "PreferNoSchedule", "NoExecute")
 
 
@@ -122,6 +124,9 @@ def read_pools(paths: Iterable[str]) -> tuple[NodePool, ...]:
     places = [place for place, _ in (*given, *karpenter)]
     if not found:
         raise ConfigError("there is no pool that could have a node", places[0] if places else Place("--pools"))
+    least = sum(each.least for each in found)
+    if least > _MOST_NODES:
+        raise ConfigError(f"min: {least} nodes in all pools, and the most is {_MOST_NODES}", places[0])
     names = Counter(each.name for each in found)
     twice = [name for name, number in names.items() if number > 1]
     if twice:
