@@ -25,8 +25,7 @@ Examples:
 def rules(output: str, color: str) -> int:
     """Print the rules."""
     from topospread.linting.rules import RULES
-    from topospread.report.lint_json import rules_json
-    from topospread.report.lint_text import rules_text
+    from topospread.report.lint_rule import rules_json, rules_text
 
     if output == "json":
         show(written(rules_json(RULES), "json"))
