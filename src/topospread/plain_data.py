@@ -19,7 +19,6 @@ _FORMS = {
     "Drill": ("drill_json", "drill_json"),
     "Explanation": ("explanation_json", "explanation_json"),
     "Incident": ("incident", "incident_json"),
-    "LintReport": ("lint_json", "lint_json"),
     "Review": ("review_json", "review_json"),
     "SpreadStatus": ("status_json", "status_json"),
 }

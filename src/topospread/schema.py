@@ -19,6 +19,8 @@ ANSWERS: dict[str, str] = {
     "Orders": "topospread.answers.orders",
     "Simulation": "topospread.answers.simulation",
     "Capacity": "topospread.answers.capacity",
+    "ConfigValidate": "topospread.answers.config_validate",
+    "Lint": "topospread.answers.lint",
     "Rebalance": "topospread.answers.rebalance",
     "PromiseCheck": "topospread.answers.promise_check",
 }
