@@ -132,5 +132,7 @@ ASKED_ABOUT_CLAIMS = frozenset(
     {"VolumeRestrictions", "NodeVolumeLimits", "VolumeBinding", "VolumeZone", "DynamicResources", *KINDS}
 )
 """Those whose answers rest on a pod's claims; all others say the same of pods that differ in claims alone."""
-LOOK_AT_OTHER_PODS = frozenset({"PodTopologySpread", "InterPodAffinity", "SelectorSpread", "DefaultPodTopologySpread"})
-"""Plugins whose answers rest on other pods; all others say the same of pods that differ only in what concerns these."""
+ASKED_OF_EACH_CLASS = frozenset(
+    {"PodTopologySpread", "InterPodAffinity", "SelectorSpread", "DefaultPodTopologySpread", "DynamicResources"}
+)
+"""Plugins whose answers rest on other pods or claims. Other plugins answer the same where only these differ."""

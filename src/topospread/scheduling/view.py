@@ -32,7 +32,7 @@ from topospread.plugins.interface import (
     Watcher,
     offers,
 )
-from topospread.plugins.registry import ASKED_ABOUT_CLAIMS, LOOK_AT_OTHER_PODS
+from topospread.plugins.registry import ASKED_ABOUT_CLAIMS, ASKED_OF_EACH_CLASS
 
 from .framework import Framework, PreparedPlugins, WeightedScore
 from .groups import Heads
@@ -114,7 +114,7 @@ class View:
         if before is not None and passes_on:
             known = _without(ASKED_ABOUT_CLAIMS, before.plugins)
         elif answers is not None:
-            known = _without(LOOK_AT_OTHER_PODS, answers.plugins)
+            known = _without(ASKED_OF_EACH_CLASS, answers.plugins)
         self.plugins: PreparedPlugins = framework.prepare(pod_class, cluster, known)
         self.assuming = [each for each in self.plugins.watchers if offers(each, Assuming)]
         self.settling = [each for each in self.plugins.watchers if offers(each, Settling)]
