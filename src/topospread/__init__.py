@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     import os
 
     from topospread.answers.promise_check import PromiseCheck, promise_check
+    from topospread.answers.promise_show import PromiseShow, promise_show
     from topospread.api.inventory import Inventory
     from topospread.api.spread import TopologySpreadConstraint, merge, merge_constraints
     from topospread.config.gates import Gates, gates_for, parse_gates
@@ -33,8 +34,6 @@ if TYPE_CHECKING:
     from topospread.linting.rule import Finding
     from topospread.linting.run import LintReport, lint
     from topospread.linting.settings import Settings, find_settings, read_settings
-    from topospread.promises import Description
-    from topospread.promises.describe import describe
     from topospread.rebalancing import Rebalance
     from topospread.rebalancing.rebalance import rebalance
     from topospread.service_traffic import Traffic
@@ -52,7 +51,6 @@ if TYPE_CHECKING:
 _MODULES = {
     "CapacityReport": "topospread.spare_capacity",
     "Configuration": "topospread.config.profile",
-    "Description": "topospread.promises",
     "Design": "topospread.designing",
     "Drill": "topospread.drills",
     "Explanation": "topospread.explanation",
@@ -63,6 +61,7 @@ _MODULES = {
     "KubeVersion": "topospread.config.versions",
     "LintReport": "topospread.linting.run",
     "PromiseCheck": "topospread.answers.promise_check",
+    "PromiseShow": "topospread.answers.promise_show",
     "Rebalance": "topospread.rebalancing",
     "Rendering": "topospread.sources.rendering",
     "Settings": "topospread.linting.settings",
@@ -73,7 +72,6 @@ _MODULES = {
     "Traffic": "topospread.service_traffic",
     "capacity": "topospread.spare_capacity.capacity",
     "default_configuration": "topospread.config.load",
-    "describe": "topospread.promises.describe",
     "design": "topospread.designing.design",
     "drill": "topospread.drills.drill",
     "explain": "topospread.explanation.explain",
@@ -85,6 +83,7 @@ _MODULES = {
     "merge_constraints": "topospread.api.spread",
     "parse_gates": "topospread.config.gates",
     "promise_check": "topospread.answers.promise_check",
+    "promise_show": "topospread.answers.promise_show",
     "read_configuration": "topospread.sources.configuration",
     "read_settings": "topospread.linting.settings",
     "rebalance": "topospread.rebalancing.rebalance",
@@ -97,7 +96,6 @@ _MODULES = {
 __all__ = [
     "CapacityReport",
     "Configuration",
-    "Description",
     "Design",
     "Drill",
     "Explanation",
@@ -108,6 +106,7 @@ __all__ = [
     "KubeVersion",
     "LintReport",
     "PromiseCheck",
+    "PromiseShow",
     "Rebalance",
     "Rendering",
     "Settings",
@@ -119,7 +118,6 @@ __all__ = [
     "__version__",
     "capacity",
     "default_configuration",
-    "describe",
     "design",
     "drill",
     "explain",
@@ -132,6 +130,7 @@ __all__ = [
     "merge_constraints",
     "parse_gates",
     "promise_check",
+    "promise_show",
     "read_configuration",
     "read_settings",
     "rebalance",

@@ -13,7 +13,6 @@ from topospread.base import json_text
 _FORMS = {
     "CapacityReport": ("capacity_json", "capacity_json"),
     "Comparison": ("comparison_json", "comparison_json"),
-    "Description": ("description", "description_json"),
     "Design": ("design", "design_json"),
     "EachDrill": ("drill_each", "each_json"),
     "DrillCheck": ("drill_check", "check_json"),

@@ -17,6 +17,7 @@ from topospread.base import json_text
 
 ANSWERS: dict[str, str] = {
     "PromiseCheck": "topospread.answers.promise_check",
+    "PromiseShow": "topospread.answers.promise_show",
 }
 """Kind of answer → module that has its struct, of the same name."""
 

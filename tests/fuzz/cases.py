@@ -506,7 +506,7 @@ _COMMANDS: dict[str, tuple[Callable[[random.Random], list[str]], tuple[Option, .
             "50",
         ],
         _PLACING,
-        _output("table", "json", "yaml"),
+        _output("text", "wide", "json", "yaml", "md", "html", "svg"),
     ),
     "design": (
         lambda draw: [
