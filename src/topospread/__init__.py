@@ -16,8 +16,10 @@ from topospread.version import __version__
 if TYPE_CHECKING:
     import os
 
+    from topospread.answers.capacity import Capacity, capacity
     from topospread.answers.promise_check import PromiseCheck, promise_check
     from topospread.answers.promise_show import PromiseShow, promise_show
+    from topospread.answers.rebalance import Rebalance, rebalance
     from topospread.api.inventory import Inventory
     from topospread.api.spread import TopologySpreadConstraint, merge, merge_constraints
     from topospread.config.gates import Gates, gates_for, parse_gates
@@ -34,8 +36,6 @@ if TYPE_CHECKING:
     from topospread.linting.rule import Finding
     from topospread.linting.run import LintReport, lint
     from topospread.linting.settings import Settings, find_settings, read_settings
-    from topospread.rebalancing import Rebalance
-    from topospread.rebalancing.rebalance import rebalance
     from topospread.service_traffic import Traffic
     from topospread.service_traffic.traffic import traffic
     from topospread.simulation import Simulation
@@ -43,13 +43,11 @@ if TYPE_CHECKING:
     from topospread.sources.configuration import read_configuration
     from topospread.sources.rendering import Rendering
     from topospread.sources.snapshot_save import save
-    from topospread.spare_capacity import CapacityReport
-    from topospread.spare_capacity.capacity import capacity
     from topospread.spread_status import SpreadStatus
     from topospread.spread_status.status import status
 
 _MODULES = {
-    "CapacityReport": "topospread.spare_capacity",
+    "Capacity": "topospread.answers.capacity",
     "Configuration": "topospread.config.profile",
     "Design": "topospread.designing",
     "Drill": "topospread.drills",
@@ -60,9 +58,9 @@ _MODULES = {
     "Inventory": "topospread.api.inventory",
     "KubeVersion": "topospread.config.versions",
     "LintReport": "topospread.linting.run",
+    "Rebalance": "topospread.answers.rebalance",
     "PromiseCheck": "topospread.answers.promise_check",
     "PromiseShow": "topospread.answers.promise_show",
-    "Rebalance": "topospread.rebalancing",
     "Rendering": "topospread.sources.rendering",
     "Settings": "topospread.linting.settings",
     "Simulation": "topospread.simulation",
@@ -70,7 +68,7 @@ _MODULES = {
     "TopologySpreadConstraint": "topospread.api.spread",
     "TopospreadError": "topospread.errors",
     "Traffic": "topospread.service_traffic",
-    "capacity": "topospread.spare_capacity.capacity",
+    "capacity": "topospread.answers.capacity",
     "default_configuration": "topospread.config.load",
     "design": "topospread.designing.design",
     "drill": "topospread.drills.drill",
@@ -86,7 +84,7 @@ _MODULES = {
     "promise_show": "topospread.answers.promise_show",
     "read_configuration": "topospread.sources.configuration",
     "read_settings": "topospread.linting.settings",
-    "rebalance": "topospread.rebalancing.rebalance",
+    "rebalance": "topospread.answers.rebalance",
     "save": "topospread.sources.snapshot_save",
     "simulate": "topospread.simulation.simulate",
     "status": "topospread.spread_status.status",
@@ -94,7 +92,7 @@ _MODULES = {
 }
 
 __all__ = [
-    "CapacityReport",
+    "Capacity",
     "Configuration",
     "Design",
     "Drill",
