@@ -1,4 +1,4 @@
-"""``topospread describe``: what losses, drains, rollouts and fewer replicas leave of workloads."""
+"""``topospread promise show``: what losses, drains, rollouts and fewer replicas leave of workloads."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ workload, or the quorum of a StatefulSet.
 
 \b
 Examples:
-  topospread describe deploy/web cluster.json.gz
-  topospread describe shop/deploy/web -f app.yaml --cluster zones=3,nodes=6
-  topospread describe sts/db cluster.json.gz -n shop -o json
+  topospread promise show deploy/web --on cluster.json.gz
+  topospread promise show shop/deploy/web -f app.yaml --on zones=3,nodes=6
+  topospread promise show sts/db --on cluster.json.gz -n shop -o json
 """
 
 

@@ -1,4 +1,4 @@
-"""``topospread describe``: exit codes and formats."""
+"""``topospread promise show``: exit codes and formats."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ import jsonschema
 
 ROOT = Path(__file__).parents[3]
 WEB = str(ROOT / "docs/how-to/describe/web.yaml")
-SIX = ("--cluster", "zones=3,nodes=6,cpu=4")
+SIX = ("--on", "zones=3,nodes=6,cpu=4")
 MAIN = "from topospread.cli.main import main; main()"
 
 
 def run(*words: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run([sys.executable, "-c", MAIN, "describe", *words], capture_output=True, text=True, check=False)
+    return subprocess.run([sys.executable, "-c", MAIN, "promise", "show", *words], capture_output=True, text=True, check=False)
 
 
 def test_json_has_the_documented_form_and_f_names_a_path() -> None:
@@ -28,7 +28,7 @@ def test_json_has_the_documented_form_and_f_names_a_path() -> None:
 
 
 def test_one_zone_is_a_single_point_of_failure() -> None:
-    done = run("deploy/web", WEB, "--cluster", "zones=1,nodes=6,cpu=4")
+    done = run("deploy/web", WEB, "--on", "zones=1,nodes=6,cpu=4")
     assert done.returncode == 1, done.stderr
     assert done.stdout.startswith("no: a single loss can take all pods of shop/web\nwhy: ")
 
