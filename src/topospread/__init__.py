@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
     from topospread.answers.capacity import Capacity, capacity
     from topospread.answers.promise_check import PromiseCheck, promise_check
+    from topospread.answers.promise_design import PromiseDesign, promise_design
     from topospread.answers.promise_show import PromiseShow, promise_show
     from topospread.answers.rebalance import Rebalance, rebalance
     from topospread.api.inventory import Inventory
@@ -26,8 +27,6 @@ if TYPE_CHECKING:
     from topospread.config.load import default_configuration, load_configuration
     from topospread.config.profile import Configuration
     from topospread.config.versions import KubeVersion
-    from topospread.designing import Design
-    from topospread.designing.design import design
     from topospread.drills import Drill
     from topospread.drills.drill import drill
     from topospread.errors import InputError, TopospreadError
@@ -49,7 +48,6 @@ if TYPE_CHECKING:
 _MODULES = {
     "Capacity": "topospread.answers.capacity",
     "Configuration": "topospread.config.profile",
-    "Design": "topospread.designing",
     "Drill": "topospread.drills",
     "Explanation": "topospread.explanation",
     "Finding": "topospread.linting.rule",
@@ -60,6 +58,7 @@ _MODULES = {
     "LintReport": "topospread.linting.run",
     "Rebalance": "topospread.answers.rebalance",
     "PromiseCheck": "topospread.answers.promise_check",
+    "PromiseDesign": "topospread.answers.promise_design",
     "PromiseShow": "topospread.answers.promise_show",
     "Rendering": "topospread.sources.rendering",
     "Settings": "topospread.linting.settings",
@@ -70,7 +69,6 @@ _MODULES = {
     "Traffic": "topospread.service_traffic",
     "capacity": "topospread.answers.capacity",
     "default_configuration": "topospread.config.load",
-    "design": "topospread.designing.design",
     "drill": "topospread.drills.drill",
     "explain": "topospread.explanation.explain",
     "find_settings": "topospread.linting.settings",
@@ -81,6 +79,7 @@ _MODULES = {
     "merge_constraints": "topospread.api.spread",
     "parse_gates": "topospread.config.gates",
     "promise_check": "topospread.answers.promise_check",
+    "promise_design": "topospread.answers.promise_design",
     "promise_show": "topospread.answers.promise_show",
     "read_configuration": "topospread.sources.configuration",
     "read_settings": "topospread.linting.settings",
@@ -94,7 +93,6 @@ _MODULES = {
 __all__ = [
     "Capacity",
     "Configuration",
-    "Design",
     "Drill",
     "Explanation",
     "Finding",
@@ -104,6 +102,7 @@ __all__ = [
     "KubeVersion",
     "LintReport",
     "PromiseCheck",
+    "PromiseDesign",
     "PromiseShow",
     "Rebalance",
     "Rendering",
@@ -116,7 +115,6 @@ __all__ = [
     "__version__",
     "capacity",
     "default_configuration",
-    "design",
     "drill",
     "explain",
     "find_settings",
@@ -128,6 +126,7 @@ __all__ = [
     "merge_constraints",
     "parse_gates",
     "promise_check",
+    "promise_design",
     "promise_show",
     "read_configuration",
     "read_settings",

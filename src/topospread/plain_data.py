@@ -12,7 +12,6 @@ from topospread.base import json_text
 
 _FORMS = {
     "Comparison": ("comparison_json", "comparison_json"),
-    "Design": ("design", "design_json"),
     "EachDrill": ("drill_each", "each_json"),
     "DrillCheck": ("drill_check", "check_json"),
     "Drill": ("drill_json", "drill_json"),

@@ -19,6 +19,7 @@ ANSWERS: dict[str, str] = {
     "Capacity": "topospread.answers.capacity",
     "Rebalance": "topospread.answers.rebalance",
     "PromiseCheck": "topospread.answers.promise_check",
+    "PromiseDesign": "topospread.answers.promise_design",
     "PromiseShow": "topospread.answers.promise_show",
 }
 """Kind of answer → module that has its struct, of the same name."""

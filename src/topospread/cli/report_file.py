@@ -14,7 +14,7 @@ from topospread.errors import UsageError
 from topospread.text import escape_control_characters
 
 from .anonymous_options import anonymous_options, read_salt
-from .inputs import PATH
+from .inputs import PATH, file_words
 
 if TYPE_CHECKING:
     from topospread.api.inventory import Inventory
@@ -78,6 +78,10 @@ def options_of(by: ControlPlane, configuration: Configuration | None) -> Simulat
     )
 
 
+def _cluster_words(given: Mapping[str, Any]) -> list[str]:
+    return ["--on", given["cluster"]] if given["cluster"] else []
+
+
 def write_html(given: Mapping[str, Any], wish: ReportWish) -> None:
     """Write the report, if one is wanted.
 
@@ -106,7 +110,9 @@ def write_html(given: Mapping[str, Any], wish: ReportWish) -> None:
         wish = with_fields(wish, inventory=anonymous(wish.inventory, read_salt(given)), shown=kept)
         name = "an anonymous cluster"
     words = (
-        () if given["anonymous"] else (*given["paths"], *(["--cluster", given["cluster"]] if given["cluster"] else []))
+        ()
+        if given["anonymous"]
+        else (*file_words(*given["paths"]), *(["--on", given["cluster"]] if given["cluster"] else []))
     )
     served = ServedCluster.begin(wish.inventory, wish.options, InputWords(name, words))
     text = report(served, ReportView(wish.steps, wish.shown))

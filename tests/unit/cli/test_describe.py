@@ -16,7 +16,9 @@ MAIN = "from topospread.cli.main import main; main()"
 
 
 def run(*words: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run([sys.executable, "-c", MAIN, "promise", "show", *words], capture_output=True, text=True, check=False)
+    return subprocess.run(
+        [sys.executable, "-c", MAIN, "promise", "show", *words], capture_output=True, text=True, check=False
+    )
 
 
 def test_json_has_the_documented_form_and_f_names_a_path() -> None:
@@ -28,12 +30,12 @@ def test_json_has_the_documented_form_and_f_names_a_path() -> None:
 
 
 def test_one_zone_is_a_single_point_of_failure() -> None:
-    done = run("deploy/web", WEB, "--on", "zones=1,nodes=6,cpu=4")
+    done = run("deploy/web", "-f", WEB, "--on", "zones=1,nodes=6,cpu=4")
     assert done.returncode == 1, done.stderr
     assert done.stdout.startswith("no: a single loss can take all pods of shop/web\nwhy: ")
 
 
 def test_a_workload_that_does_not_exist_is_refused() -> None:
-    done = run("deploy/none", WEB, *SIX)
+    done = run("deploy/none", "-f", WEB, *SIX)
     assert (done.returncode, done.stdout) == (2, "")
     assert "there is no Deployment none" in done.stderr

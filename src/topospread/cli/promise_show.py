@@ -6,16 +6,17 @@ from typing import Any
 
 import click
 
-from .inputs import PATH, input_options, read_configuration, read_control_plane, read_inventory
+from .inputs import input_options, read_configuration, read_control_plane, read_inventory
 from .output import check_outputs, output_options, write_answer
+from .targets import target_argument
 from .usage import Explained
 
 HELP = """\
-Show what the loss of a zone or node, a drain, a rollout and other replicas leave of a workload.
+Show what the loss of a zone or node, a drain, a rollout and other replicas leave of workloads.
 
 Losses are proved by what filters force: pods may come in any order, and kube-scheduler may choose any feasible node.
 What follows, drains and rollouts are played in drills. The question is whether a single loss can take all pods of the
-workload, or the quorum of a StatefulSet.
+workload, or the quorum of a StatefulSet. Without TARGET, each workload is a row.
 
 \b
 Examples:
@@ -25,29 +26,28 @@ Examples:
 """
 
 
-@click.command(cls=Explained, help=HELP)
-@click.argument("target")
+@click.command("show", cls=Explained, help=HELP)
+@target_argument(required=False)
 @input_options
-@click.option("-f", "--filename", "more", multiple=True, metavar="PATH", type=PATH, help="A PATH, as kubectl takes it.")
 @click.option("--most", type=click.IntRange(min=1), metavar="COUNT",
-              help="Domains and nodes to drill, those with most pods first [default: 20].")  # fmt: skip
+              help="Domains and nodes to drill, fullest first [default: 20, 1 of several].")  # fmt: skip
 @click.option("--states", type=click.IntRange(min=1), default=2_000, show_default=True, metavar="COUNT",
               help="States to search for each count.")  # fmt: skip
 @click.option("--seconds", type=click.FloatRange(min=0), default=3.0, show_default=True, metavar="SECONDS",
               help="Time to search for each count.")  # fmt: skip
 @click.option("-n", "--namespace", metavar="NAMESPACE", help="Namespace of TARGET and objects that name none.")
 @output_options()
-def describe(**given: Any) -> int:
+def show_promises(**given: Any) -> int:
     """Write the answer; return the verdict's exit code."""
     check_outputs(given)
     by = read_control_plane(given)
     configuration = read_configuration(given["config_path"], by.scheduler)
-    inventory = read_inventory(given, *given["paths"], *given["more"], by=[by])
+    inventory = read_inventory(given, by=[by])
     import topospread
 
     found = topospread.promise_show(
         inventory,
-        [given["target"]],
+        given["targets"],
         namespace=given["namespace"],
         config=configuration,
         kube_version=str(by.scheduler.kube_version),
