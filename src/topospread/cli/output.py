@@ -14,7 +14,7 @@ from topospread.errors import UsageError
 from topospread.text import escape_control_characters
 
 from .exit_code import exit_code
-from .terminal import show, style, width, written
+from .terminal import show, show_commands, style, width, written
 
 if TYPE_CHECKING:
     from topospread.answer import Answer
@@ -100,7 +100,7 @@ def check_outputs(given: Mapping[str, Any]) -> None:
 
 def wants(given: Mapping[str, Any], *formats: str) -> bool:
     """Return whether one of these formats is asked for."""
-    return any(name in formats for name, _ in given["outputs"])
+    return any(name in formats for name, _ in given.get("outputs", ()))
 
 
 def write_answer(answer: Answer, given: Mapping[str, Any], others: Mapping[str, Writer] | None = None) -> int:
@@ -121,8 +121,14 @@ def write_answer(answer: Answer, given: Mapping[str, Any], others: Mapping[str, 
         if path:
             write_file(path, escape_control_characters(text))
         else:
-            show(text)
+            (show_commands if name == "github" else show)(text)
     return code_of(answer.verdict, given)
+
+
+def prints_page(given: Mapping[str, Any]) -> bool:
+    """Return whether the page, with its warnings, goes to standard output."""
+    printed = [name for name, path in given["outputs"] if not path]
+    return not printed or printed[0] in ("text", "wide", "md", "html")
 
 
 def code_of(verdict: Word, given: Mapping[str, Any]) -> int:
