@@ -20,7 +20,6 @@ _FORMS = {
     "Explanation": ("explanation_json", "explanation_json"),
     "Incident": ("incident", "incident_json"),
     "Orders": ("orders", "orders_json"),
-    "Review": ("review_json", "review_json"),
     "Simulation": ("json", "simulation_json"),
     "Traffic": ("traffic", "traffic_json"),
     "SpreadStatus": ("status_json", "status_json"),

@@ -20,6 +20,7 @@ ANSWERS: dict[str, str] = {
     "ConfigValidate": "topospread.answers.config_validate",
     "Lint": "topospread.answers.lint",
     "Rebalance": "topospread.answers.rebalance",
+    "Plan": "topospread.answers.plan",
     "PromiseCheck": "topospread.answers.promise_check",
 }
 """Kind of answer → module that has its struct, of the same name."""
