@@ -17,7 +17,6 @@ _FORMS = {
     "Drill": ("drill_json", "drill_json"),
     "Explanation": ("explanation_json", "explanation_json"),
     "Incident": ("incident", "incident_json"),
-    "Review": ("review_json", "review_json"),
     "SpreadStatus": ("status_json", "status_json"),
 }
 """Class → the module of `report` and its function."""

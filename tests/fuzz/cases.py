@@ -432,7 +432,7 @@ _COMMANDS: dict[str, tuple[Callable[[random.Random], list[str]], tuple[Option, .
     "plan": (
         lambda draw: ["cluster.yaml", "app.yaml"],
         (*_PLACING, *_SCALE, *_COLOUR, lambda draw: ["--no-lint"]),
-        _output("table", "wide", "json", "yaml", "markdown"),
+        _output("text", "wide", "json", "yaml", "md", "html"),
     ),
     "status": (
         lambda draw: ["-f", "MANIFESTS"],
