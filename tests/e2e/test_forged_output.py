@@ -1,6 +1,7 @@
 """Names, settings and files of a stranger: they colour nothing, begin no line and give no command to a pipeline."""
 
 import json
+import re
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -185,3 +186,29 @@ def test_the_name_of_a_profile_begins_no_line(run):
     code, out, _ = run("config", "show", "config.json")
     assert code == 0
     assert "profile a\\nFORGED\\u001b\n" in out
+
+
+def test_names_give_no_commands_to_who_copies_a_line(run):
+    deployment = {
+        "apiVersion": "apps/v1",
+        "kind": "Deployment",
+        "metadata": {"name": "web;id", "namespace": "shop", **STORED},
+        "spec": {
+            "replicas": 3,
+            "selector": {"matchLabels": {"app": "web"}},
+            "template": {"metadata": {"labels": {"app": "web"}}, "spec": pod("p")["spec"]},
+        },
+    }
+    cordoned = node("b;id", "b") | {"spec": {"unschedulable": True}}
+    write("h.json", node("a", "a"), cordoned, deployment, pod("p;id"))
+    shown = ""
+    for words in (("why", "deploy/web;id"), ("why", "shop/p;id"), ("status",), ("simulate",)):
+        code, out, err = run(*words, "-f", "h.json")
+        assert code in (0, 1), err
+        shown += out
+    assert "kubectl" in shown
+    assert "topospread capacity" in shown
+    lines = [line for line in shown.splitlines() if "kubectl" in line or "topospread" in line]
+    assert [line for line in lines if ";id" in line] == [line for line in lines if re.search("'[^']*;id[^']*'", line)]
+    _, _, err = run("simulate", "a;id.yaml")
+    assert "-f 'a;id.yaml'" in err

@@ -92,7 +92,8 @@ class _Writer:
             long = len(columns) > 1 and max(map(len, row[first].split()), default=0) > widths[first]
             if long:
                 cell = cells[first] if cells else ""
-                yield self._mark(row[first], cell.role) if isinstance(cell, Span) else row[first]
+                words = " ".join(row[first].split())
+                yield self._mark(words, cell.role) if isinstance(cell, Span) else words
             yield from self._row((*row[:first], "", *row[first + 1 :]) if long else row, cells, widths, numbers)
         left = len(table.rows) - len(rows)
         if left:
@@ -102,8 +103,12 @@ class _Writer:
         self, row: tuple[str, ...], cells: tuple[Cell, ...], widths: dict[int, int], numbers: set[int]
     ) -> Iterator[str]:
         """Yield the lines of a row. A cell that is wider than its column continues below."""
-        parts = {i: wrap(row[i], width, break_long_words=False, break_on_hyphens=False) or [""]
-                 for i, width in widths.items()}  # fmt: skip
+        parts = {
+            # Words of the input do not begin a line: what continues in the first column is indented.
+            i: wrap(row[i], width, subsequent_indent="" if at else "  ", break_long_words=False, break_on_hyphens=False)
+            or [""]
+            for at, (i, width) in enumerate(widths.items())
+        }
         for line in range(max(map(len, parts.values()), default=0)):
             drawn = []
             for i, width in widths.items():

@@ -6,6 +6,8 @@ import json
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from topospread.text import shell_line
+
 from .layout import Layout
 from .paragraphs import counted, hanging
 
@@ -94,13 +96,13 @@ def _lets_in(each: Suggestion, explanation: Explanation) -> str:
 def command_lines(each: Suggestion, layout: Layout) -> Iterator[str]:
     """The command to copy, or the patch where there is none; that of a whole node only where all is to be shown."""
     target = each.object
-    scope = f"-n {target['namespace']} " if target["namespace"] else ""
+    scope = ["-n", target["namespace"]] if target["namespace"] else []
     patch = json.dumps(list(each.patch), ensure_ascii=False, separators=(", ", ":"))
     match each.kind:
         case "uncordon":
-            text = f"kubectl uncordon {target['name']}"
+            text = shell_line(["kubectl", "uncordon", target["name"]])
         case "deletePod":
-            text = f"kubectl {scope}delete pod {target['name']}"
+            text = shell_line(["kubectl", *scope, "delete", "pod", target["name"]])
         case "newNode" if not layout.wide:
             return
         case "rollout":
@@ -110,6 +112,6 @@ def command_lines(each: Suggestion, layout: Layout) -> Iterator[str]:
         case _ if each.means in _NO_COMMAND or each.kind == "storageClassName":
             text = f"patch: {patch}"
         case _:
-            quoted = patch.replace("'", "'\\''")
-            text = f"kubectl {scope}patch {target['kind'].lower()} {target['name']} --type json -p '{quoted}'"
+            words = ["patch", target["kind"].lower(), target["name"], "--type", "json", "-p", patch]
+            text = shell_line(["kubectl", *scope, *words])
     yield from hanging(" " * 5, text, layout.width, 7)

@@ -6,6 +6,8 @@ from collections.abc import Iterator
 
 import msgspec
 
+from topospread.text import shell_line
+
 from .paragraphs import counted
 
 
@@ -33,15 +35,15 @@ class FurtherCommands(msgspec.Struct, frozen=True):
 
     def rollout(self, target: str) -> str:
         """How a rollout ends."""
-        return f"{self.drill} --rollout {target} plays its next rollout: how skewed it ends, and whether it gets stuck"
+        return f"{self.drill} --rollout {shell_line([target])} plays its next rollout: how skewed it ends, and whether it gets stuck"
 
     def room(self, target: str) -> str:
         """How many more fit."""
-        return f"{self.capacity} {target} says how many more fit, where, and what ends it"
+        return f"{self.capacity} {shell_line([target])} says how many more fit, where, and what ends it"
 
     def purchase(self, target: str) -> str:
         """Which node lets pods in."""
-        return f"{self.capacity} {target} says which new node, in which zone, lets the most in"
+        return f"{self.capacity} {shell_line([target])} says which new node, in which zone, lets the most in"
 
 
 _SCALED = ("Deployment", "ReplicaSet", "ReplicationController", "StatefulSet", "Job")
