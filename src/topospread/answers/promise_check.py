@@ -29,6 +29,8 @@ from topospread.workloads.scale import the_workload
 
 from .words import counted
 
+_OF_ANY_KIND = ("never-waits", "skew")
+"""Promises that Jobs and bare pods can make as well: they are about pods, not about what a loss leaves of several."""
 _KINDS = ("Deployment", "ReplicaSet", "ReplicationController", "StatefulSet")
 
 
@@ -121,7 +123,8 @@ def promise_check(  # noqa: PLR0913 - keyword arguments of the public API
     options = replace(SimulationOptions.of_version(kube_version, config, gates, apiserver_gates), preemption=False)
     inventory = inventory_of(inputs, cluster, options.apiserver_gates, namespace)
     plan = prepare(inventory, options, with_spreads=False).plan
-    chosen = chosen_workloads(plan.workloads, targets, namespace)
+    of_any_kind = bool(wants) and all(each.about in _OF_ANY_KIND for each in wants)
+    chosen = chosen_workloads(plan.workloads, targets, namespace, of_any_kind=of_any_kind)
     by_key = {} if wants else _declared(inventory, chosen, declared)
     if by_key:
         chosen = [each for each in chosen if (each.kind, each.namespace, each.name) in by_key]
@@ -136,7 +139,9 @@ def promise_check(  # noqa: PLR0913 - keyword arguments of the public API
     return checking.answer()
 
 
-def chosen_workloads(workloads: Iterable[Workload], targets: Sequence[str], namespace: str | None) -> list[Workload]:
+def chosen_workloads(
+    workloads: Iterable[Workload], targets: Sequence[str], namespace: str | None, *, of_any_kind: bool = False
+) -> list[Workload]:
     """Return the workloads that targets name, or all that have replicas.
 
     Raises:
@@ -146,7 +151,7 @@ def chosen_workloads(workloads: Iterable[Workload], targets: Sequence[str], name
     if targets:
         spaced = [f"{namespace}/{each}" if namespace and each.count("/") == 1 else each for each in targets]
         keys = dict.fromkeys(the_workload(each, list(by_key)) for each in spaced)
-        wrong = next((each for each in keys if each[0] not in _KINDS), None)
+        wrong = next((each for each in keys if each[0] not in _KINDS and not of_any_kind), None)
         if wrong:
             raise UsageError(
                 f"{wrong[1]}/{wrong[0]}/{wrong[2]}: promises are for {', '.join(_KINDS)}, not a {wrong[0]}"
@@ -155,7 +160,10 @@ def chosen_workloads(workloads: Iterable[Workload], targets: Sequence[str], name
     found = [
         each
         for key, each in by_key.items()
-        if key[0] in _KINDS and each.replicas and each.template is not None and namespace in (None, key[1])
+        if (of_any_kind or key[0] in _KINDS)
+        and each.replicas
+        and each.template is not None
+        and namespace in (None, key[1])
     ]
     if not found:
         raise UsageError(f"no workload with replicas{f' in namespace {namespace}' if namespace else ''}")

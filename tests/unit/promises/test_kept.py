@@ -201,3 +201,10 @@ def test_targets_that_promise_nothing_are_refused() -> None:
 def test_percentages_are_of_the_replicas_rounded_up() -> None:
     (want,) = read_wants("zone-loss>=66%")
     assert (str(want), want.least(6), want.least(3)) == ("zone-loss>=66%", 4, 2)
+
+
+def test_jobs_and_bare_pods_promise_that_they_never_wait() -> None:
+    objects = [*nodes("a"), workload("Job", "batch", 2)]
+    assert verdicts(objects, "never-waits") == {"never-waits": "yes"}
+    with pytest.raises(UsageError, match="no workload with replicas"):
+        checked(objects, "zone-loss>=1")
