@@ -9,7 +9,7 @@ from typing import Annotated, ClassVar
 
 from msgspec import Meta
 
-from topospread.answer import Answer, Asked, Cause, Unjudged
+from topospread.answer import Answer, Asked, Cause, Remedy, Tried, Unjudged
 from topospread.api.inventory import Inventory, ObjectKey
 from topospread.base import Base, Word, worst
 from topospread.config.gates import Gates
@@ -19,7 +19,7 @@ from topospread.drills.steps import TurnKind
 from topospread.errors import UsageError
 from topospread.guarantees.orders import SearchBudget
 from topospread.linting.settings import DeclaredPromise
-from topospread.promises.fresh import LISTS, workload_of
+from topospread.promises.fresh import LISTS, REVISION, workload_of
 from topospread.promises.kept import Ground, Kept, WorkloadPromises
 from topospread.promises.wants import Want, default_wants, read_wants
 from topospread.simulation.run import SimulationOptions, prepare
@@ -217,14 +217,39 @@ class _Checking:
     sources: Mapping[str, object]
     promises: list[CheckedPromise] = field(default_factory=list)
     unjudged: list[Unjudged] = field(default_factory=list)
+    remedies: list[Remedy] = field(default_factory=list)
 
     def check(self, workload: Workload) -> None:
         key = workload.kind, workload.namespace, workload.name
         judge = WorkloadPromises(self.inventory, self.options, key, self.budget, self.sources)
         wants, where = self.declared.get(key, (self.wants, ""))
-        for each in judge.kept(wants or default_wants(workload.kind, workload.replicas)):
-            self.promises.append(_checked(f"{key[1]}/{key[0]}/{key[2]}", each, where))
+        found = list(judge.kept(wants or default_wants(workload.kind, workload.replicas)))
+        self.promises += (_checked(f"{key[1]}/{key[0]}/{key[2]}", each, where) for each in found)
         self.unjudged += judge.unjudged
+        broken = [each.want for each in found if each.verdict == "no" and each.part.when == "after a rollout"]
+        if broken and (other := judge.by_revision()) is not None:
+            self._try_revisions(workload, broken, *other)
+
+    def _try_revisions(
+        self, workload: Workload, broken: Sequence[Want], judge: WorkloadPromises, changed: Mapping[int, list[str]]
+    ) -> None:
+        """Try constraints that count each revision alone for promises that rollouts break."""
+        verdict = worst(each.verdict for each in judge.kept(broken))
+        if verdict != "yes":
+            return
+        path = "/spec/template/spec/topologySpreadConstraints"
+        self.remedies.append(
+            Remedy(
+                code="match-label-keys",
+                says=f"matchLabelKeys: [{REVISION}] on {counted(len(changed), 'constraint')} of "
+                f"{workload.namespace}/{workload.name}",
+                patch=tuple(
+                    {"op": "add", "path": f"{path}/{at}/matchLabelKeys", "value": keys} for at, keys in changed.items()
+                ),
+                object={"kind": workload.kind, "namespace": workload.namespace, "name": workload.name},
+                tried=Tried(verdict=verdict, places=workload.replicas, of=workload.replicas),
+            )
+        )
 
     def answer(self, partial: str = "") -> PromiseCheck:
         promises, total = self.promises, len(self.promises)
@@ -245,6 +270,7 @@ class _Checking:
             verdict=verdict,
             says=f"{says}; {partial}" if partial else says,
             causes=tuple(map(_cause, [each for each in promises if each.verdict == "no"][:3])),
+            remedies=tuple(self.remedies),
             unjudged=tuple(parts.values()),
             assumed=("pods that are not judged are on any node that other filters allow, or on none",)
             if self.unjudged

@@ -63,6 +63,16 @@ def test_the_courses_of_a_rollout_are_shown_step_by_step() -> None:
     assert "a new pod of shop/web is ready" in text
 
 
+def test_constraints_that_count_revisions_alone_are_tried_for_what_a_rollout_breaks() -> None:
+    found = checked([*THREE, web(spread(), strategy=rolling(2, 1))], "zone-loss>=4 skew<=1 rollout>=6")
+    (remedy,) = found.remedies
+    assert (remedy.code, remedy.tried.verdict) == ("match-label-keys", "yes")
+    assert remedy.patch[0]["path"] == "/spec/template/spec/topologySpreadConstraints/0/matchLabelKeys"
+    patched = web(spread(matchLabelKeys=remedy.patch[0]["value"]), strategy=rolling(2, 1))
+    assert verdicts([*THREE, patched], "zone-loss>=4 skew<=1") == {"zone-loss>=4": "yes", "skew<=1": "yes"}
+    assert checked([*THREE, web(spread(2), strategy=rolling(2, 1))], "zone-loss>=4").remedies == ()
+
+
 def test_what_runs_now_is_part_of_a_promise() -> None:
     spec = of_pod({"cpu": "1"}, topologySpreadConstraints=[spread()])
     replicas = workload("ReplicaSet", "web", 3, spec)
