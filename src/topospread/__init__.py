@@ -16,6 +16,7 @@ from topospread.version import __version__
 if TYPE_CHECKING:
     import os
 
+    from topospread.answers.status import Status, status
     from topospread.api.inventory import Inventory
     from topospread.api.spread import TopologySpreadConstraint, merge, merge_constraints
     from topospread.config.gates import Gates, gates_for, parse_gates
@@ -47,8 +48,6 @@ if TYPE_CHECKING:
     from topospread.sources.snapshot_save import save
     from topospread.spare_capacity import CapacityReport
     from topospread.spare_capacity.capacity import capacity
-    from topospread.spread_status import SpreadStatus
-    from topospread.spread_status.status import status
 
 _MODULES = {
     "CapacityReport": "topospread.spare_capacity",
@@ -68,7 +67,7 @@ _MODULES = {
     "Rendering": "topospread.sources.rendering",
     "Settings": "topospread.linting.settings",
     "Simulation": "topospread.simulation",
-    "SpreadStatus": "topospread.spread_status",
+    "Status": "topospread.answers.status",
     "TopologySpreadConstraint": "topospread.api.spread",
     "TopospreadError": "topospread.errors",
     "Traffic": "topospread.service_traffic",
@@ -91,7 +90,7 @@ _MODULES = {
     "rebalance": "topospread.rebalancing.rebalance",
     "save": "topospread.sources.snapshot_save",
     "simulate": "topospread.simulation.simulate",
-    "status": "topospread.spread_status.status",
+    "status": "topospread.answers.status",
     "traffic": "topospread.service_traffic.traffic",
 }
 
@@ -113,7 +112,7 @@ __all__ = [
     "Rendering",
     "Settings",
     "Simulation",
-    "SpreadStatus",
+    "Status",
     "TopologySpreadConstraint",
     "TopospreadError",
     "Traffic",

@@ -27,7 +27,6 @@ _FORMS = {
     "Review": ("review_json", "review_json"),
     "Simulation": ("json", "simulation_json"),
     "Traffic": ("traffic", "traffic_json"),
-    "SpreadStatus": ("status_json", "status_json"),
 }
 """Class → the module of `report` and its function."""
 
