@@ -26,6 +26,7 @@ class Pending(Base, frozen=True, kw_only=True):
     pods: Annotated[tuple[str, ...], Meta(description="The pods, NAMESPACE/NAME.")]
     says: Annotated[str, Meta(description="The cause in one sentence.")]
     causes: Annotated[tuple[Cause, ...], Meta(description="The causes of the first workload's pods.")] = ()
+    searched: Annotated[bool, Meta(description="Whether every change that may help was simulated.")] = False
     remedies: Annotated[
         tuple[Remedy, ...], Meta(description="Changes that were simulated and help the first workload, best first.")
     ] = ()
@@ -88,4 +89,5 @@ def _rejected(pending: Iterable[PendingPods]) -> Iterator[Pending]:
             says=why_words(causes) if causes else first.explanation.message,
             causes=causes,
             remedies=tuple(map(remedy_of, first.explanation.suggestions)),
+            searched=first.explanation.searched and not first.explanation.untried,
         )

@@ -121,7 +121,8 @@ class PendingPods(Base, frozen=True, kw_only=True):
     message: Annotated[str, Meta(description="kube-scheduler's sentence, or why the pods were not tried.")]
     preemption: Annotated[str, Meta(description="kube-scheduler's addition about preemption; empty if not tried.")]
     rejections: Annotated[
-        tuple[RejectedNodes, ...], Meta(description="Rejections of the first pod, most nodes first; empty if not tried.")
+        tuple[RejectedNodes, ...],
+        Meta(description="Rejections of the first pod, most nodes first; empty if not tried."),
     ]
     constraints: Annotated[
         tuple[SpreadSums, ...], Meta(description="The arithmetic of each hard constraint for the first pod.")
@@ -194,9 +195,7 @@ def rejections_of(verdict: Verdict) -> tuple[RejectedNodes, ...]:
     )
 
 
-def spread_sums(
-    arithmetic: ConstraintArithmetic, domains: tuple[tuple[Domain, Mapping[str, int]], ...]
-) -> SpreadSums:
+def spread_sums(arithmetic: ConstraintArithmetic, domains: tuple[tuple[Domain, Mapping[str, int]], ...]) -> SpreadSums:
     """Return a hard constraint with its arithmetic.
 
     Args:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, ClassVar
 
 from msgspec import Meta
 from msgspec.structs import replace
@@ -18,7 +18,6 @@ from topospread.base import Word
 from topospread.config.gates import Gates
 from topospread.config.profile import Configuration
 from topospread.explanation.explain import Waiting, explain_pending
-from topospread.rebalancing.rebalance import rebalance
 from topospread.simulation.placing import Progress
 from topospread.simulation.run import SimulationOptions, prepare
 from topospread.sources.inputs import Input, inventory_of
@@ -26,6 +25,7 @@ from topospread.spread_status import DomainRisk, SpreadStatus, WorkloadStatus
 from topospread.spread_status.status import LookedFor, spread_of_run
 
 from .pending_pods import Pending, key_of, pending_groups
+from .traffic import ExpectedTraffic
 from .words import counted, noun_of
 
 _CHEAP = 2_000_000
@@ -49,7 +49,7 @@ class Status(Answer, frozen=True, kw_only=True):
         tuple[DomainRisk, ...], Meta(description="Domains that hold pods, for each topology key the worst first.")
     ] = ()
     traffic: Annotated[
-        dict[str, Any] | None, Meta(description="With `--traffic`: the expected requests of Services.")
+        ExpectedTraffic | None, Meta(description="With `--traffic`: the expected requests of Services.")
     ] = None
     warnings: Annotated[tuple[str, ...], Meta(description="Sentences that a person must see.")] = ()
     notes: Annotated[tuple[str, ...], Meta(description="Further sentences.")] = ()
@@ -200,6 +200,8 @@ def _evictions(
     inventory: Inventory, options: SimulationOptions, exceeded: Sequence[WorkloadStatus], typed: Sequence[str]
 ) -> Iterator[Remedy]:
     """Yield the evictions after which the hard constraints hold, if the search finds them at once."""
+    from topospread.rebalancing.rebalance import rebalance
+
     found = rebalance(inventory, **options.answered_by, seconds=0.0, allow_empty=True)
     if found.unmet or found.impossible or not found.moves:
         return
@@ -232,7 +234,9 @@ def _says(
     elif verdict == "unknown":
         parts.append("constraints cannot be judged")
     if not parts:
-        node = "every pod has a node" + (f" or finds one ({to_create} without)" if to_create else "")
+        node = "every pod has a node"
+        if to_create:
+            node = f"{counted(to_create, 'pod')} without a node find{'s' if to_create == 1 else ''} one"
         parts.append(f"{node} and every hard constraint holds")
     return f"{'; '.join(parts)} ({counted(spread.nodes, 'node')}, {counted(len(spread.workloads), 'workload')})"
 

@@ -100,7 +100,7 @@ def check_outputs(given: Mapping[str, Any]) -> None:
 
 def wants(given: Mapping[str, Any], *formats: str) -> bool:
     """Return whether one of these formats is asked for."""
-    return any(name in formats for name, _ in given["outputs"])
+    return any(name in formats for name, _ in given.get("outputs", ()))
 
 
 def write_answer(answer: Answer, given: Mapping[str, Any], others: Mapping[str, Writer] | None = None) -> int:
@@ -123,6 +123,11 @@ def write_answer(answer: Answer, given: Mapping[str, Any], others: Mapping[str, 
         else:
             show(text)
     return code_of(answer.verdict, given)
+
+
+def text_of(answer: Answer, given: Mapping[str, Any]) -> str:
+    """Return an answer in the format that goes to standard output."""
+    return _text(answer, next((name for name, path in given["outputs"] if not path), "text"), "", given)
 
 
 def code_of(verdict: Word, given: Mapping[str, Any]) -> int:

@@ -68,7 +68,7 @@ class _Writer:
     def _table(self, table: Table) -> Iterator[str]:
         rows = table.rows if self._wide or len(table.rows) <= table.most + 1 else table.rows[: table.most]
         texts = [table.heads, *(tuple(map(_drawn, row)) for row in rows)]
-        columns = [i for i in range(len(table.heads)) if any(row[i] for row in texts)]
+        columns = [i for i in range(len(table.heads)) if any(row[i] for row in texts[1:])]
         for dropped in table.may_drop:
             if self._wide or _total(texts, columns) <= self._width:
                 break
@@ -80,7 +80,7 @@ class _Writer:
             if widest is not None:
                 words = max((len(word) for row in texts for word in row[widest].split()), default=0)
                 widths[widest] = max(widths[widest] - excess, words, min(_NARROWEST, widths[widest]))
-        numbers = {i for i in columns if all(isinstance(row[i], int | Bounds) for row in rows)}
+        numbers = {i for i in columns if all(_is_number(row[i]) for row in rows)}
         for at, row in enumerate(texts):
             cells: tuple[Cell, ...] = rows[at - 1] if at else ()
             yield from self._row(row, cells, widths, numbers)
@@ -125,6 +125,11 @@ def _drawn(cell: Cell) -> str:
 
 def _total(texts: list[tuple[str, ...]], columns: list[int]) -> int:
     return sum(max(len(row[i]) for row in texts) + len(_GAP) for i in columns) - len(_GAP)
+
+
+def _is_number(cell: Cell) -> bool:
+    """Return whether a cell is a number, perhaps marked as unsure, or empty."""
+    return isinstance(cell, int | Bounds) or cell_text(cell).removeprefix("? ").isdecimal() or cell == ""
 
 
 def _is_name_column(rows: tuple[tuple[Cell, ...], ...], column: int) -> bool:

@@ -10,6 +10,7 @@ from topospread.answers.words import counted, in_order, listed, noun_of
 from topospread.text import shell_line
 
 from ..blocks import Cell, Fact, Page, Part, Section, Span, Table, Verdict
+from .traffic import traffic_section
 
 if TYPE_CHECKING:
     from topospread.answers.pending_pods import Pending
@@ -33,6 +34,8 @@ def page(answer: Status) -> Page:
     parts += [Fact("warning", each) for each in answer.warnings]
     if answer.pending:
         parts.append(Section("", (_pending(answer.pending),)))
+        if not answer.exceeded:
+            parts.append(Section("", (Fact("spread", "every hard constraint holds"),)))
         parts.append(_section("Workloads", matrix))
     elif matrix.rows:
         parts.append(Section("", (matrix,)))
@@ -40,12 +43,11 @@ def page(answer: Status) -> Page:
         _section("Constraints", _constraints(answer.workloads)),
         _section("Pods that kube-scheduler would reject on their node now", _refused(answer.workloads)),
         *_losses(answer.domains),
-        _section("Expected traffic", _traffic(answer)),
     ]
+    if answer.traffic is not None:
+        parts.append(traffic_section(answer.traffic))
     notes = [Fact("note", each) for each in answer.notes]
-    notes += [
-        Fact("note", f"{each.namespace}/{each.name}: {note}") for each in answer.workloads for note in each.notes
-    ]
+    notes += [Fact("note", f"{each.namespace}/{each.name}: {note}") for each in answer.workloads for note in each.notes]
     parts.append(Section("", tuple(notes), wide=True))
     return Page("Status", tuple(part for part in parts if not isinstance(part, Section) or _has_lines(part)))
 
@@ -74,7 +76,7 @@ def _pending(groups: Sequence[Pending]) -> Table:
                 Span(f"? {len(each.pods)}", "unsure") if each.verdict == "unknown" else len(each.pods),
                 _first(each.workloads),
                 each.says,
-                each.remedies[0].says if each.remedies else "",
+                each.remedies[0].says if each.remedies else "none found" if each.searched else "",
             )
             for each in groups
         ),
@@ -106,7 +108,9 @@ def _matrix(answer: Status) -> Table:
         if not columns:
             by_domain = [_fullest(found)]
         skew: tuple[Cell, ...] = ("", "") if constraint is None else (constraint.skew, constraint.max_skew)
-        rows.append((f"{each.namespace}/{each.name}", f"{each.existing}/{each.replicas}", *by_domain, *skew, _remark(each, key)))
+        rows.append(
+            (f"{each.namespace}/{each.name}", f"{each.existing}/{each.replicas}", *by_domain, *skew, _remark(each, key))
+        )
     heads = ("WORKLOAD", "READY", *(columns or ("FULLEST",)), "SKEW", "MAX", "")
     return Table(heads, tuple(rows), more="workloads")
 
@@ -180,7 +184,8 @@ def _facts(constraint: ConstraintStatus) -> Iterator[str]:
     if constraint.origin != "pod":
         yield f"default of the {constraint.origin}"
     for left in constraint.left_out:
-        yield f"not counted: {listed(left.names, _NAMES) if left.count == len(left.names) else left.count} ({left.reason})"
+        names = listed(left.names, _NAMES) if left.count == len(left.names) else str(left.count)
+        yield f"not counted: {names} ({left.reason})"
 
 
 def _refused(workloads: Iterable[WorkloadStatus]) -> Table:
@@ -221,12 +226,3 @@ def _losses(domains: Iterable[DomainRisk]) -> Iterator[Section]:
         )
         heads = (noun_of(key).upper(), "PODS", "WORKLOADS", "LOSES ALL OF", "LOSES MOST OF", "ONLY POD OF")
         yield _section(f"If a {noun_of(key)} fails", Table(heads, rows))
-
-
-def _traffic(answer: Status) -> Table:
-    """Return a row for each Service."""
-    rows = tuple(
-        (f"{each['namespace']}/{each['name']}", each["policy"], f"{each['crossing'] * 100:.0f}%", each["endpoints"])
-        for each in (answer.traffic or {"services": ()})["services"]
-    )
-    return Table(("SERVICE", "POLICY", "CROSSES ZONES", "ENDPOINTS"), rows)
