@@ -178,7 +178,7 @@ def test_lint_rests_on_what_is_read(
 
 def test_pods_with_claims_ask_for_all_that_volumes_rest_on() -> None:
     pod = made("Pod", "web", {"containers": [], "volumes": [{"name": "v", "ephemeral": {}}]})
-    assert set(ALL.kinds) - set(PLACEMENT.kinds) == {"CronJob"}
+    assert set(ALL.kinds) - set(PLACEMENT.kinds) == {"CronJob", "PodGroup", "Workload"}
     assert not any(map(uses_volumes, inventory(made("Pod", "bare", {"containers": []})).pods))
     assert uses_volumes(inventory(pod).pods[0])
     assert PLACEMENT.beside(inventory(pod).pods).volumes

@@ -9,10 +9,12 @@ from dataclasses import dataclass, field, fields
 from topospread.errors import Place
 
 from .autoscaling import HorizontalPodAutoscaler
-from .devices import DeviceClass
+from .device_claims import ResourceClaim, ResourceClaimTemplate
+from .devices import DeviceClass, DeviceTaintRule, ResourceSlice
 from .meta import KubeObject
 from .node import Namespace, Node
 from .pod import Pod
+from .pod_groups import PodGroup, Workload
 from .policy import LimitRange, PodDisruptionBudget, PriorityClass, RuntimeClass
 from .storage import (
     CSIDriver,
@@ -73,6 +75,12 @@ class Inventory:
     csi_storage_capacities: list[CSIStorageCapacity] = field(default_factory=list)
     volume_attachments: list[VolumeAttachment] = field(default_factory=list)
     device_classes: list[DeviceClass] = field(default_factory=list)
+    resource_slices: list[ResourceSlice] = field(default_factory=list)
+    resource_claims: list[ResourceClaim] = field(default_factory=list)
+    resource_claim_templates: list[ResourceClaimTemplate] = field(default_factory=list)
+    device_taint_rules: list[DeviceTaintRule] = field(default_factory=list)
+    scheduling_workloads: list[Workload] = field(default_factory=list)
+    pod_groups: list[PodGroup] = field(default_factory=list)
     limit_ranges: list[LimitRange] = field(default_factory=list)
     runtime_classes: list[RuntimeClass] = field(default_factory=list)
     configurations: list[dict[str, object]] = field(default_factory=list)

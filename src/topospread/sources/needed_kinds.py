@@ -62,9 +62,9 @@ class NeededKinds(msgspec.Struct, frozen=True):
 
 ALL: Final = NeededKinds()
 """Everything that a snapshot has: for what anything may be asked of afterwards."""
-PLACEMENT: Final = replace(ALL, volumes=False).without("CronJob")
+PLACEMENT: Final = replace(ALL, volumes=False).without("CronJob", "Workload", "PodGroup")
 """What decides on where pods go, whom they evict, and what controllers make in their place."""
-PLACEMENT_AND_RUNS: Final = replace(ALL, volumes=False)
+PLACEMENT_AND_RUNS: Final = replace(ALL, volumes=False).without("Workload", "PodGroup")
 """With CronJobs that are to run."""
 
 
