@@ -25,7 +25,6 @@ from topospread.sources.needed_kinds import (
     ALL,
     PLACEMENT,
     PLACEMENT_AND_RUNS,
-    STATUS,
     VOLUMES,
     NeededKinds,
     lint_needs,
@@ -132,7 +131,7 @@ def answer(ask: Callable[[], Any]) -> Any:
 
 STEPS = [Fail(NodeChoice("zone", "zone-a")), Drain(NodeChoice("node", "node-0"))]
 ASKED: dict[str, tuple[NeededKinds, Callable[[Inventory, str], Any]]] = {
-    "status": (STATUS, lambda cluster, _: topospread.status(cluster)),
+    "status": (PLACEMENT, lambda cluster, _: topospread.status(cluster)),
     "simulate": (PLACEMENT, lambda cluster, _: topospread.simulate(cluster)),
     "simulate --run-cron-job": (
         PLACEMENT_AND_RUNS,

@@ -9,7 +9,7 @@ from typing import Annotated, ClassVar
 from msgspec import Meta
 from msgspec.structs import replace
 
-from topospread.answer import Answer, Asked, Cause, Remedy, Tried, Unjudged
+from topospread.answer import Answer, Cause, Remedy, Tried, Unjudged
 from topospread.api.inventory import Inventory
 from topospread.api.labels import Selector
 from topospread.api.pod import Pod
@@ -24,6 +24,7 @@ from topospread.sources.inputs import Input, inventory_of
 from topospread.spread_status import DomainRisk, SpreadStatus, WorkloadStatus
 from topospread.spread_status.status import LookedFor, spread_of_run
 
+from .asked import asked_of, input_words
 from .pending_pods import Pending, key_of, pending_groups
 from .traffic import ExpectedTraffic
 from .words import counted, noun_of
@@ -39,6 +40,7 @@ class Status(Answer, frozen=True, kw_only=True):
     PAGE: ClassVar[str] = "topospread.render.pages.status:page"
 
     kind: str = "Status"
+    nodes: Annotated[int, Meta(description="Number of nodes.")] = 0
     pending: Annotated[tuple[Pending, ...], Meta(description="Pods without a node by cause, most pods first.")] = ()
     exceeded: Annotated[int, Meta(description="Number of chosen workloads that exceed a hard constraint.")] = 0
     workloads: Annotated[
@@ -76,8 +78,7 @@ def status(  # noqa: PLR0913 - keyword arguments of the public API
     apiserver_gates: Gates | None = None,
     allow_empty: bool = False,
     suggest: bool = True,
-    on: Asked | None = None,
-    typed: Sequence[str] = (),
+    typed: Sequence[str] | None = None,
     progress: Progress | None = None,
 ) -> Status:
     """Return whether every pod has a node and every hard constraint holds.
@@ -95,8 +96,8 @@ def status(  # noqa: PLR0913 - keyword arguments of the public API
         apiserver_gates: the API server's feature gates, which decide what fields its objects keep.
         allow_empty: accept a selector that selects no workload.
         suggest: try changes that would help pending pods.
-        on: the input's name and age, for the answer.
-        typed: words of a command line that give the same input, for the commands that the answer names.
+        typed: words of a command line that give the same input, for the commands that the answer names; by default
+            the files that were read.
         progress: receives the number of workloads, then of pods, that were looked at.
 
     Returns:
@@ -117,8 +118,6 @@ def status(  # noqa: PLR0913 - keyword arguments of the public API
     waiting = None
     if any(each.workload in chosen for each in (*run.plan.queue, *run.plan.gated)):
         waiting = explain_pending(inventory, run, chosen, suggest=suggest, progress=progress)
-    asked = on or Asked(kube_version=kube_version)
-    asked = replace(asked, nodes=spread.nodes, pods=len(inventory.pods))
     placements = () if waiting is None else waiting.simulation.placements
     pending = () if waiting is None else tuple(pending_groups(inventory, waiting, shown))
     to_create = sum(each.node is not None and key_of(each) in shown for each in placements)
@@ -132,7 +131,7 @@ def status(  # noqa: PLR0913 - keyword arguments of the public API
     ]
     remedies = [each.remedies[0] for each in pending if each.remedies]
     if suggest and spread.exceeded and len(inventory.nodes) ** 2 * max(len(inventory.pods), 1) <= _CHEAP:
-        remedies += _evictions(inventory, options, spread.exceeded, typed)
+        remedies += _evictions(inventory, options, spread.exceeded, input_words(inventory) if typed is None else typed)
     unjudged = (
         *(() if waiting is None else _unjudged_parts(waiting, pending)),
         *_unjudged_workloads(spread.workloads),
@@ -146,7 +145,8 @@ def status(  # noqa: PLR0913 - keyword arguments of the public API
         causes=tuple(_causes(pending, spread.exceeded))[:_MOST_CAUSES],
         remedies=tuple(remedies),
         unjudged=unjudged,
-        on=asked,
+        on=asked_of(inventory, kube_version),
+        nodes=spread.nodes,
         pending=pending,
         exceeded=len(spread.exceeded),
         workloads=spread.workloads,

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from .asked import typed_words
 from .inputs import read_configuration, read_control_plane
+from .typed_words import typed_words
 
 if TYPE_CHECKING:
     from topospread.api.inventory import Inventory

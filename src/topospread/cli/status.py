@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 import click
 from msgspec.structs import replace
 
-from .asked import asked, typed_words
 from .inputs import (
     asked_traffic,
     expected_traffic,
@@ -25,6 +24,7 @@ from .output import check_outputs, output_options, text_of, wants, write_answer
 from .report_file import ReportWish, check_html, html_text, options_of, page_options
 from .status_watch import check_watch, watch
 from .terminal import progress, warn
+from .typed_words import typed_words
 from .usage import Explained
 
 if TYPE_CHECKING:
@@ -112,7 +112,6 @@ def _answer(
             apiserver_gates=by.apiserver,
             allow_empty=given["allow_empty"] or given["watch"],
             suggest=not given["watch"],
-            on=asked(given, by),
             typed=typed_words(given),
             progress=bar,
         )

@@ -73,13 +73,7 @@ class _Writer:
             if self._wide or _total(texts, columns) <= self._width:
                 break
             columns = [each for each in columns if each != dropped]
-        widths = {i: max(len(row[i]) for row in texts) for i in columns}
-        excess = sum(widths.values()) + len(_GAP) * len(columns) - self._width
-        if excess > 0 and columns:
-            widest = max((i for i in columns if not _is_name_column(rows, i)), key=widths.__getitem__, default=None)
-            if widest is not None:
-                words = max((len(word) for row in texts for word in row[widest].split()), default=0)
-                widths[widest] = max(widths[widest] - excess, words, min(_NARROWEST, widths[widest]))
+        widths = self._widths(texts, {i: _is_name_column(rows, i) for i in columns})
         numbers = {i for i in columns if all(_is_number(row[i]) for row in rows)}
         for at, row in enumerate(texts):
             cells: tuple[Cell, ...] = rows[at - 1] if at else ()
@@ -88,17 +82,63 @@ class _Writer:
         if left:
             yield f"and {left} more{' ' + table.more if table.more else ''}: -o wide"
 
+    def _widths(self, texts: list[tuple[str, ...]], is_name: dict[int, bool]) -> dict[int, int]:
+        """Return column → width: cells of words continue below, first at long words; then names get lines of their own.
+
+        Args:
+            texts: the cells, the headings first.
+            is_name: column → whether it holds names, which are never broken.
+        """
+        widths = {i: max(len(row[i]) for row in texts) for i in is_name}
+        longest = {i: max((len(word) for row in texts for word in row[i].split()), default=0) for i in is_name}
+        room = self._width - len(_GAP) * (len(widths) - 1)
+        for floors in (longest, dict.fromkeys(widths, 0)):
+            for i in sorted(widths, key=widths.__getitem__, reverse=True):
+                if not is_name[i] and sum(widths.values()) > room:
+                    floor = max(floors[i], min(_NARROWEST, widths[i]))
+                    widths[i] = max(floor, widths[i] - (sum(widths.values()) - room))
+        for i in sorted(widths, key=widths.__getitem__, reverse=True):
+            if is_name[i] and (excess := sum(widths.values()) - room) > 0:
+                widths[i] = max((len(row[i]) for row in texts if len(row[i]) <= widths[i] - excess), default=1)
+        for i in widths:
+            if not is_name[i] and sum(widths.values()) < room:
+                widths[i] = min(max(len(row[i]) for row in texts), widths[i] + room - sum(widths.values()))
+        return widths
+
     def _row(
         self, row: tuple[str, ...], cells: tuple[Cell, ...], widths: dict[int, int], numbers: set[int]
     ) -> Iterator[str]:
-        """Yield the lines of a row. A cell that is wider than its column continues below."""
-        parts = {i: wrap(row[i], width, break_long_words=False, break_on_hyphens=False) or [""]
-                 for i, width in widths.items()}  # fmt: skip
-        for line in range(max(map(len, parts.values()), default=0)):
-            drawn = []
-            for i, width in widths.items():
-                words = parts[i][line] if line < len(parts[i]) else ""
-                padded = words.rjust(width) if i in numbers else words.ljust(width)
+        """Yield the lines of a row. It goes on below after, or for, a word that is too long for its place."""
+        begin: list[str] = []
+        segment: dict[int, list[str]] = {}
+        start = 0
+        for i, width in widths.items():
+            parts = wrap(row[i], width, break_long_words=False, break_on_hyphens=False) or [""]
+            longest = max(map(len, parts))
+            if segment and start + longest > self._width:
+                yield from self._lines(begin, segment, cells, widths, numbers)
+                begin, segment = [" " * max(min(start, self._width - longest) - len(_GAP), 0)], {}
+            segment[i] = parts
+            start += width + len(_GAP)
+            if longest > width:
+                yield from self._lines(begin, segment, cells, widths, numbers)
+                begin, segment = [" " * (start - len(_GAP))], {}
+        if any(any(parts) for parts in segment.values()):
+            yield from self._lines(begin, segment, cells, widths, numbers)
+
+    def _lines(
+        self,
+        begin: list[str],
+        segment: dict[int, list[str]],
+        cells: tuple[Cell, ...],
+        widths: dict[int, int],
+        numbers: set[int],
+    ) -> Iterator[str]:
+        for line in range(max(map(len, segment.values()), default=0)):
+            drawn = list(begin)
+            for i, parts in segment.items():
+                words = parts[line] if line < len(parts) else ""
+                padded = words.rjust(widths[i]) if i in numbers else words.ljust(widths[i])
                 cell = cells[i] if cells else None
                 drawn.append(self._mark(words, cell.role) + padded[len(words) :] if isinstance(cell, Span) else padded)
             yield _GAP.join(drawn)

@@ -40,6 +40,7 @@ def page(answer: Status) -> Page:
     elif matrix.rows:
         parts.append(Section("", (matrix,)))
     parts += [
+        *_every_fix(answer.pending),
         _section("Constraints", _constraints(answer.workloads)),
         _section("Pods that kube-scheduler would reject on their node now", _refused(answer.workloads)),
         *_losses(answer.domains),
@@ -61,10 +62,13 @@ def _has_lines(section: Section) -> bool:
 
 
 def _fixes(answer: Status) -> Iterator[Fact]:
-    """Yield the first two remedies that have a command."""
-    for each in [each for each in answer.remedies if each.command][:2]:
+    """Yield the first two remedies: commands as they are, patches in words."""
+    for each in answer.remedies[:2]:
         says = each.says if each.code == "rebalance" else tried_words(each.tried)
-        yield Fact("fix", f"tried: {says}", shell_line(each.command))
+        if each.command and "patch" not in each.command:
+            yield Fact("fix", f"tried: {says}", shell_line(each.command))
+        else:
+            yield Fact("fix", f"{each.says} (tried: {says})")
 
 
 def _pending(groups: Sequence[Pending]) -> Table:
@@ -82,6 +86,17 @@ def _pending(groups: Sequence[Pending]) -> Table:
         ),
         more="causes",
     )
+
+
+def _every_fix(groups: Iterable[Pending]) -> Iterator[Section]:
+    """Yield the remedies of each cause, with their commands."""
+    for group in groups:
+        facts = [
+            Fact("fix", f"{each.says} (tried: {tried_words(each.tried)})", shell_line(each.command))
+            for each in group.remedies
+        ]
+        if facts:
+            yield Section(f"Every fix for {_first(group.workloads)}", tuple(facts), wide=True)
 
 
 def _first(workloads: Sequence[str]) -> str:
