@@ -61,7 +61,7 @@ def write(name: str, *objects: dict) -> None:
 
 COMMANDS = [
     *(["simulate", "h.json", "-o", form] for form in ("table", "wide", "summary", "json", "yaml", "name")),
-    *(["status", "h.json", "-o", form] for form in ("table", "wide", "summary", "json", "yaml")),
+    *(["status", "h.json", "-o", form] for form in ("text", "wide", "json", "yaml", "md")),
     *(["explain", "shop/{pod}", "h.json", "-o", form] for form in ("table", "wide", "summary", "json", "yaml")),
     *(["lint", "h.json", "-o", form] for form in ("text", "line", "json", "sarif", "junit", "github")),
     *(["drill", "h.json", "--each", "node", "-o", form] for form in ("table", "json", "yaml")),

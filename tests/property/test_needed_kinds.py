@@ -21,11 +21,11 @@ from topospread.api.kinds import KINDS
 from topospread.api.pod import PodSpec, Volume
 from topospread.drills.steps import Drain, Fail, NodeChoice
 from topospread.errors import TopospreadError
+from topospread.plugins.pod_volumes import VOLUME_KINDS
 from topospread.sources.needed_kinds import (
     ALL,
     PLACEMENT,
     PLACEMENT_AND_RUNS,
-    VOLUMES,
     NeededKinds,
     lint_needs,
     uses_volumes,
@@ -114,10 +114,10 @@ def specs(cluster: Inventory) -> Iterator[PodSpec]:
 
 def read(cluster: Inventory, needed: NeededKinds) -> Inventory:
     """What is read of a cluster."""
-    kinds = {kind for kind in needed.kinds if needed.volumes or kind not in VOLUMES}
+    kinds = {kind for kind in needed.kinds if needed.volumes or kind not in VOLUME_KINDS}
     others = [each for each in cluster.objects() if type(each).__name__ in needed.kinds]
-    if any(uses_volumes(each) for each in others if type(each).__name__ not in VOLUMES):
-        kinds |= VOLUMES & set(needed.kinds)
+    if any(uses_volumes(each) for each in others if type(each).__name__ not in VOLUME_KINDS):
+        kinds |= VOLUME_KINDS & set(needed.kinds)
     return replace(cluster, **{kind.attribute: [] for name, kind in KINDS.items() if name not in kinds})
 
 

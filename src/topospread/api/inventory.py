@@ -39,6 +39,9 @@ from .workload import (
 ObjectKey = tuple[str, str, str]
 """Kind, namespace ("" when cluster-scoped) and name."""
 
+ABSENT = "the input has none"
+"""Why a kind is not known of which files were given that hold no object."""
+
 
 @dataclass(slots=True)
 class Inventory:
@@ -50,6 +53,7 @@ class Inventory:
         notes: sentences worth knowing (what was replaced, assumed or added).
         places: where each object stands in the input.
         configurations: KubeSchedulerConfiguration objects as plain data.
+        unread: kind → why its objects are not known, for example ``Forbidden``. `ABSENT`: the input has none.
         read_from: how whoever read it did, for who needs the texts once more (`sources.load.ReadFrom`).
     """
 
@@ -88,6 +92,7 @@ class Inventory:
     warnings: list[str] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     places: dict[ObjectKey, Place] = field(default_factory=dict)
+    unread: dict[str, str] = field(default_factory=dict)
     read_from: object = field(default=None, repr=False, compare=False)
 
     def objects(self) -> Iterator[KubeObject]:

@@ -54,6 +54,7 @@ class ClusterObjects:
         version: another with every change, and again what it was when changes are undone.
         changed: subject → `version` of the newest change.
         stocked: another with every change of a volume, but not when one is bound to a claim.
+        unread: kind → why its objects are not known, as in `Inventory`.
     """
 
     def __init__(self, journal: Journal, undo: UndoLog, use: VolumeUse, row_of: Mapping[str, int]) -> None:
@@ -64,6 +65,7 @@ class ClusterObjects:
         self._row_of = row_of
         self.version = 0
         self.stocked = 0
+        self.unread: Mapping[str, str] = {}
         self.changed: dict[Subject, int] = {}
         self.services: dict[str, dict[str, Service]] = {}
         self.replication_controllers: dict[Key, ReplicationController] = {}

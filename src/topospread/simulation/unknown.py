@@ -19,6 +19,7 @@ TO_KNOW = {
     "resourceClaims": "kubectl get resourceslices,resourceclaims -A",
     "extendedResources": "kubectl get deviceclasses,resourceslices",
     "podGroups": "kubectl get podgroups,workloads -A",
+    "volumes": "kubectl get pv,pvc,sc,csinode,csidriver,csistoragecapacity -A -o yaml",
 }
 """Key of a part that is not modelled → command that shows the objects that decide it."""
 
@@ -83,7 +84,7 @@ def unjudged_parts(pending: Iterable[PendingGroup]) -> tuple[Unjudged, ...]:
     return tuple(
         Unjudged(
             what=what,
-            because=f"topospread does not model {part.message}",
+            because=part.because,
             pods=tuple(dict.fromkeys(pods)),
             field=part.field,
             to_know=TO_KNOW.get(what, ""),
