@@ -175,14 +175,18 @@ def test_pods_that_cannot_be_judged_alone_give_unknown(tmp_path: Path) -> None:
 
 def test_a_pod_that_kube_scheduler_has_not_placed_yet_is_pending(tmp_path: Path) -> None:
     path = tmp_path / "new.yaml"
-    path.write_text("{apiVersion: v1, kind: Pod, metadata: {name: new, uid: u}, spec: {containers: [{name: c}]}}")
+    path.write_text(
+        "{apiVersion: v1, kind: Pod, metadata: {name: new, uid: u}, spec: {containers: [{name: c, image: i}]}}"
+    )
     found = as_json(path, "--cluster", "zones=3,nodes=6")
     assert (found["verdict"], [each["code"] for each in found["causes"]]) == ("no", ["not-placed-yet"])
 
 
 def test_pods_of_another_scheduler_are_not_judged(tmp_path: Path) -> None:
     path = tmp_path / "new.yaml"
-    path.write_text("{apiVersion: v1, kind: Pod, metadata: {name: p}, spec: {schedulerName: x, containers: [{name: c}]}}")
+    path.write_text(
+        "{apiVersion: v1, kind: Pod, metadata: {name: p}, spec: {schedulerName: x, containers: [{name: c, image: i}]}}"
+    )
     done = run(path, "--cluster", "zones=3,nodes=6")
     assert done.returncode == 4
     assert "not judged: 1 pod names the scheduler x, of which no configuration is given" in done.stdout

@@ -15,12 +15,8 @@ from tests.live.audited import Audit, audited_plane
 from tests.live.conftest import ControlPlane
 from tests.live.processes import TOPOSPREAD, address, with_server
 from tests.live.running import node, pod
-<<<<<<< HEAD
-from topospread.sources.needed_kinds import ALL, PLACEMENT, VOLUMES, NeededKinds
-=======
 from topospread.plugins.pod_volumes import VOLUME_KINDS
-from topospread.sources.needed_kinds import ALL, PLACEMENT, STATUS, NeededKinds
->>>>>>> main
+from topospread.sources.needed_kinds import ALL, PLACEMENT, NeededKinds
 from topospread.sources.snapshot_lists import ListRequest
 
 Json = dict[str, Any]
@@ -100,11 +96,7 @@ def test_each_command_asks_for_what_it_needs(audited: tuple[ControlPlane, Audit]
     app.write_text(json.dumps(MANIFEST))
     claims.write_text(json.dumps(claiming(MANIFEST)))
     run.write_text(json.dumps(RUN))
-<<<<<<< HEAD
     json_out = ("-o", "json")
-=======
-    json_out, status = ("-o", "json"), tuple(each for each in STATUS.kinds if each not in VOLUME_KINDS)
->>>>>>> main
     commands: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
         "status": (("status", *json_out), BARE),
         "simulate": (("simulate", str(app), *json_out), BARE),

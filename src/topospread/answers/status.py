@@ -177,9 +177,10 @@ def _foreign(pods: Iterable[Pod]) -> Iterator[Unjudged]:
     for each in pods:
         by_scheduler.setdefault(each.spec.scheduler_name or "", []).append(f"{each.namespace}/{each.name}")
     for name, found in by_scheduler.items():
+        verb = "names" if len(found) == 1 else "name"
         yield Unjudged(
             what="schedulers",
-            because=f"{counted(len(found), 'pod')} name the scheduler {name}, of which no configuration is given",
+            because=f"{counted(len(found), 'pod')} {verb} the scheduler {name}, of which no configuration is given",
             pods=tuple(found),
             field="spec.schedulerName",
         )

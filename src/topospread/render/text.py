@@ -100,9 +100,9 @@ class _Writer:
         for i in sorted(widths, key=widths.__getitem__, reverse=True):
             if is_name[i] and (excess := sum(widths.values()) - room) > 0:
                 widths[i] = max((len(row[i]) for row in texts if len(row[i]) <= widths[i] - excess), default=1)
-        for i in widths:
+        for i, width in list(widths.items()):
             if not is_name[i] and sum(widths.values()) < room:
-                widths[i] = min(max(len(row[i]) for row in texts), widths[i] + room - sum(widths.values()))
+                widths[i] = min(max(len(row[i]) for row in texts), width + room - sum(widths.values()))
         return widths
 
     def _row(

@@ -104,6 +104,7 @@ def test_without_a_terminal_each_reason_to_wait_is_said_once_and_not_in_the_text
 def test_it_follows_a_live_cluster_and_nothing_else() -> None:
     given = {"paths": (), "cluster": None, "outputs": ()}
     check_watch(given)
-    for more in ({"paths": ("a.json",)}, {"cluster": "zones=3"}, {"outputs": (("html", "a.html"),)}, {"outputs": (("svg", ""),)}):
+    outputs = [{"outputs": (each,)} for each in (("html", "a.html"), ("svg", ""))]
+    for more in ({"paths": ("a.json",)}, {"cluster": "zones=3"}, *outputs):
         with pytest.raises(UsageError, match=r"--watch follows|cannot be combined with --watch"):
             check_watch(given | more)
