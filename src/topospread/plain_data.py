@@ -19,7 +19,6 @@ _FORMS = {
     "DrillCheck": ("drill_check", "check_json"),
     "Drill": ("drill_json", "drill_json"),
     "Explanation": ("explanation_json", "explanation_json"),
-    "Guarantee": ("guarantee_json", "guarantee_json"),
     "Incident": ("incident", "incident_json"),
     "LintReport": ("lint_json", "lint_json"),
     "Orders": ("orders", "orders_json"),

@@ -15,7 +15,10 @@ from topospread.answer import Answer
 from topospread.atomic_file import write_file
 from topospread.base import json_text
 
-ANSWERS: dict[str, str] = {"Status": "topospread.answers.status"}
+ANSWERS: dict[str, str] = {
+    "PromiseCheck": "topospread.answers.promise_check",
+    "Status": "topospread.answers.status",
+}
 """Kind of answer → module that has its struct, of the same name."""
 
 

@@ -81,15 +81,17 @@ def unjudged_parts(pending: Iterable[PendingGroup]) -> tuple[Unjudged, ...]:
         assert group.verdict is not None
         for part in group.verdict.unjudged:
             parts.setdefault(part.what, (part, []))[1].extend(_pods(group))
-    return tuple(
-        Unjudged(
-            what=what,
-            because=part.because,
-            pods=tuple(dict.fromkeys(pods)),
-            field=part.field,
-            to_know=TO_KNOW.get(what, ""),
-        )
-        for what, (part, pods) in parts.items()
+    return tuple(unjudged_part(part, pods) for part, pods in parts.values())
+
+
+def unjudged_part(part: NotJudgedError, pods: Iterable[str]) -> Unjudged:
+    """Return a part that is not modelled, with the pods that have it."""
+    return Unjudged(
+        what=part.what,
+        because=part.because,
+        pods=tuple(dict.fromkeys(pods)),
+        field=part.field,
+        to_know=TO_KNOW.get(part.what, ""),
     )
 
 
