@@ -94,7 +94,7 @@ def test_a_list_of_events_with_half_a_character(run):
 
 
 def test_a_percentage_of_endless_digits(run):
-    assert run("capacity", "--of", "a/b", "--headroom", "1e999999999%", "--cluster", "nodes=1")[0] == 2
+    assert run("capacity", "--of", "a/b", "--more", "1e999999999%", "--cluster", "nodes=1")[0] == 2
 
 
 def test_a_stored_pod_of_a_controller_with_a_bad_quantity(run):

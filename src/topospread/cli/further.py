@@ -35,10 +35,10 @@ def moves_that_mend(given: Mapping[str, Any], inventory: Inventory) -> Rebalance
     """Evictions that mend the hard constraints; ``None`` where those are not cheap to know, or none do."""
     if not is_cheap(inventory):
         return None
-    import topospread
+    from topospread.rebalancing.rebalance import rebalance
 
     by = read_control_plane(given)
-    found = topospread.rebalance(
+    found = rebalance(
         inventory,
         namespace=given["namespace"],
         selector=given.get("selector"),

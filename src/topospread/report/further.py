@@ -41,7 +41,7 @@ class FurtherCommands(msgspec.Struct, frozen=True):
 
     def purchase(self, target: str) -> str:
         """Which node lets pods in."""
-        return f"{self.capacity} --of {target} --buy says which new node, in which zone, lets the most in"
+        return f"{self.capacity} --of {target} says which new node, in which zone, lets the most in"
 
 
 _SCALED = ("Deployment", "ReplicaSet", "ReplicationController", "StatefulSet", "Job")

@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
+import msgspec
+
 from topospread.answer import Unjudged
 from topospread.base import Bounds
 from topospread.plugins.interface import NotJudgedError
@@ -76,11 +78,15 @@ def _is_placed(simulation: Simulation) -> dict[str, bool]:
 
 def unjudged_parts(pending: Iterable[PendingGroup]) -> tuple[Unjudged, ...]:
     """Return each part that is not modelled and alone keeps pods from a node, with these pods."""
+    found = [(group.verdict, _pods(group)) for group in filter(is_unjudged, pending)]
+    return unjudged_of((part, pod) for verdict, pods in found if verdict for pod in pods for part in verdict.unjudged)
+
+
+def unjudged_of(found: Iterable[tuple[NotJudgedError, str]]) -> tuple[Unjudged, ...]:
+    """Return each part that is not modelled, with the pods that have it."""
     parts: dict[str, tuple[NotJudgedError, list[str]]] = {}
-    for group in filter(is_unjudged, pending):
-        assert group.verdict is not None
-        for part in group.verdict.unjudged:
-            parts.setdefault(part.what, (part, []))[1].extend(_pods(group))
+    for part, pod in found:
+        parts.setdefault(part.what, (part, []))[1].append(pod)
     return tuple(unjudged_part(part, pods) for part, pods in parts.values())
 
 
@@ -93,6 +99,15 @@ def unjudged_part(part: NotJudgedError, pods: Iterable[str]) -> Unjudged:
         field=part.field,
         to_know=TO_KNOW.get(part.what, ""),
     )
+
+
+def merged(*parts: Iterable[Unjudged]) -> tuple[Unjudged, ...]:
+    """Return one entry for each part that is not modelled, with all its pods."""
+    found: dict[str, Unjudged] = {}
+    for each in (one for some in parts for one in some):
+        before = found.setdefault(each.what, each)
+        found[each.what] = msgspec.structs.replace(before, pods=tuple(dict.fromkeys((*before.pods, *each.pods))))
+    return tuple(found.values())
 
 
 def _pods(group: PendingGroup) -> Iterator[str]:
