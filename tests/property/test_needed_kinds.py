@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 import topospread
 from tests.plain_inventory import inventory
 from tests.property.explained import clusters
+from topospread.answers.capacity import capacity
 from topospread.api.inventory import Inventory
 from topospread.api.kinds import KINDS
 from topospread.api.pod import PodSpec, Volume
@@ -30,7 +31,6 @@ from topospread.sources.needed_kinds import (
     lint_needs,
     uses_volumes,
 )
-from topospread.spare_capacity.capacity import capacity
 
 Json = dict[str, Any]
 ZONE = "topology.kubernetes.io/zone"
