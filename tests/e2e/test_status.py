@@ -165,7 +165,7 @@ def test_pending_pods_are_grouped_by_cause_most_pods_first_with_the_first_fix(tm
 def test_pods_that_cannot_be_judged_alone_give_unknown(tmp_path: Path) -> None:
     path = tmp_path / "infer.yaml"
     path.write_text(IN_A_GROUP)
-    words = [path, "--cluster", "zones=3,nodes=6,cpu=4", "--feature-gates", "GenericWorkload=true"]
+    words = [path, "--on", "zones=3,nodes=6,cpu=4", "--feature-gates", "GenericWorkload=true"]
     assert run(*words).returncode == 4
     assert run(*words, "--allow-unknown").returncode == 0
     path.write_text(IN_A_GROUP.replace("cpu: 1", "cpu: 16"))
@@ -178,7 +178,7 @@ def test_a_pod_that_kube_scheduler_has_not_placed_yet_is_pending(tmp_path: Path)
     path.write_text(
         "{apiVersion: v1, kind: Pod, metadata: {name: new, uid: u}, spec: {containers: [{name: c, image: i}]}}"
     )
-    found = as_json(path, "--cluster", "zones=3,nodes=6")
+    found = as_json(path, "--on", "zones=3,nodes=6")
     assert (found["verdict"], [each["code"] for each in found["causes"]]) == ("no", ["not-placed-yet"])
 
 
@@ -187,7 +187,7 @@ def test_pods_of_another_scheduler_are_not_judged(tmp_path: Path) -> None:
     path.write_text(
         "{apiVersion: v1, kind: Pod, metadata: {name: p}, spec: {schedulerName: x, containers: [{name: c, image: i}]}}"
     )
-    done = run(path, "--cluster", "zones=3,nodes=6")
+    done = run(path, "--on", "zones=3,nodes=6")
     assert done.returncode == 4
     assert "not judged: 1 pod names the scheduler x, of which no configuration is given" in done.stdout
 

@@ -54,11 +54,11 @@ The exit code is 0 for yes, 1 for no and 4 for unknown.
 Examples:
   topospread status --context prod
   topospread status -n shop --watch
-  topospread status cluster.json.gz
-  topospread status cluster.json.gz -n shop -l app=web -o wide
-  topospread status cluster.json.gz --key topology.kubernetes.io/zone --min-skew 2
-  topospread status cluster.json.gz -o json
-  kubectl get no,po,svc,rs,sts -A -o json | topospread status -
+  topospread status --on cluster.json.gz
+  topospread status --on cluster.json.gz -n shop -l app=web -o wide
+  topospread status --on cluster.json.gz --key topology.kubernetes.io/zone --min-skew 2
+  topospread status --on cluster.json.gz -o json
+  kubectl get no,po,svc,rs,sts -A -o json | topospread status -f -
 """
 
 

@@ -47,7 +47,7 @@ def check_watch(given: Mapping[str, Any]) -> None:
         UsageError: there is not.
     """
     if given["paths"] or given["cluster"] not in (None, LIVE):
-        raise UsageError("--watch follows the cluster that kubectl points at: no PATH and no other --cluster beside it")
+        raise UsageError("--watch follows the cluster that kubectl points at: no PATH and no other --on beside it")
     written = next((f"-o {name}={path}" for name, path in given["outputs"] if path), "")
     if written or wants(given, "html", "svg"):
         raise UsageError(f"{written or '-o html and -o svg'} cannot be combined with --watch, which never ends")

@@ -16,6 +16,6 @@ def typed_words(given: Mapping[str, Any], *paths: str) -> list[str]:
         paths: files in place of the command line's.
     """
     words = [*(paths or given["paths"]), *live_words(given)]
-    words += [] if given["cluster"] is None else ["--cluster", given["cluster"]]
+    words += [] if given["cluster"] is None else ["--on", given["cluster"]]
     words += [] if given["config_path"] is None else ["--config", given["config_path"]]
     return words + ([] if given["namespace"] is None else ["-n", given["namespace"]])
