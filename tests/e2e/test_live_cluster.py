@@ -76,11 +76,7 @@ def plain(text: str) -> Any:
 def test_without_a_path_the_cluster_is_read_and_answered_as_from_a_file(
     words: tuple[str, ...], server: AnsweringServer
 ) -> None:
-    from_file = (
-        run(None, words[0], *words[1:2], str(SHOP), *words[2:], "-o", "json")
-        if words[0] == "explain"
-        else run(None, words[0], str(SHOP), *words[1:], "-o", "json")
-    )
+    from_file = run(None, *words, "-f", str(SHOP), "-o", "json")
     live = run(server, *words, "-o", "json")
     assert live.returncode == from_file.returncode, live.stderr
     assert plain(live.stdout) == plain(from_file.stdout)

@@ -119,7 +119,7 @@ def large(folder: Path, nodes: int = 3000, workloads: int = 40) -> Path:
 
 def test_the_json_has_the_documented_form(tmp_path: Path) -> None:
     for path in (SHOP, large(tmp_path, nodes=600, workloads=5)):
-        jsonschema.validate(as_json(path), schema("status"))
+        jsonschema.validate(as_json("-f", path), schema("status"))
 
 
 def test_a_snapshot_has_the_documented_form() -> None:
@@ -138,13 +138,13 @@ def test_a_snapshot_has_the_documented_form() -> None:
     ],
 )
 def test_it_fails_when_a_hard_constraint_of_what_is_chosen_is_exceeded(words: list[str], code: int) -> None:
-    assert run(SHOP, *words).returncode == code
+    assert run("-f", SHOP, *words).returncode == code
 
 
 def test_pending_pods_are_grouped_by_cause_most_pods_first_with_the_first_fix(tmp_path: Path) -> None:
     extra = tmp_path / "extra.yaml"
     extra.write_text(WRONG_SELECTOR + "---\n" + IN_A_GROUP)
-    words = [ROOT / "docs/how-to/on-call/cluster.yaml", extra, "--feature-gates", "GenericWorkload=true"]
+    words = ["-f", ROOT / "docs/how-to/on-call/cluster.yaml", "-f", extra, "--feature-gates", "GenericWorkload=true"]
     found = as_json(*words)
     assert (found["verdict"], found["exceeded"]) == ("no", 0)
     assert [(each["verdict"], len(each["pods"]), each["workloads"]) for each in found["pending"]] == [
@@ -165,7 +165,7 @@ def test_pending_pods_are_grouped_by_cause_most_pods_first_with_the_first_fix(tm
 def test_pods_that_cannot_be_judged_alone_give_unknown(tmp_path: Path) -> None:
     path = tmp_path / "infer.yaml"
     path.write_text(IN_A_GROUP)
-    words = [path, "--on", "zones=3,nodes=6,cpu=4", "--feature-gates", "GenericWorkload=true"]
+    words = ["-f", path, "--on", "zones=3,nodes=6,cpu=4", "--feature-gates", "GenericWorkload=true"]
     assert run(*words).returncode == 4
     assert run(*words, "--allow-unknown").returncode == 0
     path.write_text(IN_A_GROUP.replace("cpu: 1", "cpu: 16"))
@@ -178,7 +178,7 @@ def test_a_pod_that_kube_scheduler_has_not_placed_yet_is_pending(tmp_path: Path)
     path.write_text(
         "{apiVersion: v1, kind: Pod, metadata: {name: new, uid: u}, spec: {containers: [{name: c, image: i}]}}"
     )
-    found = as_json(path, "--on", "zones=3,nodes=6")
+    found = as_json("-f", path, "--on", "zones=3,nodes=6")
     assert (found["verdict"], [each["code"] for each in found["causes"]]) == ("no", ["not-placed-yet"])
 
 
@@ -187,22 +187,22 @@ def test_pods_of_another_scheduler_are_not_judged(tmp_path: Path) -> None:
     path.write_text(
         "{apiVersion: v1, kind: Pod, metadata: {name: p}, spec: {schedulerName: x, containers: [{name: c, image: i}]}}"
     )
-    done = run(path, "--on", "zones=3,nodes=6")
+    done = run("-f", path, "--on", "zones=3,nodes=6")
     assert done.returncode == 4
     assert "not judged: 1 pod names the scheduler x, of which no configuration is given" in done.stdout
 
 
 def test_the_worst_come_first() -> None:
-    assert [each["name"] for each in as_json(SHOP)["workloads"]] == ["web", "payments", "cache"]
+    assert [each["name"] for each in as_json("-f", SHOP)["workloads"]] == ["web", "payments", "cache"]
 
 
 def test_the_skew_that_is_asked_for_is_shown() -> None:
-    found = as_json(SHOP, "--min-skew", "3")
+    found = as_json("-f", SHOP, "--min-skew", "3")
     assert [(each["name"], [c["skew"] for c in each["constraints"]]) for each in found["workloads"]] == [("cache", [3])]
 
 
 def test_one_key_alone() -> None:
-    found = as_json(SHOP, "--key", ZONE)
+    found = as_json("-f", SHOP, "--key", ZONE)
     keys = {c["topologyKey"] for each in found["workloads"] for c in each["constraints"]}
     assert keys == {each["topologyKey"] for each in found["domains"]} == {ZONE}
 
@@ -217,22 +217,22 @@ def test_one_key_alone() -> None:
     ],
 )
 def test_what_cannot_be_asked_for_is_said(words: list[str], said: str) -> None:
-    done = run(SHOP, *words)
+    done = run("-f", SHOP, *words)
     assert (done.returncode, done.stdout) == (2, "")
     assert said in done.stderr
 
 
 def test_a_large_cluster_is_readable(tmp_path: Path) -> None:
     path = large(tmp_path)
-    lines = run(path).stdout.splitlines()
+    lines = run("-f", path).stdout.splitlines()
     assert all(len(line) <= 80 or str(path) in line for line in lines)  # a path is not broken
     assert len(lines) < 30
     assert lines[-1] == "and 30 more workloads: -o wide"
-    assert len(run(path, "-o", "wide").stdout.splitlines()) > 100
+    assert len(run("-f", path, "-o", "wide").stdout.splitlines()) > 100
 
 
 def test_of_many_nodes_only_those_that_hold_pods_are_told(tmp_path: Path) -> None:
-    found = as_json(large(tmp_path, workloads=2))
+    found = as_json("-f", large(tmp_path, workloads=2))
     for each in found["workloads"]:
         for constraint in each["constraints"]:
             assert all(each["matching"] for each in constraint["domains"])
@@ -240,13 +240,13 @@ def test_of_many_nodes_only_those_that_hold_pods_are_told(tmp_path: Path) -> Non
 
 
 def test_colour_says_nothing_that_words_do_not() -> None:
-    plain, coloured = run(SHOP).stdout, run(SHOP, "--color", "always").stdout
+    plain, coloured = run("-f", SHOP).stdout, run("-f", SHOP, "--color", "always").stdout
     assert "\x1b[" in coloured
     assert re.sub(r"\x1b\[[0-9;]*m", "", coloured) == plain
-    assert "\x1b[" not in run(SHOP, NO_COLOR="1").stdout
+    assert "\x1b[" not in run("-f", SHOP, NO_COLOR="1").stdout
 
 
 def test_yaml_says_what_json_says() -> None:
     import yaml
 
-    assert yaml.safe_load(run(SHOP, "-o", "yaml").stdout) == as_json(SHOP)
+    assert yaml.safe_load(run("-f", SHOP, "-o", "yaml").stdout) == as_json("-f", SHOP)

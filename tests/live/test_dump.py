@@ -38,8 +38,8 @@ def snapshot(control_plane: ControlPlane, tmp_path_factory: pytest.TempPathFacto
     return path
 
 
-def simulated(control_plane: ControlPlane, *paths: str) -> Json:
-    done = topospread(control_plane, "simulate", *paths, "-o", "json")
+def simulated(control_plane: ControlPlane, path: str) -> Json:
+    done = topospread(control_plane, "simulate", "-f", path, "-o", "json")
     assert done.returncode in (0, 1), done.stderr
     found: Json = json.loads(done.stdout)
     return {key: found[key] for key in ("nodes", "placements", "workloads", "pending", "evictions", "removed")}

@@ -96,7 +96,7 @@ def rebalance(plane: ControlPlane, folder: Path, *words: str) -> subprocess.Comp
     path = folder / "now.json"
     kinds = "nodes,pods,deployments,replicasets,poddisruptionbudgets"
     path.write_text(plane.kubectl("get", kinds, "-A", "-o", "json"))
-    command = [sys.executable, "-c", MAIN, "rebalance", path, "-n", "shop", "-o", "json", *words]
+    command = [sys.executable, "-c", MAIN, "rebalance", "-f", path, "-n", "shop", "-o", "json", *words]
     return subprocess.run(list(map(str, command)), env=None, capture_output=True, text=True, check=False)
 
 
@@ -138,7 +138,7 @@ def test_it_stops_where_the_cluster_is_not_as_it_was(shop: ControlPlane, tmp_pat
     plan = topospread.rebalance([str(path)], namespace="shop")
     first = plan.evictions[0]
     shop.kubectl("delete", "pod", first.name, "-n", "shop", "--wait=true")
-    command = [sys.executable, "-c", MAIN, "rebalance", str(path), "-n", "shop", "-o", "json", "--apply"]
+    command = [sys.executable, "-c", MAIN, "rebalance", "-f", str(path), "-n", "shop", "-o", "json", "--apply"]
     command += ["--kubeconfig", str(shop.kubeconfig), "--timeout", "30"]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 1

@@ -22,7 +22,7 @@ def input_words(inventory: Inventory) -> list[str]:
     read = inventory.read_from
     if not isinstance(read, ReadFrom):
         return []
-    return [*read.paths, *(["--on", read.cluster] if read.cluster else [])]
+    return [*(word for path in read.paths for word in ("-f", path)), *(["--on", read.cluster] if read.cluster else [])]
 
 
 def _sources(inventory: Inventory) -> list[str]:

@@ -12,6 +12,7 @@ from .drill_many import INTERRUPTED
 from .inputs import PATH, input_options, namespace_options, read_configuration, read_control_plane, read_inventory
 from .live_options import access_options
 from .output import check_outputs, output_options, write_answer
+from .targets import target_argument
 from .terminal import progress
 from .usage import Explained
 
@@ -27,19 +28,19 @@ replaced elsewhere is. Otherwise one more node is tried in each zone, like those
 
 \b
 Examples:
-  topospread capacity --of deploy/web -n shop
-  topospread capacity cluster.json.gz --of deploy/web --more 20
-  topospread capacity cluster.json.gz --of deploy/web=2,deploy/api=1
-  topospread capacity cluster.json.gz --pod pod.yaml -o json
-  topospread capacity app.yaml --cluster zones=3,nodes=9 --of deploy/web --each zone --more 20%
-  topospread capacity cluster.json.gz --of deploy/web --node-shape cpu=8,memory=32Gi
+  topospread capacity deploy/web -n shop
+  topospread capacity deploy/web --on cluster.json.gz --more 20
+  topospread capacity deploy/web=2,deploy/api=1 --on cluster.json.gz
+  topospread capacity --on cluster.json.gz --pod pod.yaml -o json
+  topospread capacity deploy/web -f app.yaml --on zones=3,nodes=9 --each zone --more 20%
+  topospread capacity deploy/web --on cluster.json.gz --node-shape cpu=8,memory=32Gi
 """
 
 
 @click.command(cls=Explained, help=HELP)
+@target_argument(required=False)
 @input_options
 @access_options
-@click.option("--of", multiple=True, metavar="[NS/]KIND/NAME[=N],…", help="More of what; N replicas of it a round.")
 @click.option("--pod", metavar="FILE", type=PATH, help="More pods like this one.")
 @click.option(
     "--more", default="1", metavar="N|PERCENT", help="So many, or a share of the replicas, must fit.  [default: 1]"
@@ -54,8 +55,8 @@ Examples:
 def capacity(**given: Any) -> int:
     """Ask; the exit code is that of the verdict."""
     check_outputs(given)
-    if bool(given["of"]) == (given["pod"] is not None):
-        raise UsageError("say what is to fit: --of deploy/web, or --pod FILE")
+    if bool(given["targets"]) == (given["pod"] is not None):
+        raise UsageError("say what is to fit: deploy/web, or --pod FILE")
     by = read_control_plane(given)
     configuration = read_configuration(given["config_path"], by.scheduler)
     from topospread.sources.needed_kinds import PLACEMENT
@@ -70,7 +71,7 @@ def capacity(**given: Any) -> int:
         with progress("placing") as bar:
             found = ask(
                 inventory,
-                *given["of"],
+                *given["targets"],
                 pod=given["pod"],
                 namespace=given["namespace"],
                 more=given["more"],

@@ -48,9 +48,9 @@ would have to move that topospread cannot judge: no such pod is evicted.
 
 \b
 Examples:
-  topospread rebalance cluster.json.gz
-  topospread rebalance cluster.json.gz -n shop --max-skew 1
-  topospread rebalance cluster.json.gz -l app=web -o commands > move.sh
+  topospread rebalance --on cluster.json.gz
+  topospread rebalance --on cluster.json.gz -n shop --max-skew 1
+  topospread rebalance --on cluster.json.gz -l app=web -o commands > move.sh
   topospread rebalance -n shop --apply --context prod
 """
 

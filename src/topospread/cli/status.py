@@ -36,8 +36,7 @@ if TYPE_CHECKING:
 HELP = """\
 Does every pod have a node, and does every hard constraint hold?
 
-Without PATH the cluster is read that kubectl points at. PATHs are as for simulate: YAML or JSON files, folders, or -
-for standard input; `topospread dump` writes one of a cluster.
+Without --on and -f the cluster of kubectl's context is read; `topospread dump` writes a snapshot of it.
 
 Pending pods are grouped by cause, most pods first, each group with the first change that was simulated and helps. Pods
 that topospread cannot judge are a group of their own. Without pending pods the workloads are shown, worst first: hard

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from .inputs import file_words
 from .live_options import live_words
 
 
@@ -15,7 +16,7 @@ def typed_words(given: Mapping[str, Any], *paths: str) -> list[str]:
         given: the options of the command line.
         paths: files in place of the command line's.
     """
-    words = [*(paths or given["paths"]), *live_words(given)]
+    words = [*file_words(*(paths or given["paths"])), *live_words(given)]
     words += [] if given["cluster"] is None else ["--on", given["cluster"]]
     words += [] if given["config_path"] is None else ["--config", given["config_path"]]
     return words + ([] if given["namespace"] is None else ["-n", given["namespace"]])

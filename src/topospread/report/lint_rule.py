@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Final
+from typing import Any, Final
 
+from topospread.base import API_VERSION
 from topospread.linting.rule import Example, Needs, Rule
 
 from .layout import Layout
@@ -13,14 +14,14 @@ from .paragraphs import hanging
 NEEDS: Final[dict[Needs, str]] = {
     "manifest": "the object alone",
     "manifests": "everything that is linted together",
-    "nodes": "nodes, among what is linted or with --cluster",
-    "simulation": "nodes, among what is linted or with --cluster: the pods are placed on them to find out",
+    "nodes": "nodes, among what is linted or with --on",
+    "simulation": "nodes, among what is linted or with --on: the pods are placed on them to find out",
 }
 """What a rule looks at."""
 
 
 def rule_text(rule: Rule, layout: Layout) -> str:
-    """What ``topospread lint --explain RULE`` prints."""
+    """What ``topospread explain RULE`` prints."""
     style, width = layout.style, layout.width
     lines = [f"{style(rule.id, 'bold')} ({rule.severity})", ""]
     lines += hanging("", f"{rule.sentence} {rule.why}", width, 0)
@@ -58,6 +59,38 @@ def rules_page(rules: Sequence[Rule]) -> str:
 
 def _with(example: Example) -> str:
     """What an example is linted with, besides its manifests."""
-    options = [f"--cluster {example.cluster}"] if example.cluster else []
+    options = [f"--on {example.cluster}"] if example.cluster else []
     options += [f"--kube-version {example.kube_version}"] if example.kube_version else []
     return f", with `{' '.join(options)}`" if options else ""
+
+
+def rules_text(rules: Sequence[Rule], layout: Layout) -> str:
+    """The rules, one a paragraph."""
+    longest = max((len(rule.id) for rule in rules), default=0)
+    lines = []
+    for rule in rules:
+        first = f"{layout.style(rule.id, 'bold')}{' ' * (longest - len(rule.id))}  {rule.severity:<7}  "
+        lines += hanging(first, rule.sentence, layout.width, longest + 11)
+    return "\n".join(lines) + "\n"
+
+
+def rule_json(rule: Rule) -> dict[str, Any]:
+    """A rule as ``topospread explain rules -o json`` lists it."""
+    return {
+        "id": rule.id,
+        "severity": rule.severity,
+        "sentence": rule.sentence,
+        "why": rule.why,
+        "link": rule.link,
+        "needs": rule.needs,
+        "fix": rule.fix,
+        "wrong": rule.wrong.manifests,
+        "right": rule.right.manifests,
+        "cluster": rule.wrong.cluster,
+        "kubeVersion": rule.wrong.kube_version,
+    }
+
+
+def rules_json(rules: tuple[Rule, ...]) -> dict[str, Any]:
+    """What ``topospread explain rules -o json`` writes."""
+    return {"apiVersion": API_VERSION, "kind": "RuleList", "items": [rule_json(rule) for rule in rules]}

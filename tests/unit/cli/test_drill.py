@@ -101,7 +101,9 @@ def test_json_of_many_drills_has_the_documented_form(words: list[str], name: str
     registry: Registry[Any] = Registry().with_resources(
         (key, Resource.from_contents(schema)) for key, schema in schemas.items()
     )
-    given = [str(ROOT / "docs/how-to/zone-loss")] if words == ["--check"] else [SHOP, "--on", "zones=3,nodes=6"]
+    given = (
+        ["-f", str(ROOT / "docs/how-to/zone-loss")] if words == ["--check"] else ["-f", SHOP, "--on", "zones=3,nodes=6"]
+    )
     command = [sys.executable, "-c", MAIN, "drill", *given, *words, "-o", "json"]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     validator = jsonschema.Draft202012Validator(schemas[f"{name}.schema.json"], registry=registry)
@@ -123,7 +125,17 @@ def test_parts_are_put_together(tmp_path: Path) -> None:
     for index in range(2):
         part = run("--each", "zone", "--shard", f"{index}/2", "-o", "json")
         (tmp_path / f"{index}.json").write_text(part.stdout)
-    words = [sys.executable, "-c", MAIN, "drill", "--merge", "-f", str(tmp_path / "1.json"), "-f", str(tmp_path / "0.json")]
+    words = [
+        sys.executable,
+        "-c",
+        MAIN,
+        "drill",
+        "--merge",
+        "-f",
+        str(tmp_path / "1.json"),
+        "-f",
+        str(tmp_path / "0.json"),
+    ]
     done = subprocess.run(words, capture_output=True, text=True, check=False)
     whole = run("--each", "zone")
     assert (done.stdout, done.returncode) == (whole.stdout, whole.returncode)
@@ -155,12 +167,14 @@ def test_what_a_drill_leaves_is_saved_and_mended_by_what_follows(tmp_path: Path)
     done = subprocess.run([*rest, *words], capture_output=True, text=True, check=False)
     assert done.stderr == f"{after}: 6 nodes, 9 pods and 6 other objects\n"
     foretold = done.stdout[done.stdout.index("What stays skewed is mended") :].split("\n\n")[0]
-    found = subprocess.run([*rest, "rebalance", "-f", str(after), "-o", "json"], capture_output=True, text=True, check=True)
+    found = subprocess.run(
+        [*rest, "rebalance", "-f", str(after), "-o", "json"], capture_output=True, text=True, check=True
+    )
     moves = json.loads(found.stdout)["evictions"]
     assert moves
     assert all(f"{each['namespace']}/{each['name']} on {each['node']}" in foretold for each in moves)
     status = subprocess.run([*rest, "status", "-f", str(after)], capture_output=True, text=True, check=False)
-    assert f"fix: topospread rebalance {after}\n" in status.stdout
+    assert f"fix: topospread rebalance -f {after}\n" in status.stdout
 
 
 def test_ctrl_c_while_evictions_are_looked_for_shows_the_drill() -> None:
@@ -277,7 +291,19 @@ def test_drills_of_files_are_shared_out(tmp_path: Path) -> None:
 
 def test_skew_that_stays_is_shown_with_the_evictions_that_mend_it() -> None:
     honor = str(ROOT / "docs/how-to/zone-loss/honor.yaml")
-    words = [sys.executable, "-c", MAIN, "drill", "-f", honor, *SIX, "--fail", "zone=zone-a", "--recover", "zone=zone-a"]
+    words = [
+        sys.executable,
+        "-c",
+        MAIN,
+        "drill",
+        "-f",
+        honor,
+        *SIX,
+        "--fail",
+        "zone=zone-a",
+        "--recover",
+        "zone=zone-a",
+    ]
     done = subprocess.run(words, capture_output=True, text=True, check=False)
     assert "stays skewed: nothing moves pods that are placed" in done.stdout
     assert "What stays skewed is mended by 2 evictions, in this order:" in done.stdout

@@ -29,14 +29,14 @@ def run(*words: str) -> subprocess.CompletedProcess[str]:
 
 
 def test_the_table_says_what_is_proved() -> None:
-    done = run(SHOP)
+    done = run("-f", SHOP)
     assert done.returncode == 0, done.stderr
     assert "mends: shop/web over zones: 3 2 1 → 2 2 2, skew 2 → 0\n" in done.stdout
     assert done.stdout.startswith("yes: 1 eviction mends 1 constraint; fewer do not (by an integer program)\n")
 
 
 def test_json_has_the_documented_form() -> None:
-    done = run(SHOP, "--max-skew", "1", "-o", "json")
+    done = run("-f", SHOP, "--max-skew", "1", "-o", "json")
     found = json.loads(done.stdout)
     jsonschema.validate(found, json.loads((ROOT / "docs/reference/rebalance.schema.json").read_text()))
     assert len(found["evictions"]) == 2
@@ -44,7 +44,7 @@ def test_json_has_the_documented_form() -> None:
 
 
 def test_commands_evict_and_wait_and_never_delete() -> None:
-    script = run(SHOP, "-o", "commands").stdout
+    script = run("-f", SHOP, "-o", "commands").stdout
     assert "evict shop web-5b8c7d9f6-2xk4p\n" in script
     assert "kubectl rollout status deployment/web -n shop --timeout=10m\n" in script
     assert "kubectl delete" not in script
@@ -53,10 +53,10 @@ def test_commands_evict_and_wait_and_never_delete() -> None:
 
 
 def test_nothing_to_do_is_said(tmp_path: Path) -> None:
-    done = run(str(ROOT / "examples/demo/shop.yaml"), "--on", "zones=3,nodes=9")
+    done = run("-f", str(ROOT / "examples/demo/shop.yaml"), "--on", "zones=3,nodes=9")
     assert done.returncode == 0
     assert done.stdout.startswith("yes: every constraint that was looked at holds, no pod has to move\n")
-    assert "# There is nothing to evict." in run(SHOP, "-l", "app=cache", "-o", "commands").stdout
+    assert "# There is nothing to evict." in run("-f", SHOP, "-l", "app=cache", "-o", "commands").stdout
 
 
 def test_what_is_left_makes_the_exit_code_1(tmp_path: Path) -> None:
@@ -68,19 +68,19 @@ def test_what_is_left_makes_the_exit_code_1(tmp_path: Path) -> None:
     )
     path = tmp_path / "closed.json"
     path.write_text(json.dumps(objects))
-    done = run(str(path))
+    done = run("-f", str(path))
     assert done.returncode == 1
     assert done.stdout.startswith("no: no evictions help, 1 constraint not mended")
-    found = json.loads(run(str(path), "-o", "json").stdout)
+    found = json.loads(run("-f", str(path), "-o", "json").stdout)
     jsonschema.validate(found, json.loads((ROOT / "docs/reference/rebalance.schema.json").read_text()))
 
 
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        ((SHOP, "--max-skew", "0"), "--max-skew"),
-        ((SHOP, "-n", "nowhere"), "no workload in the namespace"),
-        ((SHOP, "-l", "a in"), "-l"),
+        (("-f", SHOP, "--max-skew", "0"), "--max-skew"),
+        (("-f", SHOP, "-n", "nowhere"), "no workload in the namespace"),
+        (("-f", SHOP, "-l", "a in"), "-l"),
         ((), "name files or folders to read"),
     ],
 )
@@ -96,12 +96,14 @@ def test_status_and_explain_name_the_command_to_type() -> None:
         done = subprocess.run([sys.executable, "-c", MAIN, *words], capture_output=True, text=True, check=False)
         return " ".join(done.stdout.split())
 
-    assert f"fix: topospread rebalance {SHOP} tried: 1 eviction lets every hard" in said("status", "-f", SHOP)
+    assert f"fix: topospread rebalance -f {SHOP} tried: 1 eviction lets every hard" in said("status", "-f", SHOP)
     found = said("why", "web-5b8c7d9f6-2xk4p", "-f", SHOP, "-n", "shop")
-    assert f"topospread rebalance -f {SHOP} -n shop mends the skew that is there with 1 eviction, and says which" in found
+    assert (
+        f"topospread rebalance -f {SHOP} -n shop mends the skew that is there with 1 eviction, and says which" in found
+    )
     assert f"topospread drill -f {SHOP} -n shop --rollout shop/deployment/web plays its next rollout" in found
     pending = str(ROOT / "docs/how-to/on-call/cluster.yaml")
-    wanted = f"topospread capacity shop/deployment/checkout -f {pending} says which new node"
+    wanted = f"topospread capacity -f {pending} shop/deployment/checkout says which new node"
     assert wanted in said("why", "deploy/checkout", "-f", pending)
     assert "topospread rebalance" not in said("status", "-f", SHOP, "-l", "app=cache")
 
@@ -199,7 +201,19 @@ def test_ctrl_c_while_evictions_are_carried_out_says_which_were(tmp_path: Path) 
     path = "/api/v1/namespaces/shop/pods"
     with answering_server(tmp_path) as server:
         server.answers[path] = json.dumps({"items": pods}).encode()
-        command = [sys.executable, "-c", LISTENS + MAIN, "rebalance", "-f", SHOP, "--max-skew", "1", "-o", "json", "--apply"]
+        command = [
+            sys.executable,
+            "-c",
+            LISTENS + MAIN,
+            "rebalance",
+            "-f",
+            SHOP,
+            "--max-skew",
+            "1",
+            "-o",
+            "json",
+            "--apply",
+        ]
         running = subprocess.Popen(
             [*command, "--kubeconfig", str(server.kubeconfig)],
             stdout=subprocess.PIPE,

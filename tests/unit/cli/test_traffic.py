@@ -47,7 +47,19 @@ def test_clients_say_nothing_without_traffic() -> None:
 
 
 def test_a_drill_tells_it_after_each_step() -> None:
-    words = ["drill", "-f", SHOP, *SIX, "--fail", "zone=zone-a", "--scale", "deploy/api=0", "--traffic", "--price", "0.02"]
+    words = [
+        "drill",
+        "-f",
+        SHOP,
+        *SIX,
+        "--fail",
+        "zone=zone-a",
+        "--scale",
+        "deploy/api=0",
+        "--traffic",
+        "--price",
+        "0.02",
+    ]
     done = run(*words, "-o", "json")
     found = json.loads(done.stdout)
     jsonschema.validate(found, json.loads((ROOT / "docs/reference/drill.schema.json").read_text()))

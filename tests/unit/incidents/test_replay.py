@@ -161,7 +161,7 @@ def test_json_has_the_documented_form_and_a_pod_that_waits_to_the_end_gives_1(tm
     cut.write_text("\n".join(lines[: last + 1]) + "\n")
     schema = json.loads((ROOT / "docs/reference/incident.schema.json").read_text())
     for log, code in ((REAL, 0), (str(cut), 1)):
-        done = CliRunner().invoke(command, ["replay", BEFORE, "--audit", log, "-o", "json"], standalone_mode=False)
+        done = CliRunner().invoke(command, ["why", "-f", BEFORE, "--audit", log, "-o", "json"], standalone_mode=False)
         assert done.return_value == code
         jsonschema.validate(json.loads(done.stdout), schema)
 
@@ -169,7 +169,7 @@ def test_json_has_the_documented_form_and_a_pod_that_waits_to_the_end_gives_1(tm
 def test_the_timeline_is_a_picture_and_a_page_that_fetches_nothing(tmp_path: Path) -> None:
     picture, page = tmp_path / "one.svg", tmp_path / "one.html"
     for path in (picture, page):
-        words = ["replay", BEFORE, "--audit", REAL, "--graph", str(path)]
+        words = ["why", "-f", BEFORE, "--audit", REAL, "--graph", str(path)]
         assert CliRunner().invoke(command, words, standalone_mode=False).return_value == 0
     ET.fromstring(picture.read_text())
     assert "default/web-2" in picture.read_text()
