@@ -57,7 +57,7 @@ def plain(text: str) -> Any:
     """A JSON answer without what says where it was read."""
     found = json.loads(text)
     for each in found.get("remedies", ()):
-        each["command"] = [word for word in each["command"] if word != str(SHOP)]
+        each["command"] = [word for word in each["command"] if word not in ("-f", str(SHOP))]
     return {key: value for key, value in found.items() if key not in ("notes", "warnings", "on")}
 
 
