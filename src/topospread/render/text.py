@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from textwrap import wrap
 
-from topospread.base import Bounds
 from topospread.text import colour_mark
 
 from .blocks import Bar, Cell, Code, Fact, Page, Part, Role, Section, Span, Table, Verdict, cell_text
@@ -16,6 +16,8 @@ _LONGEST_BAR = 24
 _NARROWEST = 16
 """Columns that a wrapped cell keeps at least."""
 _GAP = "  "
+_NUMBER = re.compile(r"(\? )?[\d–/]*")
+"""A count, bounds, or a part of a whole, perhaps marked as not judged; also an empty cell."""
 
 
 def text(page: Page, *, width: int = 80, wide: bool = False, colour: bool = False) -> str:
@@ -68,13 +70,14 @@ class _Writer:
     def _table(self, table: Table) -> Iterator[str]:
         rows = table.rows if self._wide or len(table.rows) <= table.most + 1 else table.rows[: table.most]
         texts = [table.heads, *(tuple(map(_drawn, row)) for row in rows)]
-        columns = [i for i in range(len(table.heads)) if any(row[i] for row in texts[1:])]
+        columns = [i for i in range(len(table.heads)) if any(row[i] for row in texts)]
         for dropped in table.may_drop:
             if self._wide or _total(texts, columns) <= self._width:
                 break
             columns = [each for each in columns if each != dropped]
         widths = self._widths(texts, {i: _is_name_column(rows, i) for i in columns})
-        numbers = {i for i in columns if all(_is_number(row[i]) for row in rows)}
+        numbers = {i for i in columns if all(_NUMBER.fullmatch(cell_text(row[i])) for row in rows)}
+        numbers -= {i for i in columns if any(isinstance(row[i], Bar) for row in rows)}
         for at, row in enumerate(texts):
             cells: tuple[Cell, ...] = rows[at - 1] if at else ()
             yield from self._row(row, cells, widths, numbers)
@@ -138,9 +141,9 @@ class _Writer:
             drawn = list(begin)
             for i, parts in segment.items():
                 words = parts[line] if line < len(parts) else ""
-                padded = words.rjust(widths[i]) if i in numbers else words.ljust(widths[i])
-                cell = cells[i] if cells else None
-                drawn.append(self._mark(words, cell.role) + padded[len(words) :] if isinstance(cell, Span) else padded)
+                cell, gap = cells[i] if cells else None, " " * (widths[i] - len(words))
+                marked = self._mark(words, cell.role) if isinstance(cell, Span) else words
+                drawn.append(gap + marked if i in numbers else marked + gap)
             yield _GAP.join(drawn)
 
     def _mark(self, words: str, role: Role) -> str:
@@ -165,11 +168,6 @@ def _drawn(cell: Cell) -> str:
 
 def _total(texts: list[tuple[str, ...]], columns: list[int]) -> int:
     return sum(max(len(row[i]) for row in texts) + len(_GAP) for i in columns) - len(_GAP)
-
-
-def _is_number(cell: Cell) -> bool:
-    """Return whether a cell is a number, perhaps marked as unsure, or empty."""
-    return isinstance(cell, int | Bounds) or cell_text(cell).removeprefix("? ").isdecimal() or cell == ""
 
 
 def _is_name_column(rows: tuple[tuple[Cell, ...], ...], column: int) -> bool:
