@@ -16,6 +16,7 @@ from topospread.version import __version__
 if TYPE_CHECKING:
     import os
 
+    from topospread.answers.why import Why, why
     from topospread.api.inventory import Inventory
     from topospread.api.spread import TopologySpreadConstraint, merge, merge_constraints
     from topospread.config.gates import Gates, gates_for, parse_gates
@@ -27,8 +28,6 @@ if TYPE_CHECKING:
     from topospread.drills import Drill
     from topospread.drills.drill import drill
     from topospread.errors import InputError, TopospreadError
-    from topospread.explanation import Explanation
-    from topospread.explanation.explain import explain
     from topospread.guarantees import Guarantee
     from topospread.guarantees.guarantee import guarantee
     from topospread.linting.rule import Finding
@@ -56,7 +55,6 @@ _MODULES = {
     "Description": "topospread.promises",
     "Design": "topospread.designing",
     "Drill": "topospread.drills",
-    "Explanation": "topospread.explanation",
     "Finding": "topospread.linting.rule",
     "Gates": "topospread.config.gates",
     "Guarantee": "topospread.guarantees",
@@ -72,12 +70,12 @@ _MODULES = {
     "TopologySpreadConstraint": "topospread.api.spread",
     "TopospreadError": "topospread.errors",
     "Traffic": "topospread.service_traffic",
+    "Why": "topospread.answers.why",
     "capacity": "topospread.spare_capacity.capacity",
     "default_configuration": "topospread.config.load",
     "describe": "topospread.promises.describe",
     "design": "topospread.designing.design",
     "drill": "topospread.drills.drill",
-    "explain": "topospread.explanation.explain",
     "find_settings": "topospread.linting.settings",
     "gates_for": "topospread.config.gates",
     "guarantee": "topospread.guarantees.guarantee",
@@ -93,6 +91,7 @@ _MODULES = {
     "simulate": "topospread.simulation.simulate",
     "status": "topospread.spread_status.status",
     "traffic": "topospread.service_traffic.traffic",
+    "why": "topospread.answers.why",
 }
 
 __all__ = [
@@ -101,7 +100,6 @@ __all__ = [
     "Description",
     "Design",
     "Drill",
-    "Explanation",
     "Finding",
     "Gates",
     "Guarantee",
@@ -117,13 +115,13 @@ __all__ = [
     "TopologySpreadConstraint",
     "TopospreadError",
     "Traffic",
+    "Why",
     "__version__",
     "capacity",
     "default_configuration",
     "describe",
     "design",
     "drill",
-    "explain",
     "find_settings",
     "gates_for",
     "guarantee",
@@ -140,6 +138,7 @@ __all__ = [
     "simulate",
     "status",
     "traffic",
+    "why",
 ]
 
 

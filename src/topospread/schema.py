@@ -15,7 +15,10 @@ from topospread.answer import Answer
 from topospread.atomic_file import write_file
 from topospread.base import json_text
 
-ANSWERS: dict[str, str] = {}
+ANSWERS: dict[str, str] = {
+    "Why": "topospread.answers.why",
+    "WhyHistory": "topospread.answers.why_history",
+}
 """Kind of answer → module that has its struct, of the same name."""
 
 

@@ -7,7 +7,10 @@ from typing import TYPE_CHECKING, Annotated
 
 from msgspec import Meta, field
 
+from topospread.answer import Cause
 from topospread.base import Base
+
+from .causes import causes_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -38,6 +41,8 @@ class SpreadOutcome(Base, frozen=True, kw_only=True):
         str,
         Meta(description="`pod`, `profile` (default constraints of the profile) or `system` (built-in defaults)."),
     ]
+    selector: Annotated[str, Meta(description="Label selector, matchLabelKeys included.")]
+    counts_itself: Annotated[int, Meta(description="1 if the pods match their own selector.")] = field(name="self")
     skew: Annotated[int, Meta(description="Largest count of an eligible domain minus the global minimum, afterwards.")]
     minimum: Annotated[int, Meta(description="Global minimum in force: 0 if there are fewer domains than minDomains.")]
     domains: Annotated[dict[str, int], Meta(description="Eligible domain → matching pods afterwards.")]
@@ -120,8 +125,10 @@ class PendingPods(Base, frozen=True, kw_only=True):
     pods: Annotated[tuple[str, ...], Meta(description="Names of the pods, in queue order.")]
     message: Annotated[str, Meta(description="kube-scheduler's sentence, or why the pods were not tried.")]
     preemption: Annotated[str, Meta(description="kube-scheduler's addition about preemption; empty if not tried.")]
+    causes: Annotated[tuple[Cause, ...], Meta(description="Why the first of the pods has no node; empty if unjudged.")]
     rejections: Annotated[
-        tuple[RejectedNodes, ...], Meta(description="Rejections of the first pod, most nodes first; empty if not tried.")
+        tuple[RejectedNodes, ...],
+        Meta(description="Rejections of the first pod, most nodes first."),
     ]
     constraints: Annotated[
         tuple[SpreadSums, ...], Meta(description="The arithmetic of each hard constraint for the first pod.")
@@ -153,6 +160,8 @@ def spread_outcome(spread: WorkloadSpread) -> SpreadOutcome:
         max_skew=spread.max_skew,
         min_domains=spread.arithmetic.min_domains,
         origin=spread.origin,
+        selector=spread.arithmetic.selector,
+        counts_itself=spread.arithmetic.counts_itself,
         skew=spread.skew,
         minimum=spread.arithmetic.minimum,
         domains=domains,
@@ -178,6 +187,7 @@ def pending_pods(group: PendingGroup) -> PendingPods:
         pods=tuple(group.pods),
         message=group.message,
         preemption=group.preemption,
+        causes=causes_of(group),
         rejections=rejections_of(group.verdict) if group.verdict is not None else (),
         constraints=tuple(
             spread_sums(arithmetic, tuple((each.domain, each.rejected) for each in outcomes))
@@ -194,9 +204,7 @@ def rejections_of(verdict: Verdict) -> tuple[RejectedNodes, ...]:
     )
 
 
-def spread_sums(
-    arithmetic: ConstraintArithmetic, domains: tuple[tuple[Domain, Mapping[str, int]], ...]
-) -> SpreadSums:
+def spread_sums(arithmetic: ConstraintArithmetic, domains: tuple[tuple[Domain, Mapping[str, int]], ...]) -> SpreadSums:
     """Return a hard constraint with its arithmetic.
 
     Args:

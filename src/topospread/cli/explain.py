@@ -8,11 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from topospread.atomic_file import write_file
 from topospread.errors import InputError, Place, UsageError
-from topospread.text import escape_control_characters
 
-from .further import further
 from .inputs import (
     AUTOSCALE,
     PATH,
@@ -27,15 +24,14 @@ from .inputs import (
     shown_namespace,
 )
 from .live_options import access_options, read_access
-from .pictures import check_graph
-from .report_file import ReportWish, check_html, html_options, options_of, write_html
-from .terminal import layout, progress, show, warn, written
+from .output import check_outputs, output_options, write_answer
+from .report_file import ReportWish, check_html, html_text, options_of, page_options
+from .terminal import progress
 from .usage import Explained
 
 if TYPE_CHECKING:
     from topospread.api.inventory import Inventory
     from topospread.explanation import Explanation
-    from topospread.report.further import FurtherCommands
 
 HELP = """\
 Explain one pod: why it is pending and what would let it in, or why it is where it is.
@@ -44,14 +40,12 @@ TARGET is POD or KIND/NAME, either with NAMESPACE/ before it: web-0, deploy/web,
 that is pending, else one that the simulation places, else one on a node. Without PATH the cluster is read that kubectl
 points at. PATHs are as for simulate: YAML or JSON files, folders, or - for standard input.
 
-For a pending pod: kube-scheduler's event, every constraint domain by domain, what each plugin rejects, the nodes
-nearest to fitting, and changes that were tried and let it in, each with its JSON patch. For a pod on a node: the
-scores beside its best rivals, and what would be chosen without each constraint. A pod on a node is taken as if it
-were taken off and scheduled anew.
+The answer is yes if the pod has a node or would find one, else no with the causes and the smallest change that was
+tried and places it. It is unknown if parts decide that topospread does not model. A pod on a node is explained as if
+it were scheduled now. -o wide adds every change with its patch, each plugin's verdict, the scores and
+kube-scheduler's words; -o svg draws the domains, -o html the interactive page.
 
 Of a pod that waits in a live cluster the events tell since when, and how often kube-scheduler tried it.
-
-The exit code is 1 when the pod is pending.
 
 \b
 Examples:
@@ -60,10 +54,9 @@ Examples:
   topospread explain web-0 cluster.json -n shop -o json
   topospread explain -f new.yaml cluster.json
   topospread explain deploy/web app.yaml --cluster zones=3,nodes=12,cpu=8,memory=32Gi
-  topospread explain deploy/web cluster.json --graph web.svg
+  topospread explain deploy/web cluster.json -o svg=web.svg
 """
 
-FORMATS = click.Choice(["table", "wide", "summary", "json", "yaml"])
 _KINDS = frozenset({"Pod", "Deployment", "ReplicaSet", "ReplicationController", "StatefulSet", "DaemonSet", "Job"})
 """Kinds that a manifest may bring to be explained."""
 
@@ -85,12 +78,11 @@ def _grammar() -> str:
 @POOLS
 @click.option("--no-suggestions", is_flag=True, help="Do not try what would let the pod in.")
 @namespace_options("Look in")
-@html_options
-@click.option("--graph", metavar="FILE", type=PATH, help="Write the domains and their pods as an SVG picture.")
-@click.option("-o", "--output", type=FORMATS, default="table", help="How to show the explanation.")
+@page_options
+@output_options()
 def explain(**given: Any) -> int:
-    """Explain a pod; 1 when it is pending."""
-    check_graph(given["graph"])
+    """Explain a pod; the exit code is that of the verdict."""
+    check_outputs(given)
     check_html(given)
     target, paths = _target_and_paths(given["target"], given["paths"], given["manifests"])
     scale = parse_scale(given)
@@ -99,10 +91,12 @@ def explain(**given: Any) -> int:
     from topospread.sources.needed_kinds import PLACEMENT
 
     inventory = read_inventory(given, *paths, *given["manifests"], by=[by], needed=PLACEMENT)
-    import topospread
+    from topospread.answers.asking import with_version
+    from topospread.answers.why import why_answer
+    from topospread.explanation.explain import explain as ask
 
     with progress("placing") as bar:
-        explanation = topospread.explain(
+        explanation = ask(
             inventory,
             target or _only_one(inventory, given["manifests"]),
             namespace=shown_namespace(given),
@@ -119,10 +113,6 @@ def explain(**given: Any) -> int:
             progress=bar,
         )
     explanation = _with_tries(explanation, inventory, given)
-    if given["graph"]:
-        from topospread.report.explanation_graph import explanation_svg
-
-        write_file(given["graph"], escape_control_characters(explanation_svg(explanation)))
     options = replace(
         options_of(by, configuration),
         scale=scale,
@@ -130,10 +120,9 @@ def explain(**given: Any) -> int:
         preemption=not given["no_preemption"],
     )
     pod = f"{explanation.namespace}/{explanation.name}"
-    write_html(given, ReportWish(inventory, options, shown={"at": "1", "pod": pod}))
-    added = further(given, inventory, *paths) if given["output"] in ("table", "wide") else None
-    show(_text(explanation, given["output"], given["color"], added))
-    return 0 if explanation.placed else 1
+    wish = ReportWish(inventory, options, shown={"at": "1", "pod": pod})
+    answer = with_version(why_answer(explanation), by.scheduler.kube_version)
+    return write_answer(answer, given, {"html": lambda: html_text(given, wish)})
 
 
 def _with_tries(explanation: Explanation, inventory: Inventory, given: dict[str, Any]) -> Explanation:
@@ -199,15 +188,3 @@ def _only_one(inventory: Inventory, manifests: tuple[str, ...]) -> str:
 def _is_of(place: Place, roots: tuple[str, ...]) -> bool:
     """Whether a place is in one of these files or folders."""
     return any(place.source == root or place.source.startswith(root.rstrip("/") + "/") for root in roots)
-
-
-def _text(explanation: Explanation, output: str, color: str, added: FurtherCommands | None) -> str:
-    if output in ("table", "wide", "summary"):
-        from topospread.report.explanation import explanation_summary, explanation_text
-
-        drawn = layout(color, wide=output == "wide")
-        if output == "summary":
-            return explanation_summary(explanation, drawn)
-        return explanation_text(explanation, drawn, added)
-    warn(explanation.warnings)
-    return written(explanation.to_dict(), output)

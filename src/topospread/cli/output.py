@@ -100,7 +100,7 @@ def check_outputs(given: Mapping[str, Any]) -> None:
 
 def wants(given: Mapping[str, Any], *formats: str) -> bool:
     """Return whether one of these formats is asked for."""
-    return any(name in formats for name, _ in given["outputs"])
+    return any(name in formats for name, _ in given.get("outputs", ()))
 
 
 def write_answer(answer: Answer, given: Mapping[str, Any], others: Mapping[str, Writer] | None = None) -> int:

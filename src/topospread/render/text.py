@@ -8,7 +8,7 @@ from textwrap import wrap
 from topospread.base import Bounds
 from topospread.text import colour_mark
 
-from .blocks import Bar, Cell, Code, Fact, Page, Part, Role, Section, Span, Table, Verdict, cell_text
+from .blocks import Bar, Cell, Code, Fact, Hint, Page, Part, Role, Section, Span, Table, Verdict, cell_text
 
 _COLOURS = {"name": "1", "good": "32", "bad": "1;31", "unsure": "33", "dim": "2"}
 _WORD_ROLES: dict[str, Role] = {"yes": "good", "no": "bad", "unknown": "unsure"}
@@ -50,6 +50,8 @@ class _Writer:
                 yield from (f"  {line}" for line in part.text.splitlines())
             case Table():
                 yield from self._table(part)
+            case Hint() if not self._wide:
+                yield from _wrapped(f"{part.says}: -o wide", self._width, hang=2)
             case Section() if self._wide or not part.wide:
                 yield ""
                 if part.title:
