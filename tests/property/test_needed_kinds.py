@@ -21,6 +21,7 @@ from topospread.api.kinds import KINDS
 from topospread.api.pod import PodSpec, Volume
 from topospread.drills.steps import Drain, Fail, NodeChoice
 from topospread.errors import TopospreadError
+from topospread.explanation.explain import explain
 from topospread.sources.needed_kinds import (
     ALL,
     PLACEMENT,
@@ -138,7 +139,7 @@ ASKED: dict[str, tuple[NeededKinds, Callable[[Inventory, str], Any]]] = {
         PLACEMENT_AND_RUNS,
         lambda cluster, _: topospread.simulate(cluster, run_cron_jobs=["default/web"]),
     ),
-    "explain": (PLACEMENT, topospread.explain),
+    "explain": (PLACEMENT, explain),
     "capacity": (PLACEMENT, lambda cluster, target: capacity(cluster, target, limit=9, workers=1)),
     "drill": (PLACEMENT, lambda cluster, _: topospread.drill(cluster, STEPS)),
     "rebalance": (PLACEMENT, lambda cluster, _: topospread.rebalance(cluster, seconds=0.0)),

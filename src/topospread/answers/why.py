@@ -236,7 +236,6 @@ def why_answer(found: Explanation, *, on: Asked = Asked()) -> Why:  # noqa: B008
     """
     verdict = _verdict(found)
     judged = found.verdict if found.verdict is not None and not found.verdict.error else None
-    open_parts = found.verdict is not None and bool(found.verdict.error and found.verdict.unjudged)
     other = found.assumed if found.assumed is not None else found
     placed = sorted(each.wanted - each.pending for each in (found, other))
     foreign = found.message.startswith("waits for the scheduler")
@@ -256,7 +255,7 @@ def why_answer(found: Explanation, *, on: Asked = Asked()) -> Why:  # noqa: B008
         state=found.state,
         node=found.node,
         nodes=found.nodes,
-        admitted=len(found.verdict.feasible) if open_parts and found.verdict is not None else None,
+        admitted=len(found.verdict.feasible) if _is_open(found) and found.verdict is not None else None,
         message=found.message,
         preemption=found.preemption,
         pods=ReplicaCounts(wanted=found.wanted, pending=found.pending, placed=Bounds(least=placed[0], most=placed[-1])),
@@ -312,8 +311,12 @@ def _verdict(found: Explanation) -> Word:
         return "yes" if found.placed else "no"
     if found.placed and found.assumed.placed:
         return "yes"
-    open_parts = found.verdict is not None and bool(found.verdict.error)
-    return "unknown" if open_parts or found.placed or found.assumed.placed else "no"
+    return "unknown" if _is_open(found) or found.placed or found.assumed.placed else "no"
+
+
+def _is_open(found: Explanation) -> bool:
+    """Return whether filters that are not modelled alone keep the pod from nodes."""
+    return found.verdict is not None and bool(found.verdict.error and found.verdict.unjudged)
 
 
 def _causes(found: Explanation, verdict: Word) -> tuple[Cause, ...]:

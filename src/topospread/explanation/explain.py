@@ -28,9 +28,8 @@ from topospread.simulation.counted import PodOwners
 from topospread.simulation.extender_notes import filtered_by_extender
 from topospread.simulation.paper import unmet_min_domains
 from topospread.simulation.placing import Progress
-from topospread.simulation.result import PendingGroup
 from topospread.simulation.run import PodOutcome, Run, SimulationOptions, prepare
-from topospread.simulation.unknown import unjudged_parts
+from topospread.simulation.unknown import unjudged_of
 from topospread.sources.inputs import Input, inventory_of
 from topospread.workloads.autoscaling import AutoscaleChoice
 from topospread.workloads.planned import QueuedPod, Workload
@@ -276,16 +275,15 @@ class _Explainer:
         )
 
     def _unjudged(self, subject: QueuedPod, verdict: Verdict | None) -> tuple[Unjudged, ...]:
-        """Return what is not judged of the pod itself and of all pods of the run that are pending for it."""
-        ended = self._ended
-        groups = [
-            PendingGroup("", each.namespace, (each.name,), "", "", outcome.verdict)
-            for each in (ended.queue if ended is not None else ())
-            if ended is not None and (outcome := ended.outcome(each)) is not None and outcome.pending
-        ]
-        if verdict is not None and verdict.error:
-            groups.insert(0, PendingGroup("", subject.namespace, (subject.name,), "", "", verdict))
-        return unjudged_parts(groups)
+        """Return what is not judged of the pod itself and of the pending pods of the run."""
+        own = f"{subject.namespace}/{subject.name}"
+        found = [(part, own) for part in verdict.unjudged] if verdict is not None and verdict.error else []
+        if self._ended is not None:
+            for queued in self._ended.queue:
+                outcome = self._ended.outcome(queued)
+                if outcome is not None and outcome.pending:
+                    found += [(part, f"{queued.namespace}/{queued.name}") for part in outcome.unjudged]
+        return unjudged_of(found)
 
 
 def _of_old_condition(pod: Pod, preemption: str) -> Iterator[str]:

@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
+import msgspec
+
 from topospread.answer import Unjudged
 from topospread.base import Bounds
 from topospread.plugins.interface import NotJudgedError
@@ -24,8 +26,8 @@ TO_KNOW = {
 
 
 def has_open_pods(simulation: Simulation) -> bool:
-    """Return whether a pending pod was not judged."""
-    return any(map(is_unjudged, simulation.pending))
+    """Return whether a pending pod was not judged, at the end or in an earlier attempt."""
+    return bool(simulation.unjudged)
 
 
 def is_unjudged(group: PendingGroup) -> bool:
@@ -41,8 +43,8 @@ def bracketed(without: Simulation, assumed: Simulation) -> Simulation:
         assumed: the simulation in which filters that topospread does not model let every node pass.
     """
     placed, placed_assumed = _is_placed(without), _is_placed(assumed)
-    unjudged = {pod for group in without.pending if is_unjudged(group) for pod in _pods(group)}
-    waits = {(each.namespace, each.workload) for each in without.pending if is_unjudged(each)}
+    unjudged = {pod for part in without.unjudged for pod in part.pods}
+    waits = {(each.namespace, each.workload) for each in without.pending if not unjudged.isdisjoint(_pods(each))}
     # A StatefulSet creates no pod before the unjudged one has a node.
     unjudged |= {
         pod
@@ -61,7 +63,6 @@ def bracketed(without: Simulation, assumed: Simulation) -> Simulation:
         bounds[key] = Bounds(least=min(each.placed, other), most=max(each.placed, other))
     return replace(
         without,
-        unjudged=unjudged_parts(without.pending),
         open_pods=tuple(pod for pod in both if pod in opened),
         bounds=bounds,
     )
@@ -75,21 +76,34 @@ def _is_placed(simulation: Simulation) -> dict[str, bool]:
 
 def unjudged_parts(pending: Iterable[PendingGroup]) -> tuple[Unjudged, ...]:
     """Return each part that is not modelled and alone keeps pods from a node, with these pods."""
-    parts: dict[str, tuple[NotJudgedError, list[str]]] = {}
-    for group in filter(is_unjudged, pending):
-        assert group.verdict is not None
-        for part in group.verdict.unjudged:
-            parts.setdefault(part.what, (part, []))[1].extend(_pods(group))
+    found = [(group.verdict, _pods(group)) for group in filter(is_unjudged, pending)]
+    return unjudged_of((part, pod) for verdict, pods in found if verdict for pod in pods for part in verdict.unjudged)
+
+
+def unjudged_of(found: Iterable[tuple[NotJudgedError, str]]) -> tuple[Unjudged, ...]:
+    """Return each part that is not modelled, with the pods that have it."""
+    parts: dict[str, tuple[NotJudgedError, dict[str, None]]] = {}
+    for part, pod in found:
+        parts.setdefault(part.what, (part, {}))[1][pod] = None
     return tuple(
         Unjudged(
             what=what,
             because=f"topospread does not model {part.message}",
-            pods=tuple(dict.fromkeys(pods)),
+            pods=tuple(pods),
             field=part.field,
             to_know=TO_KNOW.get(what, ""),
         )
         for what, (part, pods) in parts.items()
     )
+
+
+def merged(*parts: Iterable[Unjudged]) -> tuple[Unjudged, ...]:
+    """Return one entry for each part that is not modelled, with all its pods."""
+    found: dict[str, Unjudged] = {}
+    for each in (one for some in parts for one in some):
+        before = found.setdefault(each.what, each)
+        found[each.what] = msgspec.structs.replace(before, pods=tuple(dict.fromkeys((*before.pods, *each.pods))))
+    return tuple(found.values())
 
 
 def _pods(group: PendingGroup) -> Iterator[str]:

@@ -11,7 +11,6 @@ import pytest
 
 import topospread
 from topospread.report.comparison import comparison_text
-from topospread.report.explanation import explanation_summary, explanation_text
 from topospread.report.layout import Layout
 from topospread.report.orders import orders_summary, orders_text
 from topospread.report.status import status_summary, status_text
@@ -73,7 +72,7 @@ def reports(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFac
     found = topospread.simulate(given, keep_after=True)
     assert found.after is not None
     status = topospread.status(found.after)
-    explained = topospread.explain(given, f"deploy/{NAME}", namespace=NAMESPACE, suggest=False)
+    explained = topospread.why(given, f"deploy/{NAME}", namespace=NAMESPACE, suggest=False)
     orders = simulate_orders(given, 3, SimulationOptions())
     compared = compare(found, topospread.simulate(given, seed=1), ("by name", "drawn"))
     return {
@@ -81,8 +80,7 @@ def reports(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFac
         "summary": lambda layout: summary(found, layout),
         "status": lambda layout: status_text(status, layout),
         "status summary": lambda layout: status_summary(status, layout),
-        "explanation": lambda layout: explanation_text(explained, layout),
-        "explanation summary": lambda layout: explanation_summary(explained, layout),
+        "explanation": lambda layout: explained.text(width=layout.width, wide=layout.wide),
         "orders": lambda layout: orders_text(orders, layout),
         "orders summary": lambda layout: orders_summary(orders, layout),
         "comparison": lambda layout: comparison_text(compared, layout),
