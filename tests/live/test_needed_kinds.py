@@ -15,11 +15,12 @@ from tests.live.audited import Audit, audited_plane
 from tests.live.conftest import ControlPlane
 from tests.live.processes import TOPOSPREAD, address, with_server
 from tests.live.running import node, pod
-from topospread.sources.needed_kinds import ALL, PLACEMENT, STATUS, VOLUMES, NeededKinds
+from topospread.plugins.pod_volumes import VOLUME_KINDS
+from topospread.sources.needed_kinds import ALL, PLACEMENT, STATUS, NeededKinds
 from topospread.sources.snapshot_lists import ListRequest
 
 Json = dict[str, Any]
-BARE = tuple(each for each in PLACEMENT.kinds if each not in VOLUMES)
+BARE = tuple(each for each in PLACEMENT.kinds if each not in VOLUME_KINDS)
 MANIFEST: Json = {
     "apiVersion": "apps/v1",
     "kind": "Deployment",
@@ -95,7 +96,7 @@ def test_each_command_asks_for_what_it_needs(audited: tuple[ControlPlane, Audit]
     app.write_text(json.dumps(MANIFEST))
     claims.write_text(json.dumps(claiming(MANIFEST)))
     run.write_text(json.dumps(RUN))
-    json_out, status = ("-o", "json"), tuple(each for each in STATUS.kinds if each not in VOLUMES)
+    json_out, status = ("-o", "json"), tuple(each for each in STATUS.kinds if each not in VOLUME_KINDS)
     commands: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
         "status": (("status", *json_out), status),
         "status-table": (("status",), BARE),
@@ -110,7 +111,7 @@ def test_each_command_asks_for_what_it_needs(audited: tuple[ControlPlane, Audit]
         "rebalance": (("rebalance", *json_out), BARE),
         "lint": (
             ("lint", str(app), "--cluster", "live", *json_out),
-            tuple(each for each in ALL.kinds if each not in VOLUMES),
+            tuple(each for each in ALL.kinds if each not in VOLUME_KINDS),
         ),
         "lint-claims": (("lint", str(claims), "--cluster", "live", *json_out), ALL.kinds),
         "dump": (("dump", str(tmp_path / "dump.json")), ALL.kinds),
@@ -128,7 +129,7 @@ def test_a_pod_with_a_claim_in_the_cluster_asks_for_volumes(audited: tuple[Contr
         after = asked(audited, "after", "status", "-o", "json")
     finally:
         plane.kubectl("delete", "pod", "claims", "-n", "default", "--force", "--grace-period=0")
-    assert after - before == resources(tuple(sorted(VOLUMES)))
+    assert after - before == resources(tuple(sorted(VOLUME_KINDS)))
 
 
 def test_what_may_not_be_read_is_named_by_each_command(audited: tuple[ControlPlane, Audit], tmp_path: Path) -> None:

@@ -21,13 +21,12 @@ from topospread.api.kinds import KINDS
 from topospread.api.pod import PodSpec, Volume
 from topospread.drills.steps import Drain, Fail, NodeChoice
 from topospread.errors import TopospreadError
-from topospread.explanation.explain import explain
+from topospread.plugins.pod_volumes import VOLUME_KINDS
 from topospread.sources.needed_kinds import (
     ALL,
     PLACEMENT,
     PLACEMENT_AND_RUNS,
     STATUS,
-    VOLUMES,
     NeededKinds,
     lint_needs,
     uses_volumes,
@@ -116,10 +115,10 @@ def specs(cluster: Inventory) -> Iterator[PodSpec]:
 
 def read(cluster: Inventory, needed: NeededKinds) -> Inventory:
     """What is read of a cluster."""
-    kinds = {kind for kind in needed.kinds if needed.volumes or kind not in VOLUMES}
+    kinds = {kind for kind in needed.kinds if needed.volumes or kind not in VOLUME_KINDS}
     others = [each for each in cluster.objects() if type(each).__name__ in needed.kinds]
-    if any(uses_volumes(each) for each in others if type(each).__name__ not in VOLUMES):
-        kinds |= VOLUMES & set(needed.kinds)
+    if any(uses_volumes(each) for each in others if type(each).__name__ not in VOLUME_KINDS):
+        kinds |= VOLUME_KINDS & set(needed.kinds)
     return replace(cluster, **{kind.attribute: [] for name, kind in KINDS.items() if name not in kinds})
 
 
@@ -139,7 +138,7 @@ ASKED: dict[str, tuple[NeededKinds, Callable[[Inventory, str], Any]]] = {
         PLACEMENT_AND_RUNS,
         lambda cluster, _: topospread.simulate(cluster, run_cron_jobs=["default/web"]),
     ),
-    "explain": (PLACEMENT, explain),
+    "why": (PLACEMENT, topospread.why),
     "capacity": (PLACEMENT, lambda cluster, target: capacity(cluster, target, limit=9, workers=1)),
     "drill": (PLACEMENT, lambda cluster, _: topospread.drill(cluster, STEPS)),
     "rebalance": (PLACEMENT, lambda cluster, _: topospread.rebalance(cluster, seconds=0.0)),
@@ -179,7 +178,7 @@ def test_lint_rests_on_what_is_read(
 
 def test_pods_with_claims_ask_for_all_that_volumes_rest_on() -> None:
     pod = made("Pod", "web", {"containers": [], "volumes": [{"name": "v", "ephemeral": {}}]})
-    assert set(ALL.kinds) - set(PLACEMENT.kinds) == {"CronJob"}
+    assert set(ALL.kinds) - set(PLACEMENT.kinds) == {"CronJob", "PodGroup", "Workload"}
     assert not any(map(uses_volumes, inventory(made("Pod", "bare", {"containers": []})).pods))
     assert uses_volumes(inventory(pod).pods[0])
     assert PLACEMENT.beside(inventory(pod).pods).volumes

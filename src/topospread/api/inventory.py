@@ -9,10 +9,12 @@ from dataclasses import dataclass, field, fields
 from topospread.errors import Place
 
 from .autoscaling import HorizontalPodAutoscaler
-from .devices import DeviceClass
+from .device_claims import ResourceClaim, ResourceClaimTemplate
+from .devices import DeviceClass, DeviceTaintRule, ResourceSlice
 from .meta import KubeObject
 from .node import Namespace, Node
 from .pod import Pod
+from .pod_groups import PodGroup, Workload
 from .policy import LimitRange, PodDisruptionBudget, PriorityClass, RuntimeClass
 from .storage import (
     CSIDriver,
@@ -37,6 +39,9 @@ from .workload import (
 ObjectKey = tuple[str, str, str]
 """Kind, namespace ("" when cluster-scoped) and name."""
 
+ABSENT = "the input has none"
+"""Why a kind is not known of which files were given that hold no object."""
+
 
 @dataclass(slots=True)
 class Inventory:
@@ -48,6 +53,7 @@ class Inventory:
         notes: sentences worth knowing (what was replaced, assumed or added).
         places: where each object stands in the input.
         configurations: KubeSchedulerConfiguration objects as plain data.
+        unread: kind → why its objects are not known, for example ``Forbidden``. `ABSENT`: the input has none.
         read_from: how whoever read it did, for who needs the texts once more (`sources.load.ReadFrom`).
     """
 
@@ -73,6 +79,12 @@ class Inventory:
     csi_storage_capacities: list[CSIStorageCapacity] = field(default_factory=list)
     volume_attachments: list[VolumeAttachment] = field(default_factory=list)
     device_classes: list[DeviceClass] = field(default_factory=list)
+    resource_slices: list[ResourceSlice] = field(default_factory=list)
+    resource_claims: list[ResourceClaim] = field(default_factory=list)
+    resource_claim_templates: list[ResourceClaimTemplate] = field(default_factory=list)
+    device_taint_rules: list[DeviceTaintRule] = field(default_factory=list)
+    scheduling_workloads: list[Workload] = field(default_factory=list)
+    pod_groups: list[PodGroup] = field(default_factory=list)
     limit_ranges: list[LimitRange] = field(default_factory=list)
     runtime_classes: list[RuntimeClass] = field(default_factory=list)
     configurations: list[dict[str, object]] = field(default_factory=list)
@@ -80,6 +92,7 @@ class Inventory:
     warnings: list[str] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     places: dict[ObjectKey, Place] = field(default_factory=dict)
+    unread: dict[str, str] = field(default_factory=dict)
     read_from: object = field(default=None, repr=False, compare=False)
 
     def objects(self) -> Iterator[KubeObject]:

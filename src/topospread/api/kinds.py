@@ -5,10 +5,12 @@ from __future__ import annotations
 import msgspec
 
 from .autoscaling import HorizontalPodAutoscaler
-from .devices import DeviceClass
+from .device_claims import ResourceClaim, ResourceClaimTemplate
+from .devices import DeviceClass, DeviceTaintRule, ResourceSlice
 from .meta import KubeObject
 from .node import Namespace, Node
 from .pod import Pod
+from .pod_groups import PodGroup, Workload
 from .policy import LimitRange, PodDisruptionBudget, PriorityClass, RuntimeClass
 from .served import is_namespaced
 from .storage import (
@@ -67,14 +69,19 @@ KINDS: dict[str, Kind] = {
     "CSIStorageCapacity": Kind(CSIStorageCapacity, "csi_storage_capacities"),
     "VolumeAttachment": Kind(VolumeAttachment, "volume_attachments"),
     "DeviceClass": Kind(DeviceClass, "device_classes"),
+    "ResourceSlice": Kind(ResourceSlice, "resource_slices"),
+    "ResourceClaim": Kind(ResourceClaim, "resource_claims"),
+    "ResourceClaimTemplate": Kind(ResourceClaimTemplate, "resource_claim_templates"),
+    "DeviceTaintRule": Kind(DeviceTaintRule, "device_taint_rules"),
+    "Workload": Kind(Workload, "scheduling_workloads"),
+    "PodGroup": Kind(PodGroup, "pod_groups"),
     "LimitRange": Kind(LimitRange, "limit_ranges"),
     "RuntimeClass": Kind(RuntimeClass, "runtime_classes"),
 }
 """Kind name → how it is read. A kind of the same name in another group (a CRD) plays no part."""
 
 _NOT_MODELLED = """
-DeviceTaintRule ResourceClaim ResourceClaimTemplate ResourceSlice
-CompositePodGroup PodGroup Workload
+CompositePodGroup
 EC2NodeClass NodeClaim NodeClass NodeOverlay NodePool Provisioner ProvisioningRequest
 MachineAutoscaler MachineDeployment MachinePool MachineSet
 ClusterQueue Cohort ElasticQuota LocalQueue Queue ResourceFlavor ResourceQuota Topology

@@ -57,6 +57,9 @@ class Annotations(KubeStruct):
     topology_aware_hints: str | None = msgspec.field(default=None, name="service.kubernetes.io/topology-aware-hints")
     helm_hook: str | None = msgspec.field(default=None, name="helm.sh/hook")
     helm_hook_delete_policy: str | None = msgspec.field(default=None, name="helm.sh/hook-delete-policy")
+    extended_resource_claim: str | None = msgspec.field(
+        default=None, name="resource.kubernetes.io/extended-resource-claim"
+    )
     made_of: str | None = msgspec.field(default=None, name="topospread.dev/made-of")
     max_per_domain: str | None = msgspec.field(default=None, name="topospread.dev/max-per-domain")
     shares: str | None = msgspec.field(default=None, name="topospread.dev/shares")

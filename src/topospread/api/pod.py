@@ -181,9 +181,11 @@ class PodSchedulingGate(KubeStruct):
 
 
 class PodResourceClaim(KubeStruct):
-    """A claim on devices (dynamic resource allocation)."""
+    """A claim on devices: one that exists, or one that is made for the pod from a template."""
 
     name: str = ""
+    resource_claim_name: str | None = None
+    resource_claim_template_name: str | None = None
 
 
 class SchedulingGroup(KubeStruct):
@@ -246,6 +248,13 @@ class PodCondition(KubeStruct):
     last_transition_time: str | None = None
 
 
+class PodResourceClaimStatus(KubeStruct):
+    """The ResourceClaim that was made for a claim of a pod; without a name, the pod needs none."""
+
+    name: str = ""
+    resource_claim_name: str | None = None
+
+
 class PodStatus(KubeStruct):
     """The part of a pod's status that scheduling and the controllers' ranking of pods read."""
 
@@ -256,6 +265,7 @@ class PodStatus(KubeStruct):
     container_statuses: list[ContainerStatus] | None = None
     init_container_statuses: list[ContainerStatus] | None = None
     resize: str | None = None
+    resource_claim_statuses: list[PodResourceClaimStatus] | None = None
     allocated_resources: ResourceList | None = None
     resources: ResourceRequirements | None = None
 

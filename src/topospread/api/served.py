@@ -39,13 +39,20 @@ _GONE: Final[Mapping[str, str]] = {
     "node.k8s.io/v1alpha1": "RuntimeClass",
 }
 """Served before 1.18, or only where somebody turned them on, and by nobody any more."""
+_DEVICES: Final = "DeviceClass DeviceTaintRule ResourceClaim ResourceClaimTemplate ResourceSlice"
 _OFF: Final[Mapping[str, str]] = {
     "storage.k8s.io/v1alpha1": "CSIStorageCapacity VolumeAttachment",
-    "resource.k8s.io/v1beta2": "DeviceClass",
-    "resource.k8s.io/v1beta1": "DeviceClass",
-    "resource.k8s.io/v1alpha3": "DeviceClass",
+    "resource.k8s.io/v1beta2": _DEVICES,
+    "resource.k8s.io/v1beta1": _DEVICES,
+    "resource.k8s.io/v1alpha3": _DEVICES,
+    "scheduling.k8s.io/v1beta1": "PodGroup Workload",
+    "scheduling.k8s.io/v1alpha3": "PodGroup Workload",
+    "scheduling.k8s.io/v1alpha2": "PodGroup Workload",
+    "scheduling.k8s.io/v1alpha1": "Workload",
 }
 """Served where somebody turns them on."""
+_NAMESPACED_WHERE_ON: Final = frozenset({"PodGroup", "Workload"})
+"""Kinds of which no version is on by default; in a namespace."""
 _VERSION: Final = re.compile(r"v(\d+)(?:(alpha|beta)(\d+))?")
 _STABILITY: Final = {"alpha": 0, "beta": 1, None: 2}
 
@@ -97,7 +104,9 @@ def similar_kind(kind: str, api_version: str) -> str | None:
 @lru_cache(maxsize=512)
 def is_namespaced(kind: str) -> bool:
     """Whether objects of a built-in kind are in a namespace."""
-    return any(kinds.get(kind, "").startswith("namespaced") for kinds in _printed().values())
+    return kind in _NAMESPACED_WHERE_ON or any(
+        kinds.get(kind, "").startswith("namespaced") for kinds in _printed().values()
+    )
 
 
 def _priority(api_version: str) -> tuple[int, int, int]:

@@ -66,6 +66,7 @@ def dump(**given: Any) -> int:
     """Take the snapshot; 0 also when optional kinds could not be read."""
     from topospread.sources.snapshot_facts import warnings_of
     from topospread.sources.snapshot_file import check_path, writing
+    from topospread.sources.snapshot_lists import ANONYMOUS, ORDER
     from topospread.sources.snapshot_take import SnapshotTaking
 
     path = given["path"]
@@ -87,7 +88,9 @@ def dump(**given: Any) -> int:
         with writing(path, sys.stdout.buffer) as writer:
             taking = SnapshotTaking(writer)
             hidden = _replace_names(taking, salt) if given["anonymous"] else lambda facts: facts
-            facts = take_snapshot(access, WantedLists(given["namespace"], page=given["chunk_size"]), taking, line)
+            taking.kinds = ANONYMOUS if given["anonymous"] else ORDER
+            wanted = WantedLists(given["namespace"], page=given["chunk_size"], kinds=taking.kinds)
+            facts = take_snapshot(access, wanted, taking, line)
             writer.end(hidden(facts))
     finally:
         line.clear()

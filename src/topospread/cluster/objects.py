@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, NamedTuple, TypeVar
 
-from topospread.api.devices import DeviceClass
+from topospread.api.device_claims import ResourceClaim, ResourceClaimTemplate
+from topospread.api.devices import DeviceClass, DeviceTaintRule, ResourceSlice
 from topospread.api.label_index import SelectorIndex
 from topospread.api.labels import Selector
 from topospread.api.meta import KubeObject
@@ -53,6 +54,7 @@ class ClusterObjects:
         version: another with every change, and again what it was when changes are undone.
         changed: subject → `version` of the newest change.
         stocked: another with every change of a volume, but not when one is bound to a claim.
+        unread: kind → why its objects are not known, as in `Inventory`.
     """
 
     def __init__(self, journal: Journal, undo: UndoLog, use: VolumeUse, row_of: Mapping[str, int]) -> None:
@@ -63,6 +65,7 @@ class ClusterObjects:
         self._row_of = row_of
         self.version = 0
         self.stocked = 0
+        self.unread: Mapping[str, str] = {}
         self.changed: dict[Subject, int] = {}
         self.services: dict[str, dict[str, Service]] = {}
         self.replication_controllers: dict[Key, ReplicationController] = {}
@@ -76,6 +79,10 @@ class ClusterObjects:
         self.csi_nodes: dict[str, CSINode] = {}
         self.csi_drivers: dict[str, CSIDriver] = {}
         self.device_classes: dict[str, DeviceClass] = {}
+        self.resource_slices: dict[str, ResourceSlice] = {}
+        self.device_taint_rules: dict[str, DeviceTaintRule] = {}
+        self.resource_claims: dict[Key, ResourceClaim] = {}
+        self.resource_claim_templates: dict[Key, ResourceClaimTemplate] = {}
         self.csi_storage_capacities: dict[Key, CSIStorageCapacity] = {}
         self.volume_attachments: dict[str, VolumeAttachment] = {}
         self.pod_disruption_budgets: dict[Key, PodDisruptionBudget] = {}
@@ -89,6 +96,8 @@ class ClusterObjects:
             PersistentVolumeClaim: self.persistent_volume_claims,
             CSIStorageCapacity: self.csi_storage_capacities,
             PodDisruptionBudget: self.pod_disruption_budgets,
+            ResourceClaim: self.resource_claims,
+            ResourceClaimTemplate: self.resource_claim_templates,
         }
         by_name: dict[type[KubeObject], dict[str, Any]] = {
             Namespace: self.namespaces,
@@ -98,6 +107,8 @@ class ClusterObjects:
             CSINode: self.csi_nodes,
             CSIDriver: self.csi_drivers,
             DeviceClass: self.device_classes,
+            ResourceSlice: self.resource_slices,
+            DeviceTaintRule: self.device_taint_rules,
             VolumeAttachment: self.volume_attachments,
         }
         self._by_key, self._by_name = by_key, by_name

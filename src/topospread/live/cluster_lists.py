@@ -17,9 +17,10 @@ import msgspec
 from topospread.api.kinds import KINDS
 from topospread.api.meta import KubeStruct
 from topospread.errors import UsageError
+from topospread.plugins.pod_volumes import VOLUME_KINDS
 from topospread.sources.admit import Rules
 from topospread.sources.listed_page import continue_token, read_page
-from topospread.sources.needed_kinds import VOLUMES, uses_volumes
+from topospread.sources.needed_kinds import uses_volumes
 from topospread.sources.objects import ObjectReader, ReadObject
 from topospread.sources.snapshot_facts import FORMAT, SnapshotFacts
 from topospread.sources.snapshot_lists import ORDER, REQUIRED, ListRequest
@@ -66,7 +67,7 @@ class WantedLists:
         otherwise: the only one of kinds that may not be read in all namespaces, "" for none: then they are missing.
         page: objects to ask for at once, 0 for all.
         kinds: which, keys of `KINDS`.
-        volumes: those of `VOLUMES` in any case; otherwise as soon as something is read that uses volumes.
+        volumes: those of `VOLUME_KINDS` in any case; otherwise as soon as something is read that uses volumes.
     """
 
     namespace: str = ""
@@ -81,7 +82,7 @@ class _VolumesAsked:
 
     def __init__(self, wanted: WantedLists) -> None:
         self._known = asyncio.Event()
-        self._others = {kind for kind in wanted.kinds if kind not in VOLUMES}
+        self._others = {kind for kind in wanted.kinds if kind not in VOLUME_KINDS}
         self._asked = wanted.volumes or not self._others
         if self._asked:
             self._known.set()
@@ -100,9 +101,9 @@ class _VolumesAsked:
 
     async def asks_for(self, kind: str) -> bool:
         """Whether a kind is to be read, as soon as that is known."""
-        if kind in VOLUMES:
+        if kind in VOLUME_KINDS:
             await self._known.wait()
-        return kind not in VOLUMES or self._asked
+        return kind not in VOLUME_KINDS or self._asked
 
 
 class _Version(KubeStruct):

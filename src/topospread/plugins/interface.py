@@ -53,14 +53,16 @@ class NotJudgedError(PluginError):
     Attributes:
         what: stable key of the part, for example ``resourceClaims``.
         field: field path that asks for it, for example ``spec.resourceClaims[0]``.
-        message: the part in words, for example ``resource claims are not judged``.
+        message: the part in words, for example ``resource claims``.
+        because: why it is not judged, in one sentence.
     """
 
-    def __init__(self, what: str, field: str, message: str) -> None:
+    def __init__(self, what: str, field: str, message: str, because: str = "") -> None:
         self.what = what
         self.field = field
         self.message = message
-        super().__init__(f"not judged: {message}")
+        self.because = because or f"topospread does not model {message}"
+        super().__init__(f"not judged: {because or message}")
 
 
 class Status(msgspec.Struct, frozen=True):

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 import msgspec
 from msgspec.structs import replace
 
+from topospread.api.inventory import ABSENT
 from topospread.api.node_selection import NodeSelector, NodeSelectorRequirement, NodeSelectorTerm
 from topospread.api.pod import Pod
 from topospread.api.storage import (
@@ -25,9 +26,22 @@ from topospread.cluster import NodeTable
 from topospread.cluster.objects import ClusterObjects, One, Subject
 from topospread.cluster.volume_use import claim_name
 
+from .interface import NotJudgedError
 from .node_matching import Mask, selector_mask
 
 WAIT_FOR_FIRST_CONSUMER = "WaitForFirstConsumer"
+VOLUME_KINDS = frozenset(
+    {
+        "PersistentVolume",
+        "PersistentVolumeClaim",
+        "StorageClass",
+        "CSINode",
+        "CSIDriver",
+        "CSIStorageCapacity",
+        "VolumeAttachment",
+    }
+)
+"""Kinds that only the volume plugins read, and those only for pods with volumes."""
 NO_PROVISIONER = "kubernetes.io/no-provisioner"
 """The provisioner of classes whose volumes somebody makes by hand."""
 
@@ -57,6 +71,17 @@ def pod_claims(pod: Pod, objects: ClusterObjects) -> Iterator[PodClaim]:
         if name is not None:
             claim = objects.persistent_volume_claims.get((pod.namespace, name))
             yield PodClaim(name, claim, volume.persistent_volume_claim is None)
+
+
+def unread_volumes(pod: Pod, objects: ClusterObjects) -> NotJudgedError | None:
+    """Return what says that objects behind a pod's volumes are not known, ``None`` if all that decide are."""
+    for kind, why in objects.unread.items():
+        if kind not in VOLUME_KINDS:
+            continue
+        if why == ABSENT and all(each.claim is not None for each in pod_claims(pod, objects)):
+            continue
+        return NotJudgedError("volumes", "spec.volumes", "volumes", f"{kind} objects are not known: {why}")
+    return None
 
 
 def volume_reads(pod: Pod, objects: ClusterObjects) -> set[Subject | One]:

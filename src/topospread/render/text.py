@@ -76,12 +76,14 @@ class _Writer:
                 break
             columns = [each for each in columns if each != dropped]
         widths = {i: max(len(row[i]) for row in texts) for i in columns}
-        excess = sum(widths.values()) + len(_GAP) * len(columns) - self._width
-        if excess > 0 and columns:
-            widest = max((i for i in columns if not _is_name_column(rows, i)), key=widths.__getitem__, default=None)
-            if widest is not None:
-                words = max((len(word) for row in texts for word in row[widest].split()), default=0)
-                widths[widest] = max(widths[widest] - excess, words, min(_NARROWEST, widths[widest]))
+        for column in sorted(columns, key=widths.__getitem__, reverse=True):
+            excess = sum(widths.values()) + len(_GAP) * (len(columns) - 1) - self._width
+            if excess > 0 and not _is_name_column(rows, column):
+                words = max((len(word) for row in texts for word in row[column].split()), default=0)
+                widths[column] = max(widths[column] - excess, words, min(_NARROWEST, widths[column]))
+        excess = sum(widths.values()) + len(_GAP) * (len(columns) - 1) - self._width
+        if excess > 0 and columns[0] == 0 and len(columns) > 1:
+            widths[0] = max(widths[0] - excess, len(table.heads[0]))
         numbers = {i for i in columns if all(isinstance(row[i], int | Bounds) for row in rows)}
         for at, row in enumerate(texts):
             cells: tuple[Cell, ...] = rows[at - 1] if at else ()
@@ -94,6 +96,9 @@ class _Writer:
         self, row: tuple[str, ...], cells: tuple[Cell, ...], widths: dict[int, int], numbers: set[int]
     ) -> Iterator[str]:
         """Yield the lines of a row. A cell that is wider than its column continues below."""
+        if row and len(row[0]) > widths.get(0, len(row[0])) and " " not in row[0]:
+            yield row[0]  # a name that is longer than its column has a line of its own
+            row = ("", *row[1:])
         parts = {i: wrap(row[i], width, break_long_words=False, break_on_hyphens=False) or [""]
                  for i, width in widths.items()}  # fmt: skip
         for line in range(max(map(len, parts.values()), default=0)):

@@ -32,8 +32,8 @@ from topospread.plugins.interface import (
     numbers,
     offers,
 )
-from topospread.plugins.pod_volumes import pod_claims, volume_reads
-from topospread.plugins.registry import PLUGINS, PluginSettings
+from topospread.plugins.pod_volumes import pod_claims, unread_volumes, volume_reads
+from topospread.plugins.registry import ASKED_ABOUT_CLAIMS, PLUGINS, PluginSettings
 from topospread.plugins.without_pre_filter import (
     FAIL_ON_SCORED_PODS,
     FailingFilter,
@@ -189,7 +189,14 @@ class Framework:
         plugins = PreparedPlugins(names_left_out=self.rules.names_left_out, reads=reads)
         prepared = plugins.prepared
         failed: dict[str, PluginError] = {}
+        unread = (
+            unread_volumes(pod_class.pod, cluster.objects) if pod_class.volumes and cluster.objects.unread else None
+        )
+        if unread is not None and not self.assumes_unjudged:
+            plugins.unjudged += (unread,)
         for name, plugin in self.plugins.items():
+            if unread is not None and name in ASKED_ABOUT_CLAIMS:
+                continue
             try:
                 prepared[name] = known.get(name) or self.ask(plugin, pod_class, cluster)
             except NotJudgedError as error:

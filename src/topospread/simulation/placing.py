@@ -121,9 +121,10 @@ def _refused_alike(run: Run, queue: VirtualQueue, queued: QueuedPod) -> PodOutco
     before = run.outcome(queued)
     if before is not None and before.is_plain and before.placement.message == last.placement.message:
         before.verdict, before.preemption, before.stamp = last.verdict, last.preemption, last.stamp
+        before.unjudged = last.unjudged or before.unjudged
         return before
     placement = Placement(key, None, message=last.placement.message)
-    unjudged = before.unjudged if before is not None else ()
+    unjudged = last.unjudged or (before.unjudged if before is not None else ())
     return PodOutcome(placement, last.verdict, last.preemption, last.stamp, unjudged=unjudged)
 
 

@@ -291,6 +291,7 @@ def cluster_of(planned: Plan, gates: Gates) -> Cluster:
     for node in inventory.nodes:
         cluster.add_node(as_served(node))
     cluster.objects.add(inventory.objects())
+    cluster.objects.unread = inventory.unread
     cluster.objects.assume_claims(planned.assumed_claims)
     VolumeController(cluster, attributes_classes=gates.enabled("VolumeAttributesClass")).begin()
     for pod in (*planned.bound, *planned.removed):

@@ -21,6 +21,7 @@ TO_KNOW = {
     "resourceClaims": "kubectl get resourceslices,resourceclaims -A",
     "extendedResources": "kubectl get deviceclasses,resourceslices",
     "podGroups": "kubectl get podgroups,workloads -A",
+    "volumes": "kubectl get pv,pvc,sc,csinode,csidriver,csistoragecapacity -A -o yaml",
 }
 """Key of a part that is not modelled → command that shows the objects that decide it."""
 
@@ -88,7 +89,7 @@ def unjudged_of(found: Iterable[tuple[NotJudgedError, str]]) -> tuple[Unjudged, 
     return tuple(
         Unjudged(
             what=what,
-            because=f"topospread does not model {part.message}",
+            because=part.because,
             pods=tuple(pods),
             field=part.field,
             to_know=TO_KNOW.get(what, ""),

@@ -48,6 +48,8 @@ def _anonymous(inventory: Inventory, names: Pseudonyms) -> Inventory:
         for each in fields(inventory)
         if each.type.startswith("list[") and _is_of_objects(getattr(inventory, each.name))
     }
+    # Without ResourceSlices pods that need devices are not judged: words for names change what selectors select.
+    kinds["resource_slices"] = []
     # Warnings, notes, places and configurations hold names; `read_from` leads back to all of them.
     return replace(inventory, **kinds, warnings=[], notes=[], places={}, configurations=[], read_from=None)
 

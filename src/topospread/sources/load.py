@@ -12,7 +12,7 @@ from typing import BinaryIO, Final
 
 import msgspec
 
-from topospread.api.inventory import Inventory
+from topospread.api.inventory import ABSENT, Inventory
 from topospread.api.storage import default_classes
 from topospread.errors import DecodeError, DuplicateError, InputError, Place, UsageError
 
@@ -31,7 +31,7 @@ from .namesakes import notes_on_namesakes
 from .objects import ObjectReader, ReadObject
 from .rendering import Rendering
 from .snapshot import leave_out_stranded_pods, warn_of_missing_owners
-from .snapshot_facts import SnapshotFacts, note_of, warnings_of, warnings_when_read
+from .snapshot_facts import SnapshotFacts, note_of, unread_kinds, warnings_of, warnings_when_read
 from .text import Text, shown_path
 from .yaml import read_documents
 
@@ -331,6 +331,9 @@ def _inventory(collection: Collection, reader: ObjectReader, *, needs_nodes: boo
         inventory.warnings += [
             f"{place}: {warning}" for warning in (warnings_of if facts.live else warnings_when_read)(facts)
         ]
+        inventory.unread |= unread_kinds(facts)
+    if not reader.snapshots and not inventory.persistent_volume_claims:
+        inventory.unread["PersistentVolumeClaim"] = ABSENT
     inventory.notes += notes_on_namesakes(inventory.objects(), reader.placed)
     leave_out_stranded_pods(inventory)
     known = any(facts.live or "Service" in facts.counts for facts, _ in reader.snapshots)

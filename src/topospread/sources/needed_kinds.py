@@ -15,21 +15,9 @@ from msgspec.structs import replace
 from topospread.api.meta import KubeObject
 from topospread.api.pod import Pod, PodSpec
 from topospread.api.workload import CronJob, StatefulSet
+from topospread.plugins.pod_volumes import VOLUME_KINDS
 
 from .snapshot_lists import ORDER
-
-VOLUMES: Final = frozenset(
-    {
-        "PersistentVolume",
-        "PersistentVolumeClaim",
-        "StorageClass",
-        "CSINode",
-        "CSIDriver",
-        "CSIStorageCapacity",
-        "VolumeAttachment",
-    }
-)
-"""Kinds that only plugins for volumes read, and those only for pods that have some."""
 
 
 class NeededKinds(msgspec.Struct, frozen=True):
@@ -37,7 +25,7 @@ class NeededKinds(msgspec.Struct, frozen=True):
 
     Attributes:
         kinds: keys of `KINDS`, in the order of a snapshot.
-        volumes: those of `VOLUMES` among them are needed in any case; otherwise only once something uses volumes.
+        volumes: those of `VOLUME_KINDS` among them are needed in any case; otherwise only once something uses volumes.
     """
 
     kinds: tuple[str, ...] = ORDER
@@ -62,9 +50,9 @@ class NeededKinds(msgspec.Struct, frozen=True):
 
 ALL: Final = NeededKinds()
 """Everything that a snapshot has: for what anything may be asked of afterwards."""
-PLACEMENT: Final = replace(ALL, volumes=False).without("CronJob")
+PLACEMENT: Final = replace(ALL, volumes=False).without("CronJob", "Workload", "PodGroup")
 """What decides on where pods go, whom they evict, and what controllers make in their place."""
-PLACEMENT_AND_RUNS: Final = replace(ALL, volumes=False)
+PLACEMENT_AND_RUNS: Final = replace(ALL, volumes=False).without("Workload", "PodGroup")
 """With CronJobs that are to run."""
 STATUS: Final = PLACEMENT.without("PodDisruptionBudget", "LimitRange")
 """Nothing is placed or evicted: budgets do not count, and a new pod's default requests do not either."""
@@ -72,12 +60,12 @@ STATUS: Final = PLACEMENT.without("PodDisruptionBudget", "LimitRange")
 
 def lint_needs(judged: Iterable[KubeObject]) -> NeededKinds:
     """What lint holds manifests against: it places their pods alone, so that volumes of others do not matter."""
-    return ALL if any(map(uses_volumes, judged)) else ALL.without(*VOLUMES)
+    return ALL if any(map(uses_volumes, judged)) else ALL.without(*VOLUME_KINDS)
 
 
 def uses_volumes(item: KubeObject) -> bool:
     """Whether an object is one of volumes, or makes or is a pod for which plugins look at them."""
-    if type(item).__name__ in VOLUMES:
+    if type(item).__name__ in VOLUME_KINDS:
         return True
     if isinstance(item, StatefulSet) and item.spec.volume_claim_templates:
         return True

@@ -34,6 +34,7 @@ KINDS: Final = _words(
     """Pod Node Namespace Service ReplicationController ReplicaSet Deployment StatefulSet DaemonSet Job CronJob
     HorizontalPodAutoscaler PodDisruptionBudget PriorityClass PersistentVolume PersistentVolumeClaim StorageClass
     CSINode CSIDriver CSIStorageCapacity VolumeAttachment DeviceClass LimitRange RuntimeClass
+    ResourceSlice ResourceClaim ResourceClaimTemplate DeviceTaintRule Workload PodGroup
     Rollout CloneSet JobSet LeaderWorkerSet Cluster Prometheus Alertmanager Tenant RabbitmqCluster postgresql
     Managed Dedicated Shared"""
 )

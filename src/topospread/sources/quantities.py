@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
+from topospread.api.device_claims import ResourceClaim, ResourceClaimSpec, ResourceClaimTemplate
+from topospread.api.devices import ResourceSlice
 from topospread.api.meta import KubeObject, RawQuantity, ResourceList
 from topospread.api.node import Node
 from topospread.api.pod import Pod, PodSpec, ResourceRequirements
@@ -73,8 +75,37 @@ def _resource_lists(item: KubeObject) -> Iterator[ResourceList | None]:
             yield from (limit.default, limit.default_request, limit.max, limit.min)
     elif isinstance(item, RuntimeClass):
         yield item.overhead.pod_fixed if item.overhead else None
+    elif isinstance(item, ResourceSlice):
+        yield from _of_slice(item)
+    elif isinstance(item, ResourceClaim):
+        yield from _of_device_claim(item.spec)
+    elif isinstance(item, ResourceClaimTemplate):
+        yield from _of_device_claim(item.spec.spec)
     else:
         yield from _of_workload(item)
+
+
+def _of_slice(item: ResourceSlice) -> Iterator[ResourceList | None]:
+    for device in item.spec.devices or ():
+        for capacity in (device.capacity or {}).values():
+            policy = capacity.request_policy
+            amounts: list[RawQuantity | None] = [capacity.value]
+            if policy is not None:
+                amounts += [policy.default, *(policy.valid_values or ())]
+                if policy.valid_range is not None:
+                    amounts += [policy.valid_range.min, policy.valid_range.max, policy.valid_range.step]
+            yield {str(index): amount for index, amount in enumerate(amounts)}
+        for consumed in device.consumes_counters or ():
+            yield {name: counter.value for name, counter in (consumed.counters or {}).items()}
+    for shared in item.spec.shared_counters or ():
+        yield {name: counter.value for name, counter in (shared.counters or {}).items()}
+
+
+def _of_device_claim(spec: ResourceClaimSpec) -> Iterator[ResourceList | None]:
+    for request in spec.devices.requests or ():
+        for each in (request.exactly, *(request.first_available or ())):
+            if each is not None and each.capacity is not None and each.capacity.requests:
+                yield {**each.capacity.requests}
 
 
 def _of_workload(item: KubeObject) -> Iterator[ResourceList | None]:

@@ -99,6 +99,17 @@ def warnings_when_read(facts: SnapshotFacts) -> list[str]:
     return warnings_of(msgspec.structs.replace(facts, missing=missing))
 
 
+def unread_kinds(facts: SnapshotFacts) -> dict[str, str]:
+    """Return each kind of which no object could be read, with the reason.
+
+    A kind that the API server does not serve has no objects. Of a kind that may be read in one namespace, those are
+    known.
+    """
+    return {
+        kind: why for kind, why in facts.missing.items() if why != "NotFound" and "outside the namespace" not in why
+    }
+
+
 def note_of(facts: SnapshotFacts) -> str:
     """``a snapshot of Kubernetes v1.31.4 taken 2026-01-01T00:00:00Z; --kube-version 1.31 acts as that version``."""
     of = f" of Kubernetes {facts.kube_version}" if facts.kube_version else ""

@@ -20,6 +20,8 @@ REQUIRED: Final = frozenset({"Node", "Pod"})
 
 _DEFAULTS = "cluster-level default constraints do not apply to the pods that only they select or own"
 _VOLUMES = "pods with volumes may be placed where their volumes cannot follow"
+_DEVICES = "pods that need devices are not judged"
+_GROUPS = "pods of a group are not judged in either case"
 _CAPACITY = "new volumes may be made where there is no room for them"
 WITHOUT: Final[dict[str, str]] = {
     "ReplicaSet": f"pods cannot be told to belong to their Deployments, and {_DEFAULTS}",
@@ -41,6 +43,12 @@ WITHOUT: Final[dict[str, str]] = {
     "CSIStorageCapacity": _CAPACITY,
     "VolumeAttachment": "volumes that are attached without a pod on the node do not count",
     "DeviceClass": "extended resources that stand for devices are taken to be the nodes' own",
+    "ResourceSlice": _DEVICES,
+    "ResourceClaim": _DEVICES,
+    "ResourceClaimTemplate": _DEVICES,
+    "DeviceTaintRule": "devices that only a rule taints are taken to have no taint",
+    "Workload": _GROUPS,
+    "PodGroup": _GROUPS,
     "LimitRange": "new pods get no default requests",
     "RuntimeClass": "new pods get no overhead of their runtime",
     "Namespace": "namespace selectors of pod affinity match none",
@@ -52,6 +60,9 @@ OWNERS_AND_SELECTORS: Final = frozenset({"ReplicaSet", "StatefulSet", "Replicati
 
 ORDER: Final = ("Node", "Pod", *WITHOUT)
 """Nodes first: pods of a node that came later are told, pods of one that is not listed would be lost. Then owners."""
+
+ANONYMOUS: Final = tuple(kind for kind in ORDER if kind != "ResourceSlice")
+"""Kinds of an anonymous snapshot. Selectors and the order of pools rest on the names in ResourceSlices."""
 
 
 class ListRequest(msgspec.Struct, frozen=True):

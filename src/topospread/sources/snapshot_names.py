@@ -23,7 +23,10 @@ def _words(text: str) -> frozenset[str]:
     return frozenset(text.split())
 
 
-NAMES: Final = _words("name generateName claimName serviceName podGroup podGroupName")
+NAMES: Final = _words(
+    """name generateName claimName serviceName podGroup podGroupName resourceClaimName resourceClaimTemplateName
+    workloadName templateName parentCompositePodGroupName"""
+)
 """Fields that hold the name of an object in a namespace, of a container, or of a pod's volume."""
 
 NODES: Final = _words("nodeName nominatedNodeName volume.kubernetes.io/selected-node")
@@ -31,7 +34,7 @@ NAMESPACES: Final = _words("namespace namespaces")
 VOLUMES: Final = _words("volumeName persistentVolumeName")
 CLASSES: Final = _words(
     """priorityClassName runtimeClassName storageClassName volumeAttributesClassName handler
-    volume.beta.kubernetes.io/storage-class"""
+    volume.beta.kubernetes.io/storage-class deviceClassName"""
 )
 VALUES: Final = _words("value values")
 """Fields that hold values of the label or taint whose key is next to them."""
@@ -43,17 +46,20 @@ KEYS: Final = _words("""key topologyKey topologyKeys matchLabelKeys mismatchLabe
 """Fields that hold a label's or taint's key, or another qualified name."""
 
 OPAQUE: Final = _words(
-    """podGroupReplicaKey pdName volumeID targetPortal iqn monitors pool diskName diskURI volumeHandle nodeID
+    """device request expression string version strings versions attributes counters counterSet compatibilityGroups
+    matchAttribute distinctAttribute capacityKey shareID bindingConditions bindingFailureConditions
+    nodeAllocatableResources
+    podGroupReplicaKey pdName volumeID targetPortal iqn monitors pool diskName diskURI volumeHandle nodeID
     topospread.dev/max-per-domain topospread.dev/shares topospread.dev/hierarchy topospread.dev/counted"""
 )
-"""Fields that name a disk or a machine outside Kubernetes, or hold a text with names in it."""
+"""Fields that name a disk, a device or a machine outside Kubernetes, or hold a text with names in it."""
 
 DRIVERS: Final = frozenset({"driver", "provisioner", "attacher", "pv.kubernetes.io/provisioned-by"})
 IMAGES: Final = frozenset({"image", "reference", "names"})
 LABELS: Final = frozenset({"labels", "matchLabels", "nodeSelector"})
 RESOURCES: Final = _words(
     """requests limits allocatable capacity overhead podFixed default defaultRequest max min
-    allocatedResources"""
+    allocatedResources consumedCapacity"""
 )
 """Fields that hold resources by name."""
 
@@ -64,7 +70,9 @@ OTHERS: Final = _words("uid apiVersion kind schedulerName schedule hostIP cluste
 """Fields with a rule of their own."""
 
 KEPT: Final = _words(
-    """resourceVersion creationTimestamp deletionTimestamp operator effect phase status
+    """apiGroup resource allocationMode allocationTimestamp skipNodeOperations
+    resource.kubernetes.io/extended-resource-claim
+    resourceVersion creationTimestamp deletionTimestamp operator effect phase status
     lastHeartbeatTime lastTransitionTime startTime declaredFeatures restartPolicy restartPolicyRules action protocol
     bindMountOptions preemptionPolicy whenUnsatisfiable nodeAffinityPolicy nodeTaintsPolicy resize
     accessModes volumeMode volumeBindingMode persistentVolumeReclaimPolicy reclaimPolicy podManagementPolicy
@@ -180,7 +188,8 @@ class _ObjectWalk:
         if isinstance(value, dict):
             return self._maps.get(field, self._fields)(value)
         if isinstance(value, list):
-            return [self._field(field, each) for each in value]
+            inner = self._fields if field in RESOURCES else None  # requests of a claim are a list of objects
+            return [inner(each) if inner and isinstance(each, dict) else self._field(field, each) for each in value]
         if field == "sizeBytes" and isinstance(value, int):
             return size_bucket(value)
         # No table has the field: it is not shown.

@@ -25,11 +25,13 @@ class SnapshotTaking:
         writer: writes an object.
         changed: what is done with each object before it is written.
         nodes_known: is told the names of the nodes before anything is changed.
+        kinds: keys of `KINDS`, in the order in which they are written.
     """
 
     writer: SnapshotWriter
     changed: Callable[[KubeObject], KubeObject | dict[str, object]] = lambda item: item
     nodes_known: Callable[[list[str]], None] = lambda names: None
+    kinds: Sequence[str] = ORDER
     _waiting: dict[str, list[KubeObject]] = field(default_factory=lambda: defaultdict(list))
     _finished: set[str] = field(default_factory=set)
     _turn: int = 0
@@ -37,19 +39,19 @@ class SnapshotTaking:
     def take(self, kind: str, objects: Sequence[ReadObject]) -> None:
         """Some of a kind. Nodes wait until all are known."""
         self._waiting[kind] += [each.item for each in objects]
-        if self._turn and ORDER[self._turn : self._turn + 1] == (kind,):
+        if self._turn and self.kinds[self._turn : self._turn + 1] == (kind,):
             self._write(kind)
 
     def finished(self, kind: str) -> None:
         """All of a kind are there."""
         self._finished.add(kind)
-        while self._turn < len(ORDER) and ORDER[self._turn] in self._finished:
+        while self._turn < len(self.kinds) and self.kinds[self._turn] in self._finished:
             if not self._turn:
-                self.nodes_known([node.name for node in self._waiting[ORDER[0]]])
-            self._write(ORDER[self._turn])
+                self.nodes_known([node.name for node in self._waiting[self.kinds[0]]])
+            self._write(self.kinds[self._turn])
             self._turn += 1
-            if self._turn < len(ORDER):
-                self._write(ORDER[self._turn])
+            if self._turn < len(self.kinds):
+                self._write(self.kinds[self._turn])
 
     def _write(self, kind: str) -> None:
         for item in self._waiting.pop(kind, ()):

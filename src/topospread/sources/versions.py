@@ -2,7 +2,7 @@
 
 Plain data in, plain data out; only what topospread reads is converted. Sources: k8s.io/kubernetes
 pkg/apis/{apps,extensions}/v1beta1/defaults.go, pkg/apis/policy/v1beta1/conversion.go,
-pkg/apis/node/v1alpha1/conversion.go.
+pkg/apis/node/v1alpha1/conversion.go, k8s.io/dynamic-resource-allocation/api/v1beta1/conversion.go.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from topospread.api.served import versions_of
 _INDEX: Final = re.compile(r"\[\d+\]")
 _EXTENSIONS: Final = "extensions/v1beta1"
 _NODE: Final = "node.k8s.io"
+_FLAT_REQUESTS: Final = frozenset({"resource.k8s.io/v1beta1", "resource.k8s.io/v1alpha3"})
 
 VERSIONS: Final[Mapping[str, tuple[str, ...]]] = {kind: versions_of(kind) for kind in KINDS}
 """Kind → the versions it was ever served under, today's first."""
@@ -33,10 +34,19 @@ _METRICS_OF_V2BETA1: Final[Mapping[str, tuple[str, ...]]] = {
     ),
 }
 
+_EXACT: Final = ("deviceClassName", "selectors", "allocationMode", "count", "adminAccess", "tolerations", "capacity")
+"""Fields of a request that stood next to its name before ``exactly`` (resource.k8s.io/v1beta1)."""
+_OLD_CLAIM: Final = frozenset(f"spec.devices.requests[].{name}" for name in _EXACT)
+
 OLD_FIELDS: Final[Mapping[str, frozenset[str]]] = {
     "Deployment": frozenset({"spec.rollbackTo", "spec.rollbackTo.revision"}),
     "DaemonSet": frozenset({"spec.templateGeneration"}),
     "RuntimeClass": frozenset({"spec"}),
+    "ResourceSlice": frozenset({"spec.devices[].basic"}),
+    "ResourceClaim": _OLD_CLAIM,
+    "ResourceClaimTemplate": frozenset(f"spec.{path}" for path in _OLD_CLAIM),
+    "Workload": frozenset({"spec.podGroups"}),
+    "PodGroup": frozenset({"spec.podGroupTemplateRef"}),
     "HorizontalPodAutoscaler": frozenset(
         {"spec.targetCPUUtilizationPercentage", "status.currentCPUUtilizationPercentage"}
         | {f"spec.metrics[].{source}.{name}" for source, names in _METRICS_OF_V2BETA1.items() for name in names}
@@ -108,7 +118,34 @@ def to_current(value: dict[str, Any], kind: str) -> dict[str, Any]:
     elif version == f"{_NODE}/v1alpha1" and isinstance(spec := converted.pop("spec", None), dict):
         converted["handler"] = spec.get("runtimeHandler")
         converted |= {name: spec[name] for name in ("overhead", "scheduling") if name in spec}
+    elif version in _FLAT_REQUESTS and isinstance(spec := value.get("spec"), dict):
+        converted["spec"] = _of_flat_requests(kind, spec)
     return converted
+
+
+def _of_flat_requests(kind: str, spec: dict[str, Any]) -> dict[str, Any]:
+    """Return a spec of devices with the fields of ``basic`` in the device, and those of a request in ``exactly``."""
+    if kind == "ResourceSlice" and isinstance(devices := spec.get("devices"), list):
+        return {**spec, "devices": [_without_basic(each) for each in devices]}
+    if kind == "ResourceClaimTemplate" and isinstance(inner := spec.get("spec"), dict):
+        return {**spec, "spec": _of_flat_requests("ResourceClaim", inner)}
+    claim = spec.get("devices")
+    if kind == "ResourceClaim" and isinstance(claim, dict) and isinstance(requests := claim.get("requests"), list):
+        return {**spec, "devices": {**claim, "requests": [_with_exactly(each) for each in requests]}}
+    return spec
+
+
+def _without_basic(device: Any) -> Any:
+    if not isinstance(device, dict) or not isinstance(basic := device.get("basic"), dict):
+        return device
+    return {name: field for name, field in device.items() if name != "basic"} | basic
+
+
+def _with_exactly(request: Any) -> Any:
+    if not isinstance(request, dict) or not any(name in request for name in _EXACT):
+        return request
+    exactly = {name: request[name] for name in _EXACT if name in request}
+    return {name: field for name, field in request.items() if name not in _EXACT} | {"exactly": exactly}
 
 
 def _default_from_template(workload: dict[str, Any]) -> None:

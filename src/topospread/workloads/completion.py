@@ -55,6 +55,7 @@ def completed(inventory: Inventory, names: Names) -> Inventory:
         **{each.name: list(getattr(inventory, each.name)) for each in dataclasses.fields(inventory) if _is_list(each)},
         places=dict(inventory.places),
         skipped=inventory.skipped.copy(),
+        unread=dict(inventory.unread),
     )
     result.pods = [_named("Pod", each, result, names) for each in inventory.pods]
     for attribute in _NAMESPACED:

@@ -19,7 +19,7 @@ from topospread.errors import InputError, UsageError
 from topospread.live.api_error import ApiError, ApiUnreachable, RequestError
 from topospread.live.cluster_lists import ClusterLists, WantedLists
 from topospread.live.connection import Connection
-from topospread.sources.needed_kinds import VOLUMES
+from topospread.plugins.pod_volumes import VOLUME_KINDS
 from topospread.sources.snapshot_facts import SnapshotFacts, warnings_of
 from topospread.sources.snapshot_file import SnapshotWriter, check_path, writing
 from topospread.sources.snapshot_lists import ORDER
@@ -128,8 +128,8 @@ def test_kinds_of_volumes_are_left_where_nothing_uses_volumes(tmp_path: Path) ->
     server = FakeServer(cluster())
     facts = take(server, tmp_path / "c.json", WantedLists(volumes=False))
     assert not asked_for(server) & {"persistentvolumes", "csinodes", "volumeattachments"}
-    assert len(asked_for(server)) == len(KINDS) - len(VOLUMES) + 1
-    assert not VOLUMES & (facts.counts.keys() | facts.missing.keys())
+    assert len(asked_for(server)) == len(KINDS) - len(VOLUME_KINDS) + 1
+    assert not VOLUME_KINDS & (facts.counts.keys() | facts.missing.keys())
 
 
 def test_kinds_of_volumes_are_asked_for_at_the_first_object_that_uses_some(tmp_path: Path) -> None:

@@ -131,13 +131,13 @@ def test_a_pod_that_only_an_unjudged_pod_evicts_is_open(tmp_path: Path) -> None:
 
 
 def test_kinds_that_are_not_modelled_are_never_said_to_play_no_part(tmp_path: Path) -> None:
-    group = {"apiVersion": "scheduling.k8s.io/v1alpha2", "kind": "PodGroup", "metadata": {"name": "g"}}
+    group = {"apiVersion": "scheduling.k8s.io/v1alpha3", "kind": "CompositePodGroup", "metadata": {"name": "g"}}
     pool = {"apiVersion": "karpenter.sh/v1", "kind": "NodePool", "metadata": {"name": "p"}}
     path = manifest(tmp_path, deployment("web", 1, "1"), group, pool)
     words = [str(path), "--cluster", CLUSTER]
     text = CliRunner().invoke(command, words, standalone_mode=False).stdout
     assert "play no part" not in text
-    assert "PodGroup" in text
+    assert "CompositePodGroup" in text
     assert "NodePool" in text
 
 

@@ -39,3 +39,16 @@ def test_a_salt_gives_the_same_words_again() -> None:
 
     assert first == second
     assert first != other
+
+
+def test_slices_are_left_out_because_selectors_would_select_other_devices(tmp_path: Path) -> None:
+    spec = {"driver": "gpu.acme.example", "pool": {"name": "n"}, "allNodes": True, "devices": [{"name": "secret"}]}
+    path = tmp_path / "slice.json"
+    path.write_text(
+        json.dumps(
+            {"apiVersion": "resource.k8s.io/v1", "kind": "ResourceSlice", "metadata": {"name": "s"}, "spec": spec}
+        )
+    )
+    read = topospread.load(*DEMO, str(path))
+    assert len(read.resource_slices) == 1
+    assert anonymous(read).resource_slices == []

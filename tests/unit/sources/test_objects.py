@@ -121,7 +121,7 @@ class TestKinds:
             ("apps.example.com/v1", "Deploymnet"),
             ("gateway.networking.k8s.io/v1", "Ingres"),
             ("resource.k8s.io/v1alpha3", "PodSchedulingContext"),
-            ("scheduling.k8s.io/v1alpha1", "Workload"),
+            ("scheduling.k8s.io/v1alpha3", "CompositePodGroup"),
         ],
     )
     def test_another_groups_kind_and_a_real_one_are_not_misspelt(self, version, kind):

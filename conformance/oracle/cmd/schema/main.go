@@ -18,6 +18,7 @@ import (
 	policyv1 "k8s.io/api/policy/v1"
 	resourcev1 "k8s.io/api/resource/v1"
 	schedulingv1 "k8s.io/api/scheduling/v1"
+	schedulingv1beta1 "k8s.io/api/scheduling/v1beta1"
 	storagev1 "k8s.io/api/storage/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -33,7 +34,12 @@ var leaves = map[reflect.Type]string{
 	reflect.TypeOf(intstr.IntOrString{}):   "intorstring",
 	reflect.TypeOf(metav1.FieldsV1{}):      "any",
 	reflect.TypeOf(runtime.RawExtension{}): "any",
+	// It holds itself.
+	reflect.TypeOf(schedulingv1beta1.CompositePodGroupTemplate{}): "any",
 }
+
+// renamed structs have the name of another one: of a claim in a container's resources.
+var renamed = map[reflect.Type]string{reflect.TypeOf(resourcev1.ResourceClaim{}): "ResourceClaimObject"}
 
 var structs = map[string]map[string]string{}
 
@@ -52,11 +58,15 @@ func name(t reflect.Type) string {
 	case reflect.Map:
 		return "map " + name(t.Elem())
 	case reflect.Struct:
-		if _, ok := structs[t.Name()]; !ok {
-			structs[t.Name()] = map[string]string{}
-			fields(t, structs[t.Name()])
+		called := t.Name()
+		if other, ok := renamed[t]; ok {
+			called = other
 		}
-		return t.Name()
+		if _, ok := structs[called]; !ok {
+			structs[called] = map[string]string{}
+			fields(t, structs[called])
+		}
+		return called
 	case reflect.String, reflect.Bool, reflect.Int32, reflect.Int64, reflect.Float64:
 		return t.Kind().String()
 	}
@@ -84,7 +94,9 @@ func main() {
 		corev1.Service{}, corev1.PersistentVolume{}, corev1.PersistentVolumeClaim{}, corev1.LimitRange{},
 		policyv1.PodDisruptionBudget{}, schedulingv1.PriorityClass{}, storagev1.StorageClass{}, storagev1.CSINode{},
 		storagev1.CSIDriver{}, storagev1.CSIStorageCapacity{}, storagev1.VolumeAttachment{},
-		nodev1.RuntimeClass{}, autoscalingv2.HorizontalPodAutoscaler{}, resourcev1.DeviceClass{}} {
+		nodev1.RuntimeClass{}, autoscalingv2.HorizontalPodAutoscaler{}, resourcev1.DeviceClass{},
+		resourcev1.ResourceSlice{}, resourcev1.ResourceClaim{}, resourcev1.ResourceClaimTemplate{},
+		resourcev1.DeviceTaintRule{}, schedulingv1beta1.Workload{}, schedulingv1beta1.PodGroup{}} {
 		name(reflect.TypeOf(t))
 	}
 	names := slices.Sorted(maps.Keys(structs))

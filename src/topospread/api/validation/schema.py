@@ -52,10 +52,16 @@ STRUCT_OF_ANY: Final = STRUCT_OF | {
         "CSIStorageCapacity",
         "VolumeAttachment",
         "DeviceClass",
+        "ResourceSlice",
+        "ResourceClaimTemplate",
+        "DeviceTaintRule",
+        "Workload",
+        "PodGroup",
         "LimitRange",
         "RuntimeClass",
     )
 }
+STRUCT_OF_ANY["ResourceClaim"] = "ResourceClaimObject"
 """Every kind that is read → its struct."""
 
 _RFC_3339 = re.compile(r"(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)(?:[.,]\d+)?(?:Z|[+-](?:[01]\d|2[0-4]):[0-5]\d)", re.ASCII)

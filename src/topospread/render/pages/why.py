@@ -24,6 +24,8 @@ from topospread.text import shell_line
 
 _MOST = 11
 """Number of domains that are rows of their own without ``-o wide``."""
+_LONGEST_HEAD = 12
+"""Characters of a heading; a longer noun gives way to "domain"."""
 _ORIGINS = {"profile": "a default of the profile", "system": "a built-in default"}
 _INSTEAD = {"system": "the built-in defaults apply then", "profile": "the profile's defaults apply then"}
 
@@ -205,10 +207,11 @@ def _summed_up(rows: list[DomainForPod], constraint: ConstraintForPod, answer: W
         alike.setdefault(key, []).append(row.name)
     noun = noun_of(constraint.topology_key)
     cells = tuple(
-        (counted(len(names), noun), matching, skew, says, listed(names, 2))
+        (counted(len(names), noun if len(noun) < _LONGEST_HEAD else "domain"), matching, skew, says, listed(names, 2))
         for (matching, skew, says), names in sorted(alike.items(), key=lambda each: -len(each[1]))
     )
-    return Table((f"{noun.upper()}S", "PODS", "SKEW", "", "SUCH AS"), cells, may_drop=(4,))
+    head = f"{noun.upper()}S" if len(noun) < _LONGEST_HEAD else "DOMAINS"
+    return Table((head, "PODS", "SKEW", "", "SUCH AS"), cells, may_drop=(4,))
 
 
 def _remarks(constraint: ConstraintForPod, answer: Why) -> Iterator[Fact]:
