@@ -90,7 +90,7 @@ def test_names_are_hashed_when_that_is_asked_for(page: Page, tmp_path: Path) -> 
 )
 def test_what_a_command_was_asked_is_shown(page: Page, tmp_path: Path, words: tuple[str, ...], shown: str) -> None:
     path = tmp_path / "report.html"
-    run(*words, "--html", str(path), "-o", "summary")
+    run(*words, *(["-o", f"html={path}"] if words[0] == "explain" else ["--html", str(path), "-o", "summary"]))
     page.goto(path.as_uri())
 
     expect(page.locator("main")).to_contain_text(shown)

@@ -82,7 +82,7 @@ class _Writer:
                 words = max((len(word) for row in texts for word in row[column].split()), default=0)
                 widths[column] = max(widths[column] - excess, words, min(_NARROWEST, widths[column]))
         excess = sum(widths.values()) + len(_GAP) * (len(columns) - 1) - self._width
-        if excess > 0 and columns[0] == 0 and len(columns) > 1:
+        if excess > 0 and columns[0] == 0 and widths[0] > self._width // 3:
             widths[0] = max(widths[0] - excess, len(table.heads[0]))
         numbers = {i for i in columns if all(isinstance(row[i], int | Bounds) for row in rows)}
         for at, row in enumerate(texts):

@@ -158,14 +158,14 @@ def test_every_suggestion_that_can_be_tried_lets_in_what_it_says(answers: Answer
     found = answers._why.explained((), 1, "shop/deploy/web")
     tried = [
         (each["step"], told)
-        for each, told in zip(found.values["suggestions"], found.explanation["suggestions"], strict=True)
+        for each, told in zip(found.values["suggestions"], found.explanation["remedies"], strict=True)
         if each["step"]
     ]
 
     assert tried
     for step, told in tried:
         pods = sum(pods_of(picture(answers, step), "web"))
-        assert pods == told["placed"], step
+        assert pods == told["tried"]["places"], step
 
 
 def test_steps_are_played_and_can_be_gone_back_in(answers: Answers) -> None:

@@ -46,7 +46,8 @@ def page(answer: Why) -> Page:
     parts += [Fact("warning", each) for each in answer.warnings]
     named = [each for each in answer.constraints if answer.verdict == "no" and _decides(each)]
     parts += [_constraint(each, answer) for each in named]
-    details = [*_details(answer, [each for each in answer.constraints if each not in named])]
+    others = [each for each in answer.constraints if each not in named or len(each.domains) > _MOST]
+    details = [*_details(answer, others)]
     if details:
         parts.append(Hint(_left_out(answer, len(answer.constraints) - len(named))))
     return Page(f"{answer.namespace}/{answer.name}", (*parts, *details))
@@ -160,7 +161,7 @@ def _constraint(constraint: ConstraintForPod, answer: Why, *, wide: bool = False
         parts.append(_summed_up(rows, constraint, answer))
     elif rows:
         heads = (
-            noun_of(constraint.topology_key).upper(),
+            _head(constraint),
             "PODS",
             "WITH IT",
             "SKEW",
@@ -170,6 +171,11 @@ def _constraint(constraint: ConstraintForPod, answer: Why, *, wide: bool = False
         parts.append(Table(heads, tuple(_row(each, constraint, answer, wide=wide) for each in rows), most=_MOST))
     parts += _remarks(constraint, answer)
     return Section(", ".join(terms), tuple(parts), wide=wide)
+
+
+def _head(constraint: ConstraintForPod) -> str:
+    noun = noun_of(constraint.topology_key)
+    return (noun if len(noun) < _LONGEST_HEAD else "domain").upper()
 
 
 def _row(domain: DomainForPod, constraint: ConstraintForPod, answer: Why, *, wide: bool) -> tuple[Cell, ...]:
@@ -205,13 +211,12 @@ def _summed_up(rows: list[DomainForPod], constraint: ConstraintForPod, answer: W
     for row in rows:
         key = (row.matching, row.skew, _says(row, constraint, answer, wide=False))
         alike.setdefault(key, []).append(row.name)
-    noun = noun_of(constraint.topology_key)
+    noun = _head(constraint).lower()
     cells = tuple(
-        (counted(len(names), noun if len(noun) < _LONGEST_HEAD else "domain"), matching, skew, says, listed(names, 2))
+        (counted(len(names), noun), matching, skew, says)
         for (matching, skew, says), names in sorted(alike.items(), key=lambda each: -len(each[1]))
     )
-    head = f"{noun.upper()}S" if len(noun) < _LONGEST_HEAD else "DOMAINS"
-    return Table((head, "PODS", "SKEW", "", "SUCH AS"), cells, may_drop=(4,))
+    return Table((f"{_head(constraint)}S", "PODS", "SKEW", ""), cells)
 
 
 def _remarks(constraint: ConstraintForPod, answer: Why) -> Iterator[Fact]:
@@ -270,9 +275,8 @@ def _details(answer: Why, others: list[ConstraintForPod]) -> Iterator[Section]:
         yield Section("", (Fact("not tried", f"{counted(answer.untried, 'more change')}: {words}"),), wide=True)
     yield from (_constraint(each, answer, wide=True) for each in others if each.domains or each.origin != "system")
     if answer.plugins:
-        rows = tuple((each.plugin, each.nodes, each.alone, _reasons(each)) for each in answer.plugins)
         title = f"What rejects the {counted(answer.nodes, 'node')}, each plugin asked about every node"
-        yield Section(title, (Table(("PLUGIN", "NODES", "IT ALONE", "REASONS"), rows),), wide=True)
+        yield Section(title, tuple(Fact(each.plugin, _rejects(each)) for each in answer.plugins), wide=True)
     if answer.nearest:
         title = "The node would reject it now" if answer.state == "bound" else "Nodes nearest to fitting"
         near = tuple(
@@ -305,9 +309,11 @@ def _without(answer: Why) -> Table:
     return Table(("KEY", "WHEN", "BEST NODE", "SCORE", ""), tuple(rows))
 
 
-def _reasons(each: PluginVerdict) -> str:
+def _rejects(each: PluginVerdict) -> str:
+    alone = "it alone" if each.alone == each.nodes else f"{each.alone or 'none'} by it alone"
     reasons = [reason if nodes == each.nodes else f"{nodes} {reason}" for reason, nodes in each.reasons.items()]
-    return ", ".join(reasons) + (f" ({', '.join(each.details)})" if each.details else "")
+    details = f" ({', '.join(each.details)})" if each.details else ""
+    return f"{counted(each.nodes, 'node')}, {alone}: {', '.join(reasons)}{details}"
 
 
 def _scores(scores: NodeScores) -> Iterator[Section]:
