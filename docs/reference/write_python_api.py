@@ -18,11 +18,11 @@ HEAD = """\
 
 Printed from the docstrings by `python docs/reference/write_python_api.py`.
 
-`simulate`, `explain`, `status`, `drill`, `capacity`, `rebalance`, `guarantee`, `describe`, `design`, `traffic` and
+`simulate`, `explain`, `status`, `drill`, `capacity`, `rebalance`, `promise_check`, `describe`, `design`, `traffic` and
 `lint` take what `load` gives, or the paths to read: YAML or JSON files, folders, `-` for standard input. What they
 return is data, and has `to_dict()` and `to_json()`: exactly what the command writes with `-o json`, whose forms are
 described beside ([simulation](simulation.md), [explanation](explanation.md), [status](status.md), [drill](drill.md),
-[capacity](capacity.md), [rebalance](rebalance.md), [guarantee](guarantee.md), [describe](describe.md),
+[capacity](capacity.md), [rebalance](rebalance.md), [promise_check](guarantee.md), [describe](describe.md),
 [design](design.md), [lint](lint.md); traffic as in that of a simulation). The steps of a drill are in
 `topospread.drills.steps`.
 
@@ -32,7 +32,7 @@ import topospread
 cluster = topospread.load("examples/demo/cluster.yaml", "examples/demo/shop.yaml")
 result = topospread.simulate(cluster)
 assert result.to_dict()["pending"] == []
-print(topospread.explain(cluster, "shop/deploy/checkout").node)
+print(topospread.why(cluster, "shop/deploy/checkout").says)
 print(topospread.status(cluster).workloads[0].name)
 
 for finding in topospread.lint(cluster):

@@ -16,6 +16,7 @@ from topospread.version import __version__
 if TYPE_CHECKING:
     import os
 
+    from topospread.answers.promise_check import PromiseCheck, promise_check
     from topospread.answers.why import Why, why
     from topospread.api.inventory import Inventory
     from topospread.api.spread import TopologySpreadConstraint, merge, merge_constraints
@@ -28,8 +29,6 @@ if TYPE_CHECKING:
     from topospread.drills import Drill
     from topospread.drills.drill import drill
     from topospread.errors import InputError, TopospreadError
-    from topospread.guarantees import Guarantee
-    from topospread.guarantees.guarantee import guarantee
     from topospread.linting.rule import Finding
     from topospread.linting.run import LintReport, lint
     from topospread.linting.settings import Settings, find_settings, read_settings
@@ -57,11 +56,11 @@ _MODULES = {
     "Drill": "topospread.drills",
     "Finding": "topospread.linting.rule",
     "Gates": "topospread.config.gates",
-    "Guarantee": "topospread.guarantees",
     "InputError": "topospread.errors",
     "Inventory": "topospread.api.inventory",
     "KubeVersion": "topospread.config.versions",
     "LintReport": "topospread.linting.run",
+    "PromiseCheck": "topospread.answers.promise_check",
     "Rebalance": "topospread.rebalancing",
     "Rendering": "topospread.sources.rendering",
     "Settings": "topospread.linting.settings",
@@ -78,12 +77,12 @@ _MODULES = {
     "drill": "topospread.drills.drill",
     "find_settings": "topospread.linting.settings",
     "gates_for": "topospread.config.gates",
-    "guarantee": "topospread.guarantees.guarantee",
     "lint": "topospread.linting.run",
     "load_configuration": "topospread.config.load",
     "merge": "topospread.api.spread",
     "merge_constraints": "topospread.api.spread",
     "parse_gates": "topospread.config.gates",
+    "promise_check": "topospread.answers.promise_check",
     "read_configuration": "topospread.sources.configuration",
     "read_settings": "topospread.linting.settings",
     "rebalance": "topospread.rebalancing.rebalance",
@@ -102,11 +101,11 @@ __all__ = [
     "Drill",
     "Finding",
     "Gates",
-    "Guarantee",
     "InputError",
     "Inventory",
     "KubeVersion",
     "LintReport",
+    "PromiseCheck",
     "Rebalance",
     "Rendering",
     "Settings",
@@ -124,13 +123,13 @@ __all__ = [
     "drill",
     "find_settings",
     "gates_for",
-    "guarantee",
     "lint",
     "load",
     "load_configuration",
     "merge",
     "merge_constraints",
     "parse_gates",
+    "promise_check",
     "read_configuration",
     "read_settings",
     "rebalance",

@@ -18,7 +18,6 @@ _FORMS = {
     "EachDrill": ("drill_each", "each_json"),
     "DrillCheck": ("drill_check", "check_json"),
     "Drill": ("drill_json", "drill_json"),
-    "Guarantee": ("guarantee_json", "guarantee_json"),
     "LintReport": ("lint_json", "lint_json"),
     "Orders": ("orders", "orders_json"),
     "Rebalance": ("rebalance_json", "rebalance_json"),

@@ -16,6 +16,7 @@ from topospread.atomic_file import write_file
 from topospread.base import json_text
 
 ANSWERS: dict[str, str] = {
+    "PromiseCheck": "topospread.answers.promise_check",
     "Why": "topospread.answers.why",
     "WhyHistory": "topospread.answers.why_history",
 }

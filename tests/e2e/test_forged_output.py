@@ -67,7 +67,7 @@ COMMANDS = [
     *(["drill", "h.json", "--each", "node", "-o", form] for form in ("table", "json", "yaml")),
     *(["plan", "h.json", "h.json", "-o", form] for form in ("table", "json", "yaml", "markdown")),
     ["rebalance", "h.json", "-o", "commands"],
-    ["guarantee", "h.json", "--never-pending", "--states", "20"],
+    ["guarantee", "h.json", "--want", "never-waits", "--states", "20"],
 ]
 
 

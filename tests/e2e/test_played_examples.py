@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -14,9 +15,8 @@ FOLDERS = sorted(each.parent for each in EXAMPLES.glob("*/output.txt"))
 MAIN = "from topospread.cli.main import main; main()"
 
 
-def commands(folder: Path) -> list[list[str]]:
-    shown = re.findall(r"(?m)^\$ topospread (.*)$", (folder / "README.md").read_text())
-    return [line.split() for line in shown]
+def commands(folder: Path) -> list[str]:
+    return re.findall(r"(?m)^\$ topospread (.*)$", (folder / "README.md").read_text())
 
 
 def test_there_is_one_of_each() -> None:
@@ -27,12 +27,12 @@ def test_there_is_one_of_each() -> None:
 @pytest.mark.parametrize("folder", FOLDERS, ids=lambda folder: folder.name)
 def test_prints_what_is_kept(folder: Path) -> None:
     said = ""
-    for words in commands(folder):
+    for line in commands(folder):
         done = subprocess.run(
-            [sys.executable, "-c", MAIN, *words], cwd=folder, capture_output=True, text=True, check=False
+            [sys.executable, "-c", MAIN, *shlex.split(line)], cwd=folder, capture_output=True, text=True, check=False
         )
         assert done.returncode in (0, 1), done.stderr
-        said += f"$ topospread {' '.join(words)}\n{done.stdout}\n"
+        said += f"$ topospread {line}\n{done.stdout}\n"
     assert said == (folder / "output.txt").read_text()
 
 
@@ -41,5 +41,5 @@ def test_what_is_not_played_here_is_read(tmp_path: Path) -> None:
     night = EXAMPLES / "rebalance-by-night" / "night.sh"
     assert subprocess.run(["sh", "-n", str(night)], check=False).returncode == 0
     workflow = (EXAMPLES / "drills-in-ci" / "workflow.yaml").read_text()
-    shown = [" ".join(["topospread", *words]) for words in commands(EXAMPLES / "drills-in-ci")]
+    shown = [f"topospread {line}" for line in commands(EXAMPLES / "drills-in-ci")]
     assert any(f"run: {each}" in workflow for each in shown)

@@ -489,15 +489,14 @@ _COMMANDS: dict[str, tuple[Callable[[random.Random], list[str]], tuple[Option, .
         _output("table", "wide", "summary", "commands", "json", "yaml"),
     ),
     "guarantee": (
-        lambda draw: ["MANIFESTS", "--states", "50", "--seconds", "1", "--never-pending"],
+        lambda draw: ["MANIFESTS", "--states", "50", "--seconds", "1"],
         (
             *_PLACING,
-            lambda draw: ["--max-skew", "1"],
-            lambda draw: ["--survives", "zone", "--left", draw.choice(("deploy/web=2", _word(draw)))],
-            lambda draw: ["--rollout", draw.choice(("deploy/web", _word(draw)))],
-            lambda draw: ["--drill", "written.yaml"],
+            lambda draw: ["--want", draw.choice(("zone-loss>=1 never-waits", "skew<=1 drain>=50%", _word(draw)))],
+            lambda draw: ["--of", draw.choice(("deploy/web", _word(draw)))],
+            lambda draw: ["--save-drill", "written.yaml"],
         ),
-        _output("table", "wide", "json", "yaml"),
+        _output("text", "wide", "json", "yaml", "md", "html", "svg"),
     ),
     "describe": (
         lambda draw: [

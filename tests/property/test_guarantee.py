@@ -14,7 +14,7 @@ from topospread.explanation.repeated_simulation import RepeatedSimulation
 from topospread.guarantees.guarantee import guarantee
 from topospread.guarantees.orders import OrderSearch, SearchBudget
 from topospread.guarantees.proofs import Proof
-from topospread.guarantees.questions import LOSSES, NoPending, SkewWithin, question_on_loss
+from topospread.guarantees.questions import LOSSES, LeftAfterLoss, NoPending, SkewWithin, question_on_loss
 from topospread.guarantees.rollout_orders import RolloutSearch, begin_rollout
 from topospread.simulation.run import Run, SimulationOptions, prepare, spreads
 from topospread.workloads.planned import QueuedPod
@@ -185,8 +185,9 @@ def test_what_is_counted_of_a_rollout_is_found_by_its_search(objects: list[Json]
     begun = begin_rollout(inventory(*objects), SimulationOptions(preemption=False), "deploy/web")
     if begun.undecidable:
         return
-    proof = Proof(begun.run, begun.new, begun.old)
-    for question in (NoPending(), SkewWithin(1), SkewWithin(2), SkewWithin(3)):
+    proof = Proof(begun.run, begun.new, begun.old, begun.strategy.max_surge)
+    left = [LeftAfterLoss(loss, begun.workload, least) for loss in LOSSES for least in (1, 2)]
+    for question in (NoPending(), SkewWithin(1), SkewWithin(2), SkewWithin(3), *left):
         if proof.of(question):
             found = RolloutSearch(begun, question, SearchBudget(1500, 20)).search()
             assert not found.why, question

@@ -1,4 +1,4 @@
-"""``topospread guarantee``: what holds in every order of pods and every tie, or an order in which it does not."""
+"""``topospread guarantee``: whether declared promises are kept in every order of pods, or an order that breaks one."""
 
 from __future__ import annotations
 
@@ -15,83 +15,65 @@ from topospread.text import escape_control_characters
 from .drill_many import INTERRUPTED
 from .inputs import PATH, input_options, read_configuration, read_control_plane, read_inventory
 from .live_options import access_options
-from .terminal import layout, show, warn, written
+from .output import check_outputs, output_options, write_answer
+from .terminal import warn
 from .usage import Explained
 
 if TYPE_CHECKING:
-    from topospread.guarantees import Guarantee
+    from topospread.answers.promise_check import PromiseCheck
 
 HELP = """\
-Say whether something holds in every order in which pods may come, whichever of equal nodes kube-scheduler takes.
+Check promises of workloads: proved for every order of pods, or broken by an order that is shown.
 
-PATHs are as for simulate; without, the cluster is read that kubectl points at.
-Controllers create pods side by side, and pods that fail wait for as long as it happens: no
-single simulation is all that may come. Here what can be counted is counted; else orders are drawn at random, and then
-all are looked at, states of the cluster that are alike once. The answer is always, never, or not always, with an order
-in which it does not hold. Where there are more states than --states, or more than fits into --seconds, it is not
-decided, and it says what was tried. Searching is for small questions: a few workloads on a few dozen nodes.
+A promise rests on filters alone: kube-scheduler may create pods in any order, and choose any feasible node. What a
+workload has now and, for a Deployment, every course of a rollout are checked as well. Without --want: no single zone
+or node takes all pods of a workload, or the quorum of a StatefulSet.
 
-With --rollout everything is placed first, as a simulation would, and then the Deployment is rolled out: which of equal
-old pods goes, who is faster, controllers, kube-scheduler or kubelets, and which of equal nodes is taken is all looked
-at.
-
-Nothing is evicted for pods; where that might happen it is not decided, either. Pods of DaemonSets are there first.
-
-The exit code is 1 when anything does not always hold.
+\b
+Promises:
+  zone-loss>=4  node-loss>=66%  pods that the loss of any zone or node leaves
+  quorum                        more than half after either loss
+  drain>=4  rollout>=80%        pods that stay ready
+  skew<=1                       skew of each constraint at the end
+  never-waits                   no pod stays pending
 
 \b
 Examples:
-  topospread guarantee app.yaml --cluster zones=3,nodes=6 --never-pending
-  topospread guarantee app.yaml cluster.json.gz --max-skew 2 -o json
-  topospread guarantee app.yaml --cluster cluster.yaml --survives zone --left deploy/web=2
-  topospread guarantee app.yaml --cluster zones=2,nodes=4 --never-pending --drill order.yaml
-  topospread guarantee app.yaml --cluster zones=3,nodes=6 --rollout deploy/web --max-skew 2
+  topospread guarantee app.yaml --cluster zones=3,nodes=6 --want "zone-loss>=66% never-waits"
+  topospread guarantee app.yaml cluster.json.gz --of deploy/web --want "skew<=2" -o json
+  topospread guarantee app.yaml --cluster zones=2,nodes=4 --want never-waits --save-drill order.yaml
 """
-
-FORMATS = click.Choice(["table", "wide", "json", "yaml"])
 
 
 @click.command(cls=Explained, help=HELP)
 @input_options
 @access_options
-@click.option("--never-pending", is_flag=True, help="Does every pod get a node?")
-@click.option("--max-skew", type=click.IntRange(min=0), metavar="N", help="Has no constraint more skew than this?")
-@click.option("--survives", type=click.Choice(["zone", "node"]), help="Does the loss of any one leave …")
-@click.option("--left", multiple=True, metavar="[NS/]KIND/NAME=N", help="… so many pods of this workload?")
-@click.option("--rollout", metavar="[NS/]deploy/NAME", help="Ask of every way that this rollout may go.")
-@click.option("--states", type=click.IntRange(min=1), default=20_000, metavar="N", help="Look at so many (20000).")
-@click.option("--seconds", type=click.FloatRange(min=0), default=60.0, metavar="S", help="For each question (60).")
-@click.option("--drill", "drill", metavar="FILE", type=PATH, help="Write the first order that fails as a drill.")
-@click.option(
-    "-n", "--namespace", metavar="NAMESPACE", help="Where objects go that name none; of --left what names none."
-)
-@click.option("-o", "--output", type=FORMATS, default="table", help="How to show the answers.")
+@click.option("--of", "targets", multiple=True, metavar="TARGET", help="Workload, [NS/]KIND/NAME; default: all.")
+@click.option("--want", default="", metavar="PROMISES", help="Promises to check, as above.")
+@click.option("--states", type=click.IntRange(min=1), default=20_000, show_default=True, metavar="COUNT",
+              help="States to search for each promise.")  # fmt: skip
+@click.option("--seconds", type=click.FloatRange(min=0), default=10.0, show_default=True, metavar="SECONDS",
+              help="Time to search for each promise.")  # fmt: skip
+@click.option("--save-drill", "drill", metavar="FILE", type=PATH, help="Write the first counterexample as a drill.")
+@click.option("-n", "--namespace", metavar="NAMESPACE", help="Namespace of targets and objects that name none.")
+@output_options()
 def guarantee(**given: Any) -> int:
-    """Show the answers; 1 when anything does not always hold."""
+    """Write the answer; return the verdict's exit code."""
+    check_outputs(given)
     by = read_control_plane(given)
     configuration = read_configuration(given["config_path"], by.scheduler)
     inventory = read_inventory(given, by=[by])
     if given["drill"] and getattr(inventory.read_from, "live", False):
-        raise UsageError(
-            "--drill names the cluster's file in the drill: write one with topospread dump, and ask with it"
-        )
+        raise UsageError("--save-drill requires a file of the cluster: write one with topospread dump")
     import topospread
-
-    namespace = given["namespace"]
-    rollout = given["rollout"]
-    if rollout and namespace and rollout.count("/") == 1:
-        rollout = f"{namespace}/{rollout}"
-    left = [f"{namespace}/{each}" if namespace and each.count("/") == 1 else each for each in given["left"]]
     from topospread.drills.interruption import Interrupted
 
     asked = partial(
-        topospread.guarantee,
+        topospread.promise_check,
         inventory,
-        never_pending=given["never_pending"],
-        skew=given["max_skew"],
-        survives=given["survives"],
-        left=left,
-        rollout=rollout,
+        given["targets"],
+        want=given["want"],
+        namespace=given["namespace"],
         config=configuration,
         kube_version=str(by.scheduler.kube_version),
         gates=by.scheduler,
@@ -102,12 +84,11 @@ def guarantee(**given: Any) -> int:
     )
     try:
         found = asked()
-        code = 0 if found.holds else 1
     except Interrupted as interrupted:
-        found, code = interrupted.finished, INTERRUPTED
+        write_answer(interrupted.finished, given)
+        return INTERRUPTED
     _write_drill(found, given["drill"])
-    show(_text(found, given["output"], given["color"]))
-    return code
+    return write_answer(found, given)
 
 
 def _sources(given: dict[str, Any]) -> dict[str, object]:
@@ -151,25 +132,16 @@ def _reading(given: dict[str, Any], folder: str) -> dict[str, object]:
     return ({"helm": told} if told else {}) | {name: True for name, option in flags.items() if given[option]}
 
 
-def _write_drill(found: Guarantee, path: str | None) -> None:
-    """Write the first order that there is.
+def _write_drill(found: PromiseCheck, path: str | None) -> None:
+    """Write the first counterexample that a drill can play.
 
     Raises:
-        InputError: the file cannot be written.
+        InputError: if the file cannot be written.
     """
-    text = next((each.drill for each in found.answers if each.drill), "")
+    text = next((each.drill for each in found.promises if each.drill), "")
     if path is None:
         return
     if not text:
-        warn([f"--drill {path}: not written, as there is no order that a drill can play"])
+        warn([f"--save-drill {path}: not written, as no counterexample can be written as a drill"])
         return
     write_file(path, escape_control_characters(text))
-
-
-def _text(found: Guarantee, output: str, color: str) -> str:
-    if output in ("table", "wide"):
-        from topospread.report.guarantee import guarantee_text
-
-        return guarantee_text(found, layout(color, wide=output == "wide"))
-    warn(found.warnings)
-    return written(found.to_dict(), output)

@@ -8,11 +8,11 @@ from typing import Literal
 
 from topospread.drills.steps import Drain, Fail, NodeChoice, Rollout
 from topospread.guarantees.guarantee import guarantee
+from topospread.promises.fresh import counts_revisions_alone, workload_of
+from topospread.promises.unscored import unscored
 from topospread.promises.workload_drills import HOSTNAME, ZONE, Trial, WorkloadDrills
 from topospread.workloads.scale import short_target
 
-from .rules import counts_revisions_alone, workload_of
-from .unscored import unscored
 from .wanted import Intent, Survival
 
 FailedCheck = Literal["placed", "lost", "rollout", "after rollout", "drained", "drains", "returned"]

@@ -12,6 +12,7 @@ from topospread.api.pools import NodePool
 from topospread.config.gates import Gates
 from topospread.config.profile import Configuration
 from topospread.errors import UsageError
+from topospread.promises.fresh import LISTS, workload_of
 from topospread.promises.workload_drills import WorkloadDrills
 from topospread.simulation.run import SimulationOptions
 from topospread.sources.inputs import Input, inventory_of
@@ -21,7 +22,7 @@ from .amendments import amendments
 from .checks import DesignChecks, DesignFailure
 from .manifest import manifest_text
 from .result import Design, ReasonedLine
-from .rules import LISTS, DesignRules, with_rules, workload_of
+from .rules import DesignRules, with_rules
 from .wanted import Intent, beyond_counting, read_intent
 
 Progress = Callable[[int, int | None], None]

@@ -6,9 +6,10 @@ import textwrap
 from collections.abc import Sequence
 
 from topospread.api.yaml_text import yaml_text
+from topospread.promises.fresh import Designed
 
 from .result import ReasonedLine
-from .rules import Designed, DesignRules, manifest_data
+from .rules import DesignRules, manifest_data
 
 _WIDTH = 100
 

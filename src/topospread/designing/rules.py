@@ -10,15 +10,13 @@ import msgspec
 from msgspec.structs import replace as with_fields
 
 from topospread.api.inventory import Inventory, ObjectKey
-from topospread.api.meta import ObjectMeta
 from topospread.api.node_selection import Affinity, PodAffinity, PodAffinityTerm
 from topospread.api.policy import PodDisruptionBudget
 from topospread.api.spread import DO_NOT_SCHEDULE, TopologySpreadConstraint
-from topospread.api.workload import Deployment, DeploymentStrategy, RollingUpdateDeployment, StatefulSet
+from topospread.api.workload import Deployment, DeploymentStrategy, RollingUpdateDeployment
+from topospread.promises.fresh import LISTS, Designed, without_pods_of, workload_of
 from topospread.promises.workload_drills import HOSTNAME
 
-Designed = Deployment | StatefulSet
-LISTS = {"Deployment": "deployments", "StatefulSet": "stateful_sets"}
 _HASH = "pod-template-hash"
 
 
@@ -112,49 +110,16 @@ class DesignRules:
             yield f"strategy: maxSurge {surge}, maxUnavailable {unavailable}", replace(self, rolling=None)
 
 
-def workload_of(inventory: Inventory, key: ObjectKey) -> Designed:
-    """The object of a workload."""
-    found: Designed = next(each for each in getattr(inventory, LISTS[key[0]]) if (each.namespace, each.name) == key[1:])
-    return found
-
-
-def counts_revisions_alone(item: Designed, key: str, *, by_labels: bool) -> bool:
-    """Whether a rollout spreads its new pods over a key as if the old ones were not there, or none shares a node.
-
-    Then new pods go where pods of an empty workload might, in some order: what holds in every order holds after it.
-    ``by_labels``: whether matchLabelKeys are honoured.
-    """
-    pod = item.spec.template.spec
-    hard = (each for each in pod.topology_spread_constraints or () if each.when_unsatisfiable == DO_NOT_SCHEDULE)
-    if by_labels and any(each.topology_key == key and _HASH in (each.match_label_keys or ()) for each in hard):
-        return True
-    anti = pod.affinity.pod_anti_affinity if pod.affinity else None
-    terms = (anti.required_during_scheduling_ignored_during_execution if anti else None) or ()
-    own = any(each.label_selector == item.spec.selector and each.topology_key == HOSTNAME for each in terms)
-    return key == HOSTNAME and own
-
-
 def with_rules(inventory: Inventory, key: ObjectKey, rules: DesignRules, replicas: int) -> Inventory:
     """The inventory with the workload as the rules make it, none of its pods there yet."""
     item = workload_of(inventory, key)
-    owned = [each for each in inventory.replica_sets if _owned(each.metadata, {key})]
-    owners = {key, *(("ReplicaSet", each.namespace, each.name) for each in owned)}
-    made = replace(
-        inventory,
-        pods=[each for each in inventory.pods if not _owned(each.metadata, owners)],
-        replica_sets=[each for each in inventory.replica_sets if each not in owned],
-    )
+    made = without_pods_of(inventory, key)
     others = [each for each in getattr(inventory, LISTS[key[0]]) if each is not item]
     setattr(made, LISTS[key[0]], [*others, _ruled(item, rules, replicas)])
     if rules.available:
         budget = msgspec.convert(budget_data(item, rules.available), PodDisruptionBudget)
         made.pod_disruption_budgets = [*inventory.pod_disruption_budgets, budget]
     return made
-
-
-def _owned(metadata: ObjectMeta, owners: set[ObjectKey]) -> bool:
-    owner = metadata.controller
-    return owner is not None and (owner.kind, metadata.namespace or "", owner.name) in owners
 
 
 def _ruled(item: Designed, rules: DesignRules, replicas: int) -> Designed:

@@ -42,17 +42,19 @@ class Coming:
     Attributes:
         classes: class → how many pods of it come, by ``index``.
         goes_on: whether pods may go, too, as in a rollout: then no domain keeps what it holds.
+        at_once: of pods that come and go the most that exist at once; ``None`` if all may.
     """
 
     classes: Mapping[int, tuple[PodClass, int]]
     goes_on: bool = False
+    at_once: int | None = None
 
     @classmethod
-    def of(cls, classes: Iterable[PodClass], *, goes_on: bool = False) -> Coming:
+    def of(cls, classes: Iterable[PodClass], *, goes_on: bool = False, at_once: int | None = None) -> Coming:
         """From the class of each pod."""
         every = list(classes)
         numbers = Counter(each.index for each in every)
-        return cls({each.index: (each, numbers[each.index]) for each in every}, goes_on)
+        return cls({each.index: (each, numbers[each.index]) for each in every}, goes_on, at_once)
 
     def beside(self, pod_class: PodClass) -> list[tuple[PodClass, int]]:
         """The classes and how many pods of each come beside one of this."""
@@ -69,6 +71,8 @@ class BlockedNodes:
         self._class = pod_class
         self._coming = coming
         self._others = coming.beside(pod_class)
+        number = sum(number for _, number in self._others)
+        self._most = number if coming.at_once is None else min(number, coming.at_once - 1)
 
     def open_nodes(self) -> int:
         """Nodes that take a pod of the class at every moment, at least so many; 0 where that is not known.
@@ -114,7 +118,8 @@ class BlockedNodes:
         known = _OF_THE_NODE | _COUNTED | _OF_VOLUMES | (frozenset() if self._class.volumes else _NO_CLAIM_OF_VOLUMES)
         filters = [each for each in prepared.filters if each.plugin != "PodTopologySpread"]
         failing = any(isinstance(each.score, FailingScore) for each in prepared.scores)
-        if prepared.rejected is not None or failing or not {each.plugin for each in filters} <= known:
+        is_known = not prepared.unjudged and {each.plugin for each in filters} <= known
+        if prepared.rejected is not None or failing or not is_known:
             return None
         rows: Ints = np.flatnonzero(cluster.nodes.alive).astype(np.int64)
         if prepared.narrowed is not None:
@@ -152,8 +157,12 @@ class BlockedNodes:
         found = 0
         for column, amount in columns.items():
             total = sum(int(each[column]) * number for each, number in taken)
-            spare = nodes.allocatable[rows, column] - nodes.used[rows, column] - amount + 1
-            found += int(np.searchsorted(np.cumsum(np.sort(np.maximum(spare, 0))), total, side="right"))
+            largest = max((int(each[column]) for each, _ in taken), default=0)
+            spare = np.sort(np.maximum(nodes.allocatable[rows, column] - nodes.used[rows, column] - amount + 1, 0))
+            filled = np.searchsorted(np.cumsum(spare), total, side="right")
+            # Pods cannot be split: a node is closed by whole ones.
+            pods = np.cumsum(-(-spare // largest)) if largest else np.cumsum(spare)
+            found += int(min(filled, np.searchsorted(pods, self._most if largest else 0, side="right")))
         return found
 
     def _with_ports_taken(self, rows: Ints) -> int:
@@ -187,7 +196,7 @@ class BlockedNodes:
         minimum = 0 if self._coming.goes_on else constraint.minimum
         counts = np.array([each.matching for each in constraint.domains], dtype=np.int64)
         short = np.sort(np.maximum(minimum + constraint.max_skew + 1 - constraint.counts_itself - counts, 0))
-        number = matching(self._scheduler, self._class, constraint, self._others)
+        number = min(matching(self._scheduler, self._class, constraint, self._others), self._most)
         domains = int(np.searchsorted(np.cumsum(short), number, side="right"))
         return self._most_rows(constraint.topology_key, rows, domains)
 
@@ -222,14 +231,21 @@ def counts_pod(scheduler: Scheduler, pod_class: PodClass, constraint: Constraint
     return constraint.selects.matches(other.labels)
 
 
-def open_to_all(scheduler: Scheduler, coming: Coming) -> int:
-    """The fewest nodes that are open to any of the pods at every moment; 0 where it is not known that there is one."""
+def open_to_all(scheduler: Scheduler, coming: Coming, of: Iterable[PodClass] | None = None) -> int:
+    """Return the fewest nodes that are open to any pod at every moment; 0 if it is not known that one is.
+
+    Args:
+        scheduler: the scheduler, on its cluster.
+        coming: the pods that come.
+        of: classes of pods that are counted for; by default all that come.
+    """
     if scheduler.topology_labels is not None:
         return 0  # labels that come with the node may be selected by
     classes = [each for each, _ in coming.classes.values()]
     try:
         for each in classes:
             scheduler.framework_of(each).prepare(each, scheduler.cluster)  # compiles terms as the version does
+        classes = classes if of is None else list({each.index: each for each in of}.values())
         return min((BlockedNodes(scheduler, each, coming).open_nodes() for each in classes), default=0)
     except PluginError:
         return 0

@@ -1,19 +1,28 @@
-"""The way from an inventory and questions to answers: which pods come in any order, and what the search came to."""
+"""Questions on an inventory, answered for every order of the pods that come.
+
+If topospread does not model a part of a pod that comes, a question holds only if it holds wherever the other filters
+let such pods go, and fails only if it fails both without these pods and with that part ignored.
+"""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
-from functools import partial
+from collections.abc import Callable, Collection, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from functools import cached_property, partial
 
+from topospread.answer import Unjudged
+from topospread.api.inventory import Inventory
 from topospread.config.gates import Gates
 from topospread.config.profile import Configuration
 from topospread.drills.interruption import Interrupted
 from topospread.errors import UsageError
+from topospread.plugins.interface import NotJudgedError, PluginError
 from topospread.scheduling.sampling import nodes_to_find
 from topospread.simulation.placing import place_all
 from topospread.simulation.run import Run, SimulationOptions, prepare
+from topospread.simulation.unknown import unjudged_part
 from topospread.sources.inputs import Input, inventory_of
 from topospread.workloads.planned import QueuedPod
 
@@ -21,7 +30,7 @@ from .orders import OrderSearch, SearchBudget, Searched
 from .proofs import Proof
 from .questions import LOSSES, EndQuestion, LeftAfterLoss, NoPending, SkewWithin, question_on_loss
 from .replay import drill_file, rollout_file
-from .result import Answered, Guarantee, GuaranteeAnswer
+from .result import Answered, Guarantee, GuaranteeAnswer, Lacks
 from .rollout_orders import RolloutBegin, RolloutSearch, begin_rollout
 
 _MOST_PODS = 300
@@ -71,22 +80,57 @@ def guarantee(  # noqa: PLR0913 - keyword arguments of the public API
         UsageError: nothing is asked, or of something that is not there.
         topospread.drills.interruption.Interrupted: Ctrl-C, a KeyboardInterrupt; with the answers that were there.
     """
-    options = replace(SimulationOptions.of_version(kube_version, config, gates, apiserver_gates), preemption=False)
+    options = SimulationOptions.of_version(kube_version, config, gates, apiserver_gates)
     inventory = inventory_of(inputs, cluster, options.apiserver_gates, namespace)
+    read = partial(_questions, never_pending=never_pending, skew=skew, survives=survives, left=left)
+    return answered(
+        inventory, options, read, SearchBudget(states, seconds), rollout=rollout, sources=sources or {}
+    )  # fmt: skip
+
+
+def answered(  # noqa: PLR0913 - keyword arguments
+    inventory: Inventory,
+    options: SimulationOptions,
+    read: Callable[[Run], Sequence[EndQuestion]],
+    budget: SearchBudget,
+    *,
+    rollout: str | None = None,
+    sources: Mapping[str, object] | None = None,
+) -> Guarantee:
+    """Answer questions on every order of the pods that come, or on every course of a rollout.
+
+    Args:
+        inventory: the objects.
+        options: the control plane; nothing is evicted.
+        read: gives the questions on a prepared run.
+        budget: the limits of the search for each question.
+        rollout: Deployment that is rolled out, ``[NS/]deploy/NAME``.
+        sources: ``cluster`` and ``manifests`` of the drill's file.
+
+    Raises:
+        topospread.drills.interruption.Interrupted: Ctrl-C, a KeyboardInterrupt; with the answers that were there.
+    """
+    options = replace(options, preemption=False)
     begun = None if rollout is None else begin_rollout(inventory, options, rollout)
     run = prepare(inventory, options, with_spreads=False) if begun is None else begun.run
-    questions = _questions(run, never_pending=never_pending, skew=skew, survives=survives, left=left)
+    questions = read(run)
     queue = _placed_first(run) if begun is None else begun.new
-    asking = _Asking(run, queue, SearchBudget(states, seconds), sources or {}, begun)
+    unjudged = unjudged_classes(run, queue)
+    assumed = None
+    if unjudged and begun is None:
+        other = prepare(inventory, replace(options, assumes_unjudged=True), with_spreads=False)
+        assumed = _Assumed(other, _placed_first(other), read(other))
+    asking = _Asking(run, queue, budget, sources or {}, begun, unjudged, assumed)
     answers: list[GuaranteeAnswer] = []
 
     def whole(partial: str = "") -> Guarantee:
         warnings, notes = _remarks(run) if begun is None else (begun.warnings, begun.notes)
-        return Guarantee(len(run.cluster.nodes), len(queue), tuple(answers), warnings, notes, partial)
+        found = unjudged_parts(run, queue)
+        return Guarantee(len(run.cluster.nodes), len(queue), tuple(answers), warnings, notes, partial, found)
 
     for number, each in enumerate(questions, 1):
         try:
-            answers.append(asking.answer(each))
+            answers.append(asking.answer(each, number - 1))
         except KeyboardInterrupt:
             if not answers:
                 raise
@@ -94,47 +138,94 @@ def guarantee(  # noqa: PLR0913 - keyword arguments of the public API
     return whole()
 
 
+@dataclass(frozen=True, slots=True)
+class _Assumed:
+    """The same pods and questions if parts that topospread does not model let every node pass."""
+
+    run: Run
+    queue: Sequence[QueuedPod]
+    questions: Sequence[EndQuestion]
+
+
+@dataclass(frozen=True)
 class _Asking:
-    """Questions answered one after the other: proved by counting where that can be, else searched for."""
+    """Answers questions one after the other: by counting if that is enough, else by a search.
 
-    def __init__(
-        self,
-        run: Run,
-        queue: Sequence[QueuedPod],
-        budget: SearchBudget,
-        sources: Mapping[str, object],
-        begun: RolloutBegin | None,
-    ) -> None:
-        self._run, self._queue, self._budget = run, queue, budget
-        self._sources, self._begun = sources, begun
-        self._proof = Proof(run, queue, None if begun is None else begun.old)
+    Attributes:
+        unjudged: classes of pods that topospread does not model entirely, by ``index``.
+        assumed: what is searched in their place; ``None`` in a rollout.
+    """
 
-    def answer(self, question: EndQuestion) -> GuaranteeAnswer:
-        """What there is to say of a question."""
-        begun = self._begun
+    run: Run
+    queue: Sequence[QueuedPod]
+    budget: SearchBudget
+    sources: Mapping[str, object]
+    begun: RolloutBegin | None
+    unjudged: Mapping[int, Sequence[NotJudgedError]]
+    assumed: _Assumed | None
+
+    @cached_property
+    def _proof(self) -> Proof:
+        begun = self.begun
+        return (
+            Proof(self.run, self.queue)
+            if begun is None
+            else Proof(self.run, self.queue, begun.old, begun.strategy.max_surge)
+        )
+
+    def answer(self, question: EndQuestion, number: int) -> GuaranteeAnswer:
+        """Return the answer to a question; `number` is its place."""
+        begun = self.begun
         if begun is not None and begun.undecidable:
-            return GuaranteeAnswer(str(question), "not decided", 0, 0, why=begun.undecidable)
+            return _undecided(question, begun.undecidable, "rollout")
         proved = self._proof.of(question)
         if proved:
             return GuaranteeAnswer(str(question), "always", 0, 0, why=proved)
-        sampled = _sampled(self._run)
+        sampled = _sampled(self.run)
         if sampled:
-            return GuaranteeAnswer(str(question), "not decided", 0, 0, why=sampled)
-        if begun is None:
-            return self._of_orders(question)
-        found = _unless_memory_runs_out(RolloutSearch(begun, question, self._budget).search)
+            return _undecided(question, sampled, "sampling")
+        if begun is not None:
+            return self._of_rollout(question, begun)
+        if self.assumed is not None:
+            return self._of_unjudged(question, self.assumed, self.assumed.questions[number])
+        found = self._searched(self.run, self.queue, question)
         order, expected = found.order, _expected(question)
-        return _answer(question, found, rollout_file(order, begun.workload, self._sources, expected) if order else "")
+        return _answer(question, found, drill_file(self.run, order, self.sources, expected) if order else "")
 
-    def _of_orders(self, question: EndQuestion) -> GuaranteeAnswer:
-        number = len(self._queue)
-        search = OrderSearch(self._run, self._queue, question, self._budget)
+    def _of_rollout(self, question: EndQuestion, begun: RolloutBegin) -> GuaranteeAnswer:
+        if self.unjudged:
+            return _undecided(question, "topospread does not model a part of the new pods", "pods")
+        found = _unless_memory_runs_out(RolloutSearch(begun, question, self.budget).search)
+        order, expected = found.order, _expected(question)
+        return _answer(question, found, rollout_file(order, begun.workload, self.sources, expected) if order else "")
+
+    def _searched(
+        self, run: Run, queue: Sequence[QueuedPod], question: EndQuestion, adversaries: Collection[int] = ()
+    ) -> Searched:
+        number = len(queue)
+        search = OrderSearch(run, queue, question, self.budget, adversaries)
         found = _unless_memory_runs_out(partial(search.search, deep=number <= _MOST_PODS))
         if number > _MOST_PODS:
             drawn = f"{found.tried} orders drawn at random {'do not show it' if found.why else 'all end well'}"
             found.gave_up = f"{number} pods come in any order, and of at most {_MOST_PODS} all are looked at; {drawn}"
-        order, expected = found.order, _expected(question)
-        return _answer(question, found, drill_file(self._run, order, self._sources, expected) if order else "")
+        return found
+
+    def _of_unjudged(self, question: EndQuestion, assumed: _Assumed, asked: EndQuestion) -> GuaranteeAnswer:
+        """Return the answer if pods come that topospread does not model entirely."""
+        of, other = self.run.cluster.shared_class, assumed.run.cluster.shared_class
+        adversaries = {other(each.pod).index for each in assumed.queue if of(each.pod).index in self.unjudged}
+        unjudged = [each for each in self.queue if of(each.pod).index in self.unjudged]
+        # A pod without a node is what is asked about: without the part that is not judged it has none.
+        waits = isinstance(question, NoPending) and any(question.workload in (None, each.workload) for each in unjudged)
+        if not waits:
+            adverse = _answer(asked, self._searched(assumed.run, assumed.queue, asked, adversaries), "")
+            if adverse.answer == "always":
+                return replace(adverse, why="wherever the other filters let pods go that are not judged, or nowhere")
+        with_all = _answer(asked, self._searched(assumed.run, assumed.queue, asked), "")
+        judged = [each for each in self.queue if of(each.pod).index not in self.unjudged]
+        if with_all.fails and (waits or _answer(question, self._searched(self.run, judged, question), "").fails):
+            return replace(with_all, answer="not always")
+        return _undecided(question, "it depends on pods that are not judged", "pods")
 
 
 def _unless_memory_runs_out(search: Callable[[], Searched]) -> Searched:
@@ -194,15 +285,41 @@ def _sampled(run: Run) -> str:
     return ""
 
 
+def unjudged_classes(run: Run, queue: Sequence[QueuedPod]) -> dict[int, Sequence[NotJudgedError]]:
+    """Return class → the parts of its pods that topospread does not model, by ``index``."""
+    found: dict[int, Sequence[NotJudgedError]] = {}
+    for pod_class in {each.index: each for each in (run.cluster.shared_class(every.pod) for every in queue)}.values():
+        with suppress(PluginError):
+            parts = run.scheduler.framework_of(pod_class).prepare(pod_class, run.cluster).unjudged
+            found |= {pod_class.index: parts} if parts else {}
+    return found
+
+
+def unjudged_parts(run: Run, queue: Sequence[QueuedPod]) -> tuple[Unjudged, ...]:
+    """Return each part of pods that come that topospread does not model, with these pods."""
+    classes = unjudged_classes(run, queue)
+    parts: dict[str, tuple[NotJudgedError, list[str]]] = {}
+    for each in queue:
+        for part in classes.get(run.cluster.shared_class(each.pod).index, ()):
+            parts.setdefault(part.what, (part, []))[1].append(f"{each.namespace}/{each.name}")
+    return tuple(unjudged_part(part, pods) for part, pods in parts.values())
+
+
+def _undecided(question: EndQuestion, why: str, lacks: Lacks) -> GuaranteeAnswer:
+    return GuaranteeAnswer(str(question), "not decided", 0, 0, why=why, lacks=lacks)
+
+
 def _answer(question: EndQuestion, found: Searched, drill: str) -> GuaranteeAnswer:
     answered: Answered
     if found.why:
         answered = "not always" if found.holds or found.gave_up else "never"
     else:
         answered = "not decided" if found.gave_up else "always"
+    lacks: Lacks = "budget" if answered == "not decided" else ""
     return GuaranteeAnswer(
-        str(question), answered, found.states, found.ends, found.order, found.why or found.gave_up, drill, found.tried
-    )
+        str(question), answered, found.states, found.ends, found.order, found.why or found.gave_up, drill, found.tried,
+        lacks,
+    )  # fmt: skip
 
 
 def _expected(question: EndQuestion) -> Mapping[str, object]:

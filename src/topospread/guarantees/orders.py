@@ -2,13 +2,16 @@
 
 At every step any pod may be next: in a cluster that is decided by who is created when, and how long pods back off. A
 pod that finds no node is tried again when others are placed. Nothing is evicted here.
+
+Pods with parts that topospread does not model are adversaries: each may be on any node that the other filters allow,
+or on none.
 """
 
 from __future__ import annotations
 
 import random
 import time
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Collection, Hashable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 
@@ -25,6 +28,8 @@ _RANDOM_ORDERS, _RANDOM_SHARE = 200, 0.2
 """So many orders are drawn at most, in such a part of the time, before more than a few states are looked at …"""
 _FEW_STATES = 300
 """… which are looked at first."""
+_NOWHERE = 0.2
+"""Probability that a pod which is not judged is passed over in an order drawn at random."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +57,7 @@ class _PodLine:
     """Pods of which one is as good as another, or that come one after the other; ``done`` of them are placed."""
 
     pods: list[QueuedPod]
+    adverse: bool = False
     done: int = 0
 
     @property
@@ -82,13 +88,28 @@ class Searched:
 
 
 class OrderSearch:
-    """The search for one question; the cluster is as it was afterwards."""
+    """The search for one question; the cluster is as it was afterwards.
 
-    def __init__(self, run: Run, queue: Sequence[QueuedPod], question: EndQuestion, budget: SearchBudget) -> None:
+    Args:
+        run: the cluster.
+        queue: the pods that come.
+        question: the question about each end.
+        budget: the limits of the search.
+        adversaries: classes of pods, by ``index``, that may go to any feasible node or to none.
+    """
+
+    def __init__(
+        self,
+        run: Run,
+        queue: Sequence[QueuedPod],
+        question: EndQuestion,
+        budget: SearchBudget,
+        adversaries: Collection[int] = (),
+    ) -> None:
         self._run = run
         self._question = question
         self._budget = budget
-        self._lines = _lines(run, queue)
+        self._lines = _lines(run, queue, adversaries)
         profiles = [each.profile for each in run.scheduler.frameworks.values()]
         self._alike = AlikeStates(run.cluster, [each.pod for each in queue], keys_of_profiles(profiles))
         self._seen: set[Hashable] = set()
@@ -160,10 +181,10 @@ class OrderSearch:
             lines = [each for each in self._lines if each.left]
             draws.shuffle(lines)
             for line in lines:
-                ways = list(self._ways(line.left[0]))
-                if ways:
+                ways = list(self._ways(line))
+                if ways and not (line.adverse and draws.random() < _NOWHERE):
                     break
-                if may_preempt(self._run, line.left[0]):
+                if (line.adverse or not ways) and may_preempt(self._run, line.left[0]):
                     return False
             else:
                 return True
@@ -182,9 +203,9 @@ class OrderSearch:
         self._deepest = max(self._deepest, len(self._path))
         moved = False
         for line in [each for each in self._lines if each.left]:
-            ways = list(self._ways(line.left[0]))
-            moved |= bool(ways)
-            if not ways and may_preempt(self._run, line.left[0]):
+            ways = list(self._ways(line))
+            moved |= bool(ways) and not line.adverse
+            if (line.adverse or not ways) and may_preempt(self._run, line.left[0]):
                 queued = line.left[0]
                 found.gave_up = f"{queued.namespace}/{queued.workload.name} may evict pods of less priority"
                 return
@@ -195,10 +216,11 @@ class OrderSearch:
         if not moved:
             self._end()
 
-    def _ways(self, queued: QueuedPod) -> Iterator[tuple[OrderStep, int]]:
-        """The nodes that kube-scheduler may take, of those that are alike one."""
+    def _ways(self, line: _PodLine) -> Iterator[tuple[OrderStep, int]]:
+        """Yield the nodes that kube-scheduler may take, of those that are alike one."""
+        queued = line.left[0]
         verdict = self._run.scheduler.verdict(queued.pod, queued.name)
-        best, row_of = verdict.best, self._run.cluster.nodes.row_of
+        best, row_of = verdict.feasible if line.adverse else verdict.best, self._run.cluster.nodes.row_of
         known = set[Hashable]()
         for node in best:
             alike = self._alike.zone(row_of[node]), self._alike.of(row_of[node])
@@ -244,15 +266,16 @@ class OrderSearch:
         found.over = found.holds and bool(found.why)
 
 
-def _lines(run: Run, queue: Sequence[QueuedPod]) -> list[_PodLine]:
+def _lines(run: Run, queue: Sequence[QueuedPod], adversaries: Collection[int]) -> list[_PodLine]:
     """Pods of one workload and class together; those that wait for one another in a line of their own."""
     lines: dict[Hashable, _PodLine] = {}
     for each in queue:
         workload = id(each.workload)
         follows = each.after is not None or (workload, "in order") in lines
         in_order = follows or any(other.after is each for other in queue)
-        key = (workload, "in order") if in_order else (workload, run.cluster.shared_class(each.pod).key)
-        lines.setdefault(key, _PodLine([])).pods.append(each)
+        pod_class = run.cluster.shared_class(each.pod)
+        key = (workload, "in order") if in_order else (workload, pod_class.key)
+        lines.setdefault(key, _PodLine([], pod_class.index in adversaries)).pods.append(each)
     return list(lines.values())
 
 

@@ -8,17 +8,18 @@ come never lower the least count. A soft one has at most the skew of all pods th
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from msgspec.structs import replace as with_fields
 
 from topospread.api.pod import Pod
 from topospread.cluster import PodClass
+from topospread.cluster.cluster import pod_key
 from topospread.plugins.interface import PluginError
 from topospread.plugins.spread_arithmetic import ConstraintArithmetic
 from topospread.simulation.run import Run, spread_of
-from topospread.workloads.planned import QueuedPod
+from topospread.workloads.planned import QueuedPod, Workload
 
 from .blocked_nodes import Coming, counts_pod, keeps_away, matching, open_to_all
 from .orders import rows_of
@@ -32,9 +33,14 @@ class Proof:
         queue: the pods.
         standing: of a rollout the pods that are there already: they may stand elsewhere, and go. ``None`` where there
             is no rollout.
+        surge: of a rollout the number of pods that there may be beside the replicas.
     """
 
-    def __init__(self, run: Run, queue: Sequence[QueuedPod], standing: Sequence[Pod] | None = None) -> None:
+    def __init__(
+        self, run: Run, queue: Sequence[QueuedPod], standing: Sequence[Pod] | None = None, surge: int = 0
+    ) -> None:
+        self._surge = surge
+        self._standing = standing or ()
         self._run = run
         self._queue = queue
         self._scheduler = run.scheduler
@@ -49,10 +55,10 @@ class Proof:
         try:
             match question:
                 case NoPending():
-                    return self._why_placed()
+                    return self._why_placed(question.workload)
                 case SkewWithin():
-                    return self._why_within(question.highest)
-                case LeftAfterLoss() if not self._goes_on:
+                    return self._why_within(question)
+                case LeftAfterLoss():
                     return self._why_left(question)
         except PluginError:
             pass
@@ -61,21 +67,42 @@ class Proof:
     @property
     def _open_to_all(self) -> int:
         if self._open < 0:
-            self._open = open_to_all(self._scheduler, Coming.of(self._classes, goes_on=self._goes_on))
+            self._open = self._open_to()
         return self._open
 
-    def _why_placed(self) -> str:
-        if not self._queue:
+    def _open_to(self, classes: Sequence[PodClass] | None = None) -> int:
+        """Return the fewest nodes that are open to pods of these classes, or of all, when nothing else happens.
+
+        In a rollout deleted pods are gone by then, and old ones may be on any node.
+        """
+        at_once = len(self._queue) + self._surge if self._goes_on else None
+        coming = Coming.of(self._classes, goes_on=self._goes_on, at_once=at_once)
+        cluster = self._run.cluster
+        with cluster.savepoint():
+            for each in self._standing:
+                cluster.unbind(pod_key(each.namespace, each.name))
+            return open_to_all(self._scheduler, coming, classes)
+
+    def _own(self, workload: Workload | None) -> list[PodClass]:
+        """Return the class of each pod that comes, of one workload or of all."""
+        pairs = zip(self._queue, self._classes, strict=False)  # the old pods of a rollout are behind
+        return [pod_class for queued, pod_class in pairs if workload in (None, queued.workload)]
+
+    def _why_placed(self, workload: Workload | None) -> str:
+        own = self._own(workload)
+        if not own:
             return "there is no pod to place"
         number = self._open_to_all
+        if not number and workload is not None and not self._may_evict():
+            number = self._open_to(own)
         nodes = f"{number} {'node is' if number == 1 else 'nodes are'}"
         return f"counted: wherever the others went, {nodes} open to any pod" if number else ""
 
-    def _why_within(self, highest: int) -> str:
+    def _why_within(self, question: SkewWithin) -> str:
         if self._may_evict():
             return ""
-        greatest = 0
-        for workload in self._run.plan.workloads:
+        greatest, highest = 0, question.highest
+        for workload in self._run.plan.workloads if question.workload is None else [question.workload]:
             if workload.template is None:
                 continue
             pod_class = self._run.cluster.shared_class(workload.template)
@@ -129,16 +156,23 @@ class Proof:
 
     def _why_left(self, question: LeftAfterLoss) -> str:
         workload = question.workload
-        if not self._open_to_all or workload.template is None:
-            return ""
         key = LOSSES[question.loss]
-        there = rows_of(self._run, workload.existing)
-        own = [c for queued, c in zip(self._queue, self._classes, strict=True) if queued.workload is workload]
+        there = [] if self._goes_on else rows_of(self._run, workload.existing)
+        own = self._own(workload)
+        if workload.template is None or not self._find_nodes(own):
+            return ""
         pods = len(there) + len(own)
         left = pods - min(self._most_in_one(key, own, there))
         if left < question.least:
             return ""
-        return f"counted: all {pods} find a node, and no {question.loss} can hold more than {pods - left} of them"
+        when = " after a rollout" if self._goes_on else ""
+        return f"counted: all {pods} find a node, and no {question.loss} can hold more than {pods - left} of them{when}"
+
+    def _find_nodes(self, classes: Sequence[PodClass]) -> bool:
+        """Return whether all pods of these classes find a node in every order and none of them is evicted."""
+        if self._open_to_all:
+            return True
+        return not self._may_evict() and (not classes or self._open_to(classes) > 0)
 
     def _most_in_one(self, key: str, own: Sequence[PodClass], there: Sequence[int]) -> list[int]:
         """How many pods of the workload one domain can hold at most, by each of what limits it."""
@@ -151,25 +185,50 @@ class Proof:
         if self._keep_apart(list({each.index: each for each in own}.values()), key):
             found.append(fullest + 1)
         found += [
-            _most_by_skew(each, len(there) + len(own))
+            most
             for each in spread_of(self._scheduler, own[0])
-            if each.topology_key == key and self._counts_just(own, held, each) and self._is_obeyed(own[0], each)
+            if self._is_within(key, each.topology_key) and self._is_obeyed(own[0], each)
+            for most in self._most_by_skew(own, there, each)
         ]
         return found
 
-    def _counts_just(self, own: Sequence[PodClass], held: Counter[int], constraint: ConstraintArithmetic) -> bool:
+    def _is_within(self, key: str, wider: str) -> bool:
+        """Return whether each domain of a key is in one domain of the wider key, as a node is in one zone."""
+        nodes = self._run.cluster.nodes
+        pairs = {
+            (own, other)
+            for own, other in zip(nodes.labels(key).codes.tolist(), nodes.labels(wider).codes.tolist(), strict=True)
+            if own >= 0 and other >= 0
+        }
+        return key == wider or len(pairs) == len({own for own, _ in pairs})
+
+    def _most_by_skew(
+        self, own: Sequence[PodClass], there: Sequence[int], constraint: ConstraintArithmetic
+    ) -> Iterator[int]:
+        """Yield the most pods in one domain if the skew is as great as a constraint on no other pods allows."""
+        if not self._goes_on:
+            if self._counts_just(own, there, constraint):
+                yield _most_in_domain(constraint, len(there) + len(own), max(constraint.skew, constraint.max_skew))
+            return
+        counted = matching(self._scheduler, own[0], constraint, [(each, 1) for each in self._classes])
+        if counted - len(own) >= sum(each.matching for each in constraint.domains):
+            # When the last new pod comes to a domain, old pods count as well: as many as the surge allows.
+            yield _most_in_domain(constraint, min(counted, len(own) + self._surge), constraint.max_skew)
+
+    def _counts_just(self, own: Sequence[PodClass], rows: Sequence[int], constraint: ConstraintArithmetic) -> bool:
         """Whether a constraint counts the workload's pods and no others, now and later."""
-        values = self._run.cluster.nodes.labels(constraint.topology_key).values
+        column = self._run.cluster.nodes.labels(constraint.topology_key)
+        held = Counter(column.codes[row].item() for row in rows)
         counts = {each.name: each.matching for each in constraint.domains if each.matching}
         coming = matching(self._scheduler, own[0], constraint, [(each, 1) for each in self._classes])
         all_own = all(counts_pod(self._scheduler, own[0], constraint, each) for each in own)
-        there = {values[code] if code >= 0 else "": number for code, number in held.items()}
+        there = {column.values[code] if code >= 0 else "": number for code, number in held.items()}
         return all_own and coming == len(own) and counts == there
 
 
-def _most_by_skew(constraint: ConstraintArithmetic, pods: int) -> int:
-    """The most in one domain, all pods being in one and the skew as it is allowed."""
-    skew, domains = max(constraint.skew, constraint.max_skew), len(constraint.domains)
+def _most_in_domain(constraint: ConstraintArithmetic, pods: int, skew: int) -> int:
+    """Return the most of all counted pods that one domain holds if no pod came to it beyond a skew."""
+    domains = len(constraint.domains)
     return skew if constraint.lacks_domains else (pods + (domains - 1) * skew) // domains
 
 

@@ -37,32 +37,36 @@ class EndQuestion(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class NoPending:
-    """No pod stays pending."""
+    """No pod stays pending: of one workload, or of all."""
+
+    workload: Workload | None = None
 
     def __str__(self) -> str:
         return "no pod stays pending"
 
     def wrong(self, end: OrderEnd) -> str:
-        """Who is left."""
-        if not end.pending:
+        """Return how many pods of which workloads are pending."""
+        pending = [each for each in end.pending if self.workload in (None, each.workload)]
+        if not pending:
             return ""
-        counts = Counter(f"{each.namespace}/{each.workload.name}" for each in end.pending)
+        counts = Counter(f"{each.namespace}/{each.workload.name}" for each in pending)
         return "pending: " + ", ".join(f"{number} of {name}" for name, number in counts.items())
 
 
 @dataclass(frozen=True, slots=True)
 class SkewWithin:
-    """No constraint that somebody wrote has more skew; hard and soft ones alike."""
+    """No constraint that somebody wrote has more skew, hard or soft: of one workload, or of all."""
 
     highest: int
+    workload: Workload | None = None
 
     def __str__(self) -> str:
         return f"no skew is more than {self.highest}"
 
     def wrong(self, end: OrderEnd) -> str:
-        """The first constraint that has more."""
+        """Return the first constraint that has more."""
         found = spreads(end.run)
-        for workload in end.run.plan.workloads:
+        for workload in end.run.plan.workloads if self.workload is None else [self.workload]:
             for each in found.get(id(workload), ()):
                 if each.origin != "system" and each.skew > self.highest:
                     return f"{workload.namespace}/{workload.name}: skew {each.skew} on {each.topology_key}"
@@ -90,7 +94,7 @@ class LeftAfterLoss:
         if left >= self.least:
             return ""
         names = sorted(column.values[code] for code, number in lost.items() if number == most and code >= 0)
-        return f"without {names[0]} {left} of {len(rows)} are left" if names else f"there are {left} at all"
+        return f"losing {names[0]} leaves {left} of {len(rows)}" if names else f"{left} pods have a node"
 
 
 def question_on_loss(run: Run, text: str, loss: str) -> LeftAfterLoss:

@@ -32,12 +32,15 @@ def drill_file(
     used = dict.fromkeys((each.namespace, each.workload) for each in order)
     if any(by_name[each].kind not in _SCALED or by_name[each].existing for each in used):
         return ""
+    is_scored = any(each.profile.enabled("score") for each in run.scheduler.frameworks.values())
+    if not is_scored and any(_honours_taints(by_name[each]) for each in used):
+        return ""
     steps = [{"scale": f"{namespace}/{workload}=0"} for namespace, workload in used]
     document = {
         "apiVersion": API_VERSION,
         "kind": "Drill",
         "metadata": {"name": "an-order"},
-        "spec": {**sources, "steps": [*steps, *_steps(order)], "expect": dict(expect)},
+        "spec": {**sources, "steps": [*steps, *_steps(order, is_scored)], "expect": dict(expect)},
     }
     return yaml_text(document)
 
@@ -77,12 +80,19 @@ def _turn(step: OrderStep) -> dict[str, str]:
     return {step.does: step.node}
 
 
-def _steps(order: Sequence[OrderStep]) -> Iterator[dict[str, str]]:
+def _honours_taints(workload: Workload) -> bool:
+    """Return whether the taint of a cordoned node takes it out of the domains of a constraint."""
+    constraints = workload.template.spec.topology_spread_constraints if workload.template is not None else None
+    return any(each.node_taints_policy == "Honor" for each in constraints or ())
+
+
+def _steps(order: Sequence[OrderStep], is_scored: bool) -> Iterator[dict[str, str]]:
     scaled: Counter[tuple[str, str]] = Counter()
     for each in order:
         key = each.namespace, each.workload
         scaled[key] += 1
-        before = [node for node in each.equal if node < each.node] if each.node else []
+        # Of equal nodes the first by name is taken; if scores were left out, any of the others may be better.
+        before = [node for node in each.equal if node < each.node or not is_scored] if each.node else []
         yield from ({"cordon": f"node={node}"} for node in before)
         yield {"scale": f"{each.namespace}/{each.workload}={scaled[key]}"}
         yield from ({"uncordon": f"node={node}"} for node in before)

@@ -1,14 +1,17 @@
-"""What there is to say of a guarantee, as data; how it is found out is in the modules beside."""
+"""The answers to questions on every order, as the search gives them."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import Literal
 
+from topospread.answer import Unjudged
 from topospread.drills.steps import TurnKind
-from topospread.plain_data import PlainData
 
 Answered = Literal["always", "never", "not always", "not decided"]
+Lacks = Literal["", "budget", "pods", "sampling", "rollout"]
+"""The reason why nothing is decided: the search ended early, pods are not judged, kube-scheduler samples nodes, or a
+rollout cannot begin."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +45,7 @@ class GuaranteeAnswer:
         why: what is wrong at its end, why nothing was decided, or what was counted.
         drawn: how many orders were drawn at random, and played to their end.
         drill: the order as a ``kind: Drill`` file, "" where it cannot be written as one.
+        lacks: why nothing is decided, "" if it is.
     """
 
     question: str
@@ -52,16 +56,23 @@ class GuaranteeAnswer:
     why: str = ""
     drill: str = ""
     drawn: int = 0
+    lacks: Lacks = ""
+
+    @property
+    def fails(self) -> bool:
+        """Whether an order is known in which it does not hold."""
+        return self.answer in ("never", "not always")
 
 
 @dataclass(frozen=True)
-class Guarantee(PlainData):
+class Guarantee:
     """All questions, in the order in which they were asked.
 
     Attributes:
         nodes: how many nodes there are.
         pods: how many pods are to be placed in any order.
         partial: where it was ended before its end, in words; then answers are missing. "" where it is whole.
+        unjudged: parts of the pods that topospread does not model.
     """
 
     nodes: int
@@ -70,8 +81,4 @@ class Guarantee(PlainData):
     warnings: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
     partial: str = ""
-
-    @property
-    def holds(self) -> bool:
-        """Whether everything always holds."""
-        return not self.partial and all(each.answer == "always" for each in self.answers)
+    unjudged: tuple[Unjudged, ...] = ()

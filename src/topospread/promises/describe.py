@@ -169,14 +169,12 @@ def _orders(subject: DescribedWorkload, states: int, seconds: float) -> Iterator
     for survives, key in (("zone", ZONE), ("node", HOSTNAME), (None, "")):
         if survives and (not worst.get(key) or (survives == "zone" and not has)):
             continue
-        words = (
-            ["--survives", survives, "--left", f"{subject.target}={worst[key]}"] if survives else ["--never-pending"]
-        )
+        want = f"{survives}-loss>={worst[key]}" if survives else "never-waits"
         (answer,) = guarantee(
             subject.trials.inventory,
             never_pending=not survives,
             survives=survives,
-            left=words[-1:] if survives else (),
+            left=[f"{subject.target}={worst[key]}"] if survives else (),
             **how.answered_by,
             states=states,
             seconds=seconds,
@@ -195,7 +193,7 @@ def _orders(subject: DescribedWorkload, states: int, seconds: float) -> Iterator
             f"{answer.states} states of all orders looked at"
             if answer.states
             else "counting what any order can come to",
-            subject.command("guarantee", *words),
+            subject.command("guarantee", "--of", subject.target, "--want", want),
             key,
             {"left": worst[key]} if survives else {},
         )

@@ -9,8 +9,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
-import msgspec
-
 from topospread.answer import Unjudged
 from topospread.base import Bounds
 from topospread.plugins.interface import NotJudgedError
@@ -83,28 +81,21 @@ def unjudged_parts(pending: Iterable[PendingGroup]) -> tuple[Unjudged, ...]:
 
 def unjudged_of(found: Iterable[tuple[NotJudgedError, str]]) -> tuple[Unjudged, ...]:
     """Return each part that is not modelled, with the pods that have it."""
-    parts: dict[str, tuple[NotJudgedError, dict[str, None]]] = {}
+    parts: dict[str, tuple[NotJudgedError, list[str]]] = {}
     for part, pod in found:
-        parts.setdefault(part.what, (part, {}))[1][pod] = None
-    return tuple(
-        Unjudged(
-            what=what,
-            because=part.because,
-            pods=tuple(pods),
-            field=part.field,
-            to_know=TO_KNOW.get(what, ""),
-        )
-        for what, (part, pods) in parts.items()
+        parts.setdefault(part.what, (part, []))[1].append(pod)
+    return tuple(unjudged_part(part, pods) for part, pods in parts.values())
+
+
+def unjudged_part(part: NotJudgedError, pods: Iterable[str]) -> Unjudged:
+    """Return a part that is not modelled, with the pods that have it."""
+    return Unjudged(
+        what=part.what,
+        because=part.because,
+        pods=tuple(dict.fromkeys(pods)),
+        field=part.field,
+        to_know=TO_KNOW.get(part.what, ""),
     )
-
-
-def merged(*parts: Iterable[Unjudged]) -> tuple[Unjudged, ...]:
-    """Return one entry for each part that is not modelled, with all its pods."""
-    found: dict[str, Unjudged] = {}
-    for each in (one for some in parts for one in some):
-        before = found.setdefault(each.what, each)
-        found[each.what] = msgspec.structs.replace(before, pods=tuple(dict.fromkeys((*before.pods, *each.pods))))
-    return tuple(found.values())
 
 
 def _pods(group: PendingGroup) -> Iterator[str]:

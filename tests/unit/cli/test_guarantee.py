@@ -1,14 +1,22 @@
-"""``topospread guarantee``: exit codes, forms of output, the drill that it writes."""
+"""``topospread guarantee``: exit codes, formats, the drill that it writes, and Ctrl-C."""
 
 from __future__ import annotations
 
 import json
+import shutil
 import subprocess
 import sys
 from pathlib import Path
 
+import click
 import jsonschema
 import pytest
+from click.testing import CliRunner
+
+from tests.unit.drills.builders import nodes, workload
+from topospread.cli.guarantee import guarantee as command
+from topospread.guarantees.proofs import Proof
+from topospread.guarantees.questions import EndQuestion
 
 ROOT = Path(__file__).parents[3]
 SHOP = str(ROOT / "docs/how-to/guarantee/shop.yaml")
@@ -20,51 +28,72 @@ def run(*words: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run([sys.executable, "-c", MAIN, *words], capture_output=True, text=True, check=False)
 
 
-def test_the_table_shows_the_order_and_the_exit_code_is_1() -> None:
-    done = run("guarantee", SHOP, *FOUR, "--never-pending", "--survives", "zone", "--left", "deploy/web=2")
+def test_a_broken_promise_comes_first_and_wide_shows_the_order() -> None:
+    words = "guarantee", SHOP, *FOUR, "--want", "never-waits", "--of", "deploy/checkout"
+    done = run(*words)
     assert done.returncode == 1, done.stderr
-    assert done.stdout.startswith("not always: no pod stays pending  (")
-    assert "always: the loss of any zone leaves 2 of shop/web" in done.stdout
-    assert "shop/checkout stays pending" in done.stdout
+    assert done.stdout.startswith("no: 1 of 1 promise is not kept\nwhy: shop/checkout never-waits: in every order")
+    assert "shop/checkout is pending" not in done.stdout
+    assert "7  shop/checkout is pending" in run(*words, "-o", "wide").stdout
 
 
-def test_what_always_holds_gives_0() -> None:
-    assert run("guarantee", SHOP, *FOUR, "--max-skew", "1").returncode == 0
-
-
-def test_json_has_the_documented_form() -> None:
-    done = run("guarantee", SHOP, *FOUR, "--never-pending", "--max-skew", "1", "-o", "json")
+def test_json_has_the_documented_form_and_exit_zero_hides_the_verdict() -> None:
+    done = run("guarantee", SHOP, *FOUR, "--want", "never-waits zone-loss>=1", "-o", "json", "--exit-zero")
     found = json.loads(done.stdout)
-    jsonschema.validate(found, json.loads((ROOT / "docs/reference/guarantee.schema.json").read_text()))
-    assert [each["answer"] for each in found["answers"]] == ["not always", "always"]
+    jsonschema.validate(found, json.loads((ROOT / "docs/reference/promise-check.schema.json").read_text()))
+    assert (done.returncode, found["verdict"]) == (0, "no")
+    assert {each["workload"] for each in found["promises"]} == {"shop/Deployment/checkout", "shop/Deployment/web"}
 
 
-def test_the_drill_plays_again(tmp_path: Path) -> None:
-    (tmp_path / "shop.yaml").write_text(Path(SHOP).read_text())
-    path = str(tmp_path / "order.yaml")
-    assert run("guarantee", str(tmp_path / "shop.yaml"), *FOUR, "--never-pending", "--drill", path).returncode == 1
-    done = run("drill", "--check", path)
+def test_the_counterexample_is_written_as_a_drill_that_falls_short(tmp_path: Path) -> None:
+    shutil.copy(SHOP, tmp_path)
+    words = "--want", "never-waits", "--of", "deploy/checkout", "--save-drill", str(tmp_path / "order.yaml")
+    assert run("guarantee", str(tmp_path / "shop.yaml"), *FOUR, *words).returncode == 1
+    done = run("drill", "--check", str(tmp_path / "order.yaml"))
     assert done.returncode == 1
-    assert "1 pending at the end, at most 0 expected" in done.stdout
+    assert "1 pending at the end" in done.stdout
 
 
-def test_no_drill_is_written_where_there_is_no_order(tmp_path: Path) -> None:
-    path = tmp_path / "order.yaml"
-    done = run("guarantee", SHOP, *FOUR, "--max-skew", "1", "--drill", str(path))
+def test_no_file_is_written_without_a_counterexample(tmp_path: Path) -> None:
+    done = run("guarantee", SHOP, *FOUR, "--want", "rollout>=1", "--save-drill", str(tmp_path / "order.yaml"))
+    assert done.returncode == 0
     assert "not written" in done.stderr
-    assert not path.exists()
+    assert not (tmp_path / "order.yaml").exists()
 
 
-@pytest.mark.parametrize(
-    ("words", "said"),
-    [
-        ((), "ask something"),
-        (("--survives", "rack"), "--survives"),
-        (("--never-pending", "--drill", "/nowhere/order.yaml"), "/nowhere/order.yaml: cannot be written"),
-        (("--survives", "zone", "--left", "deploy/none=1"), "there is no such workload"),
-    ],
-)
-def test_what_cannot_be_is_refused(words: tuple[str, ...], said: str) -> None:
-    done = run("guarantee", SHOP, *FOUR, *words)
-    assert (done.returncode, done.stdout) == (2, "")
-    assert said in done.stderr
+def press_at(number: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Press Ctrl-C while that question is looked at, from 1."""
+    prove, asked = Proof.of, []
+
+    def pressed(self: Proof, question: EndQuestion) -> str:
+        asked.append(question)
+        if len(asked) == number:
+            raise KeyboardInterrupt
+        return prove(self, question)
+
+    monkeypatch.setattr(Proof, "of", pressed)
+
+
+@pytest.fixture
+def two(tmp_path: Path) -> list[str]:
+    objects = [*nodes("a", "b"), workload("ReplicaSet", "one", 2), workload("ReplicaSet", "two", 2)]
+    (tmp_path / "all.yaml").write_text("\n---\n".join(map(json.dumps, objects)))
+    return [str(tmp_path / "all.yaml"), "--want", "never-waits"]
+
+
+def test_promises_that_were_checked_before_ctrl_c_are_shown(two: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    press_at(2, monkeypatch)
+    done = CliRunner().invoke(command, [*two, "-o", "json"], standalone_mode=False)
+    found = json.loads(done.stdout)
+    assert done.return_value == 130
+    assert (found["verdict"], found["partial"], len(found["promises"])) == (
+        "unknown",
+        "interrupted in workload 2 of 2",
+        1,
+    )
+
+
+def test_without_a_checked_promise_ctrl_c_shows_nothing(two: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    press_at(1, monkeypatch)
+    with pytest.raises(click.Abort):
+        CliRunner().invoke(command, two, standalone_mode=False, catch_exceptions=False)

@@ -1,0 +1,249 @@
+"""``topospread promise check``: whether declared promises are kept, with a proof or a counterexample each."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import Annotated, ClassVar
+
+from msgspec import Meta
+
+from topospread.answer import Answer, Asked, Cause, Unjudged
+from topospread.api.inventory import Inventory, ObjectKey
+from topospread.base import Base, Word, worst
+from topospread.config.gates import Gates
+from topospread.config.profile import Configuration
+from topospread.drills.interruption import Interrupted
+from topospread.drills.steps import TurnKind
+from topospread.errors import UsageError
+from topospread.guarantees.orders import SearchBudget
+from topospread.promises.kept import Ground, Kept, WorkloadPromises
+from topospread.promises.wants import Want, default_wants, read_wants
+from topospread.simulation.run import SimulationOptions, prepare
+from topospread.sources.inputs import Input, inventory_of
+from topospread.workloads.planned import Workload
+from topospread.workloads.scale import the_workload
+
+from .words import counted
+
+_KINDS = ("Deployment", "ReplicaSet", "ReplicationController", "StatefulSet")
+
+
+class OrderedPod(Base, frozen=True, kw_only=True):
+    """One step of a counterexample."""
+
+    namespace: Annotated[str, Meta(description="Namespace of the pod.")]
+    workload: Annotated[str, Meta(description="KIND/NAME of the pod's workload.")]
+    name: Annotated[str, Meta(description="Name of the pod; empty if it may be any new pod.")]
+    node: Annotated[str | None, Meta(description="Node that it goes to or leaves; null for a pod that is pending.")]
+    equal: Annotated[tuple[str, ...], Meta(description="Other nodes that kube-scheduler may choose.")] = ()
+    does: Annotated[TurnKind, Meta(description="What happens to the pod.")] = "placed"
+
+
+class CheckedPromise(Base, frozen=True, kw_only=True):
+    """A promise of one workload."""
+
+    workload: Annotated[str, Meta(description="NAMESPACE/KIND/NAME.")]
+    want: Annotated[str, Meta(description="The promise as it is declared, for example `zone-loss>=4`.")]
+    declared: Annotated[str, Meta(description="Where it is declared; empty if nothing is.")] = ""
+    verdict: Annotated[Word, Meta(description="Whether the promise is kept.")]
+    ground: Annotated[
+        Ground,
+        Meta(description="`proved`: all orders counted or searched. `seen`: so now. `drawn`: random orders hold."),
+    ]
+    when: Annotated[str, Meta(description="What decides the verdict: now, every order, or a rollout.")]
+    says: Annotated[str, Meta(description="The proof, what is wrong at the end of the order, or what is missing.")]
+    states: Annotated[int, Meta(description="States of the cluster that were searched.")] = 0
+    ends: Annotated[int, Meta(description="Searched states in which no further pod can be placed.")] = 0
+    drawn: Annotated[int, Meta(description="Orders that were drawn at random and played to their end.")] = 0
+    order: Annotated[tuple[OrderedPod, ...], Meta(description="The counterexample; empty if there is none.")] = ()
+    drill: Annotated[str, Meta(description="The counterexample as a `kind: Drill` file; empty if there is none.")] = ""
+
+
+class PromiseCheck(Answer, frozen=True, kw_only=True):
+    """Is every declared promise kept? Without a declaration: does no single loss take everything, or the quorum?"""
+
+    PAGE: ClassVar[str] = "topospread.render.pages.promise_check:page"
+
+    kind: Annotated[str, Meta(description="`PromiseCheck`.")] = "PromiseCheck"
+    promises: Annotated[tuple[CheckedPromise, ...], Meta(description="Each promise of each workload.")]
+    partial: Annotated[str, Meta(description="Where the check was interrupted; empty if it is complete.")] = ""
+    warnings: Annotated[tuple[str, ...], Meta(description="Warnings about the input.")] = ()
+    notes: Annotated[tuple[str, ...], Meta(description="Notes about the input.")] = ()
+
+
+def promise_check(  # noqa: PLR0913 - keyword arguments of the public API
+    inputs: Input,
+    targets: Sequence[str] = (),
+    *,
+    want: str = "",
+    cluster: str | None = None,
+    namespace: str | None = None,
+    config: Configuration | str | os.PathLike[str] | None = None,
+    kube_version: str = "1.37",
+    gates: Gates | None = None,
+    apiserver_gates: Gates | None = None,
+    states: int = 20_000,
+    seconds: float = 60.0,
+    sources: Mapping[str, object] | None = None,
+) -> PromiseCheck:
+    """Say whether promises of workloads are kept, by what filters force in every order of pods.
+
+    Args:
+        inputs: an inventory (`topospread.load`), which is not changed, or paths to read.
+        targets: workloads, ``[NAMESPACE/]KIND/NAME``; by default all that have replicas.
+        want: promises such as ``zone-loss>=66% never-waits``; by default that no single loss takes everything.
+        cluster: synthetic cluster such as ``zones=3,nodes=12``, or a file that holds one.
+        namespace: namespace of targets and objects that name none.
+        config: kube-scheduler's configuration, or its file.
+        kube_version: Kubernetes version.
+        gates: kube-scheduler's feature gates; by default the version's.
+        apiserver_gates: the API server's feature gates; by default the version's.
+        states: states of the cluster that are searched for each promise.
+        seconds: seconds for the search for each promise.
+        sources: ``cluster`` and ``manifests`` of the drill's file.
+
+    Returns:
+        the answer, with a proof or a counterexample for each promise.
+
+    Raises:
+        InputError: if an object is not valid, or a path cannot be read.
+        UsageError: if a target does not exist, a promise is not valid, or there is no workload.
+        topospread.drills.interruption.Interrupted: on Ctrl-C, with the promises that were checked.
+    """
+    wants = read_wants(want)
+    options = replace(SimulationOptions.of_version(kube_version, config, gates, apiserver_gates), preemption=False)
+    inventory = inventory_of(inputs, cluster, options.apiserver_gates, namespace)
+    plan = prepare(inventory, options, with_spreads=False).plan
+    checking = _Checking(inventory, options, wants, SearchBudget(states, seconds), sources or {})
+    chosen = chosen_workloads(plan.workloads, targets, namespace)
+    for number, workload in enumerate(chosen, 1):
+        try:
+            checking.check(workload)
+        except KeyboardInterrupt:
+            if not checking.promises:
+                raise
+            raise Interrupted(checking.answer(f"interrupted in workload {number} of {len(chosen)}")) from None
+    return checking.answer()
+
+
+def chosen_workloads(workloads: Iterable[Workload], targets: Sequence[str], namespace: str | None) -> list[Workload]:
+    """Return the workloads that targets name, or all that have replicas.
+
+    Raises:
+        UsageError: if a target does not exist, or there is no workload.
+    """
+    by_key: dict[ObjectKey, Workload] = {(each.kind, each.namespace, each.name): each for each in workloads}
+    if targets:
+        spaced = [f"{namespace}/{each}" if namespace and each.count("/") == 1 else each for each in targets]
+        keys = dict.fromkeys(the_workload(each, list(by_key)) for each in spaced)
+        wrong = next((each for each in keys if each[0] not in _KINDS), None)
+        if wrong:
+            raise UsageError(
+                f"{wrong[1]}/{wrong[0]}/{wrong[2]}: promises are for {', '.join(_KINDS)}, not a {wrong[0]}"
+            )
+        return [by_key[each] for each in keys]
+    found = [
+        each
+        for key, each in by_key.items()
+        if key[0] in _KINDS and each.replicas and each.template is not None and namespace in (None, key[1])
+    ]
+    if not found:
+        raise UsageError(f"no workload with replicas{f' in namespace {namespace}' if namespace else ''}")
+    return found
+
+
+class _Checking:
+    def __init__(
+        self,
+        inventory: Inventory,
+        options: SimulationOptions,
+        wants: tuple[Want, ...],
+        budget: SearchBudget,
+        sources: Mapping[str, object],
+    ) -> None:
+        self._inventory, self._options, self._wants = inventory, options, wants
+        self._budget, self._sources = budget, sources
+        self.promises: list[CheckedPromise] = []
+        self._unjudged: list[Unjudged] = []
+
+    def check(self, workload: Workload) -> None:
+        key = workload.kind, workload.namespace, workload.name
+        judge = WorkloadPromises(self._inventory, self._options, key, self._budget, self._sources)
+        wants = self._wants or default_wants(workload.kind, workload.replicas)
+        for each in judge.kept(wants):
+            self.promises.append(_checked(f"{key[1]}/{key[0]}/{key[2]}", each))
+        self._unjudged += judge.unjudged
+
+    def answer(self, partial: str = "") -> PromiseCheck:
+        promises, total = self.promises, len(self.promises)
+        verdict = worst([each.verdict for each in promises] + (["unknown"] if partial else []))
+        kept = "promise" if self._wants else "default promise"
+        broken, unknown = (sum(each.verdict == word for each in promises) for word in ("no", "unknown"))
+        says = f"all of {counted(total, kept)} are kept" if total > 1 else f"the {kept} is kept"
+        if broken:
+            says = f"{broken} of {counted(total, kept)} {'is' if broken == 1 else 'are'} not kept"
+        elif unknown:
+            says = f"{unknown} of {counted(total, kept)} {'is' if unknown == 1 else 'are'} not decided"
+        parts = {each.what: each for each in self._unjudged}
+        for each in promises:
+            if each.verdict == "unknown" and each.says and not parts:
+                parts["budget"] = Unjudged(what="budget", because=each.says, to_know=_further(each.says))
+        inventory = self._inventory
+        return PromiseCheck(
+            verdict=verdict,
+            says=f"{says}; {partial}" if partial else says,
+            causes=tuple(map(_cause, [each for each in promises if each.verdict == "no"][:3])),
+            unjudged=tuple(parts.values()),
+            assumed=("pods that are not judged are on any node that other filters allow, or on none",)
+            if self._unjudged
+            else (),
+            on=Asked(kube_version=self._options.kube_version, nodes=len(inventory.nodes), pods=len(inventory.pods)),
+            promises=tuple(promises),
+            partial=partial,
+            warnings=tuple(inventory.warnings),
+            notes=tuple(inventory.notes),
+        )
+
+
+def _cause(each: CheckedPromise) -> Cause:
+    says = f"{_short(each.workload)} {each.want}: {each.when}, {each.says}"
+    return Cause(code="promise-broken", says=says, objects=(each.workload,))
+
+
+def _short(workload: str) -> str:
+    namespace, _, name = workload.split("/")
+    return f"{namespace}/{name}"
+
+
+def _further(why: str) -> str:
+    return next((word for word in why.split("; ") if word.startswith("--")), "").removesuffix(" goes further")
+
+
+def _checked(workload: str, kept: Kept) -> CheckedPromise:
+    part, found = kept.part, kept.part.answer
+    order = () if found is None or kept.verdict != "no" else found.order
+    return CheckedPromise(
+        workload=workload,
+        want=str(kept.want),
+        verdict=kept.verdict,
+        ground=part.ground,
+        when=part.when,
+        says=part.says,
+        states=found.states if found else 0,
+        ends=found.ends if found else 0,
+        drawn=found.drawn if found else 0,
+        order=tuple(
+            OrderedPod(
+                namespace=step.namespace,
+                workload=step.workload,
+                name=step.name,
+                node=step.node or None,
+                equal=step.equal,
+                does=step.does,
+            )
+            for step in order
+        ),
+        drill=found.drill if found and kept.verdict == "no" else "",
+    )

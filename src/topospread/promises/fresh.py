@@ -1,0 +1,59 @@
+"""A workload whose pods are all still to come: what filters force does not depend on where they are now."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from topospread.api.inventory import Inventory, ObjectKey
+from topospread.api.meta import ObjectMeta
+from topospread.api.spread import DO_NOT_SCHEDULE
+from topospread.api.workload import Deployment, StatefulSet
+
+from .workload_drills import HOSTNAME
+
+Designed = Deployment | StatefulSet
+LISTS = {"Deployment": "deployments", "StatefulSet": "stateful_sets"}
+_HASH = "pod-template-hash"
+
+
+def workload_of(inventory: Inventory, key: ObjectKey) -> Designed:
+    """Return the object of a workload."""
+    found: Designed = next(each for each in getattr(inventory, LISTS[key[0]]) if (each.namespace, each.name) == key[1:])
+    return found
+
+
+def without_pods_of(inventory: Inventory, key: ObjectKey) -> Inventory:
+    """Return the inventory without the pods and ReplicaSets of a workload."""
+    owned = [each for each in inventory.replica_sets if _is_owned(each.metadata, {key})]
+    owners = {key, *(("ReplicaSet", each.namespace, each.name) for each in owned)}
+    return replace(
+        inventory,
+        pods=[each for each in inventory.pods if not _is_owned(each.metadata, owners)],
+        replica_sets=[each for each in inventory.replica_sets if each not in owned],
+    )
+
+
+def _is_owned(metadata: ObjectMeta, owners: set[ObjectKey]) -> bool:
+    owner = metadata.controller
+    return owner is not None and (owner.kind, metadata.namespace or "", owner.name) in owners
+
+
+def counts_revisions_alone(item: Designed, key: str, *, by_labels: bool) -> bool:
+    """Return whether old pods of a rollout do not matter for how its new pods are spread over a key.
+
+    Either the constraint counts each revision alone, or no two pods share a node. New pods then go where pods of an
+    empty workload might go in some order, so a promise on every order also holds after a rollout.
+
+    Args:
+        item: the workload.
+        key: topology key.
+        by_labels: whether the API server and kube-scheduler use ``matchLabelKeys``.
+    """
+    pod = item.spec.template.spec
+    hard = (each for each in pod.topology_spread_constraints or () if each.when_unsatisfiable == DO_NOT_SCHEDULE)
+    if by_labels and any(each.topology_key == key and _HASH in (each.match_label_keys or ()) for each in hard):
+        return True
+    anti = pod.affinity.pod_anti_affinity if pod.affinity else None
+    terms = (anti.required_during_scheduling_ignored_during_execution if anti else None) or ()
+    own = any(each.label_selector == item.spec.selector and each.topology_key == HOSTNAME for each in terms)
+    return key == HOSTNAME and own

@@ -1,0 +1,64 @@
+"""The page of `answers.promise_check`."""
+
+from __future__ import annotations
+
+from topospread.answers.promise_check import CheckedPromise, OrderedPod, PromiseCheck
+from topospread.answers.words import counted, listed
+from topospread.render.blocks import Fact, Page, Part, Role, Section, Span, Table, Verdict
+
+_KEPT: dict[str, tuple[str, Role]] = {
+    "yes": ("kept", "good"),
+    "no": ("not kept", "bad"),
+    "unknown": ("not decided", "unsure"),
+}
+
+
+def page(answer: PromiseCheck) -> Page:
+    """Return the page."""
+    broken = [each for each in answer.promises if each.verdict == "no" and each.order]
+    parts: list[Part] = [Verdict(answer.verdict, answer.says)]
+    parts += [Fact("why", each.says) for each in answer.causes[:2]]
+    if any(each.drill for each in broken):
+        parts.append(Fact("next", f"--save-drill FILE writes the {counted(len(broken[0].order), 'step')} as a drill"))
+    parts += [
+        Fact("not judged", f"{each.because} ({listed(each.pods, 2)})" if each.pods else each.because)
+        for each in answer.unjudged[:2]
+    ]
+    order = {"no": 0, "unknown": 1, "yes": 2}
+    rows = sorted(answer.promises, key=lambda each: order[each.verdict])
+    heads = "WORKLOAD", "", "PROMISE", "GROUND"
+    parts.append(Section("", (Table(heads, tuple(map(_row, rows)), more="promises"),)))
+    parts += [
+        Section(f"{each.workload} {each.want}: the counterexample", (_steps(each),), wide=True) for each in broken
+    ]
+    remarks = (*answer.warnings, *answer.notes)
+    if remarks:
+        parts.append(Section("", tuple(Fact("note", each) for each in remarks), wide=True))
+    return Page(answer.says, tuple(parts))
+
+
+def _row(each: CheckedPromise) -> tuple[Span, ...]:
+    word, role = _KEPT[each.verdict]
+    namespace, _, name = each.workload.split("/")
+    ground = each.says if each.says.startswith("counted") else f"{each.when}: {each.says}"
+    return Span(f"{namespace}/{name}", "name"), Span(word, role), Span(each.want), Span(ground)
+
+
+def _steps(each: CheckedPromise) -> Table:
+    rows = tuple((number, _happens(step)) for number, step in enumerate(each.order, 1))
+    return Table(("", "STEP"), rows)
+
+
+def _happens(step: OrderedPod) -> str:
+    name = f"{step.namespace}/{step.workload.partition('/')[2]}"
+    match step.does:
+        case "ready":
+            return f"a new pod of {name} is ready"
+        case "deleted":
+            return f"an old pod of {name} on {step.node} is deleted"
+        case "gone":
+            return f"the deleted pod of {name} on {step.node} is gone"
+    others = f" (or {listed(step.equal, 3)})" if step.equal else ""
+    if step.does == "stands":
+        return f"an old pod of {name} on {step.node}{others}"
+    return f"{name} on {step.node}{others}" if step.node else f"{name} is pending"
