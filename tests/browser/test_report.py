@@ -83,7 +83,7 @@ def test_names_are_hashed_when_that_is_asked_for(page: Page, tmp_path: Path) -> 
     [
         (("simulate", *DEMO), "with everything placed that waits"),
         (("status", *DEMO), "as it was read"),
-        (("explain", "shop/deploy/checkout", *DEMO), "Scores beside its rivals"),
+        (("why", "shop/deploy/checkout", *DEMO), "Scores beside its rivals"),
         (("drill", *DEMO, "--fail", "zone=eu-west-1a"), "fail zone=eu-west-1a"),
     ],
     ids=lambda each: each[0] if isinstance(each, tuple) else "",
@@ -125,7 +125,7 @@ def test_a_name_in_it_is_text(page: Page, tmp_path: Path) -> None:
     cluster = tmp_path / "cluster.json"
     cluster.write_text(json.dumps({"apiVersion": "v1", "kind": "List", "items": [node]}))
     path = tmp_path / "report.html"
-    run("serve", str(cluster), "--export", str(path))
+    run("serve", "-f", str(cluster), "--export", str(path))
     page.goto(path.as_uri())
     expect(page.locator("#panel h2")).to_be_visible()
 

@@ -1,4 +1,4 @@
-"""`topospread explain` as users run it: exit codes, what is meant by a name, manifests, JSON, pictures."""
+"""`topospread why` as users run it: exit codes, what is meant by a name, manifests, JSON, pictures."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ Done = subprocess.CompletedProcess[str]
 
 def explain(*words: str | Path, standard_input: str | None = None) -> Done:
     return subprocess.run(
-        [TOPOSPREAD, "explain", *words],
+        [TOPOSPREAD, "why", *words],
         input=standard_input,
         capture_output=True,
         text=True,

@@ -60,14 +60,14 @@ def write(name: str, *objects: dict) -> None:
 
 
 COMMANDS = [
-    *(["simulate", "h.json", "-o", form] for form in ("table", "wide", "summary", "json", "yaml", "name")),
-    *(["status", "h.json", "-o", form] for form in ("table", "wide", "summary", "json", "yaml")),
-    *(["explain", "shop/{pod}", "h.json", "-o", form] for form in ("text", "wide", "json", "yaml", "md", "svg")),
+    *(["simulate", "-f", "h.json", "-o", form] for form in ("table", "wide", "summary", "json", "yaml", "name")),
+    *(["status", "-f", "h.json", "-o", form] for form in ("table", "wide", "summary", "json", "yaml")),
+    *(["why", "shop/{pod}", "-f", "h.json", "-o", form] for form in ("text", "wide", "json", "yaml", "md", "svg")),
     *(["lint", "h.json", "-o", form] for form in ("text", "line", "json", "sarif", "junit", "github")),
-    *(["drill", "h.json", "--each", "node", "-o", form] for form in ("table", "json", "yaml")),
+    *(["drill", "-f", "h.json", "--each", "node", "-o", form] for form in ("table", "json", "yaml")),
     *(["plan", "h.json", "h.json", "-o", form] for form in ("table", "json", "yaml", "markdown")),
-    ["rebalance", "h.json", "-o", "commands"],
-    ["guarantee", "h.json", "--want", "never-waits", "--states", "20"],
+    ["rebalance", "-f", "h.json", "-o", "commands"],
+    ["promise", "check", "-f", "h.json", "--want", "never-waits", "--states", "20"],
 ]
 
 
@@ -96,14 +96,14 @@ def test_stored_names_with_control_characters_are_escaped_in_every_format(run, c
 @pytest.mark.parametrize("form", ["json", "yaml"])
 def test_plain_data_keeps_what_is_escaped(run, form):
     write("h.json", node("a", "z"), pod(f"p{EVIL}"))
-    _, out, _ = run("simulate", "h.json", "-o", form)
+    _, out, _ = run("simulate", "-f", "h.json", "-o", form)
     placed = (json.loads(out) if form == "json" else yaml.safe_load(out))["placements"]
     assert [each["name"] for each in placed] == [f"p{EVIL}"]
 
 
 def test_a_name_of_two_lines_is_refused_where_it_is_read(run):
     write("h.json", node("a\n0 pods pending", "z"))
-    code, out, err = run("simulate", "h.json")
+    code, out, err = run("simulate", "-f", "h.json")
     assert (code, out) == (2, "")
     assert err.count("\n") == 1
     assert "metadata.name: Invalid value: a name has one line" in err
@@ -115,13 +115,13 @@ def test_a_name_of_two_lines_is_refused_where_it_is_read(run):
         (".topospread.yaml", 'lint: {kube-version: "1\\n::error::x\\e[31m"}', ["lint", "."]),
         (".topospread.yaml", 'lint: {"a\\n::error::x\\e": 1}', ["lint", "."]),
         ("config.yaml", 'kind: "\\e]0;x\\a\\n::x"\napiVersion: x/v1', ["config", "validate", "config.yaml"]),
-        ("config.yaml", 'kind: "\\e\\n::x"\napiVersion: x/v1', ["simulate", "h.json", "--config", "config.yaml"]),
-        ("pools.yaml", 'kind: "\\e\\n::x"\napiVersion: x/v1', ["simulate", "h.json", "--pools", "pools.yaml"]),
-        ("drill.yaml", 'apiVersion: topospread.dev/v1alpha1\nkind: Drill\n"\\e\\n::x": 1', ["drill", "--check", "."]),
-        ("audit.jsonl", '{"kind":"\\u001b[31m","auditID":"\\n::x"}', ["replay", "h.json", "--audit", "audit.jsonl"]),
+        ("config.yaml", 'kind: "\\e\\n::x"\napiVersion: x/v1', ["simulate", "-f", "h.json", "--config", "config.yaml"]),
+        ("pools.yaml", 'kind: "\\e\\n::x"\napiVersion: x/v1', ["simulate", "-f", "h.json", "--pools", "pools.yaml"]),
+        ("drill.yaml", 'apiVersion: topospread.dev/v1alpha1\nkind: Drill\n"\\e\\n::x": 1', ["drill", "--check", "-f", "."]),
+        ("audit.jsonl", '{"kind":"\\u001b[31m","auditID":"\\n::x"}', ["why", "-f", "h.json", "--audit", "audit.jsonl"]),
         ("::stop-commands::tok/x.yaml", "a: [", ["lint", "::stop-commands::tok"]),
-        ("::stop-commands::tok/x.yaml", "a: [", ["simulate", "::stop-commands::tok"]),
-        ("\x1b[31m\u202e.yaml", "a: [", ["simulate", "\x1b[31m\u202e.yaml"]),
+        ("::stop-commands::tok/x.yaml", "a: [", ["simulate", "-f", "::stop-commands::tok"]),
+        ("\x1b[31m\u202e.yaml", "a: [", ["simulate", "-f", "\x1b[31m\u202e.yaml"]),
     ],
 )
 def test_files_of_every_kind_forge_no_error(run, name, text, arguments):
@@ -167,10 +167,10 @@ def test_an_output_that_cannot_be_written_is_told_from_other_failures(run, monke
         raise PermissionError(13, "Permission denied", "/run/x\x1b")
 
     monkeypatch.setattr("topospread.sources.load.load", fail)
-    code, _, err = run("simulate", "h.json", "--cluster", "nodes=1")
+    code, _, err = run("simulate", "-f", "h.json", "--on", "nodes=1")
     assert (code, err) == (3, "error: /run/x\\u001b: Permission denied; TOPOSPREAD_DEBUG=1 shows where\n")
     monkeypatch.setenv("TOPOSPREAD_DEBUG", "1")
-    _, _, err = run("simulate", "h.json", "--cluster", "nodes=1")
+    _, _, err = run("simulate", "-f", "h.json", "--on", "nodes=1")
     assert "Traceback (most recent call last)" in err
 
 

@@ -69,14 +69,14 @@ def test_a_simulation_of_a_namespace_is_what_the_command_writes() -> None:
 def test_an_explanation_is_what_the_command_writes(inputs: list[Path]) -> None:
     target = "deploy/checkout" if inputs is DEMO else "deploy/web"
     result = topospread.why(inputs, target)
-    assert result.to_json() == written("explain", target, *inputs)
+    assert result.to_json() == written("why", target, *inputs)
     assert json.loads(result.to_json()) == result.to_dict()
 
 
 def test_a_status_is_what_the_command_writes() -> None:
     shop = ROOT / "docs/how-to/shop.json"
     result = topospread.status(shop)
-    assert result.to_json() == written("status", shop)
+    assert result.to_json() == written("status", "-f", shop)
     assert json.loads(result.to_json()) == result.to_dict()
 
 
@@ -84,19 +84,19 @@ def test_capacity_is_what_the_command_writes() -> None:
     for inputs in (DEMO, topospread.load(*DEMO)):
         found = topospread.capacity(inputs, "shop/deploy/checkout", each_zone=True)
         assert found.to_json() == written(
-            "capacity", *DEMO, "--of", "shop/deploy/checkout", "--each", "zone", "-o", "json"
+            "capacity", *DEMO, "shop/deploy/checkout", "--each", "zone", "-o", "json"
         )
         assert json.loads(found.to_json()) == found.to_dict()
 
 
 def test_traffic_is_what_the_command_writes_of_it() -> None:
     shop, cluster = ROOT / "docs/how-to/traffic/shop.yaml", "zones=3,nodes=6"
-    given = ["--cluster", cluster, "--traffic", "--clients", "deploy/web", "--price", "0.02", "-o", "json"]
+    given = ["--on", cluster, "--traffic", "--clients", "deploy/web", "--price", "0.02", "-o", "json"]
     simulation = topospread.simulate(shop, cluster=cluster, keep_after=True)
     found = topospread.traffic(simulation.after, clients=["deploy/web"], price=0.02)
-    assert found.to_dict() == json.loads(written("simulate", shop, *given))["traffic"]
+    assert found.to_dict() == json.loads(written("simulate", "-f", shop, *given))["traffic"]
     played = topospread.drill(shop, [read_scale("deploy/api=5", "")], cluster=cluster, keep_after=True)
-    steps = json.loads(written("drill", shop, *given, "--scale", "deploy/api=5"))["steps"]
+    steps = json.loads(written("drill", "-f", shop, *given, "--scale", "deploy/api=5"))["steps"]
     for step, told in zip(played.steps, steps, strict=True):
         after = topospread.traffic(step.after, clients=["deploy/web"], price=0.02)
         assert json.loads(after.to_json()) == after.to_dict() == told["traffic"]
@@ -106,7 +106,7 @@ def test_a_lint_report_is_what_the_command_writes() -> None:
     web = "docs/reference/lint/web.yaml"
     result = topospread.lint(web, cluster="zones=3,nodes=6", settings=topospread.find_settings(str(ROOT)))
     assert len(result) > 0
-    assert result.to_json() == written("lint", web, "--cluster", "zones=3,nodes=6")
+    assert result.to_json() == written("lint", web, "--on", "zones=3,nodes=6")
     assert json.loads(result.to_json()) == result.to_dict()
 
 

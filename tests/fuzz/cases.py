@@ -327,8 +327,8 @@ def _word(draw: random.Random) -> str:
 
 
 _READING = (
-    lambda draw: ["--cluster", draw.choice(("zones=3,nodes=6", "nodes=2,cpu=1", "zones=2,nodes=2", _word(draw)))],
-    lambda draw: ["--cluster", "cluster.yaml"],
+    lambda draw: ["--on", draw.choice(("zones=3,nodes=6", "nodes=2,cpu=1", "zones=2,nodes=2", _word(draw)))],
+    lambda draw: ["--on", "cluster.yaml"],
     lambda draw: ["--config", "config.yaml"],
     lambda draw: ["--kube-version", draw.choice(("1.18", "1.25", "1.33", "1.36", _word(draw)))],
     lambda draw: ["-n", draw.choice(("shop", "shop", "default", _word(draw)))],
@@ -608,8 +608,8 @@ def draw_case(seed: int, command: str = "") -> Case:
         )
     if arguments[0] == "lint" and draw.random() < 0.2:
         files[".topospread.yaml"] = _file(draw, "settings")
-    if not {*_WITHOUT_CLUSTER, "--cluster"} & set(arguments) and draw.random() < 0.5:
-        arguments += ["--cluster", "zones=3,nodes=6"]
+    if not {*_WITHOUT_CLUSTER, "--on"} & set(arguments) and draw.random() < 0.5:
+        arguments += ["--on", "zones=3,nodes=6"]
     return Case(seed, arguments, {name: data for name, data in files.items() if _is_name(name)}, stdin)
 
 

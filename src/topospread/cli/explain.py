@@ -1,4 +1,4 @@
-"""``topospread explain``: why a pod is pending and what would let it in, or why it is where it is."""
+"""``topospread why``: why a pod is pending and what would let it in, or why it is where it is."""
 
 from __future__ import annotations
 
@@ -49,12 +49,12 @@ Of a pod that waits in a live cluster the events tell since when, and how often 
 
 \b
 Examples:
-  topospread explain web-0 -n shop
-  topospread explain deploy/web cluster.json
-  topospread explain web-0 cluster.json -n shop -o json
-  topospread explain -f new.yaml cluster.json
-  topospread explain deploy/web app.yaml --cluster zones=3,nodes=12,cpu=8,memory=32Gi
-  topospread explain deploy/web cluster.json -o svg=web.svg
+  topospread why web-0 -n shop
+  topospread why deploy/web --on cluster.json
+  topospread why web-0 --on cluster.json -n shop -o json
+  topospread why -f new.yaml --on cluster.json
+  topospread why deploy/web -f app.yaml --on zones=3,nodes=12,cpu=8,memory=32Gi
+  topospread why deploy/web --on cluster.json -o svg=web.svg
 """
 
 _KINDS = frozenset({"Pod", "Deployment", "ReplicaSet", "ReplicationController", "StatefulSet", "DaemonSet", "Job"})

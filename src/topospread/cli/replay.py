@@ -1,4 +1,4 @@
-"""``topospread replay``: what happened in a cluster, from a snapshot and an audit log, or its events."""
+"""``topospread why --audit``: what happened in a cluster, from a snapshot and an audit log, or its events."""
 
 from __future__ import annotations
 
@@ -30,10 +30,10 @@ began it is the last change of a node without which the pod would have found a n
 
 \b
 Examples:
-  topospread replay before.json.gz --audit audit.jsonl
-  topospread replay before.json.gz --audit audit.jsonl -o html=incident.html
-  topospread replay before.json.gz --audit audit.jsonl -o json
-  topospread replay before.json.gz --events events.json --since 2026-11-22T16:42:12Z
+  topospread why --on before.json.gz --audit audit.jsonl
+  topospread why --on before.json.gz --audit audit.jsonl -o html=incident.html
+  topospread why --on before.json.gz --audit audit.jsonl -o json
+  topospread why --on before.json.gz --events events.json --since 2026-11-22T16:42:12Z
 """
 
 

@@ -119,7 +119,7 @@ def html_text(given: Mapping[str, Any], wish: ReportWish) -> str:
         wish = with_fields(wish, inventory=anonymous(wish.inventory, read_salt(given)), shown=kept)
         name = "an anonymous cluster"
     words = (
-        () if given["anonymous"] else (*given["paths"], *(["--cluster", given["cluster"]] if given["cluster"] else []))
+        () if given["anonymous"] else (*given["paths"], *(["--on", given["cluster"]] if given["cluster"] else []))
     )
     served = ServedCluster.begin(wish.inventory, wish.options, InputWords(name, words))
     return report(served, ReportView(wish.steps, wish.shown))

@@ -9,7 +9,7 @@ from pathlib import Path
 ROOT = Path(__file__).parents[3]
 AT_ZERO = ROOT / "docs/how-to/pools-at-zero"
 MAIN = "from topospread.cli.main import main; main()"
-TWO = ["--cluster", "zones=2,nodes=2"]
+TWO = ["--on", "zones=2,nodes=2"]
 
 
 def run(*words: str) -> str:
@@ -30,7 +30,7 @@ def test_lint_says_whether_min_domains_can_be_met(tmp_path: Path) -> None:
 
 
 def test_explain_says_it_of_the_pod() -> None:
-    explain = ["explain", "deploy/web", str(AT_ZERO / "web.yaml"), *TWO, "--no-suggestions", "-o", "wide"]
+    explain = ["why", "deploy/web", "-f", str(AT_ZERO / "web.yaml"), *TWO, "--no-suggestions", "-o", "wide"]
     assert "scale-up" not in run(*explain)
     assert "note: minDomains 3 of topology.kubernetes.io/zone is met only after a scale-up" in run(
         *explain, "--pools", str(AT_ZERO / "pools.yaml")
@@ -38,7 +38,7 @@ def test_explain_says_it_of_the_pod() -> None:
 
 
 def test_a_file_that_is_none_is_bad_input() -> None:
-    words = ["simulate", str(AT_ZERO / "web.yaml"), *TWO, "--pools", str(AT_ZERO / "web.yaml")]
+    words = ["simulate", "-f", str(AT_ZERO / "web.yaml"), *TWO, "--pools", str(AT_ZERO / "web.yaml")]
     done = subprocess.run([sys.executable, "-c", MAIN, *words], capture_output=True, text=True, check=False)
     assert (done.returncode, done.stdout) == (2, "")
     assert "expected kind Pools" in done.stderr

@@ -54,7 +54,7 @@ def test_commands_evict_and_wait_and_never_delete() -> None:
 
 
 def test_nothing_to_do_is_said(tmp_path: Path) -> None:
-    done = run(str(ROOT / "examples/demo/shop.yaml"), "--cluster", "zones=3,nodes=9")
+    done = run(str(ROOT / "examples/demo/shop.yaml"), "--on", "zones=3,nodes=9")
     assert done.returncode == 0
     assert "nothing to do on 9 nodes" in done.stdout
     assert "# There is nothing to evict." in run(SHOP, "-l", "app=cache", "-o", "commands").stdout
@@ -97,13 +97,13 @@ def test_status_names_the_command_to_type() -> None:
         done = subprocess.run([sys.executable, "-c", MAIN, *words], capture_output=True, text=True, check=False)
         return " ".join(done.stdout.split())
 
-    status = said("status", SHOP).replace("- ", "-")
-    assert f"topospread rebalance {SHOP} mends what is beyond maxSkew with 1 eviction" in status
-    assert f"topospread drill {SHOP} --each zone plays the loss of each zone" in status
+    status = said("status", "-f", SHOP).replace("- ", "-")
+    assert f"topospread rebalance -f {SHOP} mends what is beyond maxSkew with 1 eviction" in status
+    assert f"topospread drill -f {SHOP} --each zone plays the loss of each zone" in status
     pending = str(ROOT / "docs/how-to/on-call/cluster.yaml")
-    wanted = f"topospread capacity {pending} --of shop/deployment/checkout --buy says which new node"
-    assert wanted in said("status", pending)
-    assert "topospread rebalance" not in said("status", SHOP, "-l", "app=cache")
+    wanted = f"topospread capacity shop/deployment/checkout -f {pending} --buy -f says which new node"
+    assert wanted in said("status", "-f", pending)
+    assert "topospread rebalance" not in said("status", "-f", SHOP, "-l", "app=cache")
 
 
 LISTENS = "import os, signal; signal.signal(signal.SIGINT, signal.default_int_handler)\n"
@@ -123,7 +123,7 @@ SCHEMA = json.loads((ROOT / "docs/reference/rebalance.schema.json").read_text())
 
 def ended(module: str, function: str, number: int, *words: str) -> subprocess.CompletedProcess[str]:
     press = LISTENS + PRESS.format(module=module, function=function, number=number)
-    command = [sys.executable, "-c", press + MAIN, "rebalance", SHOP, "--max-skew", "1", *words]
+    command = [sys.executable, "-c", press + MAIN, "rebalance", "-f", SHOP, "--max-skew", "1", *words]
     return subprocess.run(command, capture_output=True, text=True, check=False)
 
 
@@ -178,7 +178,7 @@ def test_a_second_ctrl_c_ends_at_once() -> None:
     twice = ended("rebalance", "carry_out", 1, "-o", "json")
     assert json.loads(twice.stdout)["evictions"]
     press = PRESS.replace("== {number}", "<= 2").format(module="rebalance", function="carry_out")
-    command = [sys.executable, "-c", LISTENS + press + MAIN, "rebalance", SHOP, "-o", "json"]
+    command = [sys.executable, "-c", LISTENS + press + MAIN, "rebalance", "-f", SHOP, "-o", "json"]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert (done.returncode, done.stdout, done.stderr) == (130, "", "interrupted\n")
 
@@ -199,7 +199,7 @@ def test_ctrl_c_while_evictions_are_carried_out_says_which_were(tmp_path: Path) 
     path = "/api/v1/namespaces/shop/pods"
     with answering_server(tmp_path) as server:
         server.answers[path] = json.dumps({"items": pods}).encode()
-        command = [sys.executable, "-c", LISTENS + MAIN, "rebalance", SHOP, "--max-skew", "1", "-o", "json", "--apply"]
+        command = [sys.executable, "-c", LISTENS + MAIN, "rebalance", "-f", SHOP, "--max-skew", "1", "-o", "json", "--apply"]
         running = subprocess.Popen(
             [*command, "--kubeconfig", str(server.kubeconfig)],
             stdout=subprocess.PIPE,

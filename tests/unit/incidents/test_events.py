@@ -159,6 +159,6 @@ def test_one_log_is_named() -> None:
     with pytest.raises(UsageError, match="one of them"):
         replay(BEFORE)
     for words in ([], ["--events", REAL, "--audit", REAL]):
-        done = CliRunner().invoke(command, ["replay", BEFORE, *words])
+        done = CliRunner().invoke(command, ["why", "-f", BEFORE, *words])
         assert isinstance(done.exception, UsageError)
         assert "--audit FILE or --events FILE" in str(done.exception)

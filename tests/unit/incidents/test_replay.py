@@ -162,7 +162,7 @@ def test_json_has_the_documented_form_and_a_pod_that_waited_gives_1(tmp_path: Pa
     cut.write_text("\n".join(lines[: last + 1]) + "\n")
     schema = json.loads((ROOT / "docs/reference/why-history.schema.json").read_text())
     for log in (REAL, str(cut)):
-        done = CliRunner().invoke(command, ["replay", BEFORE, "--audit", log, "-o", "json"], standalone_mode=False)
+        done = CliRunner().invoke(command, ["why", "-f", BEFORE, "--audit", log, "-o", "json"], standalone_mode=False)
         assert done.return_value == 1
         jsonschema.validate(json.loads(done.stdout), schema)
 
@@ -205,7 +205,7 @@ def test_a_pod_that_waits_to_the_end_is_said(tmp_path: Path) -> None:
 
 def test_the_timeline_is_a_picture_and_a_page_that_fetches_nothing(tmp_path: Path) -> None:
     picture, page = tmp_path / "one.svg", tmp_path / "one.html"
-    words = ["replay", BEFORE, "--audit", REAL, "-o", f"svg={picture}", "-o", f"html={page}"]
+    words = ["why", "-f", BEFORE, "--audit", REAL, "-o", f"svg={picture}", "-o", f"html={page}"]
     assert CliRunner().invoke(command, words, standalone_mode=False).return_value == 1
     ET.fromstring(picture.read_text())
     assert "default/web-2" in picture.read_text()

@@ -32,7 +32,7 @@ def test_pods_that_the_extender_would_keep_off_are_told_and_placed_all_the_same(
     plain = topospread.simulate(manifest(tmp_path, text=None), cluster=CLUSTER)
     assert [each.node for each in asking.placements] == [each.node for each in plain.placements]
     (note,) = said(asking.notes)
-    assert note.startswith("Deployment web: topospread extender would keep 2 of 10 pods off the nodes")
+    assert note.startswith("Deployment web: topospread run extender would keep 2 of 10 pods off the nodes")
     assert said(plain.notes) == []
 
 
@@ -43,7 +43,7 @@ def test_pods_that_stand_as_they_ask_are_not_told(tmp_path: Path) -> None:
 
 def test_an_explanation_says_what_the_extender_would_filter(tmp_path: Path) -> None:
     explained = explain(str(MANIFEST), "deploy/web", cluster=CLUSTER)
-    assert said(explained.notes)[0].startswith("topospread extender would filter 4 of 6 nodes: 2 topology")
+    assert said(explained.notes)[0].startswith("topospread run extender would filter 4 of 6 nodes: 2 topology")
     plain = explain(manifest(tmp_path, text=None), "deploy/web", cluster=CLUSTER)
     assert said(plain.notes) == []
 

@@ -288,9 +288,9 @@ _TO_8 = "path: /spec/replicas\n  value: 8"
         ("uncordon node=node-1", "kubectl uncordon node-1", "path: /spec/unschedulable\n  value: false"),
         ("drain zone=zone-a", f"kubectl drain -l {ZONE}=zone-a --ignore-daemonsets", ""),
         (f"cordon {ZONE}=zone-a", f"kubectl cordon -l {ZONE}=zone-a", "path: /spec/unschedulable\n  value: true"),
-        ("fail zone=zone-a", "topospread drill app.json --fail zone=zone-a", ""),
-        ("wait 90s", "topospread drill app.json --wait 90s", ""),
-        ("add 2 like node-1 in zone-b", "topospread drill app.json --add-nodes 2 --like node-1 --zone zone-b", ""),
+        ("fail zone=zone-a", "topospread drill -f app.json --fail zone=zone-a", ""),
+        ("wait 90s", "topospread drill -f app.json --wait 90s", ""),
+        ("add 2 like node-1 in zone-b", "topospread drill -f app.json --add-nodes 2 --like node-1 --zone zone-b", ""),
     ],
 )
 def test_each_step_has_the_command_that_brings_it_about(answers: Answers, step: str, command: str, patch: str) -> None:

@@ -64,7 +64,7 @@ def test_nobody_is_asked_and_nothing_leads_to_a_server() -> None:
     ("words", "told"),
     [
         (["status", *DEMO, "--anonymous"], "--anonymous requires a file: --html"),
-        (["explain", "deploy/x", *DEMO, "-o", "html=x", "-o", "svg=x.svg", "--anonymous"], "the picture shows names"),
+        (["why", "deploy/x", *DEMO, "-o", "html=x", "-o", "svg=x.svg", "--anonymous"], "the picture shows names"),
         (["serve", *DEMO, "--anonymous"], "--anonymous requires --export"),
         (
             ["status", *DEMO, "--html", "/nowhere/report.html"],
