@@ -1,4 +1,4 @@
-"""How long an admission request takes: a process of `topospread webhook` asked over HTTPS, one request at a time.
+"""How long an admission request takes: a process of `topospread run webhook` asked over HTTPS, one request at a time.
 
     python -m benchmarks.admission [--count N]
 
@@ -46,7 +46,7 @@ def started(folder: Path) -> tuple[subprocess.Popen[bytes], int]:
         one.bind(("127.0.0.1", 0))
         port: int = one.getsockname()[1]
     flags = ["--policy", POLICY, "--tls-cert-file", files[0], "--tls-private-key-file", files[1]]
-    process = subprocess.Popen([TOPOSPREAD, "webhook", *flags, "--host", "127.0.0.1", "--port", str(port)])
+    process = subprocess.Popen([TOPOSPREAD, "run", "webhook", *flags, "--host", "127.0.0.1", "--port", str(port)])
     return process, port
 
 

@@ -45,36 +45,38 @@ def commands(folder: Path, *, quick: bool) -> Iterator[Command]:
     example = _ROOT / "examples" / "conflicting-constraints"
     yield Command(
         "simulate, an example of three nodes",
-        ("simulate", str(example / "cluster.yaml"), str(example / "app.yaml")),
+        ("simulate", "-f", str(example / "cluster.yaml"), "-f", str(example / "app.yaml")),
         0.35,
         runs=7,
     )
     manifests.write_manifests(folder / "manifests", 2_000)
     yield Command("lint, 2,000 manifests", ("lint", str(folder / "manifests")), 10)
-    held = ("lint", str(folder / "manifests"), "--cluster", "zones=3,nodes=30")
+    held = ("lint", str(folder / "manifests"), "--on", "zones=3,nodes=30")
     yield Command("lint, the same against 30 nodes", held, 10)
     many = folder / "deployments.json"
     manifests.write_deployments(many, 5_000)
     name = "lint, 5,000 Deployments of one namespace against 30 nodes"
-    yield Command(name, ("lint", str(many), "--cluster", "zones=3,nodes=30"), 5)
+    yield Command(name, ("lint", str(many), "--on", "zones=3,nodes=30"), 5)
     daemons = folder / "daemons.json"
     clusters.write_daemon_sets(daemons, 5_000, 20)
     name = "simulate, 20 DaemonSets on 5,000 nodes, each with a Service"
-    yield Command(name, ("simulate", str(daemons)), 10, megabytes=1_000)
+    yield Command(name, ("simulate", "-f", str(daemons)), 10, megabytes=1_000)
     app = folder / "app.json"
     clusters.write_deployment(app, "hard2", 5_000)
     for pods in (5_000,) if quick else (5_000, 100_000):
         snapshot = folder / f"cluster-{pods}.json"
         clusters.write_snapshot(snapshot, 5_000, pods)
         name = f"simulate, JSON of 5,000 nodes and {pods:,} pods, 5,000 replicas"
-        yield Command(name, ("simulate", str(snapshot), str(app), "-o", "name"), 4)
+        yield Command(name, ("simulate", "-f", str(snapshot), "-f", str(app), "-o", "name"), 4)
     if not quick:
         full = folder / "workloads.json"
         clusters.write_workloads(full, 5_000, 1_000, 50)
         name = "5,000 nodes, 50,000 pods of 1,000 Deployments with Services and budgets"
-        yield Command(f"status, {name}", ("status", str(full)), 6)
-        yield Command(f"simulate, {name}, 5,000 replicas more", ("simulate", str(full), str(app), "-o", "name"), 5)
-        bare = ("status", str(snapshot), "-o", "summary")
+        yield Command(f"status, {name}", ("status", "-f", str(full)), 6)
+        yield Command(
+            f"simulate, {name}, 5,000 replicas more", ("simulate", "-f", str(full), "-f", str(app), "-o", "name"), 5
+        )
+        bare = ("status", "-f", str(snapshot), "-o", "summary")
         yield Command("status, 5,000 nodes, 100,000 bare pods", bare, 20)
         yield Command(
             "capacity after each zone's loss, 1,000 nodes, 20,000 pods of 200 Deployments", _losses(folder), 120, 1
@@ -82,7 +84,7 @@ def commands(folder: Path, *, quick: bool) -> Iterator[Command]:
         skewed = folder / "skewed.json"
         clusters.write_skewed(skewed, 1_000, 200, 100)
         name = "rebalance, 1,000 nodes, 20,000 pods of 200 Deployments that stand anywhere"
-        yield Command(name, ("rebalance", str(skewed), "-o", "summary"), 60, runs=1)
+        yield Command(name, ("rebalance", "-f", str(skewed), "--exit-zero"), 60, runs=1)
 
 
 def in_yaml(folder: Path, pods: int) -> Iterator[Command]:
@@ -91,7 +93,7 @@ def in_yaml(folder: Path, pods: int) -> Iterator[Command]:
     with written.open("w") as file:
         yaml.dump(json.loads(written.with_suffix(".json").read_text()), file, Dumper=yaml.CSafeDumper)
     name = f"simulate, YAML of 5,000 nodes and {pods:,} pods, 5,000 replicas"
-    yield Command(name, ("simulate", str(written), str(folder / "app.json"), "-o", "name"), 120, runs=1)
+    yield Command(name, ("simulate", "-f", str(written), "-f", str(folder / "app.json"), "-o", "name"), 120, runs=1)
 
 
 def _losses(folder: Path) -> tuple[str, ...]:
@@ -99,7 +101,7 @@ def _losses(folder: Path) -> tuple[str, ...]:
     hard = folder / "hard.json"
     items = [*map(clusters.node, range(1_000)), *(drills.deployment(i, 100) for i in range(200))]
     hard.write_text(json.dumps({"apiVersion": "v1", "kind": "List", "items": items}))
-    return ("capacity", str(hard), "--of", "deploy/app-0", "--each", "zone", "-o", "summary")
+    return ("capacity", "-f", str(hard), "deploy/app-0", "--each", "zone", "--exit-zero")
 
 
 def measure(command: Command) -> Runs:

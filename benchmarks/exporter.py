@@ -1,4 +1,4 @@
-"""What `topospread export` costs on a large cluster: first figures, an event until it is shown, a scrape.
+"""What `topospread run exporter` costs on a large cluster: first figures, an event until it is shown, a scrape.
 
 python -m benchmarks.exporter    prints the table of docs/performance.md
 """

@@ -72,7 +72,7 @@ class Taken:
 @contextmanager
 def served(snapshot: Path) -> Iterator[tuple[str, float, float]]:
     """The page's address, how many seconds it took until it was printed, and how many of the processor."""
-    words = [*_COMMAND, "serve", "--port", "0", str(snapshot)]
+    words = [*_COMMAND, "serve", "--port", "0", "-f", str(snapshot)]
     begun = time.monotonic()
     with subprocess.Popen(words, stderr=subprocess.PIPE, text=True) as running:
         assert running.stderr is not None

@@ -64,10 +64,11 @@ def run_of(folder: Path) -> Run:
         elif word == "--scale":
             name, _, replicas = next(rest).partition("=")
             options["scale"] = {name: int(replicas)}
-        elif word == "--cluster":
-            options["cluster"] = next(rest)
-        else:
-            paths.append(str(folder / word))
+        elif word == "--on":
+            cluster = next(rest)
+            options["cluster"] = cluster if "=" in cluster else str(folder / cluster)
+        elif word == "-f":
+            paths.append(str(folder / next(rest)))
     inventory = topospread.load(*paths, cluster=options.pop("cluster", None))
     return prepare(inventory, SimulationOptions(**options))
 

@@ -44,7 +44,7 @@ What becomes of a pod that is created is compared with the API server's own code
 1.27, 1.31, 1.33, 1.34 and 1.37, on random pods and gates; for the other versions the rules are read from their sources.
 
 ```console
-$ topospread simulate docs/reference/min-domains.yaml --cluster zones=3,nodes=6 --kube-version 1.26
+$ topospread simulate -f docs/reference/min-domains.yaml --on zones=3,nodes=6 --kube-version 1.26
 default/web  Deployment · 6 replicas · 6 placed
   → node-1, node-2, node-3, node-4, node-5, node-6
   topology.kubernetes.io/zone  hard  maxSkew 1  skew 0

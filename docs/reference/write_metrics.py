@@ -14,9 +14,9 @@ HEAD = """\
 
 Printed from the table by `python docs/reference/write_metrics.py`.
 
-[`topospread export`](cli.md#topospread-export) serves these under `/metrics`, `topospread scheduler --export` beside
-its own. They are Prometheus' text, or OpenMetrics where the request accepts it. How to scrape them, the alerts and the
-dashboard are in [the how-to](../how-to/prometheus.md).
+[`topospread run exporter`](cli.md#topospread-run-exporter) serves these under `/metrics`, `topospread run scheduler
+--export` beside its own. They are Prometheus' text, or OpenMetrics where the request accepts it. How to scrape them,
+the alerts and the dashboard are in [the how-to](../how-to/prometheus.md).
 
 - `workload` is the controller as `topospread status` names it, `Deployment/web`; a bare pod is `Pod/web-0`.
 - A constraint has one series. Where older pods bring it with other values, it is the revision that exceeds it most.

@@ -15,7 +15,7 @@ HEAD = """\
 # Rules
 
 What [`topospread lint`](../lint.md) looks for. Written from the rules themselves by
-`python docs/reference/write_rules.py`; `topospread lint --explain RULE` prints a page in the terminal.
+`python docs/reference/write_rules.py`; `topospread explain RULE` prints a page in the terminal.
 
 Severities: `error`, what is meant cannot happen; `warning`, very probably not what is meant; `hint`, may well be meant.
 

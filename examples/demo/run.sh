@@ -8,5 +8,5 @@ show() {
   "$@" && code=0 || code=$?
   [ "$code" -le 1 ] || exit "$code"   # 1: pods stay pending, which is what the demo shows
 }
-show topospread simulate cluster.yaml shop.yaml
-show topospread simulate cluster.yaml shop.yaml --scale shop/deploy/checkout=16 -n shop
+show topospread simulate --on cluster.yaml -f shop.yaml
+show topospread simulate --on cluster.yaml -f shop.yaml --scale shop/deploy/checkout=16 -n shop

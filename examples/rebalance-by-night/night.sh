@@ -2,4 +2,4 @@
 # For a CronJob or cron: a snapshot, the evictions that it needs, carried out until the first surprise.
 set -eu
 topospread dump now.json
-topospread rebalance now.json -n shop --apply
+topospread rebalance -f now.json -n shop --apply

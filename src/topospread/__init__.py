@@ -16,7 +16,9 @@ from topospread.version import __version__
 if TYPE_CHECKING:
     import os
 
+    from topospread.answers.capacity import Capacity, capacity
     from topospread.answers.promise_check import PromiseCheck, promise_check
+    from topospread.answers.rebalance import Rebalance, rebalance
     from topospread.answers.why import Why, why
     from topospread.api.inventory import Inventory
     from topospread.api.spread import TopologySpreadConstraint, merge, merge_constraints
@@ -34,8 +36,6 @@ if TYPE_CHECKING:
     from topospread.linting.settings import Settings, find_settings, read_settings
     from topospread.promises import Description
     from topospread.promises.describe import describe
-    from topospread.rebalancing import Rebalance
-    from topospread.rebalancing.rebalance import rebalance
     from topospread.service_traffic import Traffic
     from topospread.service_traffic.traffic import traffic
     from topospread.simulation import Simulation
@@ -43,13 +43,11 @@ if TYPE_CHECKING:
     from topospread.sources.configuration import read_configuration
     from topospread.sources.rendering import Rendering
     from topospread.sources.snapshot_save import save
-    from topospread.spare_capacity import CapacityReport
-    from topospread.spare_capacity.capacity import capacity
     from topospread.spread_status import SpreadStatus
     from topospread.spread_status.status import status
 
 _MODULES = {
-    "CapacityReport": "topospread.spare_capacity",
+    "Capacity": "topospread.answers.capacity",
     "Configuration": "topospread.config.profile",
     "Description": "topospread.promises",
     "Design": "topospread.designing",
@@ -60,8 +58,8 @@ _MODULES = {
     "Inventory": "topospread.api.inventory",
     "KubeVersion": "topospread.config.versions",
     "LintReport": "topospread.linting.run",
+    "Rebalance": "topospread.answers.rebalance",
     "PromiseCheck": "topospread.answers.promise_check",
-    "Rebalance": "topospread.rebalancing",
     "Rendering": "topospread.sources.rendering",
     "Settings": "topospread.linting.settings",
     "Simulation": "topospread.simulation",
@@ -70,7 +68,7 @@ _MODULES = {
     "TopospreadError": "topospread.errors",
     "Traffic": "topospread.service_traffic",
     "Why": "topospread.answers.why",
-    "capacity": "topospread.spare_capacity.capacity",
+    "capacity": "topospread.answers.capacity",
     "default_configuration": "topospread.config.load",
     "describe": "topospread.promises.describe",
     "design": "topospread.designing.design",
@@ -85,7 +83,7 @@ _MODULES = {
     "promise_check": "topospread.answers.promise_check",
     "read_configuration": "topospread.sources.configuration",
     "read_settings": "topospread.linting.settings",
-    "rebalance": "topospread.rebalancing.rebalance",
+    "rebalance": "topospread.answers.rebalance",
     "save": "topospread.sources.snapshot_save",
     "simulate": "topospread.simulation.simulate",
     "status": "topospread.spread_status.status",
@@ -94,7 +92,7 @@ _MODULES = {
 }
 
 __all__ = [
-    "CapacityReport",
+    "Capacity",
     "Configuration",
     "Description",
     "Design",

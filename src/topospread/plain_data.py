@@ -11,7 +11,6 @@ from typing import Any
 from topospread.base import json_text
 
 _FORMS = {
-    "CapacityReport": ("capacity_json", "capacity_json"),
     "Comparison": ("comparison_json", "comparison_json"),
     "Description": ("description", "description_json"),
     "Design": ("design", "design_json"),
@@ -20,7 +19,6 @@ _FORMS = {
     "Drill": ("drill_json", "drill_json"),
     "LintReport": ("lint_json", "lint_json"),
     "Orders": ("orders", "orders_json"),
-    "Rebalance": ("rebalance_json", "rebalance_json"),
     "Review": ("review_json", "review_json"),
     "Simulation": ("json", "simulation_json"),
     "Traffic": ("traffic", "traffic_json"),

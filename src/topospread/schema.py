@@ -16,6 +16,8 @@ from topospread.atomic_file import write_file
 from topospread.base import json_text
 
 ANSWERS: dict[str, str] = {
+    "Capacity": "topospread.answers.capacity",
+    "Rebalance": "topospread.answers.rebalance",
     "PromiseCheck": "topospread.answers.promise_check",
     "Why": "topospread.answers.why",
     "WhyHistory": "topospread.answers.why_history",

@@ -83,5 +83,5 @@ def shop(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """The URL of a page on three nodes, one of which takes nobody, so that pods wait."""
     file = tmp_path_factory.mktemp("shop") / "web.yaml"
     file.write_text(WEB)
-    with served(str(file), "--cluster", SHOP_CLUSTER) as url:
+    with served("-f", str(file), "--on", SHOP_CLUSTER) as url:
         yield url

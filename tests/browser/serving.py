@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).parent.parent.parent
-DEMO = [str(ROOT / "examples" / "demo" / name) for name in ("cluster.yaml", "shop.yaml")]
+DEMO = ["--on", str(ROOT / "examples/demo/cluster.yaml"), "-f", str(ROOT / "examples/demo/shop.yaml")]
 COMMAND = (sys.executable, "-c", "import sys; from topospread.cli.main import main; sys.exit(main())")
 
 WEB = """\
@@ -77,7 +77,7 @@ def many_nodes(folder: Path, nodes: int = 5_000, workloads: int = 500, replicas:
     made = [_deployment(f"app-{number:03}", replicas) for number in range(workloads)]
     nowhere = _deployment("nowhere", 1).replace("containers:", "nodeSelector: {nobody: has-this}\n      containers:")
     path.write_text("---\n".join([*made, nowhere]))
-    return [str(path), "--cluster", f"zones=3,racks=10,nodes={nodes},cpu=16,memory=64Gi"]
+    return ["-f", str(path), "--on", f"zones=3,racks=10,nodes={nodes},cpu=16,memory=64Gi"]
 
 
 def _deployment(name: str, replicas: int) -> str:
@@ -127,4 +127,4 @@ def named_nodes(path: Path, zones: list[str], nodes: int) -> list[str]:
     soft = "ScheduleAnyway\n          nodeAffinityPolicy: Ignore"
     text = _deployment("recommendation-service-of-the-european-storefront", 2 * nodes)
     workload.write_text(text.replace("DoNotSchedule", soft).replace("containers:", aside))
-    return [str(path), str(workload)]
+    return ["-f", str(path), "-f", str(workload)]

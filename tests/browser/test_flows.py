@@ -58,7 +58,7 @@ def three(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         "status": {"phase": "Running"},
     }
     path.write_text(json.dumps({"apiVersion": "v1", "kind": "List", "items": [web, evil]}))
-    with served(str(path), "--cluster", "zones=3,nodes=3") as url:
+    with served("-f", str(path), "--on", "zones=3,nodes=3") as url:
         yield url
 
 
@@ -178,7 +178,7 @@ def test_the_map_is_a_table_too(page: Page, demo: str) -> None:
 @pytest.mark.parametrize("host", ["127.0.0.1", "0.0.0.0"])
 def test_without_its_token_the_page_is_not_shown(new_page: NewPage, host: str) -> None:
     chosen = "a-token-that-was-chosen"
-    with served_with_token("--cluster", "zones=3", "--host", host, token=chosen) as url:
+    with served_with_token("--on", "zones=3", "--host", host, token=chosen) as url:
         assert url.endswith(f"/?token={chosen}")
         page = new_page(extra_http_headers={})
         page.goto(url)

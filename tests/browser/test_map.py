@@ -140,7 +140,7 @@ def test_a_name_is_shown_and_never_run(page: Page, tmp_path: Path) -> None:
     pod["spec"] = {"nodeName": "n", "containers": [{"name": "c", "image": "x"}]}
     file = tmp_path / "evil.json"
     file.write_text(json.dumps({"apiVersion": "v1", "kind": "List", "items": [node, pod]}))
-    with served(str(file)) as url:
+    with served("-f", str(file)) as url:
         opened(page, url, "?node=n")
         expect(page.locator("#panel")).to_contain_text(EVIL)
         page.get_by_role("button", name="← All workloads").click()
@@ -181,7 +181,7 @@ def test_what_is_beyond_a_soft_max_skew_is_a_milder_mark_with_words(page: Page, 
         WEB.replace("DoNotSchedule", "ScheduleAnyway").replace("name: web", "name: soft").replace("app: web", "app: s")
     )
     file.write_text(f"{WEB}---\n{soft.replace('app: web', 'app: soft')}")
-    with served(str(file), "--cluster", "zones=3,nodes=3,cpu=16,taint=zone-c:dedicated=x:NoSchedule") as url:
+    with served("-f", str(file), "--on", "zones=3,nodes=3,cpu=16,taint=zone-c:dedicated=x:NoSchedule") as url:
         opened(page, url, "?workload=Deployment/shop/soft")
         over = page.locator("#panel strong.warn")
         expect(over).to_contain_text("~ 4, more than 1")

@@ -21,9 +21,14 @@ from tests.answering_server import answering_server
 ROOT = Path(__file__).parent.parent.parent
 BIN = Path(sys.executable).parent
 TOPOSPREAD = BIN / "topospread"
-MIN_DOMAINS = [ROOT / "examples/min-domains/cluster.yaml", ROOT / "examples/min-domains/app.yaml"]
-ONE_CONSTRAINT = [ROOT / "examples/one-constraint/cluster.yaml", ROOT / "examples/one-constraint/app.yaml"]
-DEMO = [ROOT / "examples/demo/cluster.yaml", ROOT / "examples/demo/shop.yaml"]
+MIN_DOMAINS = ["--on", ROOT / "examples/min-domains/cluster.yaml", "-f", ROOT / "examples/min-domains/app.yaml"]
+ONE_CONSTRAINT = [
+    "--on",
+    ROOT / "examples/one-constraint/cluster.yaml",
+    "-f",
+    ROOT / "examples/one-constraint/app.yaml",
+]
+DEMO = ["--on", ROOT / "examples/demo/cluster.yaml", "-f", ROOT / "examples/demo/shop.yaml"]
 
 Done = subprocess.CompletedProcess[str]
 
@@ -53,7 +58,7 @@ def test_exit_code_1_when_pods_stay_pending() -> None:
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (["simulate", "nowhere.yaml"], "nowhere.yaml"),
+        (["simulate", "-f", "nowhere.yaml"], "nowhere.yaml"),
         (["simulate", *ONE_CONSTRAINT, "--config", "nowhere.yaml"], "nowhere.yaml"),
         (["simulate", *ONE_CONSTRAINT, "--kube-version", "1.4"], "1.4"),
         (["simulate", *ONE_CONSTRAINT, "--feature-gates", "Nope=true"], "unrecognized feature gate: Nope"),
@@ -61,8 +66,8 @@ def test_exit_code_1_when_pods_stay_pending() -> None:
         (["simulate", *ONE_CONSTRAINT, "--run-cron-job", "nope"], "nope"),
         (["simulate", *DEMO, "-n", "nope"], 'no workload in the namespace "nope"; there are '),
         (["simulate", *ONE_CONSTRAINT, "-n", "No.pe"], "-n No.pe: "),
-        (["simulate", *ONE_CONSTRAINT, "--cluster", "zones=many"], "--cluster"),
-        (["simulate", "-", "-"], "twice"),
+        (["simulate", *ONE_CONSTRAINT, "--on", "zones=many"], "--on"),
+        (["simulate", "-f", "-", "-f", "-"], "twice"),
         (["nope"], "there is no command 'nope'"),
     ],
 )
@@ -122,16 +127,16 @@ def test_one_namespace_is_shown_and_all_take_part() -> None:
 
 
 def test_standard_input() -> None:
-    text = "\n---\n".join(path.read_text() for path in ONE_CONSTRAINT)
+    text = "\n---\n".join(path.read_text() for path in (Path(ONE_CONSTRAINT[1]), Path(ONE_CONSTRAINT[3])))
     done = subprocess.run(
-        [TOPOSPREAD, "simulate", "-", "-o", "name"], input=text, capture_output=True, text=True, check=False
+        [TOPOSPREAD, "simulate", "-f", "-", "-o", "name"], input=text, capture_output=True, text=True, check=False
     )
     assert done.stdout == "pod/mypod node4\n"
 
 
 def test_warnings_are_in_the_table_or_on_stderr() -> None:
     folder = ROOT / "examples/scale-down"
-    words = ["simulate", folder / "cluster.yaml", "--scale", "rs/web=3"]
+    words = ["simulate", "-f", folder / "cluster.yaml", "--scale", "rs/web=3"]
     table, names = run(*words), run(*words, "-o", "name")
     assert "warning: no Services are given" in table.stdout
     assert table.stderr == ""
@@ -176,7 +181,7 @@ def test_a_terminal_and_a_pipe_show_the_same_words() -> None:
 
 
 def test_a_closed_pipe_is_no_error() -> None:
-    command = f"'{TOPOSPREAD}' simulate '{DEMO[0]}' '{DEMO[1]}' -o json --scale shop/deploy/checkout=2000"
+    command = f"'{TOPOSPREAD}' simulate --on '{DEMO[1]}' -f '{DEMO[3]}' -o json --scale shop/deploy/checkout=2000"
     done = subprocess.run(
         ["bash", "-c", f"{command} | head -n 1; echo ${{PIPESTATUS[0]}}"],
         capture_output=True,
@@ -190,7 +195,7 @@ def test_a_closed_pipe_is_no_error() -> None:
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="no device that is always full")
 def test_a_full_disk_is_said() -> None:
     done = subprocess.run(
-        ["bash", "-c", f"'{TOPOSPREAD}' simulate '{MIN_DOMAINS[0]}' '{MIN_DOMAINS[1]}' > /dev/full"],
+        ["bash", "-c", f"'{TOPOSPREAD}' simulate --on '{MIN_DOMAINS[1]}' -f '{MIN_DOMAINS[3]}' > /dev/full"],
         capture_output=True,
         text=True,
         check=False,
@@ -199,7 +204,8 @@ def test_a_full_disk_is_said() -> None:
 
 
 def test_closed_standard_input_is_said() -> None:
-    done = subprocess.run(["bash", "-c", f"'{TOPOSPREAD}' simulate - <&-"], capture_output=True, text=True, check=False)
+    command = ["bash", "-c", f"'{TOPOSPREAD}' simulate -f - <&-"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr.startswith("error: ")
 
@@ -236,16 +242,18 @@ def test_completion_scripts_are_scripts(shell: str) -> None:
 HELPS = [
     "",
     "simulate",
-    "explain",
+    "why",
     "lint",
     "plan",
-    "rules",
+    "policies",
+    "explain",
     "config",
     "config validate",
     "config show",
     "config convert",
-    "fields",
     "completion",
+    "help",
+    "version",
 ]
 MANIFEST = (ROOT / "docs/tutorial/app.yaml").read_text()
 CONFIGURATION = (ROOT / "examples/default-constraints/config.yaml").read_text()
@@ -261,7 +269,7 @@ def examples() -> list[str]:
 @pytest.fixture
 def workplace(tmp_path: Path) -> Iterator[Path]:
     """A folder with the files that examples speak of; a kubectl and an API server that answer with them."""
-    cluster = MIN_DOMAINS[0].read_text()
+    cluster = Path(MIN_DOMAINS[1]).read_text()
     nodes = list(yaml.safe_load_all(cluster))
     pod = {
         "apiVersion": "v1",
@@ -281,8 +289,12 @@ def workplace(tmp_path: Path) -> Iterator[Path]:
         files[name] = json.dumps({"apiVersion": "v1", "kind": "List", "items": listed})
     wrapped = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "scheduler"}, "data": {"c": CONFIGURATION}}
     files["scheduler-map.yaml"] = yaml.safe_dump(wrapped)
+    incident = ROOT / "docs/how-to/replay"
+    files["audit.jsonl"] = (incident / "audit.jsonl").read_text()
+    files["events.json"] = (incident / "events.json").read_text()
     for name, text in files.items():
         (tmp_path / name).write_text(text)
+    (tmp_path / "before.json.gz").write_bytes(gzip.compress((incident / "before.json").read_bytes()))
     kubectl = tmp_path / "bin" / "kubectl"
     kubectl.parent.mkdir()
     kubectl.write_text(
@@ -344,16 +356,16 @@ def test_objects_without_a_namespace_go_to_the_one_that_is_given_and_it_is_shown
     cluster = ROOT / "examples/min-domains/cluster.yaml"
 
     def shown(*words: str) -> set[str]:
-        data = json.loads(run("simulate", cluster, two, "-o", "json", *words).stdout)
+        data = json.loads(run("simulate", "-f", cluster, "-f", two, "-o", "json", *words).stdout)
         return {each["namespace"] for each in data["workloads"]}
 
     assert shown() == {"default", "other"}
     assert shown("-n", "demo") == {"demo"}
     assert shown("-n", "demo", "-A") == {"demo", "other"}
     assert shown("-n", "other") == {"other"}
-    assert "other/" in run("explain", "deploy/api", cluster, two, "-n", "other").stdout
-    assert run("explain", "deploy/api", cluster, two, "-n", "demo").returncode == 2
-    assert run("explain", "deploy/api", cluster, two, "-n", "demo", "-A").returncode < 2
+    assert "other/" in run("why", "deploy/api", "-f", cluster, "-f", two, "-n", "other").stdout
+    assert run("why", "deploy/api", "-f", cluster, "-f", two, "-n", "demo").returncode == 2
+    assert run("why", "deploy/api", "-f", cluster, "-f", two, "-n", "demo", "-A").returncode < 2
     status = json.loads(run("status", *ONE_CONSTRAINT, "-n", "demo", "-o", "json").stdout)
     assert {each["namespace"] for each in status["workloads"]} == {"demo"}
     found = json.loads(run("lint", two, "-n", "demo", "-o", "json").stdout)
@@ -365,13 +377,13 @@ def test_what_a_simulation_leaves_is_saved_and_read_by_every_command(tmp_path: P
     first = run("simulate", *MIN_DOMAINS, "--save", after, "-o", "json")
     assert first.returncode == 1
     assert f"{after}: 3 nodes, 8 pods and " in first.stderr
-    again = run("simulate", after, "-o", "json")
+    again = run("simulate", "-f", after, "-o", "json")
     before, now = (json.loads(each.stdout) for each in (first, again))
     assert now["pending"][0]["message"] == before["pending"][0]["message"]
     assert [each["node"] for each in now["placements"]] == [None, None]
     assert now["workloads"][0]["spread"][0]["domains"] == before["workloads"][0]["spread"][0]["domains"]
-    assert json.loads(run("status", after, "-o", "json").stdout)["workloads"][0]["name"] == "web"
-    assert run("explain", "deploy/web", after).returncode == 1
+    assert json.loads(run("status", "-f", after, "-o", "json").stdout)["workloads"][0]["name"] == "web"
+    assert run("why", "deploy/web", "-f", after).returncode == 1
     for words, said in (
         (["--save", "-"], "--save names a file"),
         (["--save", "after.yaml"], "ends in .json.gz"),

@@ -61,7 +61,7 @@ def test_without_a_name_it_is_the_one_that_the_help_says(answers: AnsweringServe
     done = run(answers, "dump")
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout.startswith("cluster.json.gz: 6 nodes, 11 pods and 9 other objects, ")
-    assert run(answers, "status", "cluster.json.gz").returncode == 0
+    assert run(answers, "status", "-f", "cluster.json.gz").returncode == 0
 
 
 def test_standard_output_is_the_snapshot_alone(answers: AnsweringServer) -> None:
@@ -93,7 +93,7 @@ def test_a_file_becomes_anonymous_as_its_cluster_does(answers: AnsweringServer) 
     done = run(answers, "dump", "file.json.gz", "--from", "plain.json.gz", "--anonymous", more=salted)
     assert (done.returncode, done.stderr) == (0, "")
     assert items_of(folder / "file.json.gz") == items_of(folder / "live.json.gz")
-    saved = run(answers, "simulate", "plain.json.gz", "--save", "saved.json.gz", "--anonymous", more=salted)
+    saved = run(answers, "simulate", "-f", "plain.json.gz", "--save", "saved.json.gz", "--anonymous", more=salted)
     assert saved.returncode in (0, 1), saved.stderr
     for name in ("file", "saved"):
         text = gzip.decompress((folder / f"{name}.json.gz").read_bytes()).decode()

@@ -16,10 +16,12 @@ import yaml
 
 ROOT = Path(__file__).parent.parent.parent
 TOPOSPREAD = Path(sys.executable).parent / "topospread"
-MIN_DOMAINS = [ROOT / "examples/min-domains/cluster.yaml", ROOT / "examples/min-domains/app.yaml"]
-DEMO = [ROOT / "examples/demo/cluster.yaml", ROOT / "examples/demo/shop.yaml"]
+MIN_DOMAINS = ["--on", ROOT / "examples/min-domains/cluster.yaml", "-f", ROOT / "examples/min-domains/app.yaml"]
+DEMO = ["--on", ROOT / "examples/demo/cluster.yaml", "-f", ROOT / "examples/demo/shop.yaml"]
 TAINTED = [
+    "--on",
     ROOT / "examples/node-taints-policy-ignore/cluster.yaml",
+    "-f",
     ROOT / "examples/node-taints-policy-ignore/app.yaml",
 ]
 SCHEMA = json.loads((ROOT / "docs/reference/why.schema.json").read_text())
@@ -82,11 +84,11 @@ def test_exit_code_1_for_a_pending_pod() -> None:
         (["a/b/c/d", *MIN_DOMAINS], "write [NAMESPACE/]POD or [NAMESPACE/]KIND/NAME"),
         ([], "name a pod or a workload"),
         (["deploy/web"], "name files or folders to read"),
-        (["deploy/web", "nowhere.yaml"], "nowhere.yaml"),
-        (["-f", DEMO[0], *MIN_DOMAINS], "there is no pod or workload in it"),
-        (["-f", DEMO[1], DEMO[0]], "there are several; name one before the paths: shop/deployment/storefront"),
+        (["deploy/web", "-f", "nowhere.yaml"], "nowhere.yaml"),
+        (["-f", DEMO[1], "--on", DEMO[1]], "there is no pod or workload in it"),
+        ([*DEMO], "there are several; name one: shop/deployment/storefront"),
         (["deploy/web", *MIN_DOMAINS, "-o", "svg=/nowhere/web.svg"], "/nowhere/web.svg"),
-        (["deploy/web", "nowhere.yaml", "-o", "json", "-o", "yaml"], "-o json and -o yaml both print"),
+        (["deploy/web", "-f", "nowhere.yaml", "-o", "json", "-o", "yaml"], "-o json and -o yaml both print"),
     ],
 )
 def test_exit_code_2_and_nothing_on_stdout_for_bad_input(words: list[str | Path], said: str) -> None:
@@ -98,16 +100,16 @@ def test_exit_code_2_and_nothing_on_stdout_for_bad_input(words: list[str | Path]
 
 
 def test_a_manifest_names_what_is_meant_wherever_it_stands() -> None:
-    cluster, app = TAINTED
-    named = explain("-f", app, cluster)
+    _, cluster, _, app = TAINTED
+    named = explain("-f", app, "--on", cluster)
     assert named.returncode == 1
     assert named.stdout.startswith("no: default/mypod finds no node\n")
-    assert explain(cluster, "-f", app).stdout == named.stdout
+    assert explain("--on", cluster, "-f", app).stdout == named.stdout
 
 
 def test_a_manifest_from_standard_input() -> None:
-    cluster, app = TAINTED
-    done = explain("-f", "-", cluster, standard_input=app.read_text())
+    _, cluster, _, app = TAINTED
+    done = explain("-f", "-", "--on", cluster, standard_input=Path(app).read_text())
     assert done.stdout.startswith("no: default/mypod finds no node\n")
     assert "in its manifest: it is placed" in done.stdout
 
@@ -136,9 +138,9 @@ def test_of_a_workload_that_has_all_its_pods_a_manifest_explains_one_more(tmp_pa
     }
     (tmp_path / "cluster.json").write_text(json.dumps({"apiVersion": "v1", "kind": "List", "items": [node, pod]}))
     (tmp_path / "web.json").write_text(json.dumps(replica_set))
-    there = explain("rs/web", tmp_path / "cluster.json", tmp_path / "web.json")
+    there = explain("rs/web", "--on", tmp_path / "cluster.json", "-f", tmp_path / "web.json")
     assert there.stdout.startswith("yes: default/web-1 runs on n,")
-    another = explain("-f", tmp_path / "web.json", tmp_path / "cluster.json")
+    another = explain("-f", tmp_path / "web.json", "--on", tmp_path / "cluster.json")
     assert another.stdout.startswith("yes: default/web-another goes to n\n")
 
 

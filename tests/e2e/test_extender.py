@@ -1,4 +1,4 @@
-"""``topospread extender`` where it never gets as far as a cluster: what is refused, and how it is said."""
+"""``topospread run extender`` where it never gets as far as a cluster: what is refused, and how it is said."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ TOPOSPREAD = Path(sys.executable).parent / "topospread"
 def test_what_cannot_run_is_one_message_and_exit_code_2(words: list[str], said: str) -> None:
     kept = {name: os.environ[name] for name in ("PYTHONPATH",) if name in os.environ}
     done = subprocess.run(
-        [TOPOSPREAD, "extender", *words],
+        [TOPOSPREAD, "run", "extender", *words],
         capture_output=True,
         text=True,
         check=False,

@@ -117,7 +117,11 @@ def test_a_name_of_two_lines_is_refused_where_it_is_read(run):
         ("config.yaml", 'kind: "\\e]0;x\\a\\n::x"\napiVersion: x/v1', ["config", "validate", "config.yaml"]),
         ("config.yaml", 'kind: "\\e\\n::x"\napiVersion: x/v1', ["simulate", "-f", "h.json", "--config", "config.yaml"]),
         ("pools.yaml", 'kind: "\\e\\n::x"\napiVersion: x/v1', ["simulate", "-f", "h.json", "--pools", "pools.yaml"]),
-        ("drill.yaml", 'apiVersion: topospread.dev/v1alpha1\nkind: Drill\n"\\e\\n::x": 1', ["drill", "--check", "-f", "."]),
+        (
+            "drill.yaml",
+            'apiVersion: topospread.dev/v1alpha1\nkind: Drill\n"\\e\\n::x": 1',
+            ["drill", "--check", "-f", "."],
+        ),
         ("audit.jsonl", '{"kind":"\\u001b[31m","auditID":"\\n::x"}', ["why", "-f", "h.json", "--audit", "audit.jsonl"]),
         ("::stop-commands::tok/x.yaml", "a: [", ["lint", "::stop-commands::tok"]),
         ("::stop-commands::tok/x.yaml", "a: [", ["simulate", "-f", "::stop-commands::tok"]),

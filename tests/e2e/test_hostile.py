@@ -39,7 +39,7 @@ def test_most_answers_name_the_line(name):
 
 @pytest.mark.parametrize("name", EXPECTED)
 def test_the_command_exits_with_2(name, monkeypatch, capsys):
-    monkeypatch.setattr(sys, "argv", ["topospread", "simulate", str(HOSTILE / name), "--cluster", "nodes=1"])
+    monkeypatch.setattr(sys, "argv", ["topospread", "simulate", "-f", str(HOSTILE / name), "--on", "nodes=1"])
     with pytest.raises(SystemExit) as left:
         main()
     said = capsys.readouterr()
@@ -52,22 +52,22 @@ def test_the_command_exits_with_2(name, monkeypatch, capsys):
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (["gone.yaml"], "gone.yaml: cannot be read: No such file or directory"),
-        (["."], "no file in this folder ends in .yaml"),
-        (["empty.yaml"], "error: empty.yaml holds no object (--allow-empty accepts that)"),
-        (["comments.yaml", "--cluster", "zones=3,nodes=3"], "error: comments.yaml holds no object"),
-        (["empty.yaml", "--allow-empty"], "no nodes are given"),
-        (["-", "-"], "- is given twice"),
+        (["-f", "gone.yaml"], "gone.yaml: cannot be read: No such file or directory"),
+        (["-f", "."], "no file in this folder ends in .yaml"),
+        (["-f", "empty.yaml"], "error: empty.yaml holds no object (--allow-empty accepts that)"),
+        (["-f", "comments.yaml", "--on", "zones=3,nodes=3"], "error: comments.yaml holds no object"),
+        (["-f", "empty.yaml", "--allow-empty"], "no nodes are given"),
+        (["-f", "-", "-f", "-"], "- is given twice"),
         ([], "name files or folders to read"),
-        (["empty.yaml", "--cluster", "zonse=3"], "zonse is not a key (is zones meant?)"),
-        (["empty.yaml", "--cluster", "gone.yaml"], "gone.yaml is neither a file"),
+        (["-f", "empty.yaml", "--on", "zonse=3"], "zonse is not a key (is zones meant?)"),
+        (["-f", "empty.yaml", "--on", "gone.yaml"], "gone.yaml is neither a file"),
     ],
 )
 def test_what_is_no_file_exits_with_2(arguments, words, monkeypatch, capsys, tmp_path):
     (tmp_path / "nothing").mkdir()
     (tmp_path / "empty.yaml").write_bytes(b"")
     (tmp_path / "comments.yaml").write_bytes(b"# nothing yet\n---\n# nor here\n")
-    monkeypatch.chdir(tmp_path / "nothing" if arguments == ["."] else tmp_path)
+    monkeypatch.chdir(tmp_path / "nothing" if arguments == ["-f", "."] else tmp_path)
     monkeypatch.setattr(sys, "argv", ["topospread", "simulate", *arguments])
     with pytest.raises(SystemExit) as left:
         main()

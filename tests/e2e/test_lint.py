@@ -1,4 +1,4 @@
-"""`topospread lint` and `topospread rules` as users and pipelines run them."""
+"""`topospread lint` and `topospread explain rules` as users and pipelines run them."""
 
 from __future__ import annotations
 
@@ -87,18 +87,14 @@ def test_exit_codes(tmp_path: Path, manifest: str, code: int) -> None:
         (["nowhere.yaml"], "nowhere.yaml"),
         (["app.yaml", "--select", "selector-emtpy"], "did you mean 'selector-empty'?"),
         (["app.yaml", "--ignore", "x"], "--ignore: there is no rule 'x'"),
-        (["--explain", "selector-emtpy"], "did you mean 'selector-empty'?"),
-        (["app.yaml", "--cluster", "zones=many"], "--cluster"),
+        (["app.yaml", "--on", "zones=many"], "--on"),
         (["app.yaml", "--kube-version", "1.4"], "1.4"),
         (["app.yaml", "--config", "app.yaml"], "there is no KubeSchedulerConfiguration here"),
         (["app.yaml", "--settings", "app.yaml"], "app.yaml: there is no setting 'apiVersion'"),
         (["-", "-"], "- is given twice"),
-        (["-", "--cluster", "-"], "- is given twice"),
+        (["-", "--on", "-"], "- is given twice"),
         (["-", "--fix"], "--fix changes files"),
         (["app.yaml", "-o", "xml"], "xml"),
-        (["app.yaml", "--export-policy"], "it takes no PATH"),
-        (["--export-policy", "opa"], "opa"),
-        (["--export-policy", "--select", "group-differs"], "none of these rules can be said in CEL"),
     ],
 )
 def test_bad_input_is_one_message_and_exit_code_2(tmp_path: Path, words: list[str], said: str) -> None:
@@ -110,16 +106,32 @@ def test_bad_input_is_one_message_and_exit_code_2(tmp_path: Path, words: list[st
 
 
 @pytest.mark.parametrize(
-    ("words", "kinds"),
-    [([], ["ValidatingAdmissionPolicy", "ValidatingAdmissionPolicyBinding"]), (["kyverno"], ["ClusterPolicy"])],
+    ("kind", "kinds"),
+    [("vap", ["ValidatingAdmissionPolicy", "ValidatingAdmissionPolicyBinding"]), ("kyverno", ["ClusterPolicy"])],
 )
-def test_policies_are_printed_and_what_is_not_in_them(tmp_path: Path, words: list[str], kinds: list[str]) -> None:
-    done = run("lint", "--export-policy", *words, "--select", "selector-missing,group-differs", folder=tmp_path)
+def test_policies_are_printed_and_what_is_not_in_them(tmp_path: Path, kind: str, kinds: list[str]) -> None:
+    done = run("policies", "--for", kind, "--select", "selector-missing,group-differs", folder=tmp_path)
     assert done.returncode == 0
     assert [each["kind"] for each in yaml.safe_load_all(done.stdout)] == kinds
     assert "#   group-differs: it compares the object with others" in done.stdout
     assert "note: group-differs is in no policy: it compares" in done.stderr
     assert "note: 1 rule is a policy, 1 cannot be" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["explain", "selector-emtpy"], "did you mean 'selector-empty'?"),
+        (["explain", "minDomains", "-o", "json"], "-o json is for: topospread explain rules"),
+        (["policies", "--for", "opa"], "opa"),
+        (["policies", "--for", "vap", "--select", "group-differs"], "none of these rules can be said in CEL"),
+        (["policies", "--for", "vap", "app.yaml"], "app.yaml is a file"),
+    ],
+)
+def test_bad_words_for_rules_are_one_message(tmp_path: Path, words: list[str], said: str) -> None:
+    done = run(*words, folder=tmp_path)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert said in done.stderr
 
 
 def test_a_broken_file_does_not_hide_what_the_others_have(tmp_path: Path) -> None:
@@ -231,7 +243,7 @@ def test_rules_are_completed(tmp_path: Path) -> None:
 
 def test_a_cluster_is_held_against_and_not_judged(tmp_path: Path) -> None:
     (tmp_path / "app.yaml").write_text(HINTED)
-    done = run("lint", "app.yaml", "--cluster", "zones=3", "-o", "line", folder=tmp_path)
+    done = run("lint", "app.yaml", "--on", "zones=3", "-o", "line", folder=tmp_path)
     assert "topology-key-on-no-node" in done.stdout
     assert all(line.startswith("app.yaml:") for line in done.stdout.splitlines())
 
@@ -240,18 +252,18 @@ def test_a_cluster_may_come_from_standard_input(tmp_path: Path) -> None:
     node = {"apiVersion": "v1", "kind": "Node", "metadata": {"name": "a", "labels": {"kubernetes.io/hostname": "a"}}}
     (tmp_path / "app.yaml").write_text(WARNED)
     for option in ("-oline", "--diff"):
-        done = run("lint", "app.yaml", "--cluster", "-", option, folder=tmp_path, stdin=json.dumps(node))
+        done = run("lint", "app.yaml", "--on", "-", option, folder=tmp_path, stdin=json.dumps(node))
         assert (done.returncode, done.stderr) == (1, "")
         assert ("topology-key-on-no-node" in done.stdout) == (option != "--diff")
 
 
 def test_the_rules_are_listed_and_explained(tmp_path: Path) -> None:
-    names = run("rules", "-o", "name", folder=tmp_path).stdout.split()
+    names = run("explain", "rules", "-o", "name", folder=tmp_path).stdout.split()
     assert names == [rule.id for rule in RULES]
-    listed = run("rules", folder=tmp_path).stdout
+    listed = run("explain", "rules", folder=tmp_path).stdout
     assert max(map(len, listed.splitlines())) <= 80
-    assert json.loads(run("rules", "-o", "json", folder=tmp_path).stdout)["items"][0]["id"] == names[0]
-    explained = run("lint", "--explain", names[1], folder=tmp_path)
+    assert json.loads(run("explain", "rules", "-o", "json", folder=tmp_path).stdout)["items"][0]["id"] == names[0]
+    explained = run("explain", names[1], folder=tmp_path)
     assert explained.returncode == 0
     assert explained.stdout.startswith(names[1])
 

@@ -62,9 +62,9 @@ def plain(text: str) -> Any:
     "words",
     [
         ("status",),
-        ("explain", "shop/deploy/web"),
+        ("why", "shop/deploy/web"),
         ("simulate", "--scale", "shop/deploy/web=9"),
-        ("capacity", "--of", "shop/deploy/web"),
+        ("capacity", "shop/deploy/web"),
         ("drill", "--fail", "zone=eu-1a"),
         ("rebalance",),
     ],
@@ -73,11 +73,7 @@ def plain(text: str) -> Any:
 def test_without_a_path_the_cluster_is_read_and_answered_as_from_a_file(
     words: tuple[str, ...], server: AnsweringServer
 ) -> None:
-    from_file = (
-        run(None, words[0], *words[1:2], str(SHOP), *words[2:], "-o", "json")
-        if words[0] == "explain"
-        else run(None, words[0], str(SHOP), *words[1:], "-o", "json")
-    )
+    from_file = run(None, *words, "-f", str(SHOP), "-o", "json")
     live = run(server, *words, "-o", "json")
     assert live.returncode == from_file.returncode, live.stderr
     assert plain(live.stdout) == plain(from_file.stdout)
@@ -87,12 +83,12 @@ def test_manifests_alone_are_applied_to_the_cluster_in_the_namespace_of_the_cont
     server: AnsweringServer, tmp_path: Path
 ) -> None:
     (tmp_path / "app.yaml").write_text(APP)
-    done = run(server, "simulate", str(tmp_path / "app.yaml"), "-o", "json")
+    done = run(server, "simulate", "-f", str(tmp_path / "app.yaml"), "-o", "json")
     placed = {(each["namespace"], each["name"]): each["node"] for each in json.loads(done.stdout)["placements"]}
     assert placed["staging", "new"]
-    piped = run(server, "simulate", "-", "-o", "json", "-n", "shop", input=APP)
+    piped = run(server, "simulate", "-f", "-", "-o", "json", "-n", "shop", input=APP)
     assert ("shop", "new") in {(each["namespace"], each["name"]) for each in json.loads(piped.stdout)["placements"]}
-    nowhere = run(None, "simulate", str(tmp_path / "app.yaml"))
+    nowhere = run(None, "simulate", "-f", str(tmp_path / "app.yaml"))
     assert (nowhere.returncode, nowhere.stdout) == (2, "")
     assert "no nodes are given" in nowhere.stderr
 
@@ -112,7 +108,7 @@ def test_lint_reads_it_only_when_asked_to(server: AnsweringServer, tmp_path: Pat
     before = len(server.asked)
     assert run(server, "lint", str(path)).returncode in (0, 1)
     assert len(server.asked) == before
-    assert run(server, "lint", str(path), "--cluster", "live").returncode in (0, 1)
+    assert run(server, "lint", str(path), "--on", "live").returncode in (0, 1)
     assert len(server.asked) > before
 
 
@@ -120,7 +116,7 @@ def test_lint_reads_it_only_when_asked_to(server: AnsweringServer, tmp_path: Pat
     ("words", "said"),
     [
         (("status", "--context", "nope"), 'there is no context "nope"; there are shop'),
-        (("status", "--context", "shop", "--cluster", "zones=3,nodes=3"), "--context says which live cluster is read"),
+        (("status", "--context", "shop", "--on", "zones=3,nodes=3"), "--context says which live cluster is read"),
         (("status", "--as-group", "ops"), "--as-group and --as-uid say more of the user of --as"),
         (("status", "--kubeconfig", "/nowhere/config"), "there is no such kubeconfig"),
     ],

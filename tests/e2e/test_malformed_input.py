@@ -47,7 +47,7 @@ def run(in_process):
 )
 def test_a_custom_resource_of_other_types(run, change, words):
     Path("a.json").write_text(json.dumps(ROLLOUT | {"spec": {"template": TEMPLATE}} | change))
-    code, _, err = run("simulate", "a.json", "--cluster", "nodes=1")
+    code, _, err = run("simulate", "-f", "a.json", "--on", "nodes=1")
     assert code == 2
     assert words in err
     run("lint", "a.json")
@@ -64,7 +64,7 @@ def test_one_of_two_drills_has_no_cluster(run):
     drill = f"apiVersion: topospread.dev/v1alpha1\nkind: Drill\nmetadata: {{name: x}}\n{spec}"
     Path("a.yaml").write_text(drill)
     Path("b.yaml").write_text(drill.replace("steps", "cluster: 'zones=2,nodes=2', steps"))
-    code, _, err = run("drill", "--check", "a.yaml", "b.yaml", "--workers", "2")
+    code, _, err = run("drill", "--check", "-f", "a.yaml", "-f", "b.yaml", "--workers", "2")
     assert code == 2
     assert "no nodes are given" in err
 
@@ -84,17 +84,17 @@ def test_one_of_two_drills_has_no_cluster(run):
 def test_a_record_of_an_audit_log_of_other_types(run, change):
     Path("audit.jsonl").write_text(json.dumps(RECORD | change))
     Path("before.json").write_text('{"apiVersion":"v1","kind":"Node","metadata":{"name":"a"}}')
-    run("replay", "before.json", "--audit", "audit.jsonl")
+    run("why", "-f", "before.json", "--audit", "audit.jsonl")
 
 
 def test_a_list_of_events_with_half_a_character(run):
     Path("events.json").write_text('{"items":[{"message":"\\ud800"}]}')
     Path("before.json").write_text('{"apiVersion":"v1","kind":"Node","metadata":{"name":"a"}}')
-    assert run("replay", "before.json", "--events", "events.json")[0] == 2
+    assert run("why", "-f", "before.json", "--events", "events.json")[0] == 2
 
 
 def test_a_percentage_of_endless_digits(run):
-    assert run("capacity", "--of", "a/b", "--headroom", "1e999999999%", "--cluster", "nodes=1")[0] == 2
+    assert run("capacity", "-f", "a/b", "--more", "1e999999999%", "--on", "nodes=1")[0] == 2
 
 
 def test_a_stored_pod_of_a_controller_with_a_bad_quantity(run):
@@ -107,13 +107,13 @@ def test_a_stored_pod_of_a_controller_with_a_bad_quantity(run):
         "spec": {"nodeName": "node-1", "containers": [container]},
     }
     Path("a.json").write_text(json.dumps({"apiVersion": "v1", "kind": "List", "items": [pod]}))
-    code, out, _ = run("lint", "a.json", "-o", "json", "--cluster", "zones=3,nodes=6")
+    code, out, _ = run("lint", "a.json", "-o", "json", "--on", "zones=3,nodes=6")
     assert code == 1
     assert "quantities must match" in out
 
 
 @pytest.mark.parametrize("name", ["a.json", "a.yaml"])
-@pytest.mark.parametrize("cluster", [[], ["--cluster", "zones=3,nodes=6"]])
+@pytest.mark.parametrize("cluster", [[], ["--on", "zones=3,nodes=6"]])
 def test_the_time_of_lint_grows_with_the_number_of_findings(run, name, cluster):
     def seconds(number: int) -> float:
         constraint = {

@@ -36,7 +36,7 @@ def app(tmp_path: Path) -> Path:
 
 
 def run(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
-    command = [TOPOSPREAD, "simulate", "app.yaml", "--cluster", "zones=1,nodes=2,cpu=2", *words]
+    command = [TOPOSPREAD, "simulate", "-f", "app.yaml", "--on", "zones=1,nodes=2,cpu=2", *words]
     return subprocess.run(command, cwd=folder, env=os.environ, capture_output=True, text=True, check=False)
 
 

@@ -14,7 +14,7 @@ from referencing import Registry, Resource
 
 ROOT = Path(__file__).parent.parent.parent
 TOPOSPREAD = Path(sys.executable).parent / "topospread"
-CLUSTER = ("--cluster", "zones=3,nodes=3,cpu=4")
+CLUSTER = ("--on", "zones=3,nodes=3,cpu=4")
 APP = """\
 apiVersion: apps/v1
 kind: Deployment
@@ -91,19 +91,19 @@ def test_a_revision_and_what_is_not_committed_yet(repository: Path) -> None:
 
 def test_findings_that_are_new_have_their_place_in_the_repository(repository: Path) -> None:
     commit(repository, "deploy/app.yaml", APP % (7, OLD_ZONE))
-    done = plan(repository, "HEAD~1", "HEAD", "deploy", *CLUSTER)
+    done = plan(repository, "HEAD~1", "HEAD", "-f", "deploy", *CLUSTER)
     assert "New findings\n  deploy/app.yaml:13:9: warning: beta-topology-key (Deployment default/web)" in done.stdout
     assert "topospread-" not in done.stdout + done.stderr
-    done = plan(repository, "HEAD~1", "HEAD", "deploy", *CLUSTER, "--no-lint")
+    done = plan(repository, "HEAD~1", "HEAD", "-f", "deploy", *CLUSTER, "--no-lint")
     assert "New findings" not in done.stdout
 
 
 def test_what_one_state_does_not_have_is_new(repository: Path) -> None:
     commit(repository, "more/app.yaml", (APP % (9, ZONE)).replace("web", "api"))
-    done = plan(repository, "HEAD~1", "HEAD", "more", *CLUSTER)
+    done = plan(repository, "HEAD~1", "HEAD", "-f", "more", *CLUSTER)
     assert "default/api  Deployment · 0 placed → 6" in done.stdout
     assert "3 pods newly pending" in done.stdout
-    assert "nowhere: neither state has it" in plan(repository, "HEAD~1", "HEAD", "nowhere", *CLUSTER).stderr
+    assert "nowhere: neither state has it" in plan(repository, "HEAD~1", "HEAD", "-f", "nowhere", *CLUSTER).stderr
 
 
 def test_errors_name_the_revision_and_the_file_in_it(repository: Path) -> None:

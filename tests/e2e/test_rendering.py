@@ -26,14 +26,14 @@ spec:
     spec: {containers: [{name: a, image: a}]}
 """
 COMMANDS = {
-    "simulate": ("simulate", "chart", "--cluster", "nodes=1"),
-    "explain": ("explain", "deploy/web", "chart", "--cluster", "nodes=1"),
-    "explain -f": ("explain", "-f", "chart", "--cluster", "nodes=1"),
-    "status": ("status", "chart", "--cluster", "nodes=1"),
+    "simulate": ("simulate", "-f", "chart", "--on", "nodes=1"),
+    "explain": ("why", "deploy/web", "-f", "chart", "--on", "nodes=1"),
+    "explain -f": ("why", "-f", "chart", "--on", "nodes=1"),
+    "status": ("status", "-f", "chart", "--on", "nodes=1"),
     "lint": ("lint", "chart"),
-    "plan": ("plan", "chart", "chart", "--cluster", "nodes=1"),
-    "--cluster": ("simulate", "--cluster", "chart"),
-    "lint --cluster": ("lint", "app.yaml", "--cluster", "chart"),
+    "plan": ("plan", "chart", "chart", "--on", "nodes=1"),
+    "--on": ("simulate", "--on", "chart"),
+    "lint --on": ("lint", "app.yaml", "--on", "chart"),
 }
 
 
@@ -86,15 +86,15 @@ def test_raw_tells_a_template_as_such(folder: Path) -> None:
 
 
 def test_raw_and_how_to_render_contradict_each_other(folder: Path) -> None:
-    done = run(folder, "simulate", "chart", "--cluster", "nodes=1", "--raw", "--helm-set", "a=b")
+    done = run(folder, "simulate", "-f", "chart", "--on", "nodes=1", "--raw", "--helm-set", "a=b")
     assert done.returncode == 2
     assert "--raw renders no chart" in done.stderr
 
 
 def test_values_are_for_the_state_of_a_plan_that_has_a_chart(folder: Path, programs: FakePrograms) -> None:
     programs.install("helm", f"---\n# Source: web/templates/web.yaml\n{WEB}")
-    words = ("plan", "app.yaml", "chart", "--cluster", "nodes=1", "--helm-set", "a=b")
+    words = ("plan", "app.yaml", "chart", "--on", "nodes=1", "--helm-set", "a=b")
     assert run(folder, *words).returncode in (0, 1)
     assert programs.calls("helm")
-    refused = run(folder, "plan", "app.yaml", "app.yaml", "--cluster", "nodes=1", "--helm-set", "a=b")
+    refused = run(folder, "plan", "app.yaml", "app.yaml", "--on", "nodes=1", "--helm-set", "a=b")
     assert (refused.returncode, refused.stderr) == (2, "error: --helm-set: none of the paths is a chart\n")

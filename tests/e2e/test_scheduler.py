@@ -1,4 +1,4 @@
-"""``topospread scheduler`` where it never gets as far as a cluster: help, refusals, and what is missing."""
+"""``topospread run scheduler`` where it never gets as far as a cluster: help, refusals, and what is missing."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ profiles: [{schedulerName: second}]
 def run(*words: str, stdin: str = "", **environment: str) -> tuple[int, str]:
     kept = {name: os.environ[name] for name in ("PYTHONPATH",) if name in os.environ}
     done = subprocess.run(
-        [TOPOSPREAD, "scheduler", *words],
+        [TOPOSPREAD, "run", "scheduler", *words],
         input=stdin,
         capture_output=True,
         text=True,
@@ -73,7 +73,7 @@ def test_it_can_be_stopped_while_it_waits_for_the_api_server(tmp_path: Path) -> 
             f"kind: Config\nclusters: [{{name: c, cluster: {{server: 'http://127.0.0.1:{silent.getsockname()[1]}'}}}}]\n"
             "contexts: [{name: x, context: {cluster: c}}]\ncurrent-context: x\n"
         )
-        command = [TOPOSPREAD, "scheduler", "--kubeconfig", kubeconfig, "--secure-port", "0"]
+        command = [TOPOSPREAD, "run", "scheduler", "--kubeconfig", kubeconfig, "--secure-port", "0"]
         with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
             silent.accept()[0].close()
             process.send_signal(signal.SIGTERM)
@@ -136,7 +136,7 @@ def test_a_plain_install_says_which_extra_is_missing() -> None:
         "find, gone = PathFinder.find_spec, 'prometheus_client'\n"
         "PathFinder.find_spec = classmethod(lambda c, name, *a: None if name == gone else find(name, *a))\n"
         "from topospread.cli.main import main\n"
-        "sys.argv = ['topospread', 'scheduler']\nmain()\n"
+        "sys.argv = ['topospread', 'run', 'scheduler']\nmain()\n"
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
     assert done.returncode == 2, done.stderr

@@ -95,7 +95,7 @@ def large(folder: Path, nodes: int = 3000, workloads: int = 40) -> Path:
 
 def test_the_json_has_the_documented_form(tmp_path: Path) -> None:
     for path in (SHOP, large(tmp_path, nodes=600, workloads=5)):
-        jsonschema.validate(as_json(path), schema("status"))
+        jsonschema.validate(as_json("-f", path), schema("status"))
 
 
 def test_a_snapshot_has_the_documented_form() -> None:
@@ -114,11 +114,11 @@ def test_a_snapshot_has_the_documented_form() -> None:
     ],
 )
 def test_it_fails_when_checked_and_a_hard_constraint_of_what_is_chosen_is_exceeded(words: list[str], code: int) -> None:
-    assert run(SHOP, *words).returncode == code
+    assert run("-f", SHOP, *words).returncode == code
 
 
 def test_a_summary_is_a_line_for_each_that_is_in_trouble() -> None:
-    lines = run(SHOP, "-o", "summary").stdout.splitlines()
+    lines = run("-f", SHOP, "-o", "summary").stdout.splitlines()
     assert lines[0].startswith(f"shop/web       Deployment   {ZONE} skew 2 > maxSkew 1;")
     assert lines[-2].startswith("3 workloads on 6 nodes: 1 exceeds a hard constraint,")
     assert [line.split()[0] for line in lines[:-2] if line.startswith("shop/")] == [
@@ -129,16 +129,16 @@ def test_a_summary_is_a_line_for_each_that_is_in_trouble() -> None:
 
 
 def test_the_worst_come_first() -> None:
-    assert [each["name"] for each in as_json(SHOP)["workloads"]] == ["web", "payments", "cache"]
+    assert [each["name"] for each in as_json("-f", SHOP)["workloads"]] == ["web", "payments", "cache"]
 
 
 def test_the_skew_that_is_asked_for_is_shown() -> None:
-    found = as_json(SHOP, "--min-skew", "3")
+    found = as_json("-f", SHOP, "--min-skew", "3")
     assert [(each["name"], [c["skew"] for c in each["spread"]]) for each in found["workloads"]] == [("cache", [3])]
 
 
 def test_one_key_alone() -> None:
-    found = as_json(SHOP, "--key", ZONE)
+    found = as_json("-f", SHOP, "--key", ZONE)
     keys = {c["topologyKey"] for each in found["workloads"] for c in each["spread"]}
     assert keys == {each["topologyKey"] for each in found["domains"]} == {ZONE}
 
@@ -153,25 +153,25 @@ def test_one_key_alone() -> None:
     ],
 )
 def test_what_cannot_be_asked_for_is_said(words: list[str], said: str) -> None:
-    done = run(SHOP, *words)
+    done = run("-f", SHOP, *words)
     assert (done.returncode, done.stdout) == (2, "")
     assert said in done.stderr
 
 
 def test_a_large_cluster_is_readable(tmp_path: Path) -> None:
     path = large(tmp_path)
-    lines = run(path).stdout.splitlines()
+    lines = run("-f", path).stdout.splitlines()
     assert all(len(line) <= 80 or str(path) in line for line in lines)  # a path is not broken
     assert len(lines) < 180
     blocks = [line for line in lines if line.startswith("shop/") and "replicas" in line]
     rows = [line for line in lines if line.startswith("shop/") and " 6 on nodes  " in line]
     assert (len(blocks), len(rows)) == (10, 30)
     assert sum("skew" in line for line in rows) == 10
-    assert len(run(path, "-o", "wide").stdout.splitlines()) > len(lines)
+    assert len(run("-f", path, "-o", "wide").stdout.splitlines()) > len(lines)
 
 
 def test_of_many_nodes_only_those_that_hold_pods_are_told(tmp_path: Path) -> None:
-    found = as_json(large(tmp_path, workloads=2))
+    found = as_json("-f", large(tmp_path, workloads=2))
     for each in found["workloads"]:
         for constraint in each["spread"]:
             assert all(constraint["domains"].values())
@@ -179,13 +179,13 @@ def test_of_many_nodes_only_those_that_hold_pods_are_told(tmp_path: Path) -> Non
 
 
 def test_colour_says_nothing_that_words_do_not() -> None:
-    plain, coloured = run(SHOP).stdout, run(SHOP, "--color", "always").stdout
+    plain, coloured = run("-f", SHOP).stdout, run("-f", SHOP, "--color", "always").stdout
     assert "\x1b[" in coloured
     assert re.sub(r"\x1b\[[0-9;]*m", "", coloured) == plain
-    assert "\x1b[" not in run(SHOP, NO_COLOR="1").stdout
+    assert "\x1b[" not in run("-f", SHOP, NO_COLOR="1").stdout
 
 
 def test_yaml_says_what_json_says() -> None:
     import yaml
 
-    assert yaml.safe_load(run(SHOP, "-o", "yaml").stdout) == as_json(SHOP)
+    assert yaml.safe_load(run("-f", SHOP, "-o", "yaml").stdout) == as_json("-f", SHOP)

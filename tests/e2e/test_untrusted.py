@@ -98,7 +98,7 @@ def test_lint_takes_settings_of_a_revision(checkout: Path) -> None:
     done = run(checkout, "lint", "app.yaml", "--settings", "rev:HEAD~1")
     assert "beta-topology-key" in done.stdout
     done = run(checkout, "lint", "app.yaml", "--settings", "rev:HEAD")
-    assert "--cluster nodes.yaml" in done.stderr, "the paths of the settings are those of the working directory"
+    assert "--on nodes.yaml" in done.stderr, "the paths of the settings are those of the working directory"
 
 
 def test_settings_do_not_name_a_file_outside(checkout: Path) -> None:
@@ -127,13 +127,13 @@ def test_a_link_that_leaves_the_folder_is_not_read(checkout: Path) -> None:
         done = run(folder, "lint", ".")
         assert "beta-topology-key" not in done.stdout
         assert "t.yaml: not read, the symbolic link leaves the root" in done.stderr
-        done = run(folder, "simulate", ".", "--raw", *CLUSTER)
+        done = run(folder, "simulate", "-f", ".", "--raw", *CLUSTER)
         assert "t.yaml: not read, the symbolic link leaves the root" in " ".join(done.stdout.split())
 
 
 def test_a_named_link_does_not_leave_the_repository(checkout: Path) -> None:
     (checkout / "t.yaml").symlink_to("../other.yaml")
-    for words in (("lint", "t.yaml"), ("simulate", "t.yaml", *CLUSTER), ("simulate", "--cluster", "t.yaml")):
+    for words in (("lint", "t.yaml"), ("simulate", "-f", "t.yaml", *CLUSTER), ("simulate", "--on", "t.yaml")):
         done = run(checkout, *words)
         assert (done.returncode, done.stdout) == (2, "")
         assert f"t.yaml: this path leaves {checkout} by a symbolic link" in done.stderr
@@ -176,7 +176,7 @@ spec:
 def test_a_drill_does_not_name_a_file_outside(checkout: Path, field: str, step: str) -> None:
     (checkout / "link").symlink_to("../token")
     (checkout / "drill.yaml").write_text(DRILL % (field, step))
-    done = run(checkout, "drill", "--check", ".")
+    done = run(checkout, "drill", "--check", "-f", ".")
     assert (done.returncode, done.stdout) == (2, "")
     assert f"this path leaves {checkout}" in done.stderr
     assert "hunter2" not in done.stderr
@@ -203,12 +203,12 @@ def test_errors_do_not_quote_a_file_that_is_no_manifest(checkout: Path, content:
     for words in (
         ("lint", "t.yaml"),
         ("lint", "p.json"),
-        ("simulate", "t.yaml", *CLUSTER),
-        ("simulate", "app.yaml", "--cluster", "p.json"),
+        ("simulate", "-f", "t.yaml", *CLUSTER),
+        ("simulate", "-f", "app.yaml", "--on", "p.json"),
         ("lint", "app.yaml", "--config", "t.yaml"),
-        ("simulate", "app.yaml", *CLUSTER, "--config", "t.yaml"),
-        ("simulate", "app.yaml", *CLUSTER, "--pools", "t.yaml"),
-        ("drill", "--check", "t.yaml"),
+        ("simulate", "-f", "app.yaml", *CLUSTER, "--config", "t.yaml"),
+        ("simulate", "-f", "app.yaml", *CLUSTER, "--pools", "t.yaml"),
+        ("drill", "--check", "-f", "t.yaml"),
     ):
         done = run(checkout, *words)
         assert done.returncode == 2

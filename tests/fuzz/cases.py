@@ -374,7 +374,7 @@ def _nodes(draw: random.Random) -> str:
 Option = Callable[[random.Random], list[str]]
 _COMMANDS: dict[str, tuple[Callable[[random.Random], list[str]], tuple[Option, ...], Option]] = {
     "simulate": (
-        lambda draw: ["MANIFESTS"],
+        lambda draw: ["-f", "MANIFESTS"],
         (
             *_PLACING,
             *_SCALE,
@@ -392,8 +392,12 @@ _COMMANDS: dict[str, tuple[Callable[[random.Random], list[str]], tuple[Option, .
         ),
         _output("table", "wide", "summary", "json", "yaml", "name"),
     ),
-    "explain": (
-        lambda draw: [draw.choice((*TARGETS, "deploy/web", "sts/db", "shop/deploy/web", _word(draw))), "MANIFESTS"],
+    "why": (
+        lambda draw: [
+            draw.choice((*TARGETS, "deploy/web", "sts/db", "shop/deploy/web", _word(draw))),
+            "-f",
+            "MANIFESTS",
+        ],
         (
             *_PLACING,
             *_SCALE,
@@ -426,7 +430,7 @@ _COMMANDS: dict[str, tuple[Callable[[random.Random], list[str]], tuple[Option, .
         _output("table", "wide", "json", "yaml", "markdown"),
     ),
     "status": (
-        lambda draw: ["MANIFESTS"],
+        lambda draw: ["-f", "MANIFESTS"],
         (
             *_PLACING,
             *_TRAFFIC,
@@ -438,7 +442,7 @@ _COMMANDS: dict[str, tuple[Callable[[random.Random], list[str]], tuple[Option, .
         _output("table", "wide", "summary", "json", "yaml"),
     ),
     "drill": (
-        lambda draw: ["MANIFESTS", *draw.choice(_STEPS)(draw)],
+        lambda draw: ["-f", "MANIFESTS", *draw.choice(_STEPS)(draw)],
         (
             *_PLACING,
             *_STEPS,
@@ -452,24 +456,24 @@ _COMMANDS: dict[str, tuple[Callable[[random.Random], list[str]], tuple[Option, .
         _output("table", "wide", "summary", "json", "yaml"),
     ),
     "drill --each": (
-        lambda draw: [draw.choice(("zone", "node", "deploy")), "MANIFESTS"],
+        lambda draw: [draw.choice(("zone", "node", "deploy")), "-f", "MANIFESTS"],
         (*_PLACING, lambda draw: ["--shard", draw.choice(("1/2", _word(draw)))]),
         _output("table", "wide", "summary", "json", "yaml"),
     ),
     "drill --check": (
-        lambda draw: ["drill.yaml"],
+        lambda draw: ["-f", "drill.yaml"],
         (lambda draw: ["--kube-version", "1.33"], lambda draw: ["--workers", draw.choice(("1", "2"))], *_COLOUR),
         _output("table", "wide", "summary", "json", "yaml", "junit", "github"),
     ),
     "drill --merge": (
-        lambda draw: ["app.yaml", "drill.yaml"],
+        lambda draw: ["-f", "app.yaml", "-f", "drill.yaml"],
         (),
         _output("table", "json", "junit", "github"),
     ),
     "capacity": (
         lambda draw: [
+            "-f",
             "MANIFESTS",
-            "--of",
             draw.choice(("shop/deploy/web", "shop/deploy/web=2,shop/sts/db", _word(draw))),
         ],
         (
@@ -477,30 +481,30 @@ _COMMANDS: dict[str, tuple[Callable[[random.Random], list[str]], tuple[Option, .
             *_COLOUR,
             lambda draw: ["--limit", "20"],
             lambda draw: ["--each", "zone", "--workers", "1"],
-            lambda draw: ["--headroom", draw.choice(("50%", _word(draw)))],
-            lambda draw: ["--buy"],
-            lambda draw: ["--shape", draw.choice(("cpu=8,memory=32Gi", _word(draw)))],
+            lambda draw: ["--more", draw.choice(("50%", _word(draw)))],
+            lambda draw: ["--node-shape", draw.choice(("cpu=8,memory=32Gi", _word(draw)))],
         ),
-        _output("table", "wide", "summary", "json", "yaml"),
+        _output("text", "wide", "json", "yaml", "md", "html", "svg"),
     ),
     "rebalance": (
-        lambda draw: ["MANIFESTS", "--seconds", "0"],
+        lambda draw: ["-f", "MANIFESTS", "--seconds", "0"],
         (*_PLACING, *_COLOUR, lambda draw: ["--max-skew", "1"], lambda draw: ["-l", _word(draw)]),
-        _output("table", "wide", "summary", "commands", "json", "yaml"),
+        _output("text", "wide", "commands", "json", "yaml", "md", "html", "svg"),
     ),
-    "guarantee": (
-        lambda draw: ["MANIFESTS", "--states", "50", "--seconds", "1"],
+    "promise check": (
+        lambda draw: ["-f", "MANIFESTS", "--states", "50", "--seconds", "1"],
         (
             *_PLACING,
             lambda draw: ["--want", draw.choice(("zone-loss>=1 never-waits", "skew<=1 drain>=50%", _word(draw)))],
-            lambda draw: ["--of", draw.choice(("deploy/web", _word(draw)))],
+            lambda draw: [draw.choice(("deploy/web", _word(draw)))],
             lambda draw: ["--save-drill", "written.yaml"],
         ),
         _output("text", "wide", "json", "yaml", "md", "html", "svg"),
     ),
-    "describe": (
+    "promise show": (
         lambda draw: [
             draw.choice((*TARGETS, "deploy/web", "sts/db", "shop/deploy/web", _word(draw))),
+            "-f",
             "MANIFESTS",
             "--states",
             "50",
@@ -508,9 +512,10 @@ _COMMANDS: dict[str, tuple[Callable[[random.Random], list[str]], tuple[Option, .
         _PLACING,
         _output("table", "json", "yaml"),
     ),
-    "design": (
+    "promise design": (
         lambda draw: [
             "shop/deploy/web",
+            "-f",
             "MANIFESTS",
             "--states",
             "50",
@@ -524,39 +529,43 @@ _COMMANDS: dict[str, tuple[Callable[[random.Random], list[str]], tuple[Option, .
         _PLACING,
         _output("json", "yaml", "table"),
     ),
-    "replay": (
-        lambda draw: ["before.json", *draw.choice((["--audit", "audit.jsonl"], ["--events", "events.json"]))],
+    "why --audit": (
+        lambda draw: ["audit.jsonl", "--on", "before.json"],
+        (*_PLACING, *_COLOUR, lambda draw: ["--since", draw.choice(("2026-11-22T20:17:49Z", _word(draw)))]),
+        _output("table", "wide", "json", "yaml"),
+    ),
+    "why --events": (
+        lambda draw: ["events.json", "--on", "before.json"],
         (*_PLACING, *_COLOUR, lambda draw: ["--since", draw.choice(("2026-11-22T20:17:49Z", _word(draw)))]),
         _output("text", "wide", "json", "yaml", "md"),
     ),
     "config validate": (lambda draw: ["config.yaml"], (_READING[3],), lambda draw: []),
     "config show": (lambda draw: ["config.yaml"], (_READING[3],), _output("json", "yaml", "text")),
     "config convert": (lambda draw: ["config.yaml"], (), lambda draw: []),
-    "fields": (lambda draw: [draw.choice(("maxSkew", _word(draw)))], (), lambda draw: []),
-    "rules": (lambda draw: [], (), lambda draw: []),
-    "webhook": (
+    "explain": (
+        lambda draw: [draw.choice(("maxSkew", "fields", "rules", "clusters", "unknown-field", _word(draw)))],
+        (),
+        lambda draw: [],
+    ),
+    "run webhook": (
         lambda draw: ["--policy", "policy.yaml", "--tls-cert-file", "none.crt", "--tls-private-key-file", "none.key"],
         (),
         lambda draw: [],
     ),
-    "scheduler": (lambda draw: ["--config", "config.yaml", "--leader-elect", "false"], (), lambda draw: []),
-    "extender": (lambda draw: ["--kubeconfig", "app.yaml"], (), lambda draw: []),
-    "export": (lambda draw: ["--config", "config.yaml", "--kubeconfig", "app.yaml"], (), lambda draw: []),
+    "run scheduler": (lambda draw: ["--config", "config.yaml", "--leader-elect", "false"], (), lambda draw: []),
+    "run extender": (lambda draw: ["--kubeconfig", "app.yaml"], (), lambda draw: []),
+    "run exporter": (lambda draw: ["--config", "config.yaml", "--kubeconfig", "app.yaml"], (), lambda draw: []),
     "dump": (lambda draw: ["saved.json", "--kubeconfig", "app.yaml"], (), lambda draw: []),
-    "serve": (lambda draw: ["MANIFESTS", "--export", "page.html"], _PLACING, lambda draw: []),
-    "lint --explain": (lambda draw: [draw.choice(("unknown-field", _word(draw)))], (), lambda draw: []),
-    "lint --export-policy": (
-        lambda draw: [],
+    "serve": (lambda draw: ["-f", "MANIFESTS", "--export", "page.html"], _PLACING, lambda draw: []),
+    "policies": (
+        lambda draw: ["--for", draw.choice(("vap", "kyverno", _word(draw)))],
         (lambda draw: ["--settings", "settings.yaml"],),
         lambda draw: [],
     ),
 }
 COMMANDS = tuple(_COMMANDS)
-_WITHOUT_CLUSTER = (
-    *("config", "fields", "rules", "webhook", "scheduler", "extender", "export", "dump"),
-    *("--merge", "--check", "--explain", "--export-policy"),
-)
-_SHORT = ("fields", "rules", "webhook", "scheduler", "extender", "export", "dump", "lint --explain", "drill --merge")
+_WITHOUT_CLUSTER = (*("config", "explain", "run", "dump", "policies", "--merge", "--check"),)
+_SHORT = ("explain", "run webhook", "run scheduler", "run extender", "run exporter", "dump", "drill --merge")
 """Commands of which a few cases show everything."""
 _ROLES = {
     "cluster.yaml": "objects",

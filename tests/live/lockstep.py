@@ -330,7 +330,7 @@ def _command(which: str, programs: Path, plane: Path, port: int) -> list[str]:
     reached = {"kubeconfig": str(plane / "kubeconfig"), "qps": 1000, "burst": 1000}
     config.write_text(json.dumps({**CONFIG, "clientConnection": reached}))
     if which == "topospread":
-        own = [str(Path(sys.executable).with_name("topospread")), "scheduler", "-v", "3"]
+        own = [str(Path(sys.executable).with_name("topospread")), "run", "scheduler", "-v", "3"]
         return [*own, "--config", str(config), "--secure-port", str(port)]
     kubeconfig = plane / "kubeconfig"
     return [

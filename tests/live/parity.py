@@ -133,7 +133,7 @@ async def running(which: str, programs: Path, plane: Path, proxy: FaultProxy) ->
     )
     common = [f"--config={config}", f"--secure-port={port}", "--v=2"]
     if which == OURS:
-        command = [str(TOPOSPREAD), "scheduler", *common]
+        command = [str(TOPOSPREAD), "run", "scheduler", *common]
     else:
         own = plane / "kubeconfig"
         paths = "--authorization-always-allow-paths=/healthz,/readyz,/livez,/metrics"

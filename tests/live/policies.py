@@ -1,4 +1,4 @@
-"""The policies that `topospread lint --export-policy` prints beside the linter, each object asked of a real API server.
+"""The policies that `topospread policies --for vap` prints beside the linter, each object asked of a real API server.
 
 python -m tests.live.policies --count 2000 --seed 7
 """

@@ -1,4 +1,4 @@
-"""``topospread scheduler`` as processes, API servers that can be killed and frozen, and what has to hold after all."""
+"""``topospread run scheduler`` as processes, API servers that can be killed and frozen, and what holds after all."""
 
 from __future__ import annotations
 
@@ -95,7 +95,7 @@ async def scheduler(
     port = free_port()
     chosen = flags if any(each.startswith("--leader-elect") for each in flags) else ("--leader-elect=false", *flags)
     fixed = ["--kubeconfig", str(kubeconfig), "--secure-port", str(port), "--kube-api-qps", "1000", "-v", "3"]
-    process = Process([*program, "scheduler", *fixed, *chosen], folder / f"{name}.log", port)
+    process = Process([*program, "run", "scheduler", *fixed, *chosen], folder / f"{name}.log", port)
     try:
         await eventually(lambda: process.is_ready)
         yield process

@@ -14,7 +14,7 @@ GPU: Json = {"key": "acme.example/gpu", "value": "yes", "effect": "NoSchedule"}
 
 
 def corner(draw: random.Random, number: int) -> tuple[list[Json], list[Json], str]:
-    """What is there, the workload that comes last, and how `topospread explain` is asked for it."""
+    """What is there, the workload that comes last, and how `topospread why` is asked for it."""
     name = f"corner-{number}"
     zones = [f"{name}-{letter}" for letter in "abc"[: draw.randint(2, 3)]]
     nodes = [_node(draw, name, i, zones[i % len(zones)]) for i in range(draw.randint(2, 4))]

@@ -229,7 +229,7 @@ def test_the_exporter_needs_every_right_that_it_has(
     account = f"{NAMESPACE}:topospread-exporter"
     wanted = granted(rendered(helm, "--set", "scheduler.enabled=false"))
     kubeconfig, port = as_account(plane, "topospread-exporter", tmp_path), free_port()
-    words = [str(TOPOSPREAD), "export", "--kubeconfig", str(kubeconfig), "--port", str(port)]
+    words = [str(TOPOSPREAD), "run", "exporter", "--kubeconfig", str(kubeconfig), "--port", str(port)]
     exporter = Process(words, tmp_path / "exporter.log", port)
 
     async def scenario(api: Api) -> None:
@@ -248,7 +248,7 @@ def test_a_right_that_is_missing_is_named(installed: tuple[ControlPlane, Audit],
     plane, audit = installed
     plane.kubectl("-n", NAMESPACE, "create", "serviceaccount", "nobody")
     kubeconfig = as_account(plane, "nobody", tmp_path)
-    words = [TOPOSPREAD, "scheduler", "--kubeconfig", kubeconfig, "--secure-port", "0", "--leader-elect=false"]
+    words = [TOPOSPREAD, "run", "scheduler", "--kubeconfig", kubeconfig, "--secure-port", "0", "--leader-elect=false"]
     done = subprocess.run(words, capture_output=True, text=True, check=False, timeout=120)
     assert done.returncode == 2
     assert "create pods/binding" in done.stderr

@@ -38,8 +38,8 @@ def snapshot(control_plane: ControlPlane, tmp_path_factory: pytest.TempPathFacto
     return path
 
 
-def simulated(control_plane: ControlPlane, *paths: str) -> Json:
-    done = topospread(control_plane, "simulate", *paths, "-o", "json")
+def simulated(control_plane: ControlPlane, path: str) -> Json:
+    done = topospread(control_plane, "simulate", "-f", path, "-o", "json")
     assert done.returncode in (0, 1), done.stderr
     found: Json = json.loads(done.stdout)
     return {key: found[key] for key in ("nodes", "placements", "workloads", "pending", "evictions", "removed")}
@@ -103,7 +103,7 @@ def test_hashed_it_is_simulated_alike(control_plane: ControlPlane, snapshot: Pat
 
 
 def test_status_reads_it(control_plane: ControlPlane, snapshot: Path) -> None:
-    done = topospread(control_plane, "status", str(snapshot), "-o", "json")
+    done = topospread(control_plane, "status", "-f", str(snapshot), "-o", "json")
     assert done.returncode == 0, done.stderr
     web = next(each for each in json.loads(done.stdout)["workloads"] if each["name"] == "web")
     assert sum(web["spread"][0]["domains"].values()) == web["existing"] == PODS
@@ -144,7 +144,7 @@ def test_who_may_read_nodes_and_pods_is_told_what_is_missing(control_plane: Cont
     assert re.search(r"warning: the snapshot lacks objects of \d+ kinds \(Forbidden\):\n", done.stderr)
     assert re.search(r"^  .*\bService\b.*: cluster-level default constraints", done.stderr, re.MULTILINE)
     assert f"{PODS} pods" in done.stdout
-    read = topospread(control_plane, "status", str(path))
+    read = topospread(control_plane, "status", "-f", str(path))
     assert "PersistentVolume, PersistentVolumeClaim, StorageClass: pods with volumes" in " ".join(read.stdout.split())
 
 

@@ -1,4 +1,4 @@
-"""``topospread export`` on a real API server: what it says, what a real Prometheus makes of it, and bad days."""
+"""``topospread run exporter`` on a real API server: what it says, what a real Prometheus makes of it, and bad days."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ Series = dict[tuple[str, ...], float]
 async def exporting(kubeconfig: Path, folder: Path, *flags: str) -> AsyncIterator[Process]:
     """The exporter, ready."""
     port = free_port()
-    words = [str(TOPOSPREAD), "export", "--kubeconfig", str(kubeconfig), "--port", str(port), *flags]
+    words = [str(TOPOSPREAD), "run", "exporter", "--kubeconfig", str(kubeconfig), "--port", str(port), *flags]
     process = Process(words, folder / "export.log", port)
     try:
         await eventually(lambda: process.is_ready, PATIENCE)
@@ -241,7 +241,7 @@ def test_the_scheduler_serves_the_same_beside_its_own(own_plane: ControlPlane, t
         await api.create(*nodes())
         await api.create(bound("web-0", "node-0"))
         port = free_port()
-        words = [str(TOPOSPREAD), "scheduler", "--kubeconfig", str(own_plane.kubeconfig), "--leader-elect=false"]
+        words = [str(TOPOSPREAD), "run", "scheduler", "--kubeconfig", str(own_plane.kubeconfig), "--leader-elect=false"]
         process = Process([*words, "--secure-port", str(port), "--export"], tmp_path / "scheduler.log", port)
         try:
             await eventually(lambda: process.is_ready, PATIENCE)
@@ -259,7 +259,7 @@ def test_without_the_right_to_read_pods_it_says_so_and_ends(own_plane: ControlPl
         async with fault_proxy(address(own_plane.kubeconfig)) as proxy:
             proxy.faults.status = 401
             own = with_server(own_plane.kubeconfig, tmp_path, proxy.url)
-            words = [str(TOPOSPREAD), "export", "--kubeconfig", str(own), "--port", str(free_port())]
+            words = [str(TOPOSPREAD), "run", "exporter", "--kubeconfig", str(own), "--port", str(free_port())]
             started = time.monotonic()
             process = Process(words, tmp_path / "export.log", 0)
             assert await process.end(PATIENCE) == 2, time.monotonic() - started

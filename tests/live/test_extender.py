@@ -1,4 +1,4 @@
-"""`topospread extender` called by the real kube-scheduler: pods land as their annotations say."""
+"""`topospread run extender` called by the real kube-scheduler: pods land as their annotations say."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ async def _extended(plane: ControlPlane, folder: Path, *, cached: bool) -> Async
     plane.kubectl("create", "clusterrole", "extender", "--verb=get,list,watch", "--resource=nodes,pods")
     plane.kubectl("create", "clusterrolebinding", "extender", "--clusterrole=extender", "--user=reader")
     port = free_port()
-    ours = [str(TOPOSPREAD), "extender", "--kubeconfig", str(reader), "--port", str(port), "-v", "2"]
+    ours = [str(TOPOSPREAD), "run", "extender", "--kubeconfig", str(reader), "--port", str(port), "-v", "2"]
     extender = Process(ours, folder / "extender.log", port)
     config = folder / "kube.yaml"
     asked = {"urlPrefix": f"http://127.0.0.1:{port}", "filterVerb": "filter", "prioritizeVerb": "prioritize"}

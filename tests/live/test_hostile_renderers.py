@@ -86,7 +86,7 @@ def test_a_release_name_is_no_option_of_helm(renderers: Path, checkout: Path) ->
         chart = {"charts/web/Chart.yaml": "apiVersion: v2\nname: web\nversion: 1.0.0\n", "charts/web/values.yaml": ""}
         chart["charts/web/templates/pod.yaml"] = POD % ""
         write(checkout, chart | {"kustomization.yaml": f"helmCharts: [{{name: web, releaseName: '{name}'}}]\n"})
-        done = run(checkout, renderers, "simulate", ".", *CLUSTER, "--render-helm")
+        done = run(checkout, renderers, "simulate", "-f", ".", *CLUSTER, "--render-helm")
         assert done.returncode == 2
         assert "is not allowed as an option of Helm" in done.stderr
         assert not (checkout.parent / "written").exists()
@@ -166,7 +166,7 @@ def test_a_repository_is_not_cloned_unless_asked_for(renderers: Path, checkout: 
         subprocess.run(["git", *words], cwd=other, check=True)
     write(checkout, {"kustomization.yaml": f"resources: ['file://{other}']\n"})
     for allowed in ((), ("--render-network",)):
-        done = run(checkout, renderers, "simulate", ".", *CLUSTER, *allowed)
+        done = run(checkout, renderers, "simulate", "-f", ".", *CLUSTER, *allowed)
         assert (done.returncode, done.stdout) == (2, ""), done.stderr
 
 
@@ -176,7 +176,7 @@ def test_a_base_does_not_leave_the_repository(renderers: Path, checkout: Path) -
     for base in ("../other", "link", "below"):
         write(checkout, {"kustomization.yaml": f"resources: [{base}]\n"})
         write(checkout, {"below/kustomization.yaml": "Resources: [../../other]\n"})
-        done = run(checkout, renderers, "simulate", ".", *CLUSTER)
+        done = run(checkout, renderers, "simulate", "-f", ".", *CLUSTER)
         assert (done.returncode, done.stdout) == (2, "")
         assert f"leaves {checkout}" in done.stderr
 
@@ -184,10 +184,10 @@ def test_a_base_does_not_leave_the_repository(renderers: Path, checkout: Path) -
 def test_without_a_repository_a_base_does_not_leave_the_folder_that_is_named(renderers: Path, tmp_path: Path) -> None:
     base = {"base/kustomization.yaml": "resources: [pod.yaml]\n", "base/pod.yaml": POD % "-hunter2"}
     write(tmp_path, base | {"overlay/kustomization.yaml": "resources: [../base]\n"})
-    done = run(tmp_path, renderers, "simulate", "overlay", *CLUSTER)
+    done = run(tmp_path, renderers, "simulate", "-f", "overlay", *CLUSTER)
     assert (done.returncode, done.stdout) == (2, "")
     assert f"../base leaves {tmp_path}/overlay; name a folder that holds both" in " ".join(done.stderr.split())
-    assert run(tmp_path, renderers, "simulate", ".", *CLUSTER).returncode == 0
+    assert run(tmp_path, renderers, "simulate", "-f", ".", *CLUSTER).returncode == 0
 
 
 def chart_with_schema(reference: str) -> dict[str, str]:
@@ -210,7 +210,7 @@ def test_a_schema_for_values_reads_no_file_and_no_server(
     for reference in (f"file://{secret}", url):
         write(checkout, chart_with_schema(reference) | {"kustomization.yaml": "helmCharts: [{name: web}]\n"})
         subprocess.run([renderers / "helm", "package", "charts/web"], cwd=checkout, check=True, capture_output=True)
-        done = run(checkout, renderers, "simulate", path, *CLUSTER, "--render-helm")
+        done = run(checkout, renderers, "simulate", "-f", path, *CLUSTER, "--render-helm")
         assert (done.returncode, asked) == (0, []), done.stderr
         assert "hunter2" not in done.stdout + done.stderr
         if path != ".":
@@ -221,7 +221,7 @@ def test_a_schema_for_values_is_still_enforced(renderers: Path, checkout: Path) 
     write(checkout, chart_with_schema("#/$defs/a"))
     schema = {"properties": {"a": {"$ref": "#/$defs/a"}}, "$defs": {"a": {"const": 2}}}
     (checkout / "charts/web/values.schema.json").write_text(json.dumps(schema))
-    done = run(checkout, renderers, "simulate", "charts/web", *CLUSTER)
+    done = run(checkout, renderers, "simulate", "-f", "charts/web", *CLUSTER)
     assert done.returncode == 2
     assert "values don't meet the specifications of the schema" in " ".join(done.stderr.split())
 

@@ -1,4 +1,4 @@
-"""`topospread lint --export-policy=kyverno` held to Kyverno's own definition of ClusterPolicy on a real API server.
+"""`topospread policies --for kyverno` held to Kyverno's own definition of ClusterPolicy on a real API server.
 
 Kyverno itself does not run here: what the policies say of objects is not judged, only that they are of Kyverno's form.
 """

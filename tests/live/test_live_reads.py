@@ -113,7 +113,7 @@ def test_explain_tells_how_often_a_pod_that_waits_was_tried(group: str, control_
             event |= {"regarding": about, "note": "0/6 nodes", "reportingController": "default-scheduler"}
             event["reportingInstance"] = "here"
         control_plane.create([event])
-        done = topospread(control_plane, "explain", name, "-n", "shop", "-o", "json")
+        done = topospread(control_plane, "why", name, "-n", "shop", "-o", "json")
         assert done.returncode == 1, done.stderr
         assert json.loads(done.stdout)["tries"] == {
             "since": waiting["metadata"]["creationTimestamp"],
@@ -121,7 +121,7 @@ def test_explain_tells_how_often_a_pod_that_waits_was_tried(group: str, control_
             "last": "2026-01-01T10:30:00Z",
             "message": "0/6 nodes",
         }
-        shown = topospread(control_plane, "explain", name, "-n", "shop")
+        shown = topospread(control_plane, "why", name, "-n", "shop")
         assert "tried at least 7 times, last at 2026-01-01T10:30:00Z: 0/6 nodes" in " ".join(shown.stdout.split())
 
 

@@ -100,20 +100,20 @@ def test_each_command_asks_for_what_it_needs(audited: tuple[ControlPlane, Audit]
     commands: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
         "status": (("status", *json_out), status),
         "status-table": (("status",), BARE),
-        "simulate": (("simulate", str(app), *json_out), BARE),
-        "simulate-claims": (("simulate", str(claims), *json_out), PLACEMENT.kinds),
+        "simulate": (("simulate", "-f", str(app), *json_out), BARE),
+        "simulate-claims": (("simulate", "-f", str(claims), *json_out), PLACEMENT.kinds),
         "simulate-run": (("simulate", "--run-cron-job", "run", *json_out), (*BARE, "CronJob")),
-        "simulate-file-run": (("simulate", str(run), *json_out), (*BARE, "CronJob")),
+        "simulate-file-run": (("simulate", "-f", str(run), *json_out), (*BARE, "CronJob")),
         "simulate-save": (("simulate", "--save", str(tmp_path / "after.json"), *json_out), ALL.kinds),
-        "explain": (("explain", "web", *json_out), BARE),
-        "capacity": (("capacity", str(app), "--of", "deploy/app", "--cluster", "live", *json_out), BARE),
+        "explain": (("why", "web", *json_out), BARE),
+        "capacity": (("capacity", "-f", str(app), "deploy/app", "--on", "live", *json_out), BARE),
         "drill": (("drill", "--fail", "node=n0", *json_out), BARE),
         "rebalance": (("rebalance", *json_out), BARE),
         "lint": (
-            ("lint", str(app), "--cluster", "live", *json_out),
+            ("lint", str(app), "--on", "live", *json_out),
             tuple(each for each in ALL.kinds if each not in VOLUME_KINDS),
         ),
-        "lint-claims": (("lint", str(claims), "--cluster", "live", *json_out), ALL.kinds),
+        "lint-claims": (("lint", str(claims), "--on", "live", *json_out), ALL.kinds),
         "dump": (("dump", str(tmp_path / "dump.json")), ALL.kinds),
     }
     for account, (words, kinds) in commands.items():
@@ -143,14 +143,14 @@ def test_what_may_not_be_read_is_named_by_each_command(audited: tuple[ControlPla
     for words in (
         ("status", "-o", "summary"),
         ("status", "-o", "json"),
-        ("simulate", str(app), "-o", "summary"),
-        ("explain", "web"),
-        ("capacity", "--of", "deploy/there", "-o", "summary"),
+        ("simulate", "-f", str(app), "-o", "summary"),
+        ("why", "web"),
+        ("capacity", "deploy/there"),
         ("drill", "--fail", "node=n0", "-o", "summary"),
         ("drill", "--fail", "node=n0"),
-        ("rebalance", "-o", "summary"),
+        ("rebalance",),
         ("rebalance", "-o", "commands"),
-        ("lint", str(app), "--cluster", "live"),
+        ("lint", str(app), "--on", "live"),
         ("dump", str(tmp_path / "dump.json")),
     ):
         done = subprocess.run(

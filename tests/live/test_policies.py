@@ -1,4 +1,4 @@
-"""`topospread lint --export-policy` in force on a real API server: each policy says what the linter says."""
+"""`topospread policies --for vap` in force on a real API server: each policy says what the linter says."""
 
 from __future__ import annotations
 

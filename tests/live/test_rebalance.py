@@ -96,7 +96,7 @@ def rebalance(plane: ControlPlane, folder: Path, *words: str) -> subprocess.Comp
     path = folder / "now.json"
     kinds = "nodes,pods,deployments,replicasets,poddisruptionbudgets"
     path.write_text(plane.kubectl("get", kinds, "-A", "-o", "json"))
-    command = [sys.executable, "-c", MAIN, "rebalance", path, "-n", "shop", "-o", "json", *words]
+    command = [sys.executable, "-c", MAIN, "rebalance", "-f", path, "-n", "shop", "-o", "json", *words]
     return subprocess.run(list(map(str, command)), env=None, capture_output=True, text=True, check=False)
 
 
@@ -124,7 +124,7 @@ def test_the_plan_comes_true_eviction_by_eviction(shop: ControlPlane, tmp_path: 
     done = rebalance(shop, tmp_path, "--apply", "--kubeconfig", str(shop.kubeconfig), "--timeout", "60")
     assert done.returncode == 0, done.stdout + done.stderr
     found = json.loads(done.stdout)
-    assert found["applied"]["surprise"] is None
+    assert found["applied"]["surprise"] == ""
     assert len(found["applied"]["evictions"]) == len(found["evictions"]) == found["bound"]["evictions"] == 7
     assert sorted(per_zone(shop, "web").values()) == [2, 2, 2]
     assert sorted(per_zone(shop, "api").values()) in ([1, 2, 2],)
@@ -136,12 +136,12 @@ def test_it_stops_where_the_cluster_is_not_as_it_was(shop: ControlPlane, tmp_pat
     path = tmp_path / "before.json"
     path.write_text(shop.kubectl("get", "nodes,pods,deployments,replicasets", "-A", "-o", "json"))
     plan = topospread.rebalance([str(path)], namespace="shop")
-    first = plan.moves[0]
+    first = plan.evictions[0]
     shop.kubectl("delete", "pod", first.name, "-n", "shop", "--wait=true")
-    command = [sys.executable, "-c", MAIN, "rebalance", str(path), "-n", "shop", "-o", "json", "--apply"]
+    command = [sys.executable, "-c", MAIN, "rebalance", "-f", str(path), "-n", "shop", "-o", "json", "--apply"]
     command += ["--kubeconfig", str(shop.kubeconfig), "--timeout", "30"]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 1
     applied = json.loads(done.stdout)["applied"]
     surprise = f"shop/{first.name}: it is not there any more"
-    assert applied == {"evictions": [], "surprise": surprise, "begun": None, "partial": ""}
+    assert applied == {"evictions": [], "surprise": surprise, "begun": "", "partial": ""}

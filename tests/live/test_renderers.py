@@ -11,7 +11,7 @@ import pytest
 
 HERE = Path(__file__).parent
 TOPOSPREAD = Path(sys.executable).parent / "topospread"
-CLUSTER = ("--cluster", "zones=3,nodes=6")
+CLUSTER = ("--on", "zones=3,nodes=6")
 Done = subprocess.CompletedProcess[str]
 
 DEPLOYMENT = """\
@@ -92,9 +92,9 @@ def test_an_overlay_is_built_and_nothing_below_is_read_alone(
     renderers: Path, kubectl: Path, project: Path, program: str
 ) -> None:
     path = str(renderers) if program == "kustomize" else kubectl_alone(kubectl, project)
-    done = run(project, path, "simulate", "overlays", "base", "--raw", *CLUSTER)
+    done = run(project, path, "simulate", "-f", "overlays", "-f", "base", "--raw", *CLUSTER)
     assert done.returncode == 2, "read raw, the kustomization is no manifest"
-    done = run(project, path, "simulate", "overlays", *CLUSTER)
+    done = run(project, path, "simulate", "-f", "overlays", *CLUSTER)
     # The nodes lack the old key: what counts here is which pods there are.
     assert "shop/prod-web  Deployment · 9 replicas" in done.stdout, done.stderr
     assert "0 pods placed on 6 nodes, 9 pending" in done.stdout
@@ -123,12 +123,23 @@ def test_a_finding_points_into_the_base(renderers: Path, project: Path) -> None:
 
 def test_a_chart_is_rendered_with_values_version_and_release(renderers: Path, project: Path) -> None:
     (project / "v.yaml").write_text("replicas: 7\n")
-    words = ("simulate", "web", *CLUSTER, "--helm-values", "v.yaml", "--helm-release", "mine", "--kube-version", "1.33")
+    words = (
+        "simulate",
+        "-f",
+        "web",
+        *CLUSTER,
+        "--helm-values",
+        "v.yaml",
+        "--helm-release",
+        "mine",
+        "--kube-version",
+        "1.33",
+    )
     done = run(project, str(renderers), *words)
     assert "default/mine  Deployment · 7 replicas" in done.stdout, done.stderr
     done = run(project, str(renderers), *words, "--helm-set", "replicas=8", "-n", "demo")
     assert "demo/mine  Deployment · 8 replicas" in done.stdout
-    done = run(project, str(renderers), "simulate", "web", *CLUSTER, "--kube-version", "1.29")
+    done = run(project, str(renderers), "simulate", "-f", "web", *CLUSTER, "--kube-version", "1.29")
     assert done.returncode == 2
     assert "web: `helm template` failed: chart requires kubeVersion: >=1.30.0-0" in done.stderr
 
@@ -154,7 +165,7 @@ def test_a_kustomization_that_is_named_is_simulated_alone(renderers: Path, proje
     (project / "base" / "beside" / "kustomization.yaml").write_text(
         "configMapGenerator: [{name: a, literals: [b=c]}]\n"
     )
-    done = run(project, str(renderers), "simulate", "base", *CLUSTER)
+    done = run(project, str(renderers), "simulate", "-f", "base", *CLUSTER)
     assert "default/web  Deployment · 2 replicas" in done.stdout, done.stderr
     assert "base/beside: left out, as base does not refer to it" in " ".join(done.stdout.split())
 
@@ -170,7 +181,7 @@ def test_a_finding_points_into_the_template(renderers: Path, project: Path) -> N
 
 def test_an_error_of_a_template_is_helms(renderers: Path, project: Path) -> None:
     (project / "web/templates/bad.yaml").write_text("{{ .Values.a.b.c }}\n")
-    done = run(project, str(renderers), "simulate", "web", *CLUSTER)
+    done = run(project, str(renderers), "simulate", "-f", "web", *CLUSTER)
     assert done.returncode == 2
     assert "bad.yaml:1" in done.stderr
     (project / "web/templates/bad.yaml").write_text("a: b\n c: d\n")
@@ -181,7 +192,7 @@ def test_an_error_of_a_template_is_helms(renderers: Path, project: Path) -> None
 
 def test_a_packed_chart(renderers: Path, project: Path) -> None:
     subprocess.run([renderers / "helm", "package", "web"], cwd=project, check=True, capture_output=True)
-    done = run(project, str(renderers), "simulate", "web-1.0.0.tgz", *CLUSTER)
+    done = run(project, str(renderers), "simulate", "-f", "web-1.0.0.tgz", *CLUSTER)
     assert "default/web  Deployment · 2 replicas" in done.stdout, done.stderr
 
 
@@ -189,7 +200,7 @@ def test_a_chart_in_a_kustomization(renderers: Path, project: Path) -> None:
     (project / "inflated/charts").mkdir(parents=True)
     (project / "web").rename(project / "inflated/charts/web")
     (project / "inflated/kustomization.yaml").write_text("helmCharts: [{name: web, releaseName: shop}]\n")
-    words = ("simulate", "inflated", *CLUSTER)
+    words = ("simulate", "-f", "inflated", *CLUSTER)
     done = run(project, f"{renderers}:/usr/bin:/bin", *words)
     assert (done.returncode, done.stdout) == (2, "")
     assert "add --render-helm" in done.stderr

@@ -29,7 +29,7 @@ def test_missing_rights_are_named_and_the_how_tos_file_grants_them(own_plane: Co
     async def scenario(api: Api) -> None:
         kubeconfig = as_reader(own_plane, tmp_path)
         config = ["--config", str(HOW_TO / "scheduler.yaml")]
-        command = [TOPOSPREAD, "scheduler", "--kubeconfig", kubeconfig, "--secure-port", "0", *config]
+        command = [TOPOSPREAD, "run", "scheduler", "--kubeconfig", kubeconfig, "--secure-port", "0", *config]
         done = subprocess.run(command, capture_output=True, text=True, check=False)
         assert done.returncode == 2
         for line in (

@@ -1,4 +1,4 @@
-"""``topospread webhook`` asked by a real API server, configured by what the chart renders."""
+"""``topospread run webhook`` asked by a real API server, configured by what the chart renders."""
 
 from __future__ import annotations
 
@@ -46,7 +46,16 @@ class Asked:
 
     def start(self) -> None:
         flags = ("--tls-cert-file", self.folder / "tls.crt", "--tls-private-key-file", self.folder / "tls.key")
-        words = (TOPOSPREAD, "webhook", "--policy", self.folder / "policy.yaml", "--port", str(self.port), *flags)
+        words = (
+            TOPOSPREAD,
+            "run",
+            "webhook",
+            "--policy",
+            self.folder / "policy.yaml",
+            "--port",
+            str(self.port),
+            *flags,
+        )
         with (self.folder / "log").open("a") as log:
             own = ("--host", "127.0.0.1", "--metrics-bind-address", f"127.0.0.1:{self.metrics}", "-v", "2")
             self.process = subprocess.Popen([*words, *own], stdout=log, stderr=log)

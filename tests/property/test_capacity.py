@@ -93,7 +93,7 @@ def test_rounds_are_those_that_simulations_place_one_after_the_other(objects: li
 @given(_shops())
 def test_one_more_node_brings_what_a_simulation_with_it_says(objects: list[Json]) -> None:
     given_ = inventory(*objects)
-    report = capacity(given_, "deploy/web", buy=True, limit=LIMIT, workers=1)
+    report = capacity(given_, "deploy/web", more=99, limit=LIMIT, workers=1)
     for each in report.purchases:
         assert each.shape.startswith("like n")
         model = next(made for made in objects if made["metadata"]["name"] == each.shape.removeprefix("like "))

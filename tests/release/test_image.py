@@ -138,7 +138,7 @@ def test_it_is_nobody_who_can_write_nothing(built: Stage, dockerfile: Path) -> N
 
 def test_a_simulation_is_answered(entered: Entered) -> None:
     manifest = (ROOT / "docs/tutorial/app.yaml").read_text()
-    code, out, err = ended(entered("simulate", "-", "--cluster", "zones=3,nodes=6"), manifest)
+    code, out, err = ended(entered("simulate", "-f", "-", "--on", "zones=3,nodes=6"), manifest)
     assert code == 0, err
     assert "nothing pending" in out
 

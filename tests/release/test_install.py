@@ -67,10 +67,10 @@ def test_every_module_comes_from_the_environment_and_only_extras_are_missing(pro
     [
         (["lint", "docs/tutorial/app.yaml"], {0, 1}),
         (["rules"], {0}),
-        (["fields", "topologySpreadConstraints.minDomains"], {0}),
+        (["explain", "topologySpreadConstraints.minDomains"], {0}),
         (["config", "show"], {0}),
-        (["simulate", "docs/tutorial/app.yaml", "--cluster", "zones=3,nodes=6", "--kube-version", "1.27"], {0, 1}),
-        (["drill", "docs/tutorial/app.yaml", "--cluster", "zones=3,nodes=6", "--fail", "zone=zone-a"], {0, 1}),
+        (["simulate", "-f", "docs/tutorial/app.yaml", "--on", "zones=3,nodes=6", "--kube-version", "1.27"], {0, 1}),
+        (["drill", "-f", "docs/tutorial/app.yaml", "--on", "zones=3,nodes=6", "--fail", "zone=zone-a"], {0, 1}),
         (["completion", "bash"], {0}),
     ],
     ids=lambda value: value[0] if isinstance(value, list) else "",

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Kubernetes' own tests of the scheduler, pointed at `topospread scheduler`.
+# Kubernetes' own tests of the scheduler, pointed at `topospread run scheduler`.
 #   run.sh quick                   the cases of quick.txt: what CI runs; builds what they need
 #   run.sh build [package…]        everything, or some of the integration tests, into build/upstream (minutes; 20 the first time)
 #   run.sh e2e [focus] [skip]      the e2e specs of sig-scheduling on a cluster of kwok nodes (28 specs, 9 minutes)
@@ -88,7 +88,7 @@ judge_whom() {
   if [ "${SCHEDULER:-}" = kube-scheduler ]; then
     export KUBE_SCHEDULER="$bin/kube-scheduler" EXTERNAL_SCHEDULER="$here/kube-external.sh"
   else
-    export EXTERNAL_SCHEDULER="$topospread scheduler --config=\$SCHED_CONFIG --leader-elect=false --secure-port=0 --kube-api-qps=1000 -v 3 \${SCHED_FEATURE_GATES:+--feature-gates=\$SCHED_FEATURE_GATES}"
+    export EXTERNAL_SCHEDULER="$topospread run scheduler --config=\$SCHED_CONFIG --leader-elect=false --secure-port=0 --kube-api-qps=1000 -v 3 \${SCHED_FEATURE_GATES:+--feature-gates=\$SCHED_FEATURE_GATES}"
   fi
 }
 

@@ -75,15 +75,15 @@ them. The exit code is 1 when a drill falls short of that. They are shared out o
 \b
 Examples:
   topospread drill --fail zone=eu-west-1a
-  topospread drill cluster.json.gz --fail zone=eu-west-1a --recover zone=eu-west-1a
-  topospread drill cluster.json.gz --fail node=node-7 --wait 2m --recover node=node-7
-  topospread drill cluster.json.gz --drain node=node-3 --uncordon node=node-3
-  topospread drill app.yaml --cluster zones=3,nodes=9 --scale deploy/web=30 --scale deploy/web=10
-  topospread drill cluster.json.gz --add-nodes 3 --like node-1 --zone eu-west-1b --apply new.yaml
-  topospread drill cluster.json.gz --fail zone=eu-west-1a --recover zone=eu-west-1a --save after.json.gz
-  topospread drill cluster.json.gz --fail zone=eu-west-1a --traffic --price 0.01
-  topospread drill cluster.json.gz --each zone
-  topospread drill --check drills/ -o junit
+  topospread drill --on cluster.json.gz --fail zone=eu-west-1a --recover zone=eu-west-1a
+  topospread drill --on cluster.json.gz --fail node=node-7 --wait 2m --recover node=node-7
+  topospread drill --on cluster.json.gz --drain node=node-3 --uncordon node=node-3
+  topospread drill -f app.yaml --on zones=3,nodes=9 --scale deploy/web=30 --scale deploy/web=10
+  topospread drill --on cluster.json.gz --add-nodes 3 --like node-1 --zone eu-west-1b --apply new.yaml
+  topospread drill --on cluster.json.gz --fail zone=eu-west-1a --recover zone=eu-west-1a --save after.json.gz
+  topospread drill --on cluster.json.gz --fail zone=eu-west-1a --traffic --price 0.01
+  topospread drill --on cluster.json.gz --each zone
+  topospread drill --check -f drills/ -o junit
 """
 
 FORMATS = click.Choice(["table", "wide", "summary", "json", "yaml", "junit", "github"])

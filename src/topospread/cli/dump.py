@@ -51,7 +51,7 @@ Examples:
   topospread dump shared.json.gz --anonymous
   topospread dump shared.json.gz --from prod.json.gz --anonymous
   topospread dump - | jq '.items | length'
-  topospread status {DEFAULT}
+  topospread status --on {DEFAULT}
 """
 
 

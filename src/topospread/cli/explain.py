@@ -1,190 +1,91 @@
-"""``topospread why``: why a pod is pending and what would let it in, or why it is where it is."""
+"""``topospread explain``: fields of spread constraints, rules of the linter, and made-up clusters."""
 
 from __future__ import annotations
 
-import os
-from dataclasses import replace
-from typing import TYPE_CHECKING, Any
-
 import click
+from click.shell_completion import CompletionItem
 
-from topospread.errors import InputError, Place, UsageError
+from topospread.errors import UsageError
 
-from .inputs import (
-    AUTOSCALE,
-    PATH,
-    POOLS,
-    given_pools,
-    input_options,
-    namespace_options,
-    parse_scale,
-    read_configuration,
-    read_control_plane,
-    read_inventory,
-    shown_namespace,
-)
-from .live_options import access_options, read_access
-from .output import check_outputs, output_options, write_answer
-from .report_file import ReportWish, check_html, html_text, options_of, page_options
-from .terminal import progress
+from .inputs import COLOUR
+from .terminal import layout, show, width, written
 from .usage import Explained
 
-if TYPE_CHECKING:
-    from topospread.api.inventory import Inventory
-    from topospread.explanation import Explanation
-
 HELP = """\
-Explain one pod: why it is pending and what would let it in, or why it is where it is.
+Explain a field of topologySpreadConstraints or a rule of lint, without a cluster. Of a pod `topospread why` says why it
+waits.
 
-TARGET is POD or KIND/NAME, either with NAMESPACE/ before it: web-0, deploy/web, shop/sts/db. Of a workload it is a pod
-that is pending, else one that the simulation places, else one on a node. Without PATH the cluster is read that kubectl
-points at. PATHs are as for simulate: YAML or JSON files, folders, or - for standard input.
-
-The answer is yes if the pod has a node or would find one, else no with the causes and the smallest change that was
-tried and places it. It is unknown if parts decide that topospread does not model. A pod on a node is explained as if
-it were scheduled now. -o wide adds every change with its patch, each plugin's verdict, the scores and
-kube-scheduler's words; -o svg draws the domains, -o html the interactive page.
-
-Of a pod that waits in a live cluster the events tell since when, and how often kube-scheduler tried it.
+NAME is a field, a rule, or one of fields, rules and clusters.
 
 \b
 Examples:
-  topospread why web-0 -n shop
-  topospread why deploy/web --on cluster.json
-  topospread why web-0 --on cluster.json -n shop -o json
-  topospread why -f new.yaml --on cluster.json
-  topospread why deploy/web -f app.yaml --on zones=3,nodes=12,cpu=8,memory=32Gi
-  topospread why deploy/web --on cluster.json -o svg=web.svg
+  topospread explain fields
+  topospread explain topologySpreadConstraints.minDomains
+  topospread explain rules
+  topospread explain selector-not-own
+  topospread explain clusters
 """
 
-_KINDS = frozenset({"Pod", "Deployment", "ReplicaSet", "ReplicationController", "StatefulSet", "DaemonSet", "Job"})
-"""Kinds that a manifest may bring to be explained."""
+
+def _names_from(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    """Return what a shell may complete a name to."""
+    from topospread.api.fields import paths
+    from topospread.linting.rules import BY_ID
+
+    names = ("fields", "rules", "clusters", *paths(), *BY_ID)
+    return [CompletionItem(each) for each in names if each.startswith(incomplete)]
 
 
-def _grammar() -> str:
-    from topospread.sources.made_up import GRAMMAR
-
-    return GRAMMAR
-
-
-@click.command(cls=Explained, help=HELP, below=_grammar)
-@click.argument("target", required=False)
-@input_options
-@access_options
-@click.option("-f", "--filename", "manifests", multiple=True, metavar="PATH", type=PATH, help="Explain a pod of this.")
-@click.option("--scale", multiple=True, metavar="[NS/]KIND/NAME=N", help="Other replicas than the manifest says.")
-@click.option("--autoscale", type=AUTOSCALE, default="keep", help="Autoscaled workloads: in their bounds, or at one.")
-@click.option("--no-preemption", is_flag=True, help="Evict nothing for more important pods.")
-@POOLS
-@click.option("--no-suggestions", is_flag=True, help="Do not try what would let the pod in.")
-@namespace_options("Look in")
-@page_options
-@output_options()
-def explain(**given: Any) -> int:
-    """Explain a pod; the exit code is that of the verdict."""
-    check_outputs(given)
-    check_html(given)
-    target, paths = _target_and_paths(given["target"], given["paths"], given["manifests"])
-    scale = parse_scale(given)
-    by = read_control_plane(given)
-    configuration = read_configuration(given["config_path"], by.scheduler)
-    from topospread.sources.needed_kinds import PLACEMENT
-
-    inventory = read_inventory(given, *paths, *given["manifests"], by=[by], needed=PLACEMENT)
-    from topospread.answers.asking import with_version
-    from topospread.answers.why import why_answer
-    from topospread.explanation.explain import explain as ask
-
-    with progress("placing") as bar:
-        explanation = ask(
-            inventory,
-            target or _only_one(inventory, given["manifests"]),
-            namespace=shown_namespace(given),
-            config=configuration,
-            scale=scale,
-            autoscale=given["autoscale"],
-            kube_version=str(by.scheduler.kube_version),
-            gates=by.scheduler,
-            apiserver_gates=by.apiserver,
-            preemption=not given["no_preemption"],
-            another=bool(given["manifests"]),
-            suggest=not given["no_suggestions"],
-            pools=given_pools(given),
-            progress=bar,
-        )
-    explanation = _with_tries(explanation, inventory, given)
-    options = replace(
-        options_of(by, configuration),
-        scale=scale,
-        autoscale=given["autoscale"],
-        preemption=not given["no_preemption"],
-    )
-    pod = f"{explanation.namespace}/{explanation.name}"
-    wish = ReportWish(inventory, options, shown={"at": "1", "pod": pod})
-    answer = with_version(why_answer(explanation), by.scheduler.kube_version)
-    return write_answer(answer, given, {"html": lambda: html_text(given, wish)})
-
-
-def _with_tries(explanation: Explanation, inventory: Inventory, given: dict[str, Any]) -> Explanation:
-    """Of a pod that waits in a live cluster now, how often kube-scheduler tried it.
-
-    Its events are asked for once it is known which pod is meant; where they may not be read, that is told.
-    """
-    if not getattr(inventory.read_from, "live", False):
-        return explanation
-    key = (explanation.namespace, explanation.name)
-    pod = next((each for each in inventory.pods if (each.namespace, each.name) == key), None)
-    if pod is None or pod.spec.node_name or not pod.metadata.uid:
-        return explanation
-    from topospread.explanation.tries import tries_of
-    from topospread.live.pod_events import pod_events
-
-    since = pod.metadata.creation_timestamp or ""
-    try:
-        return replace(explanation, tries=tries_of(since, pod_events(read_access(given), pod)))
-    except InputError as error:
-        return replace(explanation, notes=(f"how often it was tried is not known: {error.message}", *explanation.notes))
-
-
-def _target_and_paths(
-    target: str | None, paths: tuple[str, ...], manifests: tuple[str, ...]
-) -> tuple[str | None, tuple[str, ...]]:
-    """The first word is a path where a manifest says what is meant and the word is one.
+@click.command(cls=Explained, help=HELP)
+@click.argument("name", required=False, default="", shell_complete=_names_from)
+@click.option("-o", "--output", type=click.Choice(["text", "json", "name"]), default="text", help="Form of the rules.")
+@click.option("--color", type=COLOUR, default="auto", help="Colours: on a terminal, always or never.")
+def explain(name: str, output: str, color: str) -> int:
+    """Print what is known of a name.
 
     Raises:
-        UsageError: nothing says what is meant.
+        UsageError: if no field and no rule is called so, or a pod is meant.
     """
-    if manifests and target is not None and (target == "-" or os.path.exists(target)):
-        return None, (target, *paths)
-    if target is None and not manifests:
-        raise UsageError("name a pod or a workload, for example web-0 or deploy/web, or give its manifest with -f")
-    return target, paths
+    if output != "text" and name != "rules":
+        raise UsageError(f"-o {output} is for: topospread explain rules")
+    if name == "rules":
+        _rules(output, color)
+    elif name == "clusters":
+        from topospread.sources.made_up import GRAMMAR
+
+        click.echo(GRAMMAR, nl=False)
+    elif "/" in name:
+        raise UsageError(f"explain is for fields and rules; for a pod: topospread why {name}")
+    elif not _is_rule(name, color):
+        from topospread.api.fields import explain as documentation
+
+        click.echo(documentation("" if name == "fields" else name, width=width()), nl=False)
+    return 0
 
 
-def _only_one(inventory: Inventory, manifests: tuple[str, ...]) -> str:
-    """The one pod or workload that the manifests hold.
+def _is_rule(name: str, color: str) -> bool:
+    """Print a rule; return whether there is one that is called so."""
+    from topospread.linting.rules import BY_ID
+    from topospread.linting.settings import unknown_rule
+    from topospread.report.lint_rule import rule_text
 
-    Raises:
-        UsageError: there is none, or several.
-    """
-    roots = tuple(manifests)
-    found = [
-        f"{namespace}/{kind.lower()}/{name}"
-        for (kind, namespace, name), place in inventory.places.items()
-        if kind in _KINDS and _is_of(place, roots)
-    ]
-    if len(found) == 1:
-        return found[0]
-    if not found:
-        hint = (
-            "; Helm's hooks are left out without --with-hooks"
-            if any("Helm" in each for each in inventory.notes)
-            else ""
-        )
-        raise UsageError(f"-f {' -f '.join(roots)}: there is no pod or workload in it{hint}")
-    raise UsageError(f"-f {' -f '.join(roots)}: there are several; name one before the paths: {', '.join(found[:8])}")
+    if name not in BY_ID:
+        if "-" in name:
+            raise UsageError(unknown_rule(name))
+        return False
+    show(rule_text(BY_ID[name], layout(color)))
+    return True
 
 
-def _is_of(place: Place, roots: tuple[str, ...]) -> bool:
-    """Whether a place is in one of these files or folders."""
-    return any(place.source == root or place.source.startswith(root.rstrip("/") + "/") for root in roots)
+def _rules(output: str, color: str) -> None:
+    """Print the list of rules."""
+    from topospread.linting.rules import RULES
+    from topospread.report.lint_json import rules_json
+    from topospread.report.lint_text import rules_text
+
+    if output == "json":
+        show(written(rules_json(RULES), "json"))
+    elif output == "name":
+        show("".join(f"{rule.id}\n" for rule in RULES))
+    else:
+        show(rules_text(RULES, layout(color)))

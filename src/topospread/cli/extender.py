@@ -1,4 +1,4 @@
-"""``topospread extender``: answer kube-scheduler's filter and prioritize for pods that ask by annotations."""
+"""``topospread run extender``: answer kube-scheduler's filter and prioritize for pods that ask by annotations."""
 
 from __future__ import annotations
 
@@ -37,8 +37,8 @@ This command needs the extra 'live': pip install 'topospread[live]'.
 
 \b
 Examples:
-  topospread extender --kubeconfig ~/.kube/config
-  topospread extender --bind-address 0.0.0.0 --port 8443 --tls-cert-file tls.crt --tls-private-key-file tls.key \\
+  topospread run extender --kubeconfig ~/.kube/config
+  topospread run extender --bind-address 0.0.0.0 --port 8443 --tls-cert-file tls.crt --tls-private-key-file tls.key \\
     --client-ca-file kube-scheduler-ca.crt
 """
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from .inputs import read_configuration, read_control_plane
+from .inputs import file_words, read_configuration, read_control_plane
 from .live_options import live_words
 
 if TYPE_CHECKING:
@@ -35,10 +35,10 @@ def moves_that_mend(given: Mapping[str, Any], inventory: Inventory) -> Rebalance
     """Evictions that mend the hard constraints; ``None`` where those are not cheap to know, or none do."""
     if not is_cheap(inventory):
         return None
-    import topospread
+    from topospread.rebalancing.rebalance import rebalance
 
     by = read_control_plane(given)
-    found = topospread.rebalance(
+    found = rebalance(
         inventory,
         namespace=given["namespace"],
         selector=given.get("selector"),
@@ -56,8 +56,8 @@ def _beside(command: str, given: Mapping[str, Any], *paths: str) -> str:
     """``topospread COMMAND``, as it is typed for the same input."""
     from topospread.text import shell_line
 
-    words = ["topospread", command, *(paths or given["paths"]), *live_words(given)]
-    words += [] if given["cluster"] is None else ["--cluster", given["cluster"]]
+    words = ["topospread", command, *file_words(*(paths or given["paths"])), *live_words(given)]
+    words += [] if given["cluster"] is None else ["--on", given["cluster"]]
     words += [] if given["config_path"] is None else ["--config", given["config_path"]]
     words += [] if given["namespace"] is None else ["-n", given["namespace"]]
     words += ["-l", given["selector"]] if given.get("selector") and command == "rebalance" else []

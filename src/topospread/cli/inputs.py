@@ -73,11 +73,23 @@ def rendering_options(command: Command) -> Command:
 
 
 def input_options(command: Command) -> Command:
-    """``[PATH…] --cluster --strict --config --kube-version --color``, feature gates, and how charts are rendered."""
+    """``-f --on --strict --config --kube-version --color``, feature gates, and how charts are rendered."""
     decorators = [
-        click.argument("paths", nargs=-1, metavar="[PATH]...", type=PATH),
         click.option(
-            "--cluster", type=PATH, metavar="SPEC|FILE", help="Make a cluster up, or read it from a file (see below)."
+            "-f",
+            "--filename",
+            "paths",
+            multiple=True,
+            metavar="FILE",
+            type=PATH,
+            help="Apply these manifests: files, folders, charts, kustomizations, - for standard input.",
+        ),
+        click.option(
+            "--on",
+            "cluster",
+            type=PATH,
+            metavar="CLUSTER",
+            help="The cluster: live, a snapshot or folder, or made up (topospread explain clusters).",
         ),
         click.option(
             "--config", "config_path", type=PATH, metavar="FILE", help="kube-scheduler's configuration, of any version."
@@ -159,7 +171,7 @@ def read_rendering(given: Mapping[str, Any], kube_version: str) -> Rendering:
 def read_inventory(
     given: Mapping[str, Any], *paths: str, by: Collection[ControlPlane] = (), needed: NeededKinds | None = None
 ) -> Inventory:
-    """What the paths and ``--cluster`` hold, or the cluster that kubectl points at.
+    """What the paths and ``--on`` hold, or the cluster that kubectl points at.
 
     ``-n`` is where objects go that name no namespace.
 
@@ -262,15 +274,21 @@ def retyped(given: Mapping[str, Any], *paths: str) -> list[str]:
     Args:
         paths: in place of the command line's.
     """
-    words = list(paths or given["paths"])
+    words = file_words(*(paths or given["paths"]))
     for option in ("cluster", "config_path", "namespace", "kube_version", "helm_release", *_GATE_NAMES):
         default = "1.37" if option == "kube_version" else ""
         if given[option] and given[option] != default:
-            words += ["--config" if option == "config_path" else f"--{option.replace('_', '-')}", given[option]]
+            name = {"config_path": "config", "cluster": "on"}.get(option, option.replace("_", "-"))
+            words += [f"--{name}", given[option]]
     for option in ("helm_values", "helm_set"):
         words += [word for each in given[option] for word in (f"--{option.replace('_', '-')}", each)]
     flags = ("raw", "render_helm", "render_network", "with_hooks", "strict", "allow_empty")
     return words + [f"--{each.replace('_', '-')}" for each in flags if given[each]]
+
+
+def file_words(*paths: str) -> list[str]:
+    """``-f PATH`` for each path."""
+    return [word for path in paths for word in ("-f", path)]
 
 
 def read_control_plane(given: Mapping[str, Any], kube_version: str | None = None) -> ControlPlane:

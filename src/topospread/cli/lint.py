@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from topospread.errors import ConfigError, Place, UsageError
+from topospread.errors import UsageError
 
 from .inputs import ALLOW_EMPTY, COLOUR, PATH, POOLS, checked_namespace, given_pools, read_rendering, rendering_options
 from .live_options import access_options, is_meant, is_named, read_access, read_live
+from .rule_options import read_settings, rule_options
 from .terminal import layout, progress, show, show_commands, warn, written
 from .usage import Explained
 
@@ -20,7 +21,6 @@ if TYPE_CHECKING:
     from topospread.linting.fixing import Mended
     from topospread.linting.reading import Question, Read
     from topospread.linting.run import ClusterReading, LintReport
-    from topospread.linting.settings import Settings
 
 HELP = """\
 Say what is wrong with manifests, or probably not meant: selectors that count nothing, constraints that never hold or
@@ -28,39 +28,29 @@ that no rollout survives, fields that the API server refuses, nodes and schedule
 
 PATHs are YAML or JSON files, folders, or - for standard input; the working directory when none is named. Folders that
 are Helm charts or kustomizations are rendered, with helm and kustomize or kubectl; --raw reads files as they are. What
-is no object of Kubernetes is left out. With nodes, among the PATHs or as --cluster, more can be found; --cluster live
+is no object of Kubernetes is left out. With nodes, among the PATHs or as --on, more can be found; --on live
 is the cluster that kubectl points at.
 
-Each finding has a rule: `topospread rules` lists them, --explain tells why. A comment `# topospread: ignore RULE
-reason`, on the line or above it, keeps one from being reported. The exit code is 1 when there are warnings or errors.
+Each finding has a rule: `topospread explain rules` lists them, `topospread explain RULE` tells why. A comment
+`# topospread: ignore RULE reason`, on the line or above it, keeps one from being reported. The exit code is 1 when
+there are warnings or errors.
 
 \b
 Examples:
   topospread lint app.yaml
-  topospread lint deploy/ --cluster snapshot.json --kube-version 1.32
+  topospread lint deploy/ --on snapshot.json --kube-version 1.32
   topospread lint app.yaml --diff
   topospread lint deploy/ -o sarif > topospread.sarif
   topospread lint chart/ --helm-values prod.yaml
-  topospread lint --explain rollout-counts-old-pods
-  topospread lint --export-policy --level warning | kubectl apply -f -
 """
 
-LEVELS = click.Choice(["error", "warning", "hint"])
 FORMATS = click.Choice(["text", "line", "json", "sarif", "junit", "github"])
-
-
-def _completed(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[str]:
-    """The rules that a word may become, behind those that stand before a comma."""
-    from topospread.linting.rules import BY_ID
-
-    before, comma, begin = incomplete.rpartition(",")
-    return [f"{before}{comma}{name}" for name in BY_ID if name.startswith(begin)]
 
 
 @click.command(cls=Explained, help=HELP)
 @click.argument("paths", nargs=-1, metavar="[PATH]...", type=PATH)
 @click.option(
-    "--cluster", type=PATH, metavar="SPEC|FILE|live", help="Hold the manifests against a cluster, as in simulate."
+    "--on", "cluster", type=PATH, metavar="CLUSTER", help="Hold the manifests against a cluster, as in simulate."
 )
 @access_options
 @click.option("--config", type=PATH, metavar="FILE", help="kube-scheduler's configuration: used, and linted as well.")
@@ -75,31 +65,14 @@ def _completed(context: click.Context, parameter: click.Parameter, incomplete: s
 @rendering_options
 @POOLS
 @click.option("--whole", is_flag=True, help="Lint the charts and kustomizations that named files are part of.")
-@click.option("--select", multiple=True, metavar="RULE,…", shell_complete=_completed, help="Ask only these rules.")
-@click.option("--ignore", multiple=True, metavar="RULE,…", shell_complete=_completed, help="Do not ask these rules.")
-@click.option("--level", type=LEVELS, default="hint", help="Show only findings that are at least so bad.")
-@click.option(
-    "--settings", type=PATH, metavar="FILE|rev:REV", help="Settings in place of the nearest .topospread.yaml."
-)
+@rule_options
 @click.option("--fix", is_flag=True, help="Make the fixes that take no decision, in the files.")
 @click.option("--diff", is_flag=True, help="Show what --fix would change, and change nothing.")
-@click.option("--explain", metavar="RULE", shell_complete=_completed, help="Explain a rule.")
-@click.option(
-    "--export-policy",
-    type=click.Choice(["vap", "kyverno"]),
-    is_flag=False,
-    flag_value="vap",
-    help="Print the rules that CEL can say as ValidatingAdmissionPolicies (vap) or for Kyverno.",
-)
 @ALLOW_EMPTY
 @click.option("-o", "--output", type=FORMATS, default="text", help="How to show the findings.")
 @click.option("--color", type=COLOUR, default="auto", help="Colours: on a terminal, always or never.")
 def lint(**given: Any) -> int:
     """Lint; 1 when there are warnings or errors (with --diff: fixes), 2 when something could not be read."""
-    if given["explain"] is not None:
-        return _explain(given["explain"], given["color"])
-    if given["export_policy"] is not None:
-        return _export_policy(given)
     from topospread.linting.fixing import mend
     from topospread.linting.run import run
 
@@ -147,37 +120,12 @@ def _live_cluster(given: dict[str, Any]) -> ClusterReading | None:
     return reading
 
 
-def _export_policy(given: dict[str, Any]) -> int:
-    """Print policies, and on stderr how many rules are not in them.
-
-    Raises:
-        UsageError: something to be linted is named as well, or no rule that is asked can be said in CEL.
-    """
-    from topospread.linting.policies.cel import EXPRESSED
-    from topospread.linting.policies.policies import exported, left_out, policies
-    from topospread.report.lint_policies import policies_text
-
-    if given["paths"]:
-        raise UsageError("--export-policy prints rules, and lints nothing: it takes no PATH")
-    settings = _settings(given)
-    rules, missing = exported(settings, given["level"]), left_out(settings)
-    for rule, why in missing if settings.select is not None else ():
-        click.echo(f"note: {rule} is in no policy: {why}", err=True)
-    if not rules:
-        raise UsageError("none of these rules can be said in CEL")
-    notes = [(rule.id, EXPRESSED[rule.id].note) for rule, _ in rules if EXPRESSED[rule.id].note]
-    show(policies_text(policies(rules, given["export_policy"]), notes, missing))
-    are = "rule is a policy" if len(rules) == 1 else "rules are policies"
-    click.echo(f"note: {len(rules)} {are}, {len(missing)} cannot be; why stands in the comments", err=True)
-    return 0
-
-
 def _question(given: dict[str, Any]) -> Question:
     """What is asked for: the command line first, then the settings."""
     from topospread.config.versions import NEWEST
     from topospread.linting.reading import Question
 
-    settings = _settings(given)
+    settings = read_settings(given)
     paths = list(given["paths"]) or ([] if given["config"] else ["."])
     rendering = read_rendering(given, given["kube_version"] or settings.kube_version or "")
     if given["whole"]:
@@ -198,46 +146,6 @@ def _question(given: dict[str, Any]) -> Question:
 
 def _live_namespace(given: dict[str, Any]) -> str:
     return read_access(given).namespace() if is_named(given) else "default"
-
-
-def _settings(given: dict[str, Any]) -> Settings:
-    from dataclasses import replace
-
-    from topospread.linting.settings import find_settings, read_settings
-    from topospread.linting.settings_of_revision import settings_at
-    from topospread.sources.revisions import REVISION
-
-    path, settings = given["settings"], None
-    if path is None:
-        settings = find_settings()
-    elif path.startswith(REVISION):
-        settings = settings_at(path.removeprefix(REVISION))
-    else:
-        settings = read_settings(path)
-    if settings is None:
-        raise ConfigError("this file has no [tool.topospread]", Place(path))
-    selected, ignored = (_rules(given[name], f"--{name}") for name in ("select", "ignore"))
-    return replace(
-        settings,
-        select=(frozenset(selected) - frozenset(ignored)) if selected else settings.select,
-        ignore=frozenset(ignored) if selected else settings.ignore | frozenset(ignored),
-    )
-
-
-def _rules(given: tuple[str, ...], option: str) -> list[str]:
-    """Rules separated by commas.
-
-    Raises:
-        UsageError: there is no such rule.
-    """
-    from topospread.linting.settings import unknown_rule
-
-    names = [name.strip() for each in given for name in each.split(",") if name.strip()]
-    for name in names:
-        problem = unknown_rule(name)
-        if problem:
-            raise UsageError(f"{option}: {problem}")
-    return names
 
 
 def _say_what_was_not_linted(outcome: LintReport, question: Question, *, allow_empty: bool) -> None:
@@ -288,14 +196,3 @@ def _text(outcome: LintReport, output: str, color: str) -> str:
             return lint_text.lint_lines(outcome)
         case _:
             return lint_text.lint_text(outcome, layout(color))
-
-
-def _explain(name: str, color: str) -> int:
-    from topospread.linting.rules import BY_ID
-    from topospread.linting.settings import unknown_rule
-    from topospread.report.lint_rule import rule_text
-
-    if name not in BY_ID:
-        raise UsageError(unknown_rule(name))
-    show(rule_text(BY_ID[name], layout(color)))
-    return 0

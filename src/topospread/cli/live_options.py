@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -18,8 +19,8 @@ Command = TypeVar("Command", bound=Callable[..., Any])
 
 PATH = click.Path()
 LIVE = "live"
-"""``--cluster live``: the cluster that kubectl points at."""
-NOTHING_GIVEN = "name files or folders to read, - for standard input, or make a cluster up with --cluster"
+"""``--on live``: the cluster that kubectl points at."""
+NOTHING_GIVEN = "name files or folders to read, - for standard input, or make a cluster up with --on"
 
 ACCESS_OPTIONS = (
     click.option("--context", metavar="NAME", help="The kubeconfig's context, as for kubectl."),
@@ -67,7 +68,7 @@ def is_meant(given: Mapping[str, Any], paths: Sequence[str]) -> bool:
     named = named_options(given)
     if named and cluster not in (None, LIVE):
         option = {"user": "as"}.get(named[0], named[0].replace("_", "-"))
-        raise UsageError(f"--{option} says which live cluster is read, and --cluster {cluster} is another")
+        raise UsageError(f"--{option} says which live cluster is read, and --on {cluster} is another")
     if named or cluster == LIVE:
         return True
     if paths or cluster is not None:
@@ -96,6 +97,23 @@ def is_there(given: Mapping[str, Any]) -> bool:
     from topospread.live.access import Access
 
     return Access().finds_something()
+
+
+def current_context() -> str:
+    """Return the current context of the kubeconfig, empty if there is none; no API server is asked."""
+    import re
+    from pathlib import Path
+
+    named = os.environ.get("KUBECONFIG")
+    for name in named.split(os.pathsep) if named else [str(Path.home() / ".kube" / "config")]:
+        try:
+            text = Path(name).read_text(encoding="utf-8", errors="replace")
+        except OSError:
+            continue
+        found = re.search(r"""^[\s{]*["']?current-context["']?:[ ]*["']?([^"'\s,}]+)""", text, re.MULTILINE)
+        if found:
+            return found[1]
+    return ""
 
 
 def _why_none() -> str:

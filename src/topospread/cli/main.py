@@ -5,11 +5,9 @@ Subcommands are imported when they are used, so that ``--help`` answers at once.
 
 from __future__ import annotations
 
-import gc
 import os
 import sys
-from difflib import get_close_matches
-from importlib import import_module
+from itertools import zip_longest
 from typing import Any
 
 import click
@@ -20,107 +18,87 @@ from topospread.text import message_lines, one_line
 from topospread.version import __version__
 
 from .terminal import OutputError, safe_output
-from .usage import VARIABLE, ExplainedGroup
+from .usage import VARIABLE, LazyGroup
 
+GROUPS = {
+    "Look": ("status", "why", "serve", "dump"),
+    "Try": ("simulate", "plan", "drill", "capacity"),
+    "Keep": ("promise", "rebalance"),
+    "Check": ("lint", "policies", "explain", "config"),
+    "Run": ("run",),
+}
+"""Commands by what they are for, in the order of the help."""
 COMMANDS = {
-    "simulate": ("topospread.cli.simulate:simulate", "Where will my pods land?"),
-    "explain": ("topospread.cli.explain:explain", "Why is this pod pending, or why there?"),
+    "status": ("topospread.cli.status:status", "What waits, what is skewed, and the first fix"),
+    "why": ("topospread.cli.why:why", "Why does this pod wait, or why is it there? Since when?"),
+    "serve": ("topospread.cli.serve:serve", "The same as a page, followed live; what-ifs by hand"),
+    "dump": ("topospread.cli.dump:dump", "Keep a snapshot of the cluster (--anonymous to hand on)"),
+    "simulate": ("topospread.cli.simulate:simulate", "Where will these pods land?"),
+    "plan": ("topospread.cli.plan:plan", "Does this change make anything worse?"),
+    "drill": ("topospread.cli.drill:drill", "What if a zone fails, a node drains, a rollout runs?"),
+    "capacity": ("topospread.cli.capacity:capacity", "How many more fit, and what ends it?"),
+    "promise": ("topospread.cli.promise:promise", "What does a loss leave of a workload? show, check, design"),
+    "rebalance": ("topospread.cli.rebalance:rebalance", "The fewest evictions that mend skew"),
     "lint": ("topospread.cli.lint:lint", "Is this manifest right?"),
-    "rules": ("topospread.cli.rules:rules", "List what lint looks for."),
-    "plan": ("topospread.cli.plan:plan", "What does this change of manifests do?"),
-    "status": ("topospread.cli.status:status", "What is skewed now, and what is at risk?"),
-    "drill": ("topospread.cli.drill:drill", "What happens when a zone fails, a node is drained, …?"),
-    "capacity": ("topospread.cli.capacity:capacity", "How many more replicas fit, and what ends it?"),
-    "rebalance": ("topospread.cli.rebalance:rebalance", "Which few evictions mend what is skewed?"),
-    "guarantee": ("topospread.cli.guarantee:guarantee", "What holds in every order, whatever is drawn?"),
-    "serve": ("topospread.cli.serve:serve", "Show a page to look at the cluster and to try by hand."),
-    "describe": ("topospread.cli.describe:describe", "What do a workload's constraints promise here?"),
-    "design": ("topospread.cli.design:design", "Which constraints promise what I want?"),
-    "replay": ("topospread.cli.replay:replay", "What happened, and which change of a node began it?"),
-    "dump": ("topospread.cli.dump:dump", "Write a snapshot of the cluster that kubectl points at."),
-    "export": ("topospread.cli.export:export", "Serve how pods are spread as metrics for Prometheus."),
-    "scheduler": ("topospread.cli.scheduler:scheduler", "Schedule the pods of a real cluster."),
-    "webhook": ("topospread.cli.webhook:webhook", "Answer the API server when objects are created."),
-    "extender": ("topospread.cli.extender:extender", "Spread as kube-scheduler does not by itself."),
-    "config": ("topospread.cli.config:config", "Check, convert and show scheduler configurations."),
-    "fields": ("topospread.cli.fields:fields", "Explain the fields of topologySpreadConstraints."),
-    "completion": ("topospread.cli.completion:completion", "Print the completion script of a shell."),
+    "policies": ("topospread.cli.policies:policies", "The rules of lint as policies of an API server"),
+    "explain": ("topospread.cli.explain:explain", "A field, a rule, options, made-up clusters"),
+    "config": ("topospread.cli.config:config", "Check, convert and show scheduler configurations"),
+    "run": ("topospread.cli.run:run", "What runs in a cluster: scheduler, exporter, webhook, extender"),
+    "completion": ("topospread.cli.completion:completion", "Print the completion script of a shell"),
+    "help": ("topospread.cli.about:help_", "Help on a command"),
+    "version": ("topospread.cli.about:version", "The version"),
 }
 """Name → where the command is, and what it answers."""
-_IN_A_CLUSTER = ("scheduler", "extender", "export", "webhook")
-_BESIDE = ("rules", "fields", "config", "completion")
-"""Commands that share a line of the help each, so that all fit a screen."""
 
 ABOUT = """\
+Where Kubernetes pods land, and why, decided as kube-scheduler decides it.
+
 \b
-Kubernetes topology spread, decided as kube-scheduler decides it, explained.
-  topospread simulate app.yaml --cluster zones=3,nodes=12,cpu=8,memory=32Gi
-Exit codes: 0 yes, 1 no, 2 bad input, 4 unknown. COMMAND --help says more.
+  topospread simulate -f app.yaml --on zones=3,nodes=12,cpu=8,memory=32Gi
 """
+EVERYWHERE = """\
+Everywhere  -f FILE  --on CLUSTER  -n NAMESPACE  -A  -o FORMAT
+            (topospread explain options)      Exit: 0 yes 1 no 2 usage 4 unknown"""
 
 BAD_INPUT = 2
 FAULT = 3
 INTERRUPTED = 130
 PIPE_CLOSED = 141
-_OBJECTS_BETWEEN_COLLECTIONS = 50_000
-"""Modules and what is read stay until a command ends: looking for garbage as often as Python does is a twentieth of
-a short command. What runs on is left as it is."""
-_RUN_ON = ("scheduler", "extender", "serve", "export", "webhook")
 DEBUG = "TOPOSPREAD_DEBUG"
 """Environment variable that makes a fault show its traceback."""
 
 
-class LazyGroup(ExplainedGroup):
-    """A group whose commands are imported when they are used."""
-
-    def list_commands(self, ctx: click.Context) -> list[str]:
-        """Names, in the order of the help."""
-        return list(COMMANDS)
-
-    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        """The command of a name, ``None`` when there is none."""
-        if cmd_name not in COMMANDS:
-            return None
-        if cmd_name not in _RUN_ON:
-            gc.set_threshold(_OBJECTS_BETWEEN_COLLECTIONS)
-        where, about = COMMANDS[cmd_name]
-        module, _, name = where.partition(":")
-        command: click.Command = getattr(import_module(module), name)
-        command.short_help = about
-        return command
+class Commands(LazyGroup):
+    """The commands, by groups."""
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """The commands alone, so that all fit a screen: the few options stand above."""
+        """Write the commands alone, so that all fit a screen."""
         self.format_commands(ctx, formatter)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """The list of commands, without importing them."""
-        with formatter.section("Commands"):
-            rows = [(name, about) for name, (_, about) in COMMANDS.items() if name not in (*_IN_A_CLUSTER, *_BESIDE)]
-            formatter.write_dl(rows)
-            formatter.write_text(f"{', '.join(_IN_A_CLUSTER)}: what runs in a cluster.")
-            formatter.write_text(f"{', '.join(_BESIDE)}, each with its own --help.")
-
-    def resolve_command(
-        self, ctx: click.Context, args: list[str]
-    ) -> tuple[str | None, click.Command | None, list[str]]:
-        """Find the command; a misspelt one is answered with the nearest."""
-        if args and args[0] not in COMMANDS and not args[0].startswith("-"):
-            close = get_close_matches(args[0], COMMANDS, n=1)
-            hint = f"did you mean '{close[0]}'?" if close else f"there are {', '.join(COMMANDS)}"
-            ctx.fail(f"there is no command '{args[0]}'; {hint}")
-        return super().resolve_command(ctx, args)
+        """Write the commands under the headings of their groups."""
+        formatter.write_paragraph()
+        for group, names in GROUPS.items():
+            for head, name in zip_longest((group,), names, fillvalue=""):
+                formatter.write(f"{head:6} {name:10} {COMMANDS[name][1]}\n")
+        formatter.write(EVERYWHERE + "\n")
 
 
 @click.command(
-    cls=LazyGroup, help=ABOUT, invoke_without_command=True, context_settings={"help_option_names": ["-h", "--help"]}
+    cls=Commands,
+    table=COMMANDS,
+    help=ABOUT,
+    invoke_without_command=True,
+    context_settings={"help_option_names": ["-h", "--help"]},
 )
 @click.version_option(__version__, message="topospread %(version)s")
 @click.pass_context
 def topospread(ctx: click.Context) -> None:
-    """Explain itself when no command is given."""
+    """Show the start page when no command is given."""
     if ctx.invoked_subcommand is None:
-        click.echo(ctx.get_help())
+        from .about import start_page
+
+        click.echo(start_page(ctx.info_name or "topospread"))
 
 
 def main() -> None:

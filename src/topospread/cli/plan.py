@@ -41,7 +41,7 @@ grows, which findings are new.
 OLD and NEW are folders or files, or git revisions of the repository that the working directory is in; of a revision it
 is the working directory as it was then. A name that is both a path and a revision is an error: write path:NAME or
 rev:NAME. Settings are those of OLD. PATHs are looked at in both, by default all. Charts and kustomizations are
-rendered as for simulate. Both states are placed on the cluster of --cluster as if the other had never been: objects
+rendered as for simulate. Both states are placed on the cluster of --on as if the other had never been: objects
 that NEW no longer has are still there when the cluster has them.
 
 The exit code is 1 when it gets worse: a pod is pending or evicted for good that was not, a skew grows beyond its
@@ -49,22 +49,16 @@ maxSkew, a warning or an error is new.
 
 \b
 Examples:
-  topospread plan HEAD~1 HEAD --cluster cluster.json.gz
-  topospread plan main . overlays/prod --cluster zones=3,nodes=12,cpu=8,memory=32Gi
-  topospread plan old/ new/ --cluster cluster.json.gz -o json
-  topospread plan rev:origin/main rev:HEAD --cluster cluster.json.gz -o markdown > comment.md
+  topospread plan HEAD~1 HEAD --on cluster.json.gz
+  topospread plan main . -f overlays/prod --on zones=3,nodes=12,cpu=8,memory=32Gi
+  topospread plan old/ new/ --on cluster.json.gz -o json
+  topospread plan rev:origin/main rev:HEAD --on cluster.json.gz -o markdown > comment.md
 """
 
 FORMATS = click.Choice(["table", "wide", "json", "yaml", "markdown"])
 
 
-def _grammar() -> str:
-    from topospread.sources.made_up import GRAMMAR
-
-    return GRAMMAR
-
-
-@click.command(cls=Explained, help=HELP, below=_grammar)
+@click.command(cls=Explained, help=HELP)
 @click.argument("old")
 @click.argument("new")
 @input_options

@@ -16,7 +16,8 @@ from .inputs import (
     shown_namespace,
 )
 from .live_options import NOBODY, access_options, read_access
-from .terminal import layout, progress, show, warn, written
+from .output import check_outputs, output_options, write_answer
+from .terminal import progress, warn
 from .usage import Explained
 
 if TYPE_CHECKING:
@@ -42,17 +43,16 @@ proves more than the counts of single constraints do.
 With --apply the pods are evicted in the cluster that kubectl points at, through the Eviction API, one by one: each
 waits until the new pod of the one before it is ready where it was foretold, and all ends at the first surprise.
 
-The exit code is 1 when a constraint cannot be mended, or with --apply when a surprise came.
+The answer is no when a constraint cannot be mended, or with --apply when a surprise came. It is unknown when a pod
+would have to move that topospread cannot judge: no such pod is evicted.
 
 \b
 Examples:
-  topospread rebalance cluster.json.gz
-  topospread rebalance cluster.json.gz -n shop --max-skew 1
-  topospread rebalance cluster.json.gz -l app=web -o commands > move.sh
+  topospread rebalance --on cluster.json.gz
+  topospread rebalance --on cluster.json.gz -n shop --max-skew 1
+  topospread rebalance --on cluster.json.gz -l app=web -o commands > move.sh
   topospread rebalance -n shop --apply --context prod
 """
-
-FORMATS = click.Choice(["table", "wide", "summary", "commands", "json", "yaml"])
 
 
 @click.command(cls=Explained, help=HELP)
@@ -76,9 +76,10 @@ FORMATS = click.Choice(["table", "wide", "summary", "commands", "json", "yaml"])
     metavar="S",
     help="With --apply: seconds for each new pod (600).",
 )
-@click.option("-o", "--output", type=FORMATS, default="table", help="How to show the evictions; commands for kubectl.")
+@output_options("commands")
 def rebalance(**given: Any) -> int:
-    """Show what to evict, and evict it where asked to; 1 when a constraint cannot be mended, or a surprise came."""
+    """Show what to evict, and evict it where asked to; the exit code is that of the verdict."""
+    check_outputs(given)
     if given["apply"]:
         read_access(given)
     by = read_control_plane(given)
@@ -89,28 +90,33 @@ def rebalance(**given: Any) -> int:
     inventory = read_inventory(
         {**given, **NOBODY} if given["apply"] and given["paths"] else given, by=[by], needed=PLACEMENT
     )
-    found, code = _found(given, inventory, configuration, by)
+    found, interrupted = _found(given, inventory, configuration, by)
     applied = None
-    if given["apply"] and code == INTERRUPTED:
+    if given["apply"] and interrupted:
         warn(["nothing was evicted: the search for evictions was ended before its end"])
     elif given["apply"] and found.moves:
-        applied, code = _applied(given, found, inventory, code)
-    show(_text(found, given["output"], given["color"], applied))
+        applied, interrupted = _applied(given, found, inventory)
+    from topospread.answers.asking import with_version
+    from topospread.answers.rebalance import rebalance_answer
+    from topospread.render.rebalance_commands import rebalance_commands
+
+    answer = with_version(rebalance_answer(found, applied), by.scheduler.kube_version)
+    code = write_answer(answer, given, {"commands": lambda: rebalance_commands(answer)})
     if applied is not None and applied.surprise:
         warn([f"stopped: {applied.surprise}; {len(applied.done)} of {len(found.moves)} evictions were carried out"])
-    return code
+    return INTERRUPTED if interrupted else code
 
 
 def _found(
     given: dict[str, Any], inventory: Inventory, configuration: Configuration | None, by: ControlPlane
-) -> tuple[Rebalance, int]:
-    """What to evict, and the exit code: 130 for what was found when it was interrupted."""
-    import topospread
+) -> tuple[Rebalance, bool]:
+    """Return what to evict, and whether the search was interrupted."""
     from topospread.drills.interruption import Interrupted
+    from topospread.rebalancing.rebalance import rebalance as plan_of_evictions
 
     try:
         with progress("rebalancing") as bar:
-            found = topospread.rebalance(
+            found = plan_of_evictions(
                 inventory,
                 namespace=shown_namespace(given),
                 selector=given["selector"],
@@ -124,12 +130,12 @@ def _found(
                 progress=bar,
             )
     except Interrupted as interrupted:
-        return interrupted.finished, INTERRUPTED
-    return found, 0 if found.is_met else 1
+        return interrupted.finished, True
+    return found, False
 
 
-def _applied(given: dict[str, Any], found: Rebalance, inventory: Inventory, code: int) -> tuple[Applied, int]:
-    """Evict the pods, each that came out as foretold told on stderr; what was carried out, and the exit code."""
+def _applied(given: dict[str, Any], found: Rebalance, inventory: Inventory) -> tuple[Applied, bool]:
+    """Evict the pods, and print each on stderr; return the evictions, and whether they were interrupted."""
     import asyncio
 
     from topospread.drills.interruption import Interrupted
@@ -154,28 +160,7 @@ def _applied(given: dict[str, Any], found: Rebalance, inventory: Inventory, code
     try:
         applied = asyncio.run(evict())
     except Interrupted as interrupted:
-        return interrupted.finished, INTERRUPTED
+        return interrupted.finished, True
     except KeyboardInterrupt:  # before the first, or for a second time
-        return Applied(over, partial=f"ended in eviction {len(over) + 1} of {len(found.moves)}"), INTERRUPTED
-    return applied, 1 if applied.surprise else code
-
-
-def _text(found: Rebalance, output: str, color: str, applied: Applied | None = None) -> str:
-    if output in ("table", "wide", "summary"):
-        from topospread.report.rebalance import applied_text, rebalance_summary, rebalance_text
-
-        write = rebalance_summary if output == "summary" else rebalance_text
-        drawn = layout(color, wide=output == "wide")
-        carried_out = "" if applied is None else "\n" + applied_text(applied, found, drawn)
-        return write(found, drawn) + carried_out
-    warn(found.warnings)
-    if output == "commands":
-        from topospread.report.rebalance_commands import rebalance_commands
-
-        return rebalance_commands(found)
-    data = found.to_dict()
-    if applied is not None:
-        from topospread.report.rebalance_json import applied_json
-
-        data["applied"] = applied_json(applied)
-    return written(data, output)
+        return Applied(over, partial=f"ended in eviction {len(over) + 1} of {len(found.moves)}"), True
+    return applied, False

@@ -14,7 +14,7 @@ from topospread.errors import UsageError
 from topospread.text import escape_control_characters
 
 from .anonymous_options import anonymous_options, read_salt
-from .inputs import PATH
+from .inputs import PATH, file_words
 from .output import wants
 
 if TYPE_CHECKING:
@@ -83,6 +83,10 @@ def options_of(by: ControlPlane, configuration: Configuration | None) -> Simulat
     )
 
 
+def _cluster_words(given: Mapping[str, Any]) -> list[str]:
+    return ["--on", given["cluster"]] if given["cluster"] else []
+
+
 def write_html(given: Mapping[str, Any], wish: ReportWish) -> None:
     """Write the report, if one is wanted.
 
@@ -119,7 +123,9 @@ def html_text(given: Mapping[str, Any], wish: ReportWish) -> str:
         wish = with_fields(wish, inventory=anonymous(wish.inventory, read_salt(given)), shown=kept)
         name = "an anonymous cluster"
     words = (
-        () if given["anonymous"] else (*given["paths"], *(["--on", given["cluster"]] if given["cluster"] else []))
+        ()
+        if given["anonymous"]
+        else (*file_words(*given["paths"]), *(["--on", given["cluster"]] if given["cluster"] else []))
     )
     served = ServedCluster.begin(wish.inventory, wish.options, InputWords(name, words))
     return report(served, ReportView(wish.steps, wish.shown))

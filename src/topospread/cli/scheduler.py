@@ -1,4 +1,4 @@
-"""``topospread scheduler``: schedule the pods of a real cluster, beside kube-scheduler or instead of it."""
+"""``topospread run scheduler``: schedule the pods of a real cluster, beside kube-scheduler or instead of it."""
 
 from __future__ import annotations
 
@@ -35,8 +35,8 @@ It runs until SIGTERM: bindings in flight are finished, the lease is released, a
 With --dry-run it binds nothing and needs no lease: it decides beside the scheduler that is there, and says of each real
 binding whether its node is among the best here (metric topospread_mirrored_share, a log line for each that is not).
 
-With --export it also serves how the pods of the cluster are spread, as `topospread export` does; that reads the cluster
-a second time, and takes turns with the scheduling in steps of 20 ms.
+With --export it also serves how the pods of the cluster are spread, as `topospread run exporter` does; that reads the
+cluster a second time, and takes turns with the scheduling in steps of 20 ms.
 
 /healthz, /livez and /readyz are served at --bind-address and --secure-port. /metrics and /configz are there too if that
 address is loopback; otherwise they need --metrics-bind-address, as they list workloads and authenticate nobody.
@@ -44,10 +44,10 @@ This command needs the extra 'live': pip install 'topospread[live]'.
 
 \b
 Examples:
-  topospread scheduler --kubeconfig ~/.kube/config --config second.yaml --leader-elect-resource-name topospread
-  topospread scheduler --leader-elect=false --secure-port 0 -v 2
-  topospread scheduler --kubeconfig ~/.kube/config --dry-run
-  topospread scheduler --config scheduler.yaml --bind-address 0.0.0.0 --metrics-bind-address 127.0.0.1:10260
+  topospread run scheduler --kubeconfig ~/.kube/config --config second.yaml --leader-elect-resource-name topospread
+  topospread run scheduler --leader-elect=false --secure-port 0 -v 2
+  topospread run scheduler --kubeconfig ~/.kube/config --dry-run
+  topospread run scheduler --config scheduler.yaml --bind-address 0.0.0.0 --metrics-bind-address 127.0.0.1:10260
 """
 
 DEFAULT_SCHEDULER = "default-scheduler"
@@ -102,7 +102,7 @@ SECONDS = Seconds()
 @METRICS_OPTION
 @tls_options
 @click.option("--dry-run", is_flag=True, help="Bind nothing: compare how others bind the pods of the profiles.")
-@click.option("--export", is_flag=True, help="Serve the metrics of `topospread export` too.")
+@click.option("--export", is_flag=True, help="Serve the metrics of `topospread run exporter` too.")
 @click.option("--explain-events", is_flag=True, help="Tell the sums behind a refusal by spread in events of their own.")
 @click.option("-v", "--v", "verbosity", type=click.IntRange(0, 10), default=0, help="How much to log.")
 @click.option("--logging-format", type=click.Choice(["text", "json"]), default="text", help="How to log.")

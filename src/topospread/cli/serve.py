@@ -13,6 +13,7 @@ from topospread.errors import UsageError
 from .anonymous_options import anonymous_options, read_salt
 from .inputs import (
     PATH,
+    file_words,
     input_options,
     namespace_options,
     read_configuration,
@@ -52,11 +53,11 @@ given with --known-as.
 \b
 Examples:
   topospread serve --context prod
-  topospread serve cluster.json.gz
-  topospread serve app.yaml --cluster zones=3,nodes=12,cpu=8,memory=32Gi
-  topospread serve cluster.json.gz --port 9000
-  topospread serve cluster.json.gz --export report.html --anonymous
-  topospread serve cluster.json.gz --host 0.0.0.0 --known-as desk.example
+  topospread serve --on cluster.json.gz
+  topospread serve -f app.yaml --on zones=3,nodes=12,cpu=8,memory=32Gi
+  topospread serve --on cluster.json.gz --port 9000
+  topospread serve --on cluster.json.gz --export report.html --anonymous
+  topospread serve --on cluster.json.gz --host 0.0.0.0 --known-as desk.example
 """
 
 _TOKEN_AT_LEAST = 16
@@ -171,8 +172,8 @@ def _words(given: dict[str, Any]) -> Any:
     from topospread.web.served import InputWords
 
     paths = tuple(given["paths"])
-    words = [*paths]
-    for option, name in (("--cluster", "cluster"), ("--config", "config_path"), ("-n", "namespace")):
+    words = file_words(*paths)
+    for option, name in (("--on", "cluster"), ("--config", "config_path"), ("-n", "namespace")):
         words += [option, given[name]] if given[name] else []
     words += ["--kube-version", given["kube_version"]] if given["kube_version"] != "1.37" else []
     words += ["--feature-gates", given["feature_gates"]] if given["feature_gates"] else []

@@ -48,9 +48,9 @@ HELP = """\
 Place every pod that the manifests want, exactly as kube-scheduler would, and show where each lands.
 
 PATHs are YAML or JSON files, folders, or - for standard input, applied in their order. They hold nodes (or use
---cluster), workloads, and whatever else decides: pods that are there, Services, PriorityClasses, volumes. Folders that
+--on), workloads, and whatever else decides: pods that are there, Services, PriorityClasses, volumes. Folders that
 are Helm charts or kustomizations are rendered, with helm and kustomize or kubectl; --raw reads files as they are.
-Without PATH, or where PATHs are manifests alone, the cluster is read that kubectl points at; --cluster live says so.
+Without PATH, or where PATHs are manifests alone, the cluster is read that kubectl points at; --on live says so.
 
 The table shows each workload, its spread constraints with the pods of each domain before → after, and for pods that
 stay pending the sum that forbids each domain. Of more than ten workloads those that are pending, skewed or at risk come
@@ -68,29 +68,23 @@ bring about, drawing among equal nodes, and shows ranges. The exit code is 1 whe
 
 \b
 Examples:
-  topospread simulate app.yaml --context prod
-  topospread simulate nodes.yaml app.yaml
-  topospread simulate app.yaml --cluster zones=3,nodes=12,cpu=8,memory=32Gi
-  topospread simulate snapshot.json app.yaml --scale deploy/web=30 -o json
-  topospread simulate snapshot.json app.yaml --config scheduler.yaml --seed 7
-  topospread simulate snapshot.json app.yaml --save after.json.gz
-  topospread simulate snapshot.json --compare-config other.yaml
-  topospread simulate snapshot.json --compare-kube-version 1.27
-  topospread simulate snapshot.json --compare-sampling kube
-  topospread simulate snapshot.json app.yaml --orders 50
+  topospread simulate -f app.yaml --context prod
+  topospread simulate --on nodes.yaml -f app.yaml
+  topospread simulate -f app.yaml --on zones=3,nodes=12,cpu=8,memory=32Gi
+  topospread simulate --on snapshot.json -f app.yaml --scale deploy/web=30 -o json
+  topospread simulate --on snapshot.json -f app.yaml --config scheduler.yaml --seed 7
+  topospread simulate --on snapshot.json -f app.yaml --save after.json.gz
+  topospread simulate --on snapshot.json --compare-config other.yaml
+  topospread simulate --on snapshot.json --compare-kube-version 1.27
+  topospread simulate --on snapshot.json --compare-sampling kube
+  topospread simulate --on snapshot.json -f app.yaml --orders 50
 """
 
 SAMPLING = click.Choice(["all", "kube"])
 FORMATS = click.Choice(["table", "wide", "summary", "json", "yaml", "name"])
 
 
-def _grammar() -> str:
-    from topospread.sources.made_up import GRAMMAR
-
-    return GRAMMAR
-
-
-@click.command(cls=Explained, help=HELP, below=_grammar)
+@click.command(cls=Explained, help=HELP)
 @input_options
 @access_options
 @click.option("--scale", multiple=True, metavar="[NS/]KIND/NAME=N", help="Other replicas than the manifest says.")

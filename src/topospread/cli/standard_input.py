@@ -15,7 +15,7 @@ _PATIENCE = 3.0
 """Seconds after which who waits for a pipe is told so."""
 _WAITING = (
     "waiting for what is piped in; to read the cluster that kubectl points at instead, name it (--context, or "
-    "--cluster live) or give </dev/null"
+    "--on live) or give </dev/null"
 )
 
 

@@ -53,11 +53,11 @@ With --check the exit code is 1 when a hard constraint of the workloads that wer
 Examples:
   topospread status --context prod
   topospread status -n shop --watch -o summary
-  topospread status cluster.json.gz
-  topospread status cluster.json.gz -n shop -l app=web -o wide
-  topospread status cluster.json.gz --key topology.kubernetes.io/zone --min-skew 2
-  topospread status cluster.json.gz --check -o json
-  kubectl get no,po,svc,rs,sts -A -o json | topospread status -
+  topospread status --on cluster.json.gz
+  topospread status --on cluster.json.gz -n shop -l app=web -o wide
+  topospread status --on cluster.json.gz --key topology.kubernetes.io/zone --min-skew 2
+  topospread status --on cluster.json.gz --check -o json
+  kubectl get no,po,svc,rs,sts -A -o json | topospread status -f -
 """
 
 FORMATS = click.Choice(["table", "wide", "summary", "json", "yaml"])

@@ -46,7 +46,7 @@ def check_watch(given: Mapping[str, Any]) -> None:
         UsageError: there is not.
     """
     if given["paths"] or given["cluster"] not in (None, LIVE):
-        raise UsageError("--watch follows the cluster that kubectl points at: no PATH and no other --cluster beside it")
+        raise UsageError("--watch follows the cluster that kubectl points at: no PATH and no other --on beside it")
     if given["check"]:
         raise UsageError("--check is an answer, and --watch never ends: give one of them")
     if given.get("html"):

@@ -2,21 +2,54 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import gc
+import os
+import shlex
+from collections.abc import Mapping
+from difflib import get_close_matches
+from importlib import import_module
 from typing import Any
 
 import click
 
+from topospread.errors import UsageError
+
 _PLAIN = "topospread"
 VARIABLE = "_TOPOSPREAD_COMPLETE"
 """Environment variable by which a shell asks what may come next."""
+_OBJECTS_BETWEEN_COLLECTIONS = 50_000
+"""Modules and what is read stay until a command ends: looking for garbage as often as Python does is a twentieth of
+a short command. What runs on is left as it is."""
+_RUN_ON = ("serve", "scheduler", "exporter", "webhook", "extender")
+_FILE_ENDINGS = (".yaml", ".yml", ".json", ".gz", ".tgz")
+
+OLD_COMMANDS = {
+    "describe": "promise show",
+    "guarantee": "promise check",
+    "design": "promise design",
+    "replay": "why",
+    "fields": "explain",
+    "rules": "explain rules",
+    "export": "run exporter",
+    "scheduler": "run scheduler",
+    "webhook": "run webhook",
+    "extender": "run extender",
+}
+"""Old command → new one; this table is deleted with 1.1."""
+OLD_OPTIONS = {
+    "--cluster": "--on {value}",
+    "--of": "topospread capacity {value}",
+    "--explain": "topospread explain {value}",
+    "--export-policy": "topospread policies --for {value}",
+}
+"""Old option → what is written instead."""
 
 
 class _Examples(click.Command):
     """A command whose help shows its examples under the name that the program was called by."""
 
     def format_help_text(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """The help, as it is typed."""
+        """Write the help, with the examples as they are typed."""
         given = self.help
         self.help = called(given or "", ctx)
         super().format_help_text(ctx, formatter)
@@ -24,31 +57,138 @@ class _Examples(click.Command):
 
 
 class Explained(_Examples):
-    """A command with examples, and below its options a text that is fetched when it is shown.
+    """A command with examples, which says how old words and files in the wrong place are written."""
 
-    Args:
-        below: gives the text; its lines are kept as they are.
-    """
-
-    def __init__(self, *args: Any, below: Callable[[], str] | None = None, **kwargs: Any) -> None:
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        self._below = below
+        self.allow_extra_args = True
 
-    def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """The text below, as it is."""
-        if self._below is not None:
-            formatter.write_paragraph()
-            for line in self._below().rstrip("\n").splitlines():
-                formatter.write(f"  {line}".rstrip() + "\n")
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Parse the words behind the command.
+
+        Raises:
+            UsageError: if a word is an old option, a file in the wrong place, or not expected.
+        """
+        typed = list(args)
+        try:
+            rest = super().parse_args(ctx, args)
+        except click.NoSuchOption as error:
+            raise _of_option(error, typed) from None
+        if ctx.args:
+            raise _of_word(ctx.args[0], ctx.command_path)
+        return rest
 
 
 class ExplainedGroup(_Examples, click.Group):
     """A group of commands with examples."""
 
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Find the command; an old one is answered with the new line, a misspelt one with the nearest.
+
+        Raises:
+            UsageError: if there is no such command.
+        """
+        names = self.list_commands(ctx)
+        word = args[0] if args else ""
+        if word and word not in names and not word.startswith("-"):
+            path = ctx.command_path
+            if ctx.parent is None and word in OLD_COMMANDS:
+                raise UsageError(f"{word} is now {OLD_COMMANDS[word]}: {path} {new_line(word, args[1:])}")
+            close = get_close_matches(word, names, n=1)
+            hint = f"did you mean '{close[0]}'?" if close else f"there are {', '.join(names)}"
+            raise UsageError(f"there is no command '{word}'; {hint}")
+        return super().resolve_command(ctx, args)
+
+
+class LazyGroup(ExplainedGroup):
+    """A group whose commands are imported when they are used.
+
+    Args:
+        table: name → ``module:attribute`` of the command, and what it answers.
+    """
+
+    def __init__(self, *args: Any, table: Mapping[str, tuple[str, str]], **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.table = table
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """Return the names in the order of the help."""
+        return list(self.table)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """Return the command of a name, ``None`` if there is none."""
+        if cmd_name not in self.table:
+            return None
+        if cmd_name not in _RUN_ON:
+            gc.set_threshold(_OBJECTS_BETWEEN_COLLECTIONS)
+        where, about = self.table[cmd_name]
+        module, _, name = where.partition(":")
+        command: click.Command = getattr(import_module(module), name)
+        command.short_help = about
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the list of commands, without importing them."""
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, about) for name, (_, about) in self.table.items()])
+
 
 def called(text: str, ctx: click.Context) -> str:
-    """Examples as they are typed: as a kubectl plugin ``topospread fields`` is ``kubectl topospread fields``."""
+    """Return examples as they are typed: as a kubectl plugin ``topospread why`` is ``kubectl topospread why``."""
     name = ctx.find_root().info_name or _PLAIN
     if name == _PLAIN:
         return text
     return text.replace(f"  {_PLAIN} ", f"  {name} ").replace(f"| {_PLAIN} ", f"| {name} ")
+
+
+def is_named_file(word: str) -> bool:
+    """Return whether a word is written like a file rather than an object."""
+    return word == "-" or word.endswith(_FILE_ENDINGS)
+
+
+def is_file(word: str) -> bool:
+    """Return whether a word names a file or a folder."""
+    return is_named_file(word) or os.path.lexists(word)
+
+
+def new_line(old: str, words: list[str]) -> str:
+    """Return an old command line in new words, as far as the words alone say what they are."""
+    found = OLD_COMMANDS[old].split()
+    before = ""
+    for word in words:
+        if word == "--cluster" or word.startswith("--cluster="):
+            found.append("--on" + word.removeprefix("--cluster"))
+        elif is_file(word) and not before.startswith("-"):
+            found += ["-f", word]
+        else:
+            found.append(word)
+        before = word
+    return shlex.join(found)
+
+
+def _of_option(error: click.NoSuchOption, args: list[str]) -> UsageError:
+    """Return the error for an option that does not exist."""
+    instead = OLD_OPTIONS.get(error.option_name)
+    if instead is None:
+        near = error.possibilities or ()
+        known = (
+            f"there is {near[0]}"
+            if near
+            else f"no such option; {error.ctx.command_path} --help lists them"
+            if error.ctx
+            else ""
+        )
+        return UsageError(f"{error.option_name}: {known}")
+    given = next((each for each in args if each.split("=")[0] == error.option_name), error.option_name)
+    _, equals, value = given.partition("=")
+    after = args[args.index(given) + 1 :][:1] if not equals and given in args else []
+    return UsageError(f"{error.option_name} is gone: write {instead.format(value=value or ''.join(after) or '…')}")
+
+
+def _of_word(word: str, path: str) -> UsageError:
+    """Return the error for a word that the command does not take."""
+    if is_file(word):
+        return UsageError(f"{word} is a file: {path} -f {shlex.quote(word)}")
+    return UsageError(f"unexpected word '{word}'; {path} --help shows what it takes")

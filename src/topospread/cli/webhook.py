@@ -1,4 +1,4 @@
-"""``topospread webhook``: answer the API server's admission requests by the linter's rules and a policy file."""
+"""``topospread run webhook``: answer the API server's admission requests by the linter's rules and a policy file."""
 
 from __future__ import annotations
 
@@ -31,9 +31,9 @@ The command runs until SIGTERM. It needs the extra 'live': pip install 'topospre
 
 \b
 Examples:
-  topospread webhook --tls-cert-file tls.crt --tls-private-key-file tls.key
-  topospread webhook --policy policy.yaml --tls-cert-file tls.crt --tls-private-key-file tls.key --port 9443
-  topospread webhook --policy policy.yaml --insecure-http --port 8080
+  topospread run webhook --tls-cert-file tls.crt --tls-private-key-file tls.key
+  topospread run webhook --policy policy.yaml --tls-cert-file tls.crt --tls-private-key-file tls.key --port 9443
+  topospread run webhook --policy policy.yaml --insecure-http --port 8080
 """
 
 

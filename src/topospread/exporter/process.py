@@ -1,4 +1,4 @@
-"""The process of ``topospread export``: connects, checks, follows, serves and ends; what is shown is made elsewhere."""
+"""The process of ``topospread run exporter``: connects, checks, follows, serves and ends."""
 
 from __future__ import annotations
 
@@ -111,7 +111,7 @@ async def export(wanted: Export) -> int:
     stop = Stop("")
     stop.listen()
     decides_as = str(wanted.judging.gates.kube_version)
-    log.info("Starting topospread export", extra=facts(version=__version__, decidesAs=decides_as))
+    log.info("Starting topospread run exporter", extra=facts(version=__version__, decidesAs=decides_as))
     connection = await connect(wanted.kubeconfig, wanted.context)
     contact = Contact()
     async with AsyncExitStack() as stack:

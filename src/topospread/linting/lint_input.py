@@ -94,7 +94,7 @@ class LintInput:
         gates: kube-scheduler's gates in the Kubernetes version that is asked about.
         manifests: the objects to be judged, in their order.
         configurations: the configurations to be judged, that of ``--config`` last.
-        cluster: what ``--cluster`` holds: looked at and not judged; None when it is not given.
+        cluster: what ``--on`` holds: looked at and not judged; None when it is not given.
         configuration: that of ``--config``; None when it is not given or does not load.
         refused: what the API server or kube-scheduler would refuse, found while reading.
         unknown_plugins: plugins of the configurations that kube-scheduler does not have.

@@ -23,7 +23,7 @@ class Bounds(NamedTuple):
 
 
 def cluster_sources(given: LintInput) -> Iterator[PodSource]:
-    """The pods and templates of ``--cluster`` that no manifest replaces and no owner made: looked at, not judged."""
+    """The pods and templates of ``--on`` that no manifest replaces and no owner made: looked at, not judged."""
     if given.cluster is None:
         return
     judged = {(each.kind, each.item.namespace, each.item.name) for each in given.manifests}

@@ -49,7 +49,7 @@ class Example(NamedTuple):
 
     Attributes:
         manifests: YAML documents.
-        cluster: a made-up cluster, as ``--cluster`` takes it.
+        cluster: a made-up cluster, as ``--on`` takes it.
         kube_version: the version it is about; "" for any.
     """
 

@@ -226,5 +226,5 @@ def unknown_rule(name: str) -> str:
     if name in BY_ID:
         return ""
     close = get_close_matches(name, BY_ID, 1)
-    hint = f"did you mean '{close[0]}'?" if close else "`topospread rules` lists them"
+    hint = f"did you mean '{close[0]}'?" if close else "`topospread explain rules` lists them"
     return f"there is no rule '{name}'; {hint}"

@@ -167,7 +167,7 @@ class ExtenderService:
     async def filter(self, args: ExtenderArgs) -> Json:
         """An ExtenderFilterResult: refused nodes are such that evicting other pods would not change it."""
         if not self.ready():
-            return {"Error": "topospread extender: the cluster is not read yet"}
+            return {"Error": "topospread run extender: the cluster is not read yet"}
         pod = args.pod
         async with self._one_by_one:
             against = await self._against(pod, args)

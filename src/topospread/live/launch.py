@@ -1,4 +1,4 @@
-"""The process of ``topospread scheduler``: connects, checks, serves, leads and ends; it decides no placement.
+"""The process of ``topospread run scheduler``: connects, checks, serves, leads and ends; it decides no placement.
 
 Source: cmd/kube-scheduler/app/server.go (``Run``): everything is followed before this candidate leads, the lease is
 released at the end, and a lease that was lost ends the process.
@@ -117,7 +117,7 @@ async def launch(wanted: Launch) -> int:
     stop = Stop()
     stop.listen()
     log.info(
-        "Starting topospread scheduler", extra=facts(version=__version__, decidesAs=str(wanted.gates.kube_version))
+        "Starting topospread run scheduler", extra=facts(version=__version__, decidesAs=str(wanted.gates.kube_version))
     )
     connection = await connect(wanted.kubeconfig or wanted.operation.kubeconfig or None, wanted.context)
     reporting = Reporting(urlsplit(connection.server).netloc, wanted.gates)

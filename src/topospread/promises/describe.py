@@ -156,7 +156,7 @@ def _room(subject: DescribedWorkload) -> Iterator[Statement]:
         "no" if room.missing else "yes",
         text,
         "one replica after the other placed",
-        subject.command("capacity", "--of", subject.target),
+        subject.command("capacity", subject.target),
         figures={"more": room.more, "missing": room.missing},
     )
 
@@ -193,7 +193,7 @@ def _orders(subject: DescribedWorkload, states: int, seconds: float) -> Iterator
             f"{answer.states} states of all orders looked at"
             if answer.states
             else "counting what any order can come to",
-            subject.command("guarantee", "--of", subject.target, "--want", want),
+            subject.command("promise check", subject.target, "--want", want),
             key,
             {"left": worst[key]} if survives else {},
         )

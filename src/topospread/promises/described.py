@@ -30,4 +30,4 @@ class DescribedWorkload:
 
     def command(self, *words: str) -> str:
         """A command of topospread on the same input."""
-        return shell_line(["topospread", words[0], *self.typed, *words[1:]])
+        return shell_line(["topospread", *words[0].split(), *self.typed, *words[1:]])

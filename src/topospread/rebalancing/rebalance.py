@@ -21,9 +21,11 @@ from topospread.drills.interruption import Interrupted
 from topospread.drills.pods import key_of
 from topospread.drills.world import World
 from topospread.errors import UsageError
+from topospread.plugins.interface import NotJudgedError, PluginError
 from topospread.scheduling.cycle import Scheduler
 from topospread.simulation.placing import Progress
 from topospread.simulation.run import SimulationOptions
+from topospread.simulation.unknown import merged, unjudged_of
 from topospread.sources.inputs import Input, inventory_of
 from topospread.workloads.planned import Workload
 
@@ -79,6 +81,7 @@ class _Begun(msgspec.Struct, frozen=True):
     Attributes:
         before: what each goal counts.
         waiting: how many pods have no node.
+        unjudged: parts for which alone pods have none.
     """
 
     world: World
@@ -86,6 +89,7 @@ class _Begun(msgspec.Struct, frozen=True):
     may_move: MovablePods
     before: Sequence[GoalCounts]
     waiting: int
+    unjudged: Sequence[tuple[NotJudgedError, str]]
 
 
 def rebalance(  # noqa: PLR0913 - keyword arguments of the public API
@@ -131,7 +135,15 @@ def rebalance(  # noqa: PLR0913 - keyword arguments of the public API
         selector = parse_selector(selector)
     options = replace(SimulationOptions.of_version(kube_version, config, gates, apiserver_gates), preemption=False)
     wished = RebalanceOptions(namespace, selector, max_skew, seconds, allow_empty)
-    return _rebalanced(inventory_of(inputs, cluster, options.apiserver_gates, namespace), options, wished, progress)
+    inventory = inventory_of(inputs, cluster, options.apiserver_gates, namespace)
+    found = _rebalanced(inventory, options, wished, progress)
+    if not found.unjudged:
+        return found
+    try:
+        admitted = _rebalanced(inventory, replace(options, assumes_unjudged=True), wished, progress)
+    except Interrupted as ended:
+        raise Interrupted(replace(found, partial=ended.finished.partial)) from None
+    return replace(found, is_met_if_admitted=admitted.is_met)
 
 
 def _rebalanced(
@@ -182,7 +194,22 @@ def _begun(inventory: Inventory, options: SimulationOptions, wished: RebalanceOp
     may_move = movable_pods(world)
     trials = _trials(world, wished, may_move, banned)
     before = [counts_of(each, trials.scheduler) for each in trials.goals]
-    return _Begun(world, trials, may_move, before, len(world.pods.waiting))
+    return _Begun(world, trials, may_move, before, len(world.pods.waiting), list(_unjudged(world)))
+
+
+def _unjudged(world: World) -> Iterator[tuple[NotJudgedError, str]]:
+    """Yield the parts that alone keep waiting pods from a node, and the pods."""
+    scheduler = world.run.scheduler
+    for each in world.pods.waiting.values():
+        pod_class = world.cluster.shared_class(each.pod)
+        if (each.pod.spec.scheduler_name or "default-scheduler") not in scheduler.frameworks:
+            continue
+        try:
+            parts = scheduler.view(pod_class).plugins.unjudged
+        except PluginError:
+            continue
+        if parts and scheduler.verdict(each.pod, each.name).error:
+            yield from ((part, each.key) for part in parts)
 
 
 def _carried_out(begun: _Begun, plan: RebalancePlan) -> CarriedOut:
@@ -204,6 +231,7 @@ def _result(begun: _Begun, plan: RebalancePlan, done: CarriedOut, wished: Rebala
         pending=begun.waiting,
         warnings=tuple(world.warnings),
         notes=(*world.notes, *([] if _chosen(world, wished) else [_NOBODY])),
+        unjudged=merged(unjudged_of(begun.unjudged), *(each.unjudged for each in plan.unmet)),
     )
 
 

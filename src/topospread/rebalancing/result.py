@@ -1,105 +1,88 @@
-"""What there is to say of a rebalancing, as data; how it is found is in the modules beside."""
+"""The result of a rebalancing: evictions, the constraints that they mend, and the constraints that are left."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Literal
+from typing import Annotated, Literal
 
 import msgspec
+from msgspec import Meta, field
 
-from topospread.plain_data import PlainData
+from topospread.answer import Unjudged
+from topospread.base import Base
 
 BoundBy = Literal["counts", "solver", "search"]
 """How the fewest evictions are known: by counts of constraints, by an integer program, or as all others were tried."""
 
 
-class PodMove(msgspec.Struct, frozen=True):
-    """One eviction, and where kube-scheduler puts the pod that comes instead.
+class PodMove(Base, frozen=True):
+    """One eviction, and where kube-scheduler puts the new pod."""
 
-    Attributes:
-        workload: ``KIND/NAME``.
-        created: the name that the new pod gets here; in a cluster it is another, but for a StatefulSet's.
-        target: the node of the new pod.
-        domains: topology key → domain before and after, of the keys of constraints that are to be mended.
-        uid: of the pod, "" where it is not known.
-    """
-
-    namespace: str
-    name: str
-    workload: str
-    node: str
-    created: str
-    target: str
-    domains: Mapping[str, tuple[str, str]]
-    uid: str = ""
+    namespace: Annotated[str, Meta(description="Namespace of the pod.")]
+    name: Annotated[str, Meta(description="Name of the pod to evict.")]
+    workload: Annotated[str, Meta(description="`KIND/NAME` of the pod's workload.")]
+    node: Annotated[str, Meta(description="Node of the pod.")]
+    created: Annotated[
+        str, Meta(description="Name of the new pod here. In a cluster only a StatefulSet's is the same.")
+    ]
+    target: Annotated[str, Meta(description="Node of the new pod.")]
+    domains: Annotated[
+        dict[str, tuple[str, str]],
+        Meta(description="Topology key → domain before and after, for the keys of constraints to mend."),
+    ]
+    uid: Annotated[str, Meta(description="UID of the pod; empty if it is not known.")] = ""
 
 
-class ConstraintChange(msgspec.Struct, frozen=True):
-    """A constraint that was to be mended: its counts before and after all moves.
+class ConstraintChange(Base, frozen=True):
+    """A constraint that did not hold: its counts before and after all evictions."""
 
-    Attributes:
-        kind, namespace, name: of the workload whose constraint it is.
-        highest: the skew that is aimed at: maxSkew, or ``--max-skew`` of a soft constraint.
-        before, after: eligible domain → matching pods.
-        skew_before, skew_after: as kube-scheduler takes it.
-        fewest: how many evictions this constraint needs at least, by its counts.
-    """
-
-    kind: str
-    namespace: str
-    name: str
-    topology_key: str
-    when_unsatisfiable: str
-    max_skew: int
-    highest: int
-    before: Mapping[str, int]
-    after: Mapping[str, int]
-    skew_before: int
-    skew_after: int
-    fewest: int
+    kind: Annotated[str, Meta(description="Kind of the workload.")]
+    namespace: Annotated[str, Meta(description="Namespace of the workload.")]
+    name: Annotated[str, Meta(description="Name of the workload.")]
+    topology_key: Annotated[str, Meta(description="Topology key of the constraint.")]
+    when_unsatisfiable: Annotated[str, Meta(description="`DoNotSchedule` or `ScheduleAnyway`.")]
+    max_skew: Annotated[int, Meta(description="maxSkew of the constraint.")]
+    highest: Annotated[int, Meta(description="Skew that is aimed at: maxSkew, or `--max-skew` for a soft constraint.")]
+    before: Annotated[dict[str, int], Meta(description="Eligible domain → matching pods before.")]
+    after: Annotated[dict[str, int], Meta(description="Eligible domain → matching pods afterwards.")]
+    skew_before: Annotated[int, Meta(description="Skew before, as kube-scheduler counts it.")]
+    skew_after: Annotated[int, Meta(description="Skew afterwards.")] = field(name="skew")
+    fewest: Annotated[int, Meta(description="Evictions that this constraint needs at least, by its counts.")]
 
     @property
     def is_met(self) -> bool:
-        """Whether the skew is what is aimed at."""
+        """Whether the skew is at most the skew that is aimed at."""
         return self.skew_after <= self.highest
 
 
-class MoveHelp(msgspec.Struct, frozen=True):
-    """Something that would help where kube-scheduler undoes what an eviction is for.
+class MoveHelp(Base, frozen=True):
+    """A change that would help where kube-scheduler undoes an eviction."""
 
-    Attributes:
-        what: ``hard``, ``cordon`` or ``matchLabelKeys``.
-        says: a sentence.
-        tried: it was tried, and a pod went where it helps.
-    """
-
-    what: Literal["hard", "cordon", "matchLabelKeys"]
-    says: str
-    tried: bool
+    what: Annotated[Literal["hard", "cordon", "matchLabelKeys"], Meta(description="Kind of change.")]
+    says: Annotated[str, Meta(description="The change in words.")]
+    tried: Annotated[bool, Meta(description="Whether it was tried, and a pod went where it helps.")]
 
 
-class UnmetConstraint(msgspec.Struct, frozen=True):
-    """A constraint that evictions do not mend, and why.
+class UnmetConstraint(Base, frozen=True):
+    """A constraint that evictions do not mend."""
 
-    Attributes:
-        workload: ``KIND NAMESPACE/NAME``.
-        why: what becomes of a pod that is evicted, or why none may be.
-        returns: kube-scheduler puts the new pod where it helps nothing: evicting again would go on for ever.
-    """
+    workload: Annotated[str, Meta(description="`KIND NAMESPACE/NAME` of the workload.")]
+    topology_key: Annotated[str, Meta(description="Topology key of the constraint.")]
+    skew: Annotated[int, Meta(description="Skew that is left.")]
+    highest: Annotated[int, Meta(description="Skew that is aimed at.")]
+    why: Annotated[str, Meta(description="What happens to an evicted pod, or why no pod may be evicted.")]
+    returns: Annotated[
+        bool, Meta(description="Whether kube-scheduler puts the new pod where it does not help, again and again.")
+    ]
+    helps: Annotated[tuple[MoveHelp, ...], Meta(description="Changes that would help.")] = ()
+    unjudged: Annotated[
+        tuple[Unjudged, ...], Meta(description="Parts of pods that would have to move, which are not judged.")
+    ] = ()
 
-    workload: str
-    topology_key: str
-    skew: int
-    highest: int
-    why: str
-    returns: bool
-    helps: tuple[MoveHelp, ...] = ()
 
-
-@dataclass(frozen=True)
-class Rebalance(PlainData):
-    """The whole answer.
+@dataclass(frozen=True, slots=True)
+class Rebalance:
+    """The whole result.
 
     Attributes:
         nodes: how many nodes the cluster has.
@@ -114,6 +97,8 @@ class Rebalance(PlainData):
         warnings, notes: sentences for a person.
         partial: where it was ended before its end, in words; then the moves are those that were found and carried out
             in a drill. "" where it is whole.
+        unjudged: parts of pods that wait or would have to move, which topospread does not model.
+        is_met_if_admitted: whether all is mended if these parts let every node pass; ``None`` if all pods are judged.
     """
 
     nodes: int
@@ -128,6 +113,8 @@ class Rebalance(PlainData):
     warnings: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
     partial: str = ""
+    unjudged: tuple[Unjudged, ...] = ()
+    is_met_if_admitted: bool | None = None
 
     @property
     def is_met(self) -> bool:
@@ -140,29 +127,22 @@ class Rebalance(PlainData):
         return self.is_met and self.bound is not None and len(self.moves) <= self.bound
 
 
-class AppliedMove(msgspec.Struct, frozen=True):
-    """An eviction that came out as foretold.
+class AppliedMove(Base, frozen=True):
+    """An eviction that came out as planned."""
 
-    Attributes:
-        created: the new pod's name.
-        node: where it is: the node that was foretold, or another of the same domains.
-    """
-
-    move: PodMove
-    created: str
-    node: str
+    move: Annotated[PodMove, Meta(description="The eviction.")]
+    created: Annotated[str, Meta(description="Name of the new pod.")]
+    node: Annotated[str, Meta(description="Its node: the planned one, or another of the same domains.")]
 
 
-class Applied(msgspec.Struct):
-    """What was carried out.
+class Applied(msgspec.Struct, rename="camel"):
+    """The evictions in a cluster."""
 
-    Attributes:
-        surprise: why it ended before its end, "" where it did not.
-        begun: ``NAMESPACE/NAME`` of a pod whose eviction was asked for and not seen through.
-        partial: where somebody ended it before its end, in words; "" where nobody did.
-    """
-
-    done: list[AppliedMove] = []
-    surprise: str = ""
-    begun: str = ""
-    partial: str = ""
+    done: Annotated[list[AppliedMove], Meta(description="Evictions that came out as planned.")] = field(
+        default_factory=list, name="evictions"
+    )
+    surprise: Annotated[str, Meta(description="Why it stopped early; empty if it did not.")] = ""
+    begun: Annotated[
+        str, Meta(description="NAMESPACE/NAME of a pod whose eviction was requested and not awaited; empty for none.")
+    ] = ""
+    partial: Annotated[str, Meta(description="Where it was interrupted; empty if it was not.")] = ""

@@ -9,6 +9,9 @@ from msgspec.structs import replace
 
 from topospread.api.pod import Pod
 from topospread.api.taints import with_taint_of_cordon
+from topospread.plugins.interface import NotJudgedError
+from topospread.scheduling.verdict import Verdict
+from topospread.simulation.unknown import unjudged_of
 from topospread.workloads.revisions import TEMPLATE_HASH_LABEL
 
 from .goals import Goal, counts_of
@@ -40,7 +43,23 @@ def unmet_of(trials: Trials, stuck: Mapping[Goal, Evidence], refused: Mapping[st
             else _comes_back(trials, goal, *returned, kept_out),
             returns=returned is not None and pending is None,
             helps=tuple(each for each in helps if each.tried or not kept_out),
+            unjudged=unjudged_of(_unjudged(trials, evidence)),
         )
+
+
+def _unjudged(trials: Trials, evidence: Evidence) -> Iterator[tuple[NotJudgedError, str]]:
+    """Yield the parts for which alone new pods find no node, and the old pods."""
+    for movable, tried in evidence:
+        if tried.row is None:
+            verdict = _verdict_without(trials, movable)
+            yield from ((part, movable.key) for part in (verdict.unjudged if verdict.error else ()))
+
+
+def _verdict_without(trials: Trials, movable: Movable) -> Verdict:
+    """Return the verdict on the new pod, the old one gone."""
+    with trials.cluster.savepoint():
+        trials.cluster.unbind(movable.key)
+        return trials.scheduler.verdict(movable.successor, movable.key.partition("/")[2])
 
 
 def _most_telling(trials: Trials, goal: Goal, returned: Evidence) -> tuple[tuple[Movable, Tried] | None, str]:
@@ -59,9 +78,7 @@ def _kept_out(trials: Trials, goal: Goal, movable: Movable) -> str:
     counts, nodes = counts_of(goal, trials.scheduler), trials.cluster.nodes
     receiving = set(counts.receiving().tolist())
     names = {nodes.names[row] for row in range(nodes.size) if code_of(counts, row) in receiving}
-    with trials.cluster.savepoint():
-        trials.cluster.unbind(movable.key)
-        verdict = trials.scheduler.verdict(movable.successor, movable.key.partition("/")[2])
+    verdict = _verdict_without(trials, movable)
     if verdict.error or not names.isdisjoint(verdict.feasible):
         return ""
     reasons = Counter(

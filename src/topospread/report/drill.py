@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
+from topospread.answers.rebalance import move_in_words
+
 from .domains import spread_lines
 from .drill_events import clock, event_lines
 from .layout import Layout
 from .paragraphs import counted, hanging, named_row
 from .pending import pending_lines
 from .pools import pool_lines
-from .rebalance import move_in_words
 from .traffic import step_traffic_lines
 
 if TYPE_CHECKING:

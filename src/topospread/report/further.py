@@ -37,11 +37,11 @@ class FurtherCommands(msgspec.Struct, frozen=True):
 
     def room(self, target: str) -> str:
         """How many more fit."""
-        return f"{self.capacity} --of {target} says how many more fit, where, and what ends it"
+        return f"{self.capacity} {target} says how many more fit, where, and what ends it"
 
     def purchase(self, target: str) -> str:
         """Which node lets pods in."""
-        return f"{self.capacity} --of {target} --buy says which new node, in which zone, lets the most in"
+        return f"{self.capacity} {target} says which new node, in which zone, lets the most in"
 
 
 _SCALED = ("Deployment", "ReplicaSet", "ReplicationController", "StatefulSet", "Job")

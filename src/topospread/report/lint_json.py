@@ -66,7 +66,7 @@ def _rendered(place: Place | None) -> dict[str, Any] | None:
 
 
 def rule_json(rule: Rule) -> dict[str, Any]:
-    """A rule as ``topospread rules -o json`` lists it."""
+    """A rule as ``topospread explain rules -o json`` lists it."""
     return {
         "id": rule.id,
         "severity": rule.severity,
@@ -83,7 +83,7 @@ def rule_json(rule: Rule) -> dict[str, Any]:
 
 
 def rules_json(rules: tuple[Rule, ...]) -> dict[str, Any]:
-    """What ``topospread rules -o json`` writes."""
+    """What ``topospread explain rules -o json`` writes."""
     return {"apiVersion": API_VERSION, "kind": "RuleList", "items": [rule_json(rule) for rule in rules]}
 
 

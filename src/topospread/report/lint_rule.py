@@ -13,14 +13,14 @@ from .paragraphs import hanging
 NEEDS: Final[dict[Needs, str]] = {
     "manifest": "the object alone",
     "manifests": "everything that is linted together",
-    "nodes": "nodes, among what is linted or with --cluster",
-    "simulation": "nodes, among what is linted or with --cluster: the pods are placed on them to find out",
+    "nodes": "nodes, among what is linted or with --on",
+    "simulation": "nodes, among what is linted or with --on: the pods are placed on them to find out",
 }
 """What a rule looks at."""
 
 
 def rule_text(rule: Rule, layout: Layout) -> str:
-    """What ``topospread lint --explain RULE`` prints."""
+    """What ``topospread explain RULE`` prints."""
     style, width = layout.style, layout.width
     lines = [f"{style(rule.id, 'bold')} ({rule.severity})", ""]
     lines += hanging("", f"{rule.sentence} {rule.why}", width, 0)
@@ -58,6 +58,6 @@ def rules_page(rules: Sequence[Rule]) -> str:
 
 def _with(example: Example) -> str:
     """What an example is linted with, besides its manifests."""
-    options = [f"--cluster {example.cluster}"] if example.cluster else []
+    options = [f"--on {example.cluster}"] if example.cluster else []
     options += [f"--kube-version {example.kube_version}"] if example.kube_version else []
     return f", with `{' '.join(options)}`" if options else ""

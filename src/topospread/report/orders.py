@@ -124,7 +124,7 @@ def _summary(orders: Orders) -> str:
 
 
 def orders_json(orders: Orders, namespace: str | None = None) -> Json:
-    """What ``topospread simulate --orders -o json`` writes; ranges are pairs of least and most.
+    """What ``topospread simulate --orders N -o json`` writes; ranges are pairs of least and most.
 
     Raises:
         UsageError: there is nothing in the namespace.

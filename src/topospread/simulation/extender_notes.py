@@ -1,4 +1,4 @@
-"""What `topospread extender` would say of pods whose annotations ask for it; nothing is placed otherwise by it.
+"""What `topospread run extender` would say of pods whose annotations ask for it; nothing is placed otherwise by it.
 
 A simulation is kube-scheduler's alone. Where pods carry the annotations it is said beside it what the extender would
 keep off: pods are looked at in the order in which they were placed, each with those before it.
@@ -39,7 +39,7 @@ def extender_notes(run: Run) -> list[str]:
         placed.append((queued.pod, node))
     named = {id(each.workload): each.workload for each in run.queue}
     return [
-        f"{named[of].kind} {named[of].name}: topospread extender would keep {len(why)} of {asked[of]} pods off "
+        f"{named[of].kind} {named[of].name}: topospread run extender would keep {len(why)} of {asked[of]} pods off "
         f"the nodes that kube-scheduler alone gives them, first {why[0]}"
         for of, why in kept.items()
     ]
@@ -54,9 +54,9 @@ def filtered_by_extender(run: Run, queued: QueuedPod) -> str:
     placed = [each for each in _there(run) if (each[0].namespace, each[0].name) != own] + list(_placed(run, queued))
     against = Counter(_refused(queued.pod, nodes, placed).values())
     if not against:
-        return f"topospread extender would filter none of {len(nodes)} nodes"
+        return f"topospread run extender would filter none of {len(nodes)} nodes"
     reasons = "; ".join(f"{number} {why}" for why, number in against.items())
-    return f"topospread extender would filter {against.total()} of {len(nodes)} nodes: {reasons}"
+    return f"topospread run extender would filter {against.total()} of {len(nodes)} nodes: {reasons}"
 
 
 def _refused(pod: Pod, nodes: dict[str, Node], placed: list[tuple[Pod, str]]) -> dict[str, str]:

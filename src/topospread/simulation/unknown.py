@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
+import msgspec
+
 from topospread.answer import Unjudged
 from topospread.base import Bounds
 from topospread.plugins.interface import NotJudgedError
@@ -96,6 +98,15 @@ def unjudged_part(part: NotJudgedError, pods: Iterable[str]) -> Unjudged:
         field=part.field,
         to_know=TO_KNOW.get(part.what, ""),
     )
+
+
+def merged(*parts: Iterable[Unjudged]) -> tuple[Unjudged, ...]:
+    """Return one entry for each part that is not modelled, with all its pods."""
+    found: dict[str, Unjudged] = {}
+    for each in (one for some in parts for one in some):
+        before = found.setdefault(each.what, each)
+        found[each.what] = msgspec.structs.replace(before, pods=tuple(dict.fromkeys((*before.pods, *each.pods))))
+    return tuple(found.values())
 
 
 def _pods(group: PendingGroup) -> Iterator[str]:

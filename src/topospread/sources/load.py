@@ -37,7 +37,7 @@ from .yaml import read_documents
 
 NO_NODES: Final = (
     "no nodes are given: name a file that holds them (`kubectl get nodes -o json`), or make a cluster up, "
-    "for example with --cluster zones=3,nodes=12,cpu=8,memory=32Gi"
+    "for example with --on zones=3,nodes=12,cpu=8,memory=32Gi"
 )
 _LARGEST_JSON_READ_AS_YAML: Final = 16 << 20
 """YAML takes a hundred times as long as JSON: a larger text that is not JSON is broken JSON rather than YAML."""
@@ -175,9 +175,7 @@ def _with_cluster_file(paths: Sequence[str], cluster: str | None) -> list[str]:
     if cluster is None or is_made_up(cluster):
         return list(paths)
     if cluster != STANDARD_INPUT and not os.path.exists(cluster):
-        raise UsageError(
-            f"--cluster {shown_path(cluster)} is neither a file that is there nor a made-up cluster\n{GRAMMAR}"
-        )
+        raise UsageError(f"--on {shown_path(cluster)} is neither a file that is there nor a made-up cluster\n{GRAMMAR}")
     return [cluster, *paths]
 
 

@@ -65,7 +65,7 @@ PROVISIONER: Final = "topospread.dev/made-up"
 _EFFECTS: Final = ("NoSchedule", "PreferNoSchedule", "NoExecute")
 _CLASS_NAME: Final = re.compile(r"[a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?")
 _MADE_UP: Final = re.compile(r"[A-Za-z0-9_./-]+=")
-_PLACE: Final = Place(source="--cluster")
+_PLACE: Final = Place(source="--on")
 
 
 class _Wishes(msgspec.Struct):
@@ -85,7 +85,7 @@ class _Wishes(msgspec.Struct):
 
 
 def is_made_up(text: str) -> bool:
-    """Whether ``--cluster`` makes a cluster up rather than naming a file."""
+    """Whether ``--on`` makes a cluster up rather than naming a file."""
     return _MADE_UP.match(text) is not None and not os.path.exists(text)
 
 
@@ -102,7 +102,7 @@ def made_up_nodes(text: str) -> list[tuple[Node, Place]]:
         if where and where not in names:
             raise _error(f"{where} is no zone, region, rack or node of this cluster{_meant(where, sorted(names))}")
     nodes = [_node(site, wishes) for site in sites]
-    return [(node, Place(source="--cluster", object=f"Node {node.name}")) for node in nodes]
+    return [(node, Place(source="--on", object=f"Node {node.name}")) for node in nodes]
 
 
 def made_up_storage_classes(text: str) -> list[tuple[StorageClass, Place]]:
@@ -113,7 +113,7 @@ def made_up_storage_classes(text: str) -> list[tuple[StorageClass, Place]]:
     """
     names = _read(text).storage_classes or [_STANDARD_CLASS]
     classes = [_storage_class(name, default=i == 0) for i, name in enumerate(names) if name != _NO_CLASS]
-    return [(each, Place(source="--cluster", object=f"StorageClass {each.name}")) for each in classes]
+    return [(each, Place(source="--on", object=f"StorageClass {each.name}")) for each in classes]
 
 
 def _storage_class(name: str, *, default: bool) -> StorageClass:

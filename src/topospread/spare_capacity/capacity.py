@@ -7,14 +7,17 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
+from topospread.answer import Unjudged
 from topospread.api.inventory import Inventory
 from topospread.config.gates import Gates
 from topospread.config.profile import Configuration
 from topospread.drills.interruption import Interrupted
 from topospread.errors import UsageError
 from topospread.simulation.aftermath import inventory_after
+from topospread.simulation.pending import pending_group
 from topospread.simulation.placing import place_all
-from topospread.simulation.run import SimulationOptions, prepare
+from topospread.simulation.run import Run, SimulationOptions, prepare
+from topospread.simulation.unknown import merged, unjudged_parts
 from topospread.sources.inputs import Input, inventory_of
 from topospread.sources.load import load
 
@@ -22,7 +25,7 @@ from .filling import CapacityQuestion, Effort, Progress, SomeAnswers, capacity_o
 from .losses import after_losses
 from .purchases import Shape, purchases, read_shape
 from .result import Capacity, CapacityReport
-from .wanted import read_headroom, read_shares, the_pod
+from .wanted import pods_asked, read_more, read_shares, the_pod
 
 LIMIT = 10_000
 """Rounds that are tried by default."""
@@ -33,18 +36,22 @@ class Besides:
     """What is asked beside how much fits now.
 
     Attributes:
+        more: rounds that have to fit, or a share of the replicas.
         each_zone: after each zone's loss, too.
-        headroom: share of the replicas for which there has to be room.
-        buy: what one more node brings.
-        shapes: of such nodes; by default those that are there.
+        shapes: of nodes that are tried; by default those that are there, if less fits than has to.
         workers: how many processes work at once; by default one for each core.
     """
 
+    more: int | Fraction = 1
     each_zone: bool = False
-    headroom: Fraction | None = None
-    buy: bool = False
     shapes: Sequence[Shape] = ()
     workers: int | None = None
+
+    def buys(self, found: Capacity) -> bool:
+        """Return whether one more node is tried: if less fits than has to, or a shape is given."""
+        short = any(each.more < pods_asked(self.more, each.share, each.replicas) for each in found.targets)
+        missing = any(each.missing for each in found.targets)
+        return found.pending is not None and (short or missing or bool(self.shapes))
 
 
 def capacity(  # noqa: PLR0913 - keyword arguments of the public API
@@ -53,9 +60,8 @@ def capacity(  # noqa: PLR0913 - keyword arguments of the public API
     pod: str | os.PathLike[str] | None = None,
     cluster: str | None = None,
     namespace: str | None = None,
+    more: int | str = 1,
     each_zone: bool = False,
-    headroom: str | None = None,
-    buy: bool = False,
     shapes: Sequence[str] = (),
     limit: int = LIMIT,
     config: Configuration | str | os.PathLike[str] | None = None,
@@ -75,10 +81,10 @@ def capacity(  # noqa: PLR0913 - keyword arguments of the public API
         pod: the file of a pod of which more are to fit, in place of workloads.
         cluster: beside paths: a made-up cluster, ``zones=3,nodes=12,cpu=8,memory=32Gi``, or a file that holds one.
         namespace: where objects of paths go that name none, and workloads that name none.
-        each_zone: ask again after each zone's loss.
-        headroom: ``20%``: there has to be room for such a share of the replicas, after each loss, too.
-        buy: say what one more node would bring, of each shape in each zone.
-        shapes: of such nodes, ``cpu=8,memory=32Gi``; by default those that are there.
+        more: replicas (of several workloads: rounds) that have to fit, or a share of the replicas, ``20%``.
+        each_zone: they have to fit after each zone's loss, too.
+        shapes: of one more node that is tried in each zone, ``cpu=8,memory=32Gi``; by default those that are there,
+            if fewer replicas fit than have to.
         limit: how many rounds of replicas are tried.
         config: kube-scheduler's configuration, or its file; by default that of a kube-scheduler without a file.
         seed: draw among equals where the version's kube-scheduler does; by default the first by name is taken.
@@ -96,23 +102,30 @@ def capacity(  # noqa: PLR0913 - keyword arguments of the public API
     """
     if bool(of) == (pod is not None):
         raise UsageError("say what is to fit: workloads, or the file of a pod")
-    if headroom is not None and pod is not None:
-        raise UsageError("headroom is a share of a workload's replicas, and a pod's file has none")
+    wanted = read_more(more)
+    if isinstance(wanted, Fraction) and pod is not None:
+        raise UsageError(f"--more {more}: a pod's file has no replicas to take a share of; write a number")
     options = replace(
         SimulationOptions.of_version(kube_version, config, gates, apiserver_gates), seed=seed, preemption=preemption
     )
     own = None
     if pod is not None:
         own = the_pod(load([os.fspath(pod)], namespace=namespace or "default", needs_nodes=False), os.fspath(pod))
+    limit = max(limit, wanted) if isinstance(wanted, int) else limit
     question = CapacityQuestion(read_shares(of, namespace), own, limit, options)
-    besides = Besides(
-        each_zone,
-        None if headroom is None else read_headroom(headroom),
-        buy or bool(shapes),
-        [read_shape(each) for each in shapes],
-        workers,
-    )
-    return answer(inventory_of(inputs, cluster, options.apiserver_gates, namespace), question, besides, progress)
+    besides = Besides(wanted, each_zone, [read_shape(each) for each in shapes], workers)
+    inventory = inventory_of(inputs, cluster, options.apiserver_gates, namespace)
+    found = answer(inventory, question, besides, progress)
+    if not found.unjudged:
+        return found
+    assuming = replace(question, options=replace(options, assumes_unjudged=True))
+    try:
+        assumed = answer(inventory, assuming, replace(besides, shapes=()), progress)
+    except Interrupted as ended:
+        raise Interrupted(
+            replace(found, partial="ended before filters that are not modelled were assumed", is_complete=False)
+        ) from ended
+    return replace(found, assumed=assumed)
 
 
 def answer(
@@ -130,39 +143,56 @@ def answer(
     """
     run = prepare(inventory, replace(question.options, one_of_many=True), with_spreads=False)
     place_all(run, progress)
+    unjudged = _unjudged(run)
     settled = inventory_after(run)
     warnings = (*run.plan.inventory.warnings, *run.plan.warnings)
     notes = (*run.plan.inventory.notes, *run.plan.notes)
     try:
         found = capacity_of(settled, question, progress)
     except Interrupted as ended:
-        rounds = CapacityReport(ended.finished, headroom=besides.headroom, warnings=warnings, notes=notes)
-        raise Interrupted(replace(rounds, partial=f"ended in round {rounds.capacity.rounds + 1}")) from None
-    notes = (*notes, *_rolled_out(found), *_not_asked(found, besides))
-    report = CapacityReport(found, headroom=besides.headroom, warnings=warnings, notes=notes)
+        rounds = CapacityReport(ended.finished, besides.more, warnings=warnings, notes=notes, unjudged=unjudged)
+        raise Interrupted(
+            replace(rounds, partial=f"ended in round {rounds.capacity.rounds + 1}", is_complete=False)
+        ) from None
+    unjudged = merged(unjudged, _of_end(found))
+    notes = (*notes, *_rolled_out(found))
+    report = CapacityReport(found, besides.more, warnings=warnings, notes=notes, unjudged=unjudged)
     work = Effort(besides.workers, progress)
     try:
         if besides.each_zone:
-            report = replace(report, losses=tuple(after_losses(inventory, question, work)))
-        if besides.buy and found.pending is not None:
+            losses = tuple(after_losses(inventory, question, work))
+            parts = (part for each in losses for part in (*each.unjudged, *_of_end(each.capacity)))
+            report = replace(report, losses=losses, unjudged=merged(unjudged, parts))
+        if not (question.options.assumes_unjudged or _of_end(found)) and besides.buys(found):
             report = replace(report, purchases=tuple(purchases(settled, found, question, besides.shapes, work)))
     except KeyboardInterrupt as ended:
         raise Interrupted(_as_far(report, besides, ended)) from None
     return report
 
 
+def _unjudged(run: Run) -> tuple[Unjudged, ...]:
+    """Return the parts that are not modelled and alone keep the inventory's own pods from a node."""
+    waiting = ((each, outcome) for each in run.queue if (outcome := run.outcomes[id(each)]).verdict is not None)
+    groups = (
+        pending_group(each.workload, (each.name,), outcome, run.cluster)
+        for each, outcome in waiting
+        if outcome.verdict is not None and outcome.verdict.unjudged
+    )
+    return unjudged_parts(groups)
+
+
+def _of_end(found: Capacity) -> tuple[Unjudged, ...]:
+    return unjudged_parts([found.pending] if found.pending is not None else [])
+
+
 def _as_far(report: CapacityReport, besides: Besides, ended: KeyboardInterrupt) -> CapacityReport:
     """What was there when the losses, or what more nodes bring, were ended."""
     some: SomeAnswers = ended.finished if isinstance(ended, Interrupted) else SomeAnswers((), 0)
     if besides.each_zone and not report.losses:
-        return replace(report, losses=tuple(some.answers), partial=f"ended {some.far('loss', 'losses')}")
+        return replace(
+            report, losses=tuple(some.answers), partial=f"ended {some.far('loss', 'losses')}", is_complete=False
+        )
     return replace(report, purchases=tuple(some.answers), partial=f"ended {some.far('purchase', 'purchases')}")
-
-
-def _not_asked(found: Capacity, besides: Besides) -> Iterator[str]:
-    """What a search that found no end leaves open."""
-    if besides.buy and found.pending is None:
-        yield "as many as were tried fit: what one more node would bring is not known (--limit)"
 
 
 def _rolled_out(found: Capacity) -> Iterator[str]:

@@ -11,6 +11,7 @@ from topospread.drills.remarks import not_replaced
 from topospread.drills.result import StepOutcome
 from topospread.drills.steps import Step
 from topospread.errors import UsageError
+from topospread.simulation.unknown import unjudged_parts
 
 from .filling import CapacityQuestion, Effort, SomeAnswers, capacity_of
 from .result import ZoneLoss
@@ -43,7 +44,8 @@ def after_losses(inventory: Inventory, question: CapacityQuestion, work: Effort)
         outcome = play.go_on(zone[1])
         capacity = capacity_of(play.world.inventory(), question)
         left = tuple(each.key for each in not_replaced(play.world))
-        return ZoneLoss(zone[0], max(_waiting(outcome) - before, 0), capacity, left)
+        parts = unjudged_parts(outcome.pending)
+        return ZoneLoss(zone[0], max(_waiting(outcome) - before, 0), capacity, left, parts)
 
     try:
         return _ranked(work.answers(lost, zones))

@@ -41,7 +41,7 @@ class Shape:
 
 
 def read_shape(text: str) -> Shape:
-    """A shape as ``--cluster`` has it, for one node: ``cpu=8,memory=32Gi,label=pool=big,taint=gpu:NoSchedule``.
+    """A shape as ``--on`` has it, for one node: ``cpu=8,memory=32Gi,label=pool=big,taint=gpu:NoSchedule``.
 
     Raises:
         UsageError: it says something of a whole cluster, or nothing that can be made.
@@ -53,7 +53,7 @@ def read_shape(text: str) -> Shape:
     try:
         model = made_up_nodes(f"nodes=1,{text}")[0][0]
     except InputError as error:
-        words = str(error).removeprefix(str(Place(source="--cluster"))).removeprefix(": ")
+        words = str(error).removeprefix(str(Place(source="--on"))).removeprefix(": ")
         raise UsageError(f"--shape {text}: {words}") from None
     return Shape(text, model)
 

@@ -8,9 +8,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
-from math import ceil
 
-from topospread.plain_data import PlainData
+from topospread.answer import Unjudged
 from topospread.plugins.spread_arithmetic import ConstraintArithmetic
 from topospread.simulation.result import DomainOutcome, PendingGroup
 
@@ -99,15 +98,6 @@ class Capacity:
         """How many pods of all targets were placed."""
         return sum(each.placed for each in self.targets)
 
-    def has(self, headroom: Fraction) -> bool:
-        """Whether every target has room for such a share of its replicas, and none of those is missing."""
-        return all(not each.missing and each.more >= wanted(each, headroom) for each in self.targets)
-
-
-def wanted(target: TargetRoom, headroom: Fraction) -> int:
-    """How many more replicas have to fit for a share of those that there are, rounded up."""
-    return ceil(target.replicas * headroom)
-
 
 @dataclass(frozen=True, slots=True)
 class ZoneLoss:
@@ -117,12 +107,14 @@ class ZoneLoss:
         target: the zone.
         pending: how many pods wait then that did not before.
         not_replaced: pods of StatefulSets that are left terminating on its nodes, ``NAMESPACE/NAME``.
+        unjudged: parts of pods that wait then, which topospread does not model.
     """
 
     target: str
     pending: int
     capacity: Capacity
     not_replaced: tuple[str, ...] = ()
+    unjudged: tuple[Unjudged, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,27 +134,27 @@ class Purchase:
     rounds: int
 
 
-@dataclass(frozen=True)
-class CapacityReport(PlainData):
+@dataclass(frozen=True, slots=True)
+class CapacityReport:
     """The whole answer.
 
     Attributes:
+        more: rounds that have to fit, or a share of the replicas.
         losses: after each zone's loss, least room first; empty where that was not asked.
-        purchases: one more node each, the largest gain first; empty where that was not asked.
-        headroom: share of the replicas for which there has to be room, ``None`` where that is no question.
+        purchases: one more node each, the largest gain first; empty where no node was tried.
+        unjudged: parts of pods that topospread does not model, which alone keep the pods from a node.
+        assumed: the same answer as if those parts let every node pass; ``None`` if every pod is judged.
         partial: where it was ended before its end, in words; then answers are missing. "" where it is whole.
+        is_complete: whether every state that was asked about was filled, so that only nodes to add may be missing.
     """
 
     capacity: Capacity
+    more: int | Fraction
     losses: tuple[ZoneLoss, ...] = ()
     purchases: tuple[Purchase, ...] = ()
-    headroom: Fraction | None = None
     warnings: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
+    unjudged: tuple[Unjudged, ...] = ()
+    assumed: CapacityReport | None = None
     partial: str = ""
-
-    @property
-    def holds(self) -> bool:
-        """Whether there is the headroom that was asked for, now and after each loss; not told of a partial answer."""
-        states = (self.capacity, *(each.capacity for each in self.losses))
-        return not self.partial and (self.headroom is None or all(each.has(self.headroom) for each in states))
+    is_complete: bool = True

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from dataclasses import replace as with_fields
 from fractions import Fraction
+from math import ceil
 from typing import Final
 
 from msgspec.structs import replace
@@ -34,6 +35,7 @@ class Share:
     number: int = 1
 
 
+_MOST_MORE = 1_000_000
 _PERCENTAGE: Final = re.compile(r"\s*([0-9]{1,9}(?:\.[0-9]{0,9})?)\s*%")
 
 
@@ -55,16 +57,31 @@ def read_shares(texts: Iterable[str], namespace: str | None = None) -> tuple[Sha
     return tuple(found.values())
 
 
-def read_headroom(text: str) -> Fraction:
-    """``20%`` as a share of the replicas.
+def read_more(text: int | str) -> int | Fraction:
+    """Return how many more replicas have to fit: a number, or a share of the replicas for ``20%``.
 
     Raises:
-        UsageError: not a percentage.
+        UsageError: if it is neither.
     """
-    number = _PERCENTAGE.fullmatch(text)
-    if number is None:
-        raise UsageError(f"--headroom {text}: write a percentage of the replicas, for example 20%")
-    return Fraction(number[1]) / 100
+    if isinstance(text, int) or (text.isascii() and text.isdigit()):
+        number = int(str(text)[:10])
+        if 1 <= number <= _MOST_MORE:
+            return number
+    percentage = _PERCENTAGE.fullmatch(str(text))
+    if percentage is None:
+        raise UsageError(f"--more {text}: write a number from 1 to {_MOST_MORE}, or a percentage of the replicas, 20%")
+    return Fraction(percentage[1]) / 100
+
+
+def pods_asked(more: int | Fraction, share: int, replicas: int) -> int:
+    """Return how many more pods of a workload have to fit.
+
+    Args:
+        more: rounds, or a share of the replicas, rounded up.
+        share: replicas of the workload in a round.
+        replicas: replicas that it is to have now.
+    """
+    return more * share if isinstance(more, int) else ceil(replicas * more)
 
 
 def check_shares(shares: Iterable[Share], there: Iterable[WorkloadKey]) -> dict[Share, WorkloadKey]:

@@ -74,7 +74,7 @@ class DefaultClass:
         if chosen.provisioner == made_up:
             note += (
                 ", which is made up with the cluster: volumes are made for the first pod, in its zone "
-                "(--cluster …,storage-class=none: there is none)"
+                "(--on …,storage-class=none: there is none)"
             )
         return (note,)
 

@@ -16,43 +16,40 @@ MAIN = "from topospread.cli.main import main; main()"
 
 
 def run(*words: str) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-c", MAIN, "capacity", SHOP, "--cluster", "zones=3,nodes=6", *words]
+    command = [sys.executable, "-c", MAIN, "capacity", "-f", SHOP, "--on", "zones=3,nodes=6", *words]
     return subprocess.run(command, capture_output=True, text=True, check=False)
 
 
 def test_the_json_has_the_documented_form() -> None:
-    done = run("--of", "deploy/web", "--each", "zone", "--buy", "--headroom", "20%", "-o", "json")
+    done = run("deploy/web", "--each", "zone", "--node-shape", "cpu=4", "--more", "20%", "-o", "json")
     assert done.returncode == 1
     found = json.loads(done.stdout)
     jsonschema.validate(found, json.loads((ROOT / "docs/reference/capacity.schema.json").read_text()))
-    assert (found["rounds"], found["holds"], len(found["losses"]), len(found["purchases"])) == (15, False, 3, 3)
-    assert found["pending"]["rejections"][0]["plugin"] == "NodeResourcesFit"
+    assert (found["room"]["rounds"], found["verdict"]) == ({"least": 15, "most": 15}, "no")
+    assert (len(found["losses"]), len(found["purchases"])) == (3, 3)
+    assert found["room"]["ends"][0]["code"] == "cpu-short"
 
 
-def test_the_exit_code_is_about_headroom() -> None:
-    assert run("--of", "deploy/web").returncode == 0
-    assert run("--of", "deploy/web", "--headroom", "250%").returncode == 0
-    assert run("--of", "deploy/web", "--headroom", "251%").returncode == 1
+def test_the_exit_code_is_about_how_many_are_asked_for() -> None:
+    assert run("deploy/web").returncode == 0
+    assert run("deploy/web", "--more", "250%").returncode == 0
+    assert run("deploy/web", "--more", "251%").returncode == 1
+    assert run("deploy/web", "--more", "16", "--exit-zero").returncode == 0
 
 
-def test_the_summary_has_what_was_asked() -> None:
-    lines = run("--of", "deploy/web", "--each", "zone", "--buy", "-o", "summary").stdout.splitlines()
-    assert [line.split("  ")[0] for line in lines if "  " in line and not line.startswith(" ")][1:] == [
-        "after the loss of",
-        "zone-a",
-        "zone-b",
-        "zone-c",
-        "one more node",
-        *["like node-1"] * 3,
-    ]
+def test_the_losses_stand_before_the_nodes_that_were_tried() -> None:
+    words = ("deploy/web", "--each", "zone", "--node-shape", "cpu=4")
+    heads = [line.split("  ")[0] for line in run(*words, "-o", "wide").stdout.splitlines() if line]
+    assert heads.index("ZONE LOST") < heads.index("ONE MORE NODE") < heads.index("zone")
+    assert "ONE MORE NODE" not in run(*words).stdout, "one table, if it is not wide"
 
 
 def test_bad_input_is_a_sentence() -> None:
-    done = run("--of", "deploy/wep")
+    done = run("deploy/wep")
     assert (done.returncode, done.stdout) == (2, "")
     assert "there is no Deployment wep" in done.stderr
     assert run().returncode == 2
-    assert run("--of", "deploy/web", "--pod", "pod.yaml").returncode == 2
+    assert run("deploy/web", "--pod", "pod.yaml").returncode == 2
 
 
 def ended(press: str, *words: str) -> subprocess.CompletedProcess[str]:
@@ -61,7 +58,7 @@ def ended(press: str, *words: str) -> subprocess.CompletedProcess[str]:
         "import os, signal; signal.signal(signal.SIGINT, signal.default_int_handler)\n"
         "def press(): os.kill(os.getpid(), signal.SIGINT)\n"
     )
-    command = [sys.executable, "-c", begin + press + MAIN, "capacity", SHOP, "--cluster", "zones=3,nodes=6", *words]
+    command = [sys.executable, "-c", begin + press + MAIN, "capacity", "-f", SHOP, "--on", "zones=3,nodes=6", *words]
     return subprocess.run(command, capture_output=True, text=True, check=False)
 
 
@@ -85,23 +82,23 @@ def pressed(self, asked, items):
 
 
 def test_ctrl_c_shows_the_rounds_that_were_placed_whole() -> None:
-    words = ("--of", "deploy/web=2")
+    words = ("deploy/web=2",)
     done = ended(IN_ROUND_3, *words, "-o", "json")
     found = json.loads(done.stdout)
     jsonschema.validate(found, json.loads((ROOT / "docs/reference/capacity.schema.json").read_text()))
-    assert (done.returncode, found["holds"], found["limited"]) == (130, False, True)
-    assert (found["rounds"], found["partial"]) == (2, "ended in round 3")
-    assert [(each["more"], each["placed"]) for each in found["targets"]] == [(4, 4)]
-    assert sum(domain["more"] for domain in found["keys"][0]["domains"]) == 4, "none of the round under way"
-    last = ended(IN_ROUND_3, *words).stdout.splitlines()[-1]
-    assert last == "at least 2 more fit, partial: ended in round 3"
+    assert (done.returncode, found["verdict"], found["room"]["limited"]) == (130, "unknown", True)
+    assert (found["room"]["rounds"]["least"], found["partial"]) == (2, "ended in round 3")
+    assert [(each["more"]["least"], each["placed"]) for each in found["room"]["targets"]] == [(4, 4)]
+    assert sum(domain["more"] for domain in found["room"]["keys"][0]["domains"]) == 4, "none of the round under way"
+    first = ended(IN_ROUND_3, *words).stdout.splitlines()[0]
+    assert first == "unknown: at least 4 more of shop/web fit; ended in round 3"
 
 
 def test_ctrl_c_leaves_nothing_of_a_round_of_several_workloads() -> None:
-    done = ended(IN_ROUND_3, "--of", "deploy/web=2,sts/db=1", "-o", "json")
+    done = ended(IN_ROUND_3, "deploy/web=2,sts/db=1", "-o", "json")
     found = json.loads(done.stdout)
     assert (done.returncode, found["partial"]) == (130, "ended in round 3")
-    assert [(each["more"], each["placed"]) for each in found["targets"]] == [(4, 4), (2, 2)]
+    assert [(each["more"]["least"], each["placed"]) for each in found["room"]["targets"]] == [(4, 4), (2, 2)]
 
 
 @pytest.mark.parametrize(
@@ -109,24 +106,24 @@ def test_ctrl_c_leaves_nothing_of_a_round_of_several_workloads() -> None:
     [
         (
             "losses",
-            ("--each", "zone", "--buy", "--headroom", "20%"),
-            "after the worst loss so far, partial: ended after 2 of 3 losses",
+            ("--each", "zone", "--more", "20%"),
+            "ended after 2 of 3 losses",
         ),
-        ("purchases", ("--buy",), "fit, partial: ended after 2 of 3 purchases"),
+        ("purchases", ("--more", "16"), "ended after 2 of 3 purchases"),
     ],
 )
 def test_ctrl_c_shows_the_losses_and_purchases_that_were_there(module: str, words: tuple[str, ...], said: str) -> None:
     press = AFTER_ITEM_2_OF.format(module=module)
-    done = ended(press, "--of", "deploy/web", *words)
+    done = ended(press, "deploy/web", *words)
     assert (done.returncode, done.stderr) == (130, "")
-    assert done.stdout.splitlines()[-1].endswith(said)
-    found = json.loads(ended(press, "--of", "deploy/web", *words, "-o", "json").stdout)
+    assert said in " ".join(done.stdout.split())
+    found = json.loads(ended(press, "deploy/web", *words, "-o", "json").stdout)
     jsonschema.validate(found, json.loads((ROOT / "docs/reference/capacity.schema.json").read_text()))
-    assert (len(found[module]), found["holds"]) == (2, False)
-    assert found["rounds"] == 15, "how much fits now is whole"
+    assert (len(found[module]), found["verdict"]) == (2, "no")
+    assert found["room"]["rounds"]["least"] == 15, "how much fits now is whole"
 
 
 def test_ctrl_c_before_anything_is_known_shows_nothing() -> None:
     press = "from topospread.spare_capacity import capacity\ncapacity.place_all = lambda run, progress: press()\n"
-    done = ended(press, "--of", "deploy/web", "-o", "json")
+    done = ended(press, "deploy/web", "-o", "json")
     assert (done.returncode, done.stdout, done.stderr) == (130, "", "interrupted\n")

@@ -1,4 +1,4 @@
-"""``topospread describe``: exit codes and forms of output."""
+"""``topospread promise show``: exit codes and forms of output."""
 
 from __future__ import annotations
 
@@ -11,12 +11,14 @@ import jsonschema
 
 ROOT = Path(__file__).parents[3]
 WEB = str(ROOT / "docs/how-to/describe/web.yaml")
-SIX = ("--cluster", "zones=3,nodes=6,cpu=4")
+SIX = ("--on", "zones=3,nodes=6,cpu=4")
 MAIN = "from topospread.cli.main import main; main()"
 
 
 def run(*words: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run([sys.executable, "-c", MAIN, "describe", *words], capture_output=True, text=True, check=False)
+    return subprocess.run(
+        [sys.executable, "-c", MAIN, "promise", "show", *words], capture_output=True, text=True, check=False
+    )
 
 
 def test_json_has_the_documented_form_and_f_names_a_path() -> None:
@@ -29,6 +31,6 @@ def test_json_has_the_documented_form_and_f_names_a_path() -> None:
 
 
 def test_a_workload_that_is_not_there_is_refused() -> None:
-    done = run("deploy/none", WEB, *SIX)
+    done = run("deploy/none", "-f", WEB, *SIX)
     assert (done.returncode, done.stdout) == (2, "")
     assert "there is no Deployment none" in done.stderr

@@ -20,12 +20,12 @@ from topospread.errors import UsageError
 ROOT = Path(__file__).parents[3]
 SHOP = str(ROOT / "docs/how-to/zone-loss/shop.yaml")
 MAIN = "from topospread.cli.main import main; main()"
-SIX = ["--cluster", "zones=3,nodes=6"]
+SIX = ["--on", "zones=3,nodes=6"]
 
 
 def run(*words: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
-        [sys.executable, "-c", MAIN, "drill", SHOP, *SIX, *words], capture_output=True, text=True, check=False
+        [sys.executable, "-c", MAIN, "drill", "-f", SHOP, *SIX, *words], capture_output=True, text=True, check=False
     )
 
 
@@ -101,7 +101,9 @@ def test_json_of_many_drills_has_the_documented_form(words: list[str], name: str
     registry: Registry[Any] = Registry().with_resources(
         (key, Resource.from_contents(schema)) for key, schema in schemas.items()
     )
-    given = [str(ROOT / "docs/how-to/zone-loss")] if words == ["--check"] else [SHOP, "--cluster", "zones=3,nodes=6"]
+    given = (
+        ["-f", str(ROOT / "docs/how-to/zone-loss")] if words == ["--check"] else ["-f", SHOP, "--on", "zones=3,nodes=6"]
+    )
     command = [sys.executable, "-c", MAIN, "drill", *given, *words, "-o", "json"]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     validator = jsonschema.Draft202012Validator(schemas[f"{name}.schema.json"], registry=registry)
@@ -123,7 +125,17 @@ def test_parts_are_put_together(tmp_path: Path) -> None:
     for index in range(2):
         part = run("--each", "zone", "--shard", f"{index}/2", "-o", "json")
         (tmp_path / f"{index}.json").write_text(part.stdout)
-    words = [sys.executable, "-c", MAIN, "drill", "--merge", str(tmp_path / "1.json"), str(tmp_path / "0.json")]
+    words = [
+        sys.executable,
+        "-c",
+        MAIN,
+        "drill",
+        "--merge",
+        "-f",
+        str(tmp_path / "1.json"),
+        "-f",
+        str(tmp_path / "0.json"),
+    ]
     done = subprocess.run(words, capture_output=True, text=True, check=False)
     whole = run("--each", "zone")
     assert (done.stdout, done.returncode) == (whole.stdout, whole.returncode)
@@ -139,7 +151,7 @@ def test_ctrl_c_shows_what_is_over_and_exits_with_130() -> None:
         "    return whole(self, step)\n"
         "Play._do = pressed\n"
     )
-    words = [sys.executable, "-c", press + MAIN, "drill", SHOP, "--cluster", "zones=3,nodes=6"]
+    words = [sys.executable, "-c", press + MAIN, "drill", "-f", SHOP, "--on", "zones=3,nodes=6"]
     steps = ["--fail", "zone=zone-a", "--recover", "zone=zone-a"]
     done = subprocess.run([*words, *steps, "-o", "json"], capture_output=True, text=True, check=False)
     found = json.loads(done.stdout)
@@ -150,17 +162,19 @@ def test_ctrl_c_shows_what_is_over_and_exits_with_130() -> None:
 def test_what_a_drill_leaves_is_saved_and_mended_by_what_follows(tmp_path: Path) -> None:
     """Drill → the cluster afterwards → rebalance, which finds what the drill foretold, and then nothing."""
     after, rest = tmp_path / "after.json.gz", [sys.executable, "-c", MAIN]
-    words = ["drill", str(ROOT / "docs/how-to/zone-loss/honor.yaml"), *SIX, "--fail", "zone=zone-a"]
+    words = ["drill", "-f", str(ROOT / "docs/how-to/zone-loss/honor.yaml"), *SIX, "--fail", "zone=zone-a"]
     words += ["--recover", "zone=zone-a", "--save", str(after)]
     done = subprocess.run([*rest, *words], capture_output=True, text=True, check=False)
     assert done.stderr == f"{after}: 6 nodes, 9 pods and 6 other objects\n"
     foretold = done.stdout[done.stdout.index("What stays skewed is mended") :].split("\n\n")[0]
-    found = subprocess.run([*rest, "rebalance", str(after), "-o", "json"], capture_output=True, text=True, check=True)
+    found = subprocess.run(
+        [*rest, "rebalance", "-f", str(after), "-o", "json"], capture_output=True, text=True, check=True
+    )
     moves = json.loads(found.stdout)["evictions"]
     assert moves
     assert all(f"{each['namespace']}/{each['name']} on {each['node']}" in foretold for each in moves)
-    status = subprocess.run([*rest, "status", str(after)], capture_output=True, text=True, check=False)
-    assert f"topospread rebalance {after} mends" in " ".join(status.stdout.split()).replace("- ", "-")
+    status = subprocess.run([*rest, "status", "-f", str(after)], capture_output=True, text=True, check=False)
+    assert f"topospread rebalance -f {after} mends" in " ".join(status.stdout.split()).replace("- ", "-")
 
 
 def test_ctrl_c_while_evictions_are_looked_for_shows_the_drill() -> None:
@@ -170,7 +184,7 @@ def test_ctrl_c_while_evictions_are_looked_for_shows_the_drill() -> None:
         "def pressed(trials, found, progress): os.kill(os.getpid(), signal.SIGINT)\n"
         "module.plan_of = pressed\n"
     )
-    words = ["drill", str(ROOT / "docs/how-to/zone-loss/honor.yaml"), *SIX, "--fail", "zone=zone-a"]
+    words = ["drill", "-f", str(ROOT / "docs/how-to/zone-loss/honor.yaml"), *SIX, "--fail", "zone=zone-a"]
     words += ["--recover", "zone=zone-a"]
     done = subprocess.run([sys.executable, "-c", press + MAIN, *words], capture_output=True, text=True, check=False)
     assert (done.returncode, done.stderr) == (130, "")
@@ -188,7 +202,7 @@ def test_what_was_ended_is_not_saved(tmp_path: Path) -> None:
         "    return whole(self, step)\n"
         "Play._do = pressed\n"
     )
-    words = [sys.executable, "-c", press + MAIN, "drill", SHOP, "--cluster", "zones=3,nodes=6"]
+    words = [sys.executable, "-c", press + MAIN, "drill", "-f", SHOP, "--on", "zones=3,nodes=6"]
     words += ["--fail", "zone=zone-a", "--save", str(after)]
     done = subprocess.run(words, capture_output=True, text=True, check=False)
     assert done.returncode == 130
@@ -224,7 +238,7 @@ def test_a_table_fits_its_width() -> None:
 
 def test_many_events_are_told_together() -> None:
     done = subprocess.run(
-        [sys.executable, "-c", MAIN, "drill", SHOP, "--cluster", "zones=2,nodes=40", "--fail", "zone=zone-a"],
+        [sys.executable, "-c", MAIN, "drill", "-f", SHOP, "--on", "zones=2,nodes=40", "--fail", "zone=zone-a"],
         capture_output=True,
         text=True,
         check=False,
@@ -251,7 +265,7 @@ def test_the_help_has_every_step() -> None:
 
 
 def test_drills_of_files_are_checked() -> None:
-    words = [sys.executable, "-c", MAIN, "drill", "--check", str(ROOT / "docs/how-to/zone-loss")]
+    words = [sys.executable, "-c", MAIN, "drill", "--check", "-f", str(ROOT / "docs/how-to/zone-loss")]
     done = subprocess.run(words, capture_output=True, text=True, check=False)
     assert done.returncode == 1
     assert "2 drills, 1 short" in done.stdout
@@ -277,7 +291,19 @@ def test_drills_of_files_are_shared_out(tmp_path: Path) -> None:
 
 def test_skew_that_stays_is_shown_with_the_evictions_that_mend_it() -> None:
     honor = str(ROOT / "docs/how-to/zone-loss/honor.yaml")
-    words = [sys.executable, "-c", MAIN, "drill", honor, *SIX, "--fail", "zone=zone-a", "--recover", "zone=zone-a"]
+    words = [
+        sys.executable,
+        "-c",
+        MAIN,
+        "drill",
+        "-f",
+        honor,
+        *SIX,
+        "--fail",
+        "zone=zone-a",
+        "--recover",
+        "zone=zone-a",
+    ]
     done = subprocess.run(words, capture_output=True, text=True, check=False)
     assert "stays skewed: nothing moves pods that are placed" in done.stdout
     assert "What stays skewed is mended by 2 evictions, in this order:" in done.stdout

@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
-from topospread.cli.explain import explain
 from topospread.cli.inputs import read_control_plane
 from topospread.cli.simulate import simulate
 from topospread.cli.status import status
+from topospread.cli.why import why as explain
 from topospread.errors import ConfigError, InputError
 
 GATE = "MinDomainsInPodTopologySpread"
@@ -88,7 +88,7 @@ def app(tmp_path: Path) -> str:
 
 
 def run(command: object, *words: str) -> Result:
-    arguments = [*words, "--cluster", "zones=2,nodes=2"]
+    arguments = [*words, "--on", "zones=2,nodes=2"]
     return CliRunner().invoke(command, arguments, standalone_mode=False)  # type: ignore[arg-type]
 
 
@@ -108,7 +108,7 @@ class TestOutcome:
     def test_json_says_which_fields_play_no_part(
         self, app: str, words: list[str], node: str | None, dropped: list[str | None], ignored: list[str]
     ) -> None:
-        answer = json.loads(run(simulate, app, *words, "-o", "json").stdout)
+        answer = json.loads(run(simulate, "-f", app, *words, "-o", "json").stdout)
         assert [each["node"] for each in answer["placements"]] == [node]
         assert [each["featureGate"] for each in answer["droppedFields"]] == dropped
         assert [each["featureGate"] for each in answer["ignoredFields"]] == ignored
@@ -117,13 +117,13 @@ class TestOutcome:
         }
 
     def test_explain_and_status_warn_of_it(self, app: str) -> None:
-        words = (app, "--kube-version", "1.26")
+        words = ("-f", app, "--kube-version", "1.26")
         for done in (run(explain, "web", *words), run(status, *words)):
             text = " ".join(done.stdout.split())
             assert f"minDomains is dropped by the API server (its feature gate {GATE} is off): Pod default/web" in text
 
     def test_comparison_tells_the_versions_apart(self, app: str) -> None:
-        done = run(simulate, app, "--kube-version", "1.26", "--compare-kube-version", "1.37")
+        done = run(simulate, "-f", app, "--kube-version", "1.26", "--compare-kube-version", "1.37")
         text = " ".join(done.stdout.split())
         assert "warning (Kubernetes 1.26): minDomains is dropped" in text
         assert "1 newly pending" in text
@@ -139,18 +139,18 @@ class TestComparisonOperators:
         return str(tmp_path / "pod.yaml")
 
     def test_refused_while_the_gate_is_off(self, tolerant: str) -> None:
-        problem = run(simulate, tolerant).exception
+        problem = run(simulate, "-f", tolerant).exception
         assert isinstance(problem, InputError)
         assert 'spec.tolerations[0].operator: Unsupported value: "Gt"' in str(problem)
         assert problem.place.line == 5
 
     @pytest.mark.parametrize("flag", ["--feature-gates", "--apiserver-feature-gates"])
     def test_let_in_where_the_api_server_has_it_on(self, tolerant: str, flag: str) -> None:
-        assert run(simulate, tolerant, flag, self.GATE).return_value == 0
+        assert run(simulate, "-f", tolerant, flag, self.GATE).return_value == 0
 
     def test_scheduler_alone_lets_nothing_in(self, tolerant: str) -> None:
-        assert isinstance(run(simulate, tolerant, "--scheduler-feature-gates", self.GATE).exception, InputError)
+        assert isinstance(run(simulate, "-f", tolerant, "--scheduler-feature-gates", self.GATE).exception, InputError)
 
     def test_other_side_of_a_comparison_refuses(self, tolerant: str) -> None:
-        done = run(simulate, tolerant, "--feature-gates", self.GATE, "--compare-kube-version", "1.30")
+        done = run(simulate, "-f", tolerant, "--feature-gates", self.GATE, "--compare-kube-version", "1.30")
         assert "unrecognized feature gate: TaintTolerationComparisonOperators" in str(done.exception)

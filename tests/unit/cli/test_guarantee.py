@@ -1,4 +1,4 @@
-"""``topospread guarantee``: exit codes, formats, the drill that it writes, and Ctrl-C."""
+"""``topospread promise check``: exit codes, formats, the drill that it writes, and Ctrl-C."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ import pytest
 from click.testing import CliRunner
 
 from tests.unit.drills.builders import nodes, workload
-from topospread.cli.guarantee import guarantee as command
+from topospread.cli.promise_check import check as command
 from topospread.guarantees.proofs import Proof
 from topospread.guarantees.questions import EndQuestion
 
 ROOT = Path(__file__).parents[3]
 SHOP = str(ROOT / "docs/how-to/guarantee/shop.yaml")
-FOUR = ("--cluster", "zones=2,nodes=4,cpu=3")
+FOUR = ("--on", "zones=2,nodes=4,cpu=3")
 MAIN = "from topospread.cli.main import main; main()"
 
 
@@ -29,7 +29,7 @@ def run(*words: str) -> subprocess.CompletedProcess[str]:
 
 
 def test_a_broken_promise_comes_first_and_wide_shows_the_order() -> None:
-    words = "guarantee", SHOP, *FOUR, "--want", "never-waits", "--of", "deploy/checkout"
+    words = "promise", "check", "-f", SHOP, *FOUR, "--want", "never-waits", "deploy/checkout"
     done = run(*words)
     assert done.returncode == 1, done.stderr
     assert done.stdout.startswith("no: 1 of 1 promise is not kept\nwhy: shop/checkout never-waits: in every order")
@@ -38,7 +38,7 @@ def test_a_broken_promise_comes_first_and_wide_shows_the_order() -> None:
 
 
 def test_json_has_the_documented_form_and_exit_zero_hides_the_verdict() -> None:
-    done = run("guarantee", SHOP, *FOUR, "--want", "never-waits zone-loss>=1", "-o", "json", "--exit-zero")
+    done = run("promise", "check", "-f", SHOP, *FOUR, "--want", "never-waits zone-loss>=1", "-o", "json", "--exit-zero")
     found = json.loads(done.stdout)
     jsonschema.validate(found, json.loads((ROOT / "docs/reference/promise-check.schema.json").read_text()))
     assert (done.returncode, found["verdict"]) == (0, "no")
@@ -47,15 +47,17 @@ def test_json_has_the_documented_form_and_exit_zero_hides_the_verdict() -> None:
 
 def test_the_counterexample_is_written_as_a_drill_that_falls_short(tmp_path: Path) -> None:
     shutil.copy(SHOP, tmp_path)
-    words = "--want", "never-waits", "--of", "deploy/checkout", "--save-drill", str(tmp_path / "order.yaml")
-    assert run("guarantee", str(tmp_path / "shop.yaml"), *FOUR, *words).returncode == 1
-    done = run("drill", "--check", str(tmp_path / "order.yaml"))
+    words = "--want", "never-waits", "deploy/checkout", "--save-drill", str(tmp_path / "order.yaml")
+    assert run("promise", "check", "-f", str(tmp_path / "shop.yaml"), *FOUR, *words).returncode == 1
+    done = run("drill", "--check", "-f", str(tmp_path / "order.yaml"))
     assert done.returncode == 1
     assert "1 pending at the end" in done.stdout
 
 
 def test_no_file_is_written_without_a_counterexample(tmp_path: Path) -> None:
-    done = run("guarantee", SHOP, *FOUR, "--want", "rollout>=1", "--save-drill", str(tmp_path / "order.yaml"))
+    done = run(
+        "promise", "check", "-f", SHOP, *FOUR, "--want", "rollout>=1", "--save-drill", str(tmp_path / "order.yaml")
+    )
     assert done.returncode == 0
     assert "not written" in done.stderr
     assert not (tmp_path / "order.yaml").exists()
@@ -78,7 +80,7 @@ def press_at(number: int, monkeypatch: pytest.MonkeyPatch) -> None:
 def two(tmp_path: Path) -> list[str]:
     objects = [*nodes("a", "b"), workload("ReplicaSet", "one", 2), workload("ReplicaSet", "two", 2)]
     (tmp_path / "all.yaml").write_text("\n---\n".join(map(json.dumps, objects)))
-    return [str(tmp_path / "all.yaml"), "--want", "never-waits"]
+    return ["-f", str(tmp_path / "all.yaml"), "--want", "never-waits"]
 
 
 def test_promises_that_were_checked_before_ctrl_c_are_shown(two: list[str], monkeypatch: pytest.MonkeyPatch) -> None:

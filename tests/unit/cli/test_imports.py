@@ -29,7 +29,7 @@ def test_help_imports_nothing_that_decodes_or_calculates() -> None:
     assert not imported("--help") & {"msgspec", "numpy", "yaml", "topospread.api"}
 
 
-@pytest.mark.parametrize(("nodes", "calculates"), [((), False), (("--cluster", "zones=3,nodes=3"), True)])
+@pytest.mark.parametrize(("nodes", "calculates"), [((), False), (("--on", "zones=3,nodes=3"), True)])
 def test_manifests_are_linted_without_the_engine_where_there_are_no_nodes(
     tmp_path: Path, nodes: tuple[str, ...], calculates: bool
 ) -> None:
@@ -42,5 +42,5 @@ def test_manifests_are_linted_without_the_engine_where_there_are_no_nodes(
 
 def test_a_simulation_that_renders_nothing_and_looks_for_no_cause_imports_neither(tmp_path: Path) -> None:
     (tmp_path / "pod.yaml").write_text(MANIFEST)
-    found = imported("simulate", str(tmp_path / "pod.yaml"), "--cluster", "zones=3,nodes=3")
+    found = imported("simulate", "-f", str(tmp_path / "pod.yaml"), "--on", "zones=3,nodes=3")
     assert not found & {"aiohttp", "kubernetes_asyncio", "topospread.explanation", "topospread.drills"}

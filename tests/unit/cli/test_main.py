@@ -9,7 +9,7 @@ import pytest
 from topospread.cli import main as command
 from topospread.cli.completion import kubectl_complete
 from topospread.cli.inputs import parse_cron_jobs, parse_scale
-from topospread.cli.main import COMMANDS, topospread
+from topospread.cli.main import COMMANDS, GROUPS, topospread
 from topospread.config.versions import NEWEST
 from topospread.errors import UsageError
 
@@ -59,21 +59,32 @@ def test_alone_it_explains_itself_in_a_screen(
     lines = capsys.readouterr().out.splitlines()
     assert len(lines) <= 24
     assert max(map(len, lines)) <= 80
-    assert all(any(name in line for line in lines) for name in COMMANDS)
+    assert all(f"topospread {name} " in "\n".join(lines) for name in ("status", "why", "plan", "promise show", "serve"))
+
+
+def test_the_help_names_every_command_in_a_screen(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(monkeypatch, "--help") == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert len(lines) <= 30
+    assert max(map(len, lines)) <= 80
+    assert {name for each in GROUPS.values() for name in each} | {"help", "version", "completion"} == set(COMMANDS)
+    assert all(any(name in line for line in lines) for each in GROUPS.values() for name in each)
 
 
 @pytest.mark.parametrize(
     ("words", "said"),
     [
         (["simulat"], "there is no command 'simulat'; did you mean 'simulate'?"),
-        (["frobnicate"], "there are simulate, explain, "),
-        (["simulate", "--sclae", "deploy/web=3"], "--scale"),
+        (["frobnicate"], "there are status, why, "),
+        (["simulate", "--sclae", "deploy/web=3"], "--sclae: there is --scale"),
         (["simulate", "-o", "jsn"], "'json'"),
         (["simulate", "--seed", "x"], "'x' is not a valid integer"),
         (["completion", "tcsh"], "'bash'"),
         (["simulate"], "name files or folders to read"),
-        (["simulate", "a.yaml", "--scale", "web"], "[NAMESPACE/]KIND/NAME=REPLICAS"),
-        (["fields", "minDomain"], 'did you mean "minDomains"?'),
+        (["simulate", "-f", "a.yaml", "--scale", "web"], "[NAMESPACE/]KIND/NAME=REPLICAS"),
+        (["explain", "minDomain"], 'did you mean "minDomains"?'),
     ],
 )
 def test_usage_errors_say_what_would_do(
@@ -129,10 +140,10 @@ def test_a_fault_shows_where_on_request(monkeypatch: pytest.MonkeyPatch, capsys:
 def test_as_a_kubectl_plugin_it_speaks_of_kubectl(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert run(monkeypatch, "fields", "--help", program="/usr/bin/kubectl-topospread") == 0
+    assert run(monkeypatch, "explain", "--help", program="/usr/bin/kubectl-topospread") == 0
     shown = capsys.readouterr().out
-    assert shown.startswith("Usage: kubectl topospread fields ")
-    assert "  kubectl topospread fields topologySpreadConstraints.minDomains" in shown
+    assert shown.startswith("Usage: kubectl topospread explain ")
+    assert "  kubectl topospread explain topologySpreadConstraints.minDomains" in shown
 
 
 def test_scale() -> None:
@@ -166,7 +177,7 @@ def test_completion_scripts(shell: str, monkeypatch: pytest.MonkeyPatch, capsys:
     ("typed", "answer"),
     [
         ("topospread si", "plain,simulate\n"),
-        ("topospread fields topologySpreadConstraints.mi", "plain,topologySpreadConstraints.minDomains\n"),
+        ("topospread explain topologySpreadConstraints.mi", "plain,topologySpreadConstraints.minDomains\n"),
     ],
 )
 def test_a_shell_is_answered(
@@ -182,10 +193,10 @@ def test_a_shell_is_answered(
 @pytest.mark.parametrize(
     ("words", "answer"),
     [
-        (["si"], ["simulate\tWhere will my pods land?", ":4"]),
+        (["si"], ["simulate\tWhere will these pods land?", ":4"]),
         (["simulate", "-o", "j"], ["json", ":4"]),
         (["simulate", "--config", "x"], [":0"]),
-        (["simulate", "x"], [":0"]),
+        (["simulate", "-f", "x"], [":0"]),
         (["simulate", "--see"], ["--seed\tDraw among equals where kube-scheduler does, repeatably.", ":4"]),
     ],
 )

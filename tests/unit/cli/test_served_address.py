@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 import pytest
 
-from topospread.cli.export import export
+from topospread.cli.exporter import exporter as export
 from topospread.cli.extender import extender
 from topospread.cli.scheduler import scheduler
 from topospread.cli.webhook import webhook

@@ -12,7 +12,7 @@ import jsonschema
 ROOT = Path(__file__).parents[3]
 SHOP = str(ROOT / "docs/how-to/traffic/shop.yaml")
 MAIN = "from topospread.cli.main import main; main()"
-SIX = ["--cluster", "zones=3,nodes=6"]
+SIX = ["--on", "zones=3,nodes=6"]
 
 
 def run(*words: str) -> subprocess.CompletedProcess[str]:
@@ -20,33 +20,45 @@ def run(*words: str) -> subprocess.CompletedProcess[str]:
 
 
 def test_a_simulation_tells_what_crosses_zones() -> None:
-    done = run("simulate", SHOP, *SIX, "--traffic", "--clients", "deploy/web", "--price", "0.02", "-o", "json")
+    done = run("simulate", "-f", SHOP, *SIX, "--traffic", "--clients", "deploy/web", "--price", "0.02", "-o", "json")
     found = json.loads(done.stdout)
     jsonschema.validate(found, json.loads((ROOT / "docs/reference/simulation.schema.json").read_text()))
     shares = {each["name"]: each["crossing"] for each in found["traffic"]["services"]}
     assert shares == {"api": 0.666667, "api-close": 0}
-    assert "traffic" not in json.loads(run("simulate", SHOP, *SIX, "-o", "json").stdout)
+    assert "traffic" not in json.loads(run("simulate", "-f", SHOP, *SIX, "-o", "json").stdout)
 
 
 def test_a_status_tells_it_of_pods_as_they_are(tmp_path: Path) -> None:
     saved = tmp_path / "after.json"
-    assert run("simulate", SHOP, *SIX, "--save", str(saved)).returncode == 0
-    text = run("status", str(saved), "--traffic").stdout
+    assert run("simulate", "-f", SHOP, *SIX, "--save", str(saved)).returncode == 0
+    text = run("status", "-f", str(saved), "--traffic").stdout
     assert "shop/api  Cluster, clients all pods, 67% crosses zones" in text
-    found = json.loads(run("status", str(saved), "--traffic", "-o", "json").stdout)
+    found = json.loads(run("status", "-f", str(saved), "--traffic", "-o", "json").stdout)
     jsonschema.validate(found, json.loads((ROOT / "docs/reference/status.schema.json").read_text()))
     assert len(found["traffic"]["services"]) == 2
 
 
 def test_clients_say_nothing_without_traffic() -> None:
-    done = run("simulate", SHOP, *SIX, "--clients", "deploy/web")
+    done = run("simulate", "-f", SHOP, *SIX, "--clients", "deploy/web")
     assert (done.returncode, done.stdout) == (2, "")
-    assert run("simulate", SHOP, *SIX, "--traffic", "--orders", "2").returncode == 2
-    assert run("simulate", SHOP, *SIX, "--traffic", "--clients", "deploy/nobody").returncode == 2
+    assert run("simulate", "-f", SHOP, *SIX, "--traffic", "--orders", "2").returncode == 2
+    assert run("simulate", "-f", SHOP, *SIX, "--traffic", "--clients", "deploy/nobody").returncode == 2
 
 
 def test_a_drill_tells_it_after_each_step() -> None:
-    words = ["drill", SHOP, *SIX, "--fail", "zone=zone-a", "--scale", "deploy/api=0", "--traffic", "--price", "0.02"]
+    words = [
+        "drill",
+        "-f",
+        SHOP,
+        *SIX,
+        "--fail",
+        "zone=zone-a",
+        "--scale",
+        "deploy/api=0",
+        "--traffic",
+        "--price",
+        "0.02",
+    ]
     done = run(*words, "-o", "json")
     found = json.loads(done.stdout)
     jsonschema.validate(found, json.loads((ROOT / "docs/reference/drill.schema.json").read_text()))
@@ -57,11 +69,11 @@ def test_a_drill_tells_it_after_each_step() -> None:
     assert "1  fail zone=zone-a         50%    10.00       0%          3" in text
     assert "2  scale deploy/api=0  without pods" in text
     assert max(map(len, text.splitlines())) <= 80
-    plain = json.loads(run("drill", SHOP, *SIX, "--wait", "1s", "-o", "json").stdout)
+    plain = json.loads(run("drill", "-f", SHOP, *SIX, "--wait", "1s", "-o", "json").stdout)
     assert "traffic" not in plain["steps"][0]
 
 
 def test_only_one_drill_tells_of_traffic() -> None:
     for words in (["--each", "zone", "--traffic"], ["--check", "--traffic"], ["--merge", "--traffic"]):
-        assert run("drill", SHOP, *SIX, *words).returncode == 2
-    assert run("drill", SHOP, *SIX, "--wait", "1s", "--price", "1").returncode == 2
+        assert run("drill", "-f", SHOP, *SIX, *words).returncode == 2
+    assert run("drill", "-f", SHOP, *SIX, "--wait", "1s", "--price", "1").returncode == 2

@@ -122,7 +122,19 @@ def test_what_cannot_be_meant_is_refused(wanted: Json, said: str) -> None:
 
 
 def test_the_command_prints_yaml_that_can_be_applied_and_data_of_the_documented_form() -> None:
-    words = ["design", "deploy/web", WEB, "--cluster", "zones=3,nodes=3,cpu=8", "--survive", "zone", "--left", "2"]
+    words = [
+        "promise",
+        "design",
+        "deploy/web",
+        "-f",
+        WEB,
+        "--on",
+        "zones=3,nodes=3,cpu=8",
+        "--survive",
+        "zone",
+        "--left",
+        "2",
+    ]
     runner = CliRunner()
     done = runner.invoke(command, [*words, "--of", "3"], standalone_mode=False)
     assert done.return_value == 0
@@ -135,7 +147,19 @@ def test_the_command_prints_yaml_that_can_be_applied_and_data_of_the_documented_
 
 
 def test_the_exit_code_is_1_when_it_cannot_be_promised() -> None:
-    words = ["design", "deploy/web", WEB, "--cluster", "zones=1,nodes=3", "--survive", "zone", "--left", "4"]
+    words = [
+        "promise",
+        "design",
+        "deploy/web",
+        "-f",
+        WEB,
+        "--on",
+        "zones=1,nodes=3",
+        "--survive",
+        "zone",
+        "--left",
+        "4",
+    ]
     done = CliRunner().invoke(command, words, standalone_mode=False)
     assert done.return_value == 1
     assert "this cannot promise" in done.stdout

@@ -109,8 +109,8 @@ def test_what_cannot_be_described_is_refused() -> None:
 
 def test_every_command_runs_and_repeats_the_figure() -> None:
     """None is a usage error; the drill of a loss leaves as many pending as the sentence says."""
-    typed = [str(ROOT / "docs/how-to/describe/web.yaml"), "--cluster", "zones=3,nodes=6,cpu=4"]
-    found = describe(typed[0], "deploy/web", cluster=typed[2], typed=typed)
+    typed = ["-f", str(ROOT / "docs/how-to/describe/web.yaml"), "--on", "zones=3,nodes=6,cpu=4"]
+    found = describe(typed[1], "deploy/web", cluster=typed[3], typed=typed)
     for line in dict.fromkeys(each.command for each in found.statements):
         done = CliRunner().invoke(command, [*shlex.split(line)[1:], "-o", "json"], standalone_mode=False)
         assert done.exception is None, line

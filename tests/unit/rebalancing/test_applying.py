@@ -9,13 +9,12 @@ from typing import Any, cast
 
 import pytest
 
+from topospread.answers.rebalance import rebalance_answer
 from topospread.live.api_error import ApiError
 from topospread.live.client import ApiClient
 from topospread.rebalancing import ConstraintChange, Rebalance, applying
 from topospread.rebalancing.applying import apply_moves
 from topospread.rebalancing.result import Applied, AppliedMove, PodMove
-from topospread.report.layout import Layout
-from topospread.report.rebalance import applied_text
 
 Json = dict[str, Any]
 KEY = "zone"
@@ -150,11 +149,10 @@ def test_another_domain_that_helps_as_much_is_no_surprise() -> None:
 
 def test_the_report_says_how_many_were_carried_out() -> None:
     plan, done = plan_of(move("one"), move("two")), [AppliedMove(move("one"), "onex", "b1")]
-    assert applied_text(Applied(done), plan, Layout()) == "1 of 2 evictions carried out\n"
-    partial = applied_text(Applied(done, begun="shop/two", partial="ended in eviction 2 of 2"), plan, Layout())
-    assert partial == (
-        "1 of 2 evictions carried out; partial: ended in eviction 2 of 2\n"
-        "note: the eviction of shop/two was asked for, and its end was not awaited\n"
-    )
-    stopped = applied_text(Applied([], "shop/one: it is not there any more"), plan, Layout())
-    assert stopped == "0 of 2 evictions carried out; stopped at a surprise\n"
+    whole = rebalance_answer(plan, Applied(done))
+    assert (whole.verdict, whole.says) == ("yes", "1 of 2 evictions carried out")
+    partial = rebalance_answer(plan, Applied(done, begun="shop/two", partial="ended in eviction 2 of 2"))
+    assert (partial.verdict, partial.says) == ("no", "1 of 2 evictions carried out; ended in eviction 2 of 2")
+    assert "note: the eviction of shop/two was requested, and its end was not awaited\n" in partial.text()
+    stopped = rebalance_answer(plan, Applied([], "shop/one: it is not there any more"))
+    assert stopped.text().startswith("no: 0 of 2 evictions carried out; stopped at a surprise\nwhy: shop/one: it")

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from topospread.answers.rebalance import move_in_words, rebalance_answer
 from topospread.errors import UsageError
 from topospread.rebalancing import bounds
-from topospread.report.layout import Layout
-from topospread.report.rebalance import move_in_words, rebalance_text
 
 from .builders import HOST, ZONE, budget, carried_out, node, nodes, rebalance_of, soft, spread, standing
 
@@ -117,7 +116,9 @@ def test_who_is_kept_out_of_where_pods_lack_is_told_with_why() -> None:
     )
     assert "scores" not in unmet.why
     assert (unmet.returns, unmet.helps) == (True, ())
-    assert "no evictions help, 1 not mended; that all hold is impossible" in rebalance_text(found, Layout(200))
+    answer = rebalance_answer(found)
+    assert (answer.verdict, [each.code for each in answer.causes]) == ("no", ["placed-back"])
+    assert answer.says.startswith("no evictions help, 1 constraint not mended; that all hold is impossible")
 
 
 def test_nodes_are_named_once() -> None:
@@ -175,3 +176,42 @@ def test_the_integer_program_adds_up_what_counts_cannot(monkeypatch: pytest.Monk
 def test_without_time_the_counts_alone_bound() -> None:
     found = rebalance_of([*THREE, *standing({"a1": 3}, spread())], seconds=0)
     assert (found.bound, found.bound_by) == (2, "counts")
+
+
+CLAIMS = {"resourceClaims": [{"name": "gpu", "resourceClaimName": "gpu"}]}
+
+
+def test_no_pod_that_cannot_be_judged_is_evicted() -> None:
+    """Whether the new pod finds a node depends on its claim, so nobody can say whether evictions help."""
+    found = rebalance_of([*THREE, *standing({"a1": 3}, spread(), **CLAIMS)])
+    assert found.moves == ()
+    answer = rebalance_answer(found)
+    assert answer.verdict == "unknown"
+    assert answer.says.startswith("no evictions that can be judged help, 1 constraint not mended")
+    assert [each.what for each in answer.unjudged] == ["resourceClaims"]
+    assert all(key.startswith("shop/web-") for key in answer.unjudged[0].pods)
+
+
+def test_what_judged_filters_refuse_everywhere_is_left_whatever_the_claim_says() -> None:
+    full = [node("a1", "a"), node("b1", "b", cpu="1")]
+    blocked = standing({"b1": 1}, name="log", priority=0, cpu="1")
+    blocked[1]["metadata"]["ownerReferences"] = []
+    answer = rebalance_answer(rebalance_of([*full, *standing({"a1": 2}, spread(), **CLAIMS), *blocked]))
+    assert (answer.verdict, answer.unjudged) == ("no", ())
+
+
+def test_waiting_pods_that_cannot_be_judged_are_bracketed() -> None:
+    """The room that mends the skew may be taken by a pod that waits."""
+    there = [node("a1", "a"), node("b1", "b", cpu="1")]
+    web = standing({"a1": 2}, spread())
+    waits = standing({"b1": 1}, name="gpu", nodeSelector={HOST: "b1"}, **CLAIMS)
+    del waits[-1]["spec"]["nodeName"]
+    assert rebalance_answer(rebalance_of([*there, *web])).verdict == "yes"
+    found = rebalance_answer(rebalance_of([*there, *web, *waits]))
+    assert [each.what for each in found.unjudged] == ["resourceClaims"]
+    assert (found.verdict, len(found.evictions)) == ("unknown", 1)
+    roomy = rebalance_answer(rebalance_of([node("a1", "a"), node("b1", "b"), *web, *waits]))
+    assert (roomy.verdict, roomy.assumed) == (
+        "yes",
+        ("the same without and with a node for every pod with resourceClaims",),
+    )

@@ -125,6 +125,7 @@ class TestRecounted:
 
     @pytest.mark.parametrize(
         "status",
+        "-f",
         [
             None,
             {"disruptionsAllowed": 1},

@@ -50,7 +50,7 @@ class TestNodes:
     @pytest.mark.parametrize("paths", [[], ["pods.yaml"]])
     def test_without_any_it_says_how_to_give_them(self, write, paths):
         files = [write(path, pod("a")) for path in paths]
-        with pytest.raises(InputError, match=r"no nodes are given: .*kubectl get nodes -o json.*--cluster zones=3"):
+        with pytest.raises(InputError, match=r"no nodes are given: .*kubectl get nodes -o json.*--on zones=3"):
             load(files)
 
     def test_made_up_and_given_ones_are_together(self, write):
@@ -61,14 +61,14 @@ class TestNodes:
         path = write("a.yaml", {**NODE, "metadata": {"name": "node-1"}})
         inventory = load([path], cluster="nodes=2,cpu=1")
         assert [node.status.allocatable["cpu"] for node in inventory.nodes] == ["4", "1"]
-        assert inventory.notes == [f"Node node-1 of {path}:1: document 1 replaces what --cluster gives"]
+        assert inventory.notes == [f"Node node-1 of {path}:1: document 1 replaces what --on gives"]
 
     def test_a_cluster_may_be_a_file(self, write):
         inventory = load([write("b.yaml", pod("p"))], cluster=write("a=b.yaml", NODE))
         assert [node.name for node in inventory.nodes] == ["a"]
 
     def test_a_cluster_that_is_neither_is_explained(self):
-        with pytest.raises(UsageError, match=r"--cluster zones3 is neither a file .* made-up cluster(.|\n)*zones=3"):
+        with pytest.raises(UsageError, match=r"--on zones3 is neither a file .* made-up cluster(.|\n)*zones=3"):
             load([], cluster="zones3")
 
 

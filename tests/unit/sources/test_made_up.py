@@ -127,7 +127,7 @@ class TestMarks:
 def test_what_cannot_be_made_up_is_named(text, words):
     with pytest.raises(InputError, match=words) as caught:
         made_up_nodes(text)
-    assert str(caught.value).startswith("--cluster: ")
+    assert str(caught.value).startswith("--on: ")
 
 
 def test_the_grammar_names_every_key():
@@ -149,7 +149,7 @@ class TestStorageClasses:
         assert (found.name, found.volume_binding_mode) == ("standard", "WaitForFirstConsumer")
         assert found.metadata.annotations
         assert found.metadata.annotations.is_default_class == "true"
-        assert str(place) == "--cluster: StorageClass standard"
+        assert str(place) == "--on: StorageClass standard"
 
     def test_the_first_that_is_named_is_the_default(self):
         found = [each for each, _ in made_up_storage_classes("zones=3,storage-class=gp3,storage-class=io2")]

@@ -10,14 +10,13 @@ import pytest
 
 from tests.plain_inventory import inventory
 from tests.unit.drills.builders import ZONE, node, nodes, spread, workload
+from topospread.answers.capacity import capacity_answer
+from topospread.answers.causes import why_words
 from topospread.errors import InputError, UsageError
-from topospread.report.capacity import capacity_text
-from topospread.report.capacity_ends import what_ends
-from topospread.report.layout import Layout
 from topospread.spare_capacity import CapacityReport
 from topospread.spare_capacity.capacity import capacity
 from topospread.spare_capacity.purchases import read_shape, shapes_of
-from topospread.spare_capacity.wanted import read_headroom, read_shares
+from topospread.spare_capacity.wanted import pods_asked, read_more, read_shares
 
 Json = dict[str, Any]
 SPREAD = {"topologySpreadConstraints": [spread()]}
@@ -26,6 +25,14 @@ PRIORITY = {"apiVersion": "scheduling.k8s.io/v1", "kind": "PriorityClass", "meta
 
 def asked(objects: list[Json], *of: str, **besides: Any) -> CapacityReport:
     return capacity(inventory(*objects), *(of or ("deploy/web",)), workers=1, **besides)
+
+
+def ends(report: CapacityReport) -> str:
+    return why_words(capacity_answer(report).room.ends)
+
+
+def verdict(report: CapacityReport) -> str:
+    return capacity_answer(report).verdict
 
 
 def more(report: CapacityReport) -> dict[str, int]:
@@ -38,16 +45,14 @@ def test_the_emptiest_zone_ends_it_where_the_skew_is_hard() -> None:
     found = asked([*small, workload("Deployment", spec=SPREAD)])
     assert found.capacity.targets[0].more == 8
     assert more(found) == {"a": 3, "b": 3, "c": 2}
-    assert what_ends(found.capacity, Layout()) == (
-        f"maxSkew 1 of {ZONE} lets the next one into c alone, and its node lacks cpu"
-    )
+    assert ends(found) == "maxSkew 1 over zones admits it to c alone, where c1 lacks cpu"
 
 
 def test_without_a_constraint_room_ends_it() -> None:
     found = asked([*nodes("a", "b", "b"), workload("Deployment")])
     assert found.capacity.rounds == 27
     assert more(found) == {"a": 9, "b": 18}
-    assert what_ends(found.capacity, Layout()) == "the 3 nodes lack cpu"
+    assert ends(found) == "a1, b1 and b2 lack cpu"
 
 
 def test_what_is_there_already_counts() -> None:
@@ -59,7 +64,8 @@ def test_a_missing_replica_comes_before_more() -> None:
     found = asked([node("a1", "a", cpu="2"), workload("Deployment")])
     target = found.capacity.targets[0]
     assert (target.missing, target.more, target.placed) == (1, 0, 0)
-    assert not found.capacity.has(Fraction(0))
+    answer = capacity_answer(found)
+    assert (answer.verdict, answer.says) == ("no", "1 replica of shop/web finds no node")
 
 
 def test_several_come_in_rounds() -> None:
@@ -70,11 +76,15 @@ def test_several_come_in_rounds() -> None:
 
 
 def test_the_limit_is_said() -> None:
-    found = asked([*nodes("a"), workload("Deployment")], limit=2, buy=True)
+    found = asked([*nodes("a"), workload("Deployment")], limit=2, shapes=["cpu=3"])
     assert found.capacity.pending is None
     assert not found.purchases
-    assert found.notes[-1].startswith("as many as were tried fit")
-    assert "at least 2 more fit" in capacity_text(found, Layout())
+    answer = capacity_answer(found)
+    assert (answer.verdict, answer.says) == ("yes", "at least 2 more of shop/web fit")
+
+
+def test_the_limit_is_at_least_what_is_asked_for() -> None:
+    assert asked([*nodes("a"), workload("Deployment")], limit=2, more=5).capacity.rounds == 5
 
 
 def test_more_than_are_planned_at_first_are_found() -> None:
@@ -121,18 +131,55 @@ def test_after_a_loss_the_dead_zone_still_holds_the_minimum() -> None:
     ]
 
 
-def test_headroom_has_to_be_there_after_each_loss_too() -> None:
+def test_as_many_as_are_asked_for_have_to_fit_after_each_loss_too() -> None:
     shop = [*nodes("a", "b", "c"), workload("Deployment", replicas=10)]
-    assert asked(shop, each_zone=True, headroom="100%").holds
-    assert not asked(shop, each_zone=True, headroom="101%").holds
-    assert asked(shop, headroom="200%").holds
-    assert not asked(shop, headroom="200.1%").holds
+    assert verdict(asked(shop, each_zone=True, more="100%")) == "yes"
+    found = capacity_answer(asked(shop, each_zone=True, more="101%"))
+    assert (found.verdict, found.says) == ("no", "20 more of shop/web fit, 10 after the loss of a")
+    assert verdict(asked(shop, more="200%")) == "yes"
+    assert verdict(asked(shop, more="200.1%")) == "no"
+    assert verdict(asked(shop, more=20)) == "yes"
+    assert capacity_answer(asked(shop, more=21)).says == "20 of 21 more of shop/web fit"
+
+
+def test_a_node_that_is_enough_is_the_fix() -> None:
+    shop = [*nodes("a"), workload("Deployment")]
+    assert not capacity_answer(asked(shop)).remedies
+    found = capacity_answer(asked(shop, more=10))
+    assert [(each.says, each.tried.places, each.tried.of) for each in found.remedies] == [
+        ("add 1 node like a1 in a", 13, 13)
+    ]
+    short = capacity_answer(asked(shop, more=20))
+    assert (short.remedies, short.purchases[0].gain) == ((), 10)
+    assert "fix: none of the 1 node tried is enough alone; 1 like a1 in a takes 10 more" in short.text()
+
+
+CLAIMS = {"resourceClaims": [{"name": "gpu", "resourceClaimTemplateName": "gpu"}]}
+
+
+def test_more_of_what_cannot_be_judged_is_between_none_and_what_other_filters_admit() -> None:
+    found = capacity_answer(asked([*nodes("a", "b"), workload("Deployment", spec=CLAIMS)]))
+    assert (found.verdict, found.says) == ("unknown", "0–17 more of shop/web fit")
+    assert [each.what for each in found.unjudged] == ["resourceClaims"]
+    assert (found.remedies, found.purchases, found.causes) == ((), (), ())
+    crowded = [{"name": "c", "image": "i", "resources": {"requests": {"cpu": "11"}}}]
+    refused = capacity_answer(asked([*nodes("a", "b"), workload("Deployment", spec=CLAIMS | {"containers": crowded})]))
+    assert (refused.verdict, refused.unjudged, refused.causes[0].code) == ("no", (), "cpu-short")
+
+
+def test_neighbours_that_cannot_be_judged_are_bracketed() -> None:
+    shop = [*nodes("a"), workload("Deployment"), workload("Deployment", "gpu", 4, CLAIMS)]
+    found = capacity_answer(asked(shop))
+    assert (found.verdict, found.says) == ("yes", "3–7 more of shop/web fit")
+    assert found.assumed
+    assert capacity_answer(asked(shop, more=7)).verdict == "unknown"
+    assert capacity_answer(asked(shop, more=8)).verdict == "no"
 
 
 def test_one_more_node_helps_where_the_room_is_short() -> None:
     own = {"topologySpreadConstraints": [spread()]}
     shop = [*nodes("a", "b"), node("c1", "c", cpu="3"), workload("Deployment", spec=own)]
-    found = asked(shop, buy=True)
+    found = asked(shop, more=9)
     best = found.purchases[0]
     assert (best.shape, best.zone, best.gain) == ("like a1", "c", 20)
     assert all(each.gain == 0 for each in found.purchases if each.zone != "c")
@@ -156,10 +203,10 @@ def test_nodes_of_one_sort_are_one_shape() -> None:
 
 def test_a_node_in_a_new_zone_is_tried_where_zones_are_fewer_than_min_domains() -> None:
     own = {"topologySpreadConstraints": [spread(minDomains=3)]}
-    found = asked([*nodes("a", "b"), workload("Deployment", replicas=2, spec=own)], buy=True)
+    found = asked([*nodes("a", "b"), workload("Deployment", replicas=2, spec=own)], more=99)
     assert [(each.zone, each.gain) for each in found.purchases] == [("a new zone", 28), ("a", 0), ("b", 0)]
-    assert "like a1        a new zone  +28" in capacity_text(found, Layout(80))
-    even = asked([*nodes("a", "b"), workload("Deployment", spec=SPREAD)], buy=True)
+    assert "like a1        a new zone        28" in capacity_answer(found).text()
+    even = asked([*nodes("a", "b"), workload("Deployment", spec=SPREAD)], more=99)
     assert {each.zone for each in even.purchases} == {"a", "b"}
 
 
@@ -169,7 +216,7 @@ def test_a_label_that_goes_with_the_zone_makes_no_sort_of_nodes_and_is_the_zones
     for each in there:
         each["metadata"]["labels"]["group"] = f"general-{each['metadata']['labels'][ZONE]}"
     own = {"nodeSelector": {"group": "general-b"}}
-    found = asked([*there, workload("Deployment", spec=own)], buy=True)
+    found = asked([*there, workload("Deployment", spec=own)], more=99)
     assert [(each.shape, each.zone, each.gain) for each in found.purchases] == [
         ("like a1", "b", 10),
         ("like a1", "a", 0),
@@ -191,7 +238,9 @@ def test_a_label_that_goes_with_the_zone_makes_no_sort_of_nodes_and_is_the_zones
         (("deploy/web", "shop/deploy/web"), {}, "given twice"),
         (("deploy/web",), {"pod": "pod.yaml"}, "say what is to fit"),
         ((), {}, "say what is to fit"),
-        (("deploy/web",), {"headroom": "lots"}, "percentage"),
+        (("deploy/web",), {"more": "lots"}, "percentage"),
+        (("deploy/web",), {"more": "0"}, "from 1 to"),
+        ((), {"more": "20%", "pod": "pod.yaml"}, "no replicas"),
         (("deploy/web",), {"shapes": ["zones=3,cpu=1"]}, "this is one node"),
         (("deploy/web",), {"shapes": ["cpu=lots"]}, "cpu=lots"),
         (("deploy/gated",), {}, "scheduling gates"),
@@ -215,22 +264,22 @@ def test_forms() -> None:
         ("shop/sts/db", 1),
         ("a/job/x", 1),
     ]
-    assert read_headroom("12.5%") == Fraction(1, 8)
+    assert (read_more("12.5%"), read_more("7"), read_more(7)) == (Fraction(1, 8), 7, 7)
+    assert (pods_asked(2, 3, 10), pods_asked(Fraction(1, 3), 1, 10)) == (6, 4)
     assert read_shape("cpu=8,label=pool=big").model.labels["pool"] == "big"
 
 
 def test_long_names_of_nodes_keep_the_columns_of_a_purchase_straight() -> None:
     name = "ip-10-0-0-00.eu-west-1.compute.internal"
-    found = asked([node(name, "a"), *nodes("b"), workload("Deployment")], buy=True)
-    lines = capacity_text(found, Layout(width=80)).splitlines()
-    heads = next(each for each in lines if each.startswith("one more node"))
+    lines = capacity_answer(asked([node(name, "a"), *nodes("b"), workload("Deployment")], more=99)).text().splitlines()
+    heads = next(each for each in lines if each.startswith("ONE MORE NODE"))
     rows = lines[lines.index(heads) + 1 :][:2]
-    assert [each[heads.index("zone") :].split()[0] for each in rows if each] == ["a", "b"]
+    assert [each[heads.index("ZONE") :].split()[0] for each in rows if each] == ["a", "b"]
 
 
 def test_pods_of_stateful_sets_that_are_not_replaced_after_a_loss_are_named() -> None:
     found = asked([*nodes("a", "b"), workload("StatefulSet", "db", 2), workload("Deployment")], each_zone=True)
     assert sorted(each.not_replaced for each in found.losses) == [("shop/db-0",), ("shop/db-1",)]
-    said = " ".join(capacity_text(found, Layout(80)).split())
-    assert "not replaced: shop/db-0" in said
+    said = " ".join(capacity_answer(found).text().split())
+    assert "shop/db-0" in said
     assert "note: a StatefulSet waits until its pod is gone for good, which takes its node's return" in said

@@ -21,6 +21,7 @@ from topospread.web.trials import read_trial
 
 ROOT = Path(__file__).parent.parent.parent.parent
 DEMO = [str(ROOT / "examples" / "demo" / name) for name in ("cluster.yaml", "shop.yaml")]
+GIVEN = ["--on", DEMO[0], "-f", DEMO[1]]
 
 
 def made(*steps: str, **shown: str) -> str:
@@ -63,15 +64,15 @@ def test_nobody_is_asked_and_nothing_leads_to_a_server() -> None:
 @pytest.mark.parametrize(
     ("words", "told"),
     [
-        (["status", *DEMO, "--anonymous"], "--anonymous requires a file: --html"),
-        (["why", "deploy/x", *DEMO, "-o", "html=x", "-o", "svg=x.svg", "--anonymous"], "the picture shows names"),
-        (["serve", *DEMO, "--anonymous"], "--anonymous requires --export"),
+        (["status", *GIVEN, "--anonymous"], "--anonymous requires a file: --html"),
+        (["why", "deploy/x", *GIVEN, "-o", "html=x", "-o", "svg=x.svg", "--anonymous"], "the picture shows names"),
+        (["serve", *GIVEN, "--anonymous"], "--anonymous requires --export"),
         (
-            ["status", *DEMO, "--html", "/nowhere/report.html"],
+            ["status", *GIVEN, "--html", "/nowhere/report.html"],
             "cannot be written: No such file or directory",
         ),
-        (["drill", *DEMO, "--fail", "zone=eu-west-1a", "--html", "x", "--anonymous"], "steps of a drill contain names"),
-        (["serve", *DEMO, "--token", "short", "--port", "0"], "at least 16 characters"),
+        (["drill", *GIVEN, "--fail", "zone=eu-west-1a", "--html", "x", "--anonymous"], "steps of a drill contain"),
+        (["serve", *GIVEN, "--token", "short", "--port", "0"], "at least 16 characters"),
     ],
 )
 def test_what_cannot_be_written_is_said(

@@ -1,4 +1,4 @@
-"""Rules about the annotations that `topospread extender` reads: that they can be read, and stand where it sees them."""
+"""Rules about the annotations that `topospread run extender` reads: they can be read, and stand where it sees them."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ RULES = (
     Rule(
         id="extender-annotation-malformed",
         sentence="Annotations for the extender can be read.",
-        why="What cannot be read is not guessed at: topospread extender lets such a pod on no node.",
+        why="What cannot be read is not guessed at: topospread run extender lets such a pod on no node.",
         link=_LINK,
         severity="error",
         check=of_pods(_malformed),

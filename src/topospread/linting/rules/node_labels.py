@@ -37,7 +37,7 @@ _NAMED = 3
 
 
 def _nodes(given: LintInput) -> list[tuple[Manifest, Node]]:
-    """The nodes that are judged; those of ``--cluster`` are not."""
+    """The nodes that are judged; those of ``--on`` are not."""
     return [(each, each.item) for each in given.of_kind("Node") if isinstance(each.item, Node)]
 
 

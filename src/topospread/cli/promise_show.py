@@ -1,4 +1,4 @@
-"""``topospread describe``: what the constraints of a workload promise on a cluster, each sentence checked."""
+"""``topospread promise show``: what the constraints of a workload promise on a cluster, each sentence checked."""
 
 from __future__ import annotations
 
@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from .inputs import PATH, input_options, read_configuration, read_control_plane, read_inventory, retyped
+from .inputs import input_options, read_configuration, read_control_plane, read_inventory, retyped
+from .targets import one_target, target_argument
 from .terminal import layout, show, warn, written
 from .usage import Explained
 
@@ -26,18 +27,17 @@ than --most those that hold most of its pods are drilled, and the sentence says 
 
 \b
 Examples:
-  topospread describe deploy/web cluster.json.gz
-  topospread describe shop/deploy/web -f app.yaml --cluster zones=3,nodes=6
-  topospread describe sts/db cluster.json.gz -n shop -o json
+  topospread promise show deploy/web --on cluster.json.gz
+  topospread promise show shop/deploy/web -f app.yaml --on zones=3,nodes=6
+  topospread promise show sts/db --on cluster.json.gz -n shop -o json
 """
 
 FORMATS = click.Choice(["table", "json", "yaml"])
 
 
-@click.command(cls=Explained, help=HELP)
-@click.argument("target")
+@click.command("show", cls=Explained, help=HELP)
+@target_argument(required=True)
 @input_options
-@click.option("-f", "--filename", "more", multiple=True, metavar="PATH", type=PATH, help="A PATH, as kubectl takes it.")
 @click.option(
     "--most", type=click.IntRange(min=1), default=20, metavar="N", help="Drill so many domains of a key (20)."
 )
@@ -45,17 +45,16 @@ FORMATS = click.Choice(["table", "json", "yaml"])
 @click.option("--seconds", type=click.FloatRange(min=0), default=10.0, metavar="S", help="… for so long each (10).")
 @click.option("-n", "--namespace", metavar="NAMESPACE", help="Of a TARGET that names none, and of such objects.")
 @click.option("-o", "--output", type=FORMATS, default="table", help="How to show the sentences.")
-def describe(**given: Any) -> int:
+def show_promises(**given: Any) -> int:
     """Show the sentences; 0, as nothing was asked that could be answered with no."""
-    paths = (*given["paths"], *given["more"])
     by = read_control_plane(given)
     configuration = read_configuration(given["config_path"], by.scheduler)
-    inventory = read_inventory(given, *paths, by=[by])
+    inventory = read_inventory(given, by=[by])
     import topospread
 
     found = topospread.describe(
         inventory,
-        given["target"],
+        one_target(given["targets"]),
         namespace=given["namespace"],
         config=configuration,
         kube_version=str(by.scheduler.kube_version),
@@ -64,7 +63,7 @@ def describe(**given: Any) -> int:
         most=given["most"],
         states=given["states"],
         seconds=given["seconds"],
-        typed=retyped(given, *paths),
+        typed=retyped(given),
     )
     show(_text(found, given["output"], given["color"]))
     return 0

@@ -1,4 +1,4 @@
-"""``topospread design``: from what is wanted of a workload to the constraints that promise it, as YAML."""
+"""``topospread promise design``: from what is wanted of a workload to the constraints that promise it, as YAML."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from .inputs import POOLS, given_pools, input_options, read_configuration, read_control_plane, read_inventory
+from .targets import one_target, target_argument
 from .terminal import layout, progress, show, warn, written
 from .usage import Explained
 
@@ -27,16 +28,16 @@ promised stands above it. The exit code is 1 when what was asked cannot be promi
 
 \b
 Examples:
-  topospread design deploy/web app.yaml --cluster zones=3,nodes=6 --survive zone --left 4 --of 6
-  topospread design deploy/web cluster.json.gz --survive zone --left 4 --lose-node-unnoticed
-  topospread design deploy/web cluster.json.gz --survive zone --left 4 --survive node --left 5 -o json
+  topospread promise design deploy/web -f app.yaml --on zones=3,nodes=6 --survive zone --left 4 --of 6
+  topospread promise design deploy/web --on cluster.json.gz --survive zone --left 4 --lose-node-unnoticed
+  topospread promise design deploy/web --on cluster.json.gz --survive zone --left 4 --survive node --left 5 -o json
 """
 
 FORMATS = click.Choice(["table", "json", "yaml"])
 
 
 @click.command(cls=Explained, help=HELP)
-@click.argument("target")
+@target_argument(required=True)
 @input_options
 @click.option("--survive", multiple=True, metavar="zone|node|KEY", help="The loss of any one leaves …")
 @click.option("--left", multiple=True, type=int, metavar="N", help="… so many pods; one for each --survive.")
@@ -57,7 +58,7 @@ def design(**given: Any) -> int:
     with progress("designing") as bar:
         found = topospread.design(
             inventory,
-            given["target"],
+            one_target(given["targets"]),
             survive=given["survive"],
             left=given["left"],
             replicas=given["replicas"],

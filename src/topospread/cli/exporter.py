@@ -1,4 +1,4 @@
-"""``topospread export``: how the pods of a live cluster are spread, as metrics for Prometheus."""
+"""``topospread run exporter``: how the pods of a live cluster are spread, as metrics for Prometheus."""
 
 from __future__ import annotations
 
@@ -25,15 +25,15 @@ It runs until SIGTERM and exits with 0; with 2 when the configuration is wrong, 
 or pods may not be read. Other kinds that may not be read are said in the log and in topospread_watch_errors_total.
 
 /metrics (also as OpenMetrics), /healthz, /livez and /readyz authenticate nobody. They are on 127.0.0.1 by default.
-`topospread scheduler --export` serves the same figures with its own metrics.
+`topospread run scheduler --export` serves the same figures with its own metrics.
 This command needs the extra 'live': pip install 'topospread[live]'.
 
 \b
 Examples:
-  topospread export
-  topospread export --kubeconfig ~/.kube/config --context prod --port 9401
-  topospread export --config scheduler.yaml --kube-version 1.36 --bind-address 0.0.0.0
-  topospread export --max-workloads 500 --max-domains 0
+  topospread run exporter
+  topospread run exporter --kubeconfig ~/.kube/config --context prod --port 9401
+  topospread run exporter --config scheduler.yaml --kube-version 1.36 --bind-address 0.0.0.0
+  topospread run exporter --max-workloads 500 --max-domains 0
   curl -s localhost:9401/metrics | grep topospread_constraint_skew
 """
 PORT = 9401
@@ -66,7 +66,7 @@ PORT = 9401
 @tls_options
 @click.option("-v", "--v", "verbosity", type=click.IntRange(0, 10), default=0, help="How much to log.")
 @click.option("--logging-format", type=click.Choice(["text", "json"]), default="text", help="How to log.")
-def export(**given: Any) -> int:
+def exporter(**given: Any) -> int:
     """Run until SIGTERM."""
     from topospread.live.extra import require_extra
 

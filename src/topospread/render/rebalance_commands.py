@@ -6,7 +6,8 @@ import shlex
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from topospread.rebalancing import PodMove, Rebalance
+    from topospread.answers.rebalance import Rebalance
+    from topospread.rebalancing.result import PodMove
 
 _HEAD = """\
 #!/bin/sh
@@ -25,11 +26,11 @@ _REPLICAS = frozenset({"ReplicaSet", "ReplicationController"})
 
 def rebalance_commands(found: Rebalance) -> str:
     """The script; "" where there is nothing to do."""
-    if not found.moves:
+    if not found.evictions:
         nothing = f"Nothing to evict was found: {found.partial}." if found.partial else "There is nothing to evict."
         return f"#!/bin/sh\n# {nothing}\n"
     partial = f"# partial: {found.partial}; these are the evictions that were found.\n" if found.partial else ""
-    return _HEAD + partial + "".join(map(_lines, found.moves))
+    return _HEAD + partial + "".join(map(_lines, found.evictions))
 
 
 def _lines(each: PodMove) -> str:

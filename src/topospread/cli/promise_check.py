@@ -1,4 +1,4 @@
-"""``topospread guarantee``: whether declared promises are kept in every order of pods, or an order that breaks one."""
+"""``topospread promise check``: whether promises are kept in every order of pods, or an order that breaks one."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ from .drill_many import INTERRUPTED
 from .inputs import PATH, input_options, read_configuration, read_control_plane, read_inventory
 from .live_options import access_options
 from .output import check_outputs, output_options, write_answer
+from .targets import target_argument
 from .terminal import warn
 from .usage import Explained
 
@@ -39,16 +40,16 @@ Promises:
 
 \b
 Examples:
-  topospread guarantee app.yaml --cluster zones=3,nodes=6 --want "zone-loss>=66% never-waits"
-  topospread guarantee app.yaml cluster.json.gz --of deploy/web --want "skew<=2" -o json
-  topospread guarantee app.yaml --cluster zones=2,nodes=4 --want never-waits --save-drill order.yaml
+  topospread promise check -f app.yaml --on zones=3,nodes=6 --want "zone-loss>=66% never-waits"
+  topospread promise check deploy/web -f app.yaml --on cluster.json.gz --want "skew<=2" -o json
+  topospread promise check -f app.yaml --on zones=2,nodes=4 --want never-waits --save-drill order.yaml
 """
 
 
 @click.command(cls=Explained, help=HELP)
 @input_options
 @access_options
-@click.option("--of", "targets", multiple=True, metavar="TARGET", help="Workload, [NS/]KIND/NAME; default: all.")
+@target_argument(required=False)
 @click.option("--want", default="", metavar="PROMISES", help="Promises to check, as above.")
 @click.option("--states", type=click.IntRange(min=1), default=20_000, show_default=True, metavar="COUNT",
               help="States to search for each promise.")  # fmt: skip
@@ -57,7 +58,7 @@ Examples:
 @click.option("--save-drill", "drill", metavar="FILE", type=PATH, help="Write the first counterexample as a drill.")
 @click.option("-n", "--namespace", metavar="NAMESPACE", help="Namespace of targets and objects that name none.")
 @output_options()
-def guarantee(**given: Any) -> int:
+def check(**given: Any) -> int:
     """Write the answer; return the verdict's exit code."""
     check_outputs(given)
     by = read_control_plane(given)

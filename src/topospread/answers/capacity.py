@@ -1,0 +1,271 @@
+"""The answer of `capacity`: how many more replicas fit, what ends it, and which node would help."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Annotated, Any, ClassVar
+
+from msgspec import Meta
+
+from topospread.answer import Answer, Asked, Cause, Remedy, Tried
+from topospread.base import Base, Bounds, Word, worst
+from topospread.simulation.result import DomainOutcome
+from topospread.simulation.unknown import is_unjudged
+from topospread.spare_capacity import result
+from topospread.spare_capacity.capacity import capacity as capacity_report
+from topospread.spare_capacity.wanted import pods_asked
+
+from .asking import answering
+from .causes import causes_of
+from .words import counted, listed
+
+_NAMES = 4
+"""Names in one sentence."""
+
+
+class TargetRoom(Base, frozen=True, kw_only=True):
+    """A workload of which more replicas are placed."""
+
+    kind: Annotated[str, Meta(description="Kind of the workload, `Pod` for a pod's file.")]
+    namespace: Annotated[str, Meta(description="Namespace of the workload.")]
+    name: Annotated[str, Meta(description="Name of the workload.")]
+    share: Annotated[int, Meta(description="Replicas of the workload in each round.")]
+    replicas: Annotated[int, Meta(description="Replicas that the workload is to have now; 0 for a pod's file.")]
+    there: Annotated[int, Meta(description="Pods of the workload that have nodes now.")]
+    missing: Annotated[int, Meta(description="Replicas that find no node before any more are asked for.")]
+    asked: Annotated[int, Meta(description="Further replicas that have to fit.")]
+    more: Annotated[Bounds, Meta(description="Further replicas that fit, in whole rounds.")]
+    placed: Annotated[int, Meta(description="Pods that were placed until the first found no node.")]
+
+
+class DomainRoom(Base, frozen=True, kw_only=True):
+    """A domain of a topology key."""
+
+    name: Annotated[str, Meta(description="Value of the topology key; empty for nodes without it.")]
+    more: Annotated[int, Meta(description="Further pods that were placed there.")]
+    nodes: Annotated[int, Meta(description="Nodes of the domain.")]
+    rejected: Annotated[dict[str, int], Meta(description="Reason → nodes that reject the next pod.")]
+    matching: Annotated[
+        int | None, Meta(description="Pods that the hard constraint of the next pod counts there; null without one.")
+    ] = None
+    skew: Annotated[int | None, Meta(description="Skew if the next pod were placed there.")] = None
+    allowed: Annotated[bool | None, Meta(description="Whether that skew is allowed.")] = None
+
+
+class KeyRoom(Base, frozen=True, kw_only=True):
+    """The domains of a topology key."""
+
+    topology_key: Annotated[str, Meta(description="Label of nodes.")]
+    max_skew: Annotated[int | None, Meta(description="maxSkew of the next pod's hard constraint; null without one.")]
+    domains: Annotated[tuple[DomainRoom, ...], Meta(description="Domains in the order of their names.")]
+
+
+class Room(Base, frozen=True, kw_only=True):
+    """What fits in one state of the cluster."""
+
+    rounds: Annotated[Bounds, Meta(description="Whole rounds that fit.")]
+    limited: Annotated[bool, Meta(description="Whether the search ended before a pod found no node.")]
+    nodes: Annotated[int, Meta(description="Number of nodes.")]
+    targets: Annotated[tuple[TargetRoom, ...], Meta(description="Workloads, as they were given.")]
+    keys: Annotated[tuple[KeyRoom, ...], Meta(description="Topology keys, hard constraints first.")]
+    ends: Annotated[tuple[Cause, ...], Meta(description="Why the next pod finds no node; empty if none was reached.")]
+    message: Annotated[str, Meta(description="kube-scheduler's sentence for the next pod.")]
+    waiting: Annotated[int, Meta(description="Other pods that had no node before; they are left so.")]
+    evicts: Annotated[str, Meta(description="Pods that preemption would evict for the next pod.")]
+
+
+class ZoneLossRoom(Room, frozen=True, kw_only=True):
+    """What fits after a zone's loss."""
+
+    target: Annotated[str, Meta(description="Zone that is lost.")]
+    pending_after: Annotated[int, Meta(description="Pods that have no node after the loss and had one before.")]
+    not_replaced: Annotated[
+        tuple[str, ...], Meta(description="Pods of StatefulSets that are not replaced, NAMESPACE/NAME.")
+    ]
+
+
+class NodePurchase(Base, frozen=True, kw_only=True):
+    """One more node."""
+
+    shape: Annotated[str, Meta(description="`like NODE`, or the shape that was given.")]
+    zone: Annotated[str, Meta(description="Zone of the node; empty if nodes have none.")]
+    gain: Annotated[int, Meta(description="Further pods that are placed with the node.")]
+    rounds: Annotated[int, Meta(description="Whole rounds that fit with the node.")]
+
+
+class Capacity(Answer, frozen=True, kw_only=True):
+    """The answer of `topospread capacity`: do as many more replicas fit as are asked for?"""
+
+    PAGE: ClassVar[str] = "topospread.render.pages.capacity:page"
+
+    room: Annotated[Room, Meta(description="What fits now.")]
+    losses: Annotated[tuple[ZoneLossRoom, ...], Meta(description="What fits after the loss of each zone, least first.")]
+    purchases: Annotated[
+        tuple[NodePurchase, ...], Meta(description="One more node of each shape in each zone, largest gain first.")
+    ]
+    warnings: Annotated[tuple[str, ...], Meta(description="Doubts about the input.")] = ()
+    notes: Annotated[tuple[str, ...], Meta(description="What was added or left out.")] = ()
+    partial: Annotated[str, Meta(description="Where it was interrupted; empty if it is whole.")] = ""
+
+
+def capacity_answer(report: result.CapacityReport) -> Capacity:
+    """Return the answer of a result."""
+    room = Room(**_room(report, report.capacity, report.assumed.capacity if report.assumed else None))
+    losses = tuple(_losses(report))
+    verdict = _verdict(report, [room, *losses])
+    purchases = tuple(
+        NodePurchase(shape=each.shape, zone=each.zone, gain=each.gain, rounds=each.rounds)
+        for each in (report.purchases if verdict != "unknown" else ())
+    )
+    return Capacity(
+        kind="Capacity",
+        verdict=verdict,
+        says=_says(room, losses, verdict, report.partial),
+        causes=_causes(room, losses, verdict),
+        remedies=tuple(_remedies(report, purchases)) if verdict == "no" else (),
+        unjudged=report.unjudged,
+        assumed=_assumed(report, verdict),
+        on=Asked(nodes=room.nodes),
+        room=room,
+        losses=losses,
+        purchases=purchases,
+        warnings=report.warnings,
+        notes=report.notes,
+        partial=report.partial,
+    )
+
+
+capacity = answering(capacity_report, capacity_answer)
+
+
+def _room(report: result.CapacityReport, found: result.Capacity, assumed: result.Capacity | None) -> dict[str, Any]:
+    """Return the fields of a `Room`: counts of both readings, everything else of the one without assumptions."""
+    other = found if assumed is None else assumed
+    targets = tuple(
+        TargetRoom(
+            kind=each.kind,
+            namespace=each.namespace,
+            name=each.name,
+            share=each.share,
+            replicas=each.replicas,
+            there=each.there,
+            missing=min(each.missing, beside.missing),
+            asked=pods_asked(report.more, each.share, each.replicas),
+            more=_between(each.more, beside.more),
+            placed=each.placed,
+        )
+        for each, beside in zip(found.targets, other.targets, strict=True)
+    )
+    return {
+        "rounds": _between(found.rounds, other.rounds),
+        "limited": found.pending is None,
+        "nodes": found.nodes,
+        "targets": targets,
+        "keys": tuple(map(_key, found.keys)),
+        "ends": _ends(found),
+        "message": found.pending.message if found.pending is not None else "",
+        "waiting": found.waiting,
+        "evicts": found.evicts,
+    }
+
+
+def _between(one: int, other: int) -> Bounds:
+    return Bounds(least=min(one, other), most=max(one, other))
+
+
+def _losses(report: result.CapacityReport) -> Iterator[ZoneLossRoom]:
+    assumed = {each.target: each.capacity for each in (report.assumed.losses if report.assumed is not None else ())}
+    for each in report.losses:
+        yield ZoneLossRoom(
+            **_room(report, each.capacity, assumed.get(each.target)),
+            target=each.target,
+            pending_after=each.pending,
+            not_replaced=each.not_replaced,
+        )
+
+
+def _key(key: result.KeyRoom) -> KeyRoom:
+    return KeyRoom(
+        topology_key=key.topology_key,
+        max_skew=key.arithmetic.max_skew if key.arithmetic is not None else None,
+        domains=tuple(_domain(each, key.outcomes.get(each.name)) for each in key.domains),
+    )
+
+
+def _domain(room: result.DomainRoom, outcome: DomainOutcome | None) -> DomainRoom:
+    domain = outcome.domain if outcome is not None else None
+    return DomainRoom(
+        name=room.name,
+        more=room.more,
+        nodes=room.nodes,
+        rejected=dict(room.rejected),
+        matching=domain.matching if domain is not None else None,
+        skew=domain.skew if domain is not None else None,
+        allowed=domain.allowed if domain is not None else None,
+    )
+
+
+def _verdict(report: result.CapacityReport, rooms: list[Room]) -> Word:
+    """Return whether as many fit as are asked for, in every state that was looked at."""
+    words = [
+        "no" if target.missing else target.more.at_least(target.asked) for room in rooms for target in room.targets
+    ]
+    found = worst(words)
+    # More may fit than was placed, and the losses that were not played may leave less.
+    return "unknown" if not report.is_complete and (rooms[0].limited or found == "yes") else found
+
+
+def _says(room: Room, losses: tuple[ZoneLossRoom, ...], verdict: Word, partial: str) -> str:
+    missing = [f"{counted(each.missing, 'replica')} of {_name(each)}" for each in room.targets if each.missing]
+    if missing:
+        return (
+            f"{' and '.join(missing)} {'find' if len(missing) > 1 or room.targets[0].missing > 1 else 'finds'} no node"
+        )
+    least = "at least " if room.limited else ""
+    if len(room.targets) > 1:
+        round_ = " and ".join(f"{each.share} {_name(each)}" for each in room.targets)
+        text = f"{least}{room.rounds} more {'round' if str(room.rounds) == '1' else 'rounds'} of {round_} fit"
+    else:
+        (target,) = room.targets
+        asked = f" of {target.asked}" if verdict == "no" and target.asked > max(target.more.most, 1) else ""
+        text = f"{least}{target.more}{asked} more of {_name(target)} fit{'s' if str(target.more) == '1' else ''}"
+    text += "".join(f", {each.rounds} after the loss of {each.target}" for each in losses[:1])
+    return f"{text}; {partial}" if partial else text
+
+
+def _name(target: TargetRoom) -> str:
+    return f"{target.namespace}/{target.name}"
+
+
+def _causes(room: Room, losses: tuple[ZoneLossRoom, ...], verdict: Word) -> tuple[Cause, ...]:
+    """Return what ends it now, or after the first loss that leaves too little."""
+    short = (each for each in (room, *losses) if any(not _enough(one) for one in each.targets))
+    decisive = next(short, room) if verdict == "no" else room
+    return decisive.ends
+
+
+def _enough(target: TargetRoom) -> bool:
+    return not target.missing and target.more.least >= target.asked
+
+
+def _remedies(report: result.CapacityReport, purchases: Iterable[NodePurchase]) -> Iterator[Remedy]:
+    """Yield the nodes of which one is enough."""
+    asked = [(each, pods_asked(report.more, each.share, each.replicas)) for each in report.capacity.targets]
+    rounds = max(-(-pods // each.share) for each, pods in asked)
+    wanted = sum(each.replicas + pods for each, pods in asked)
+    for each in purchases:
+        if each.rounds >= rounds and not report.losses:
+            where = f" in {each.zone}" if each.zone else ""
+            tried = Tried(verdict="yes", places=wanted, of=wanted)
+            yield Remedy(code="add-node", says=f"add 1 node {each.shape}{where}", tried=tried)
+
+
+def _assumed(report: result.CapacityReport, verdict: Word) -> tuple[str, ...]:
+    parts = listed([each.what for each in report.unjudged], _NAMES)
+    return (f"the same without and with a node for every pod with {parts}",) if parts and verdict != "unknown" else ()
+
+
+def _ends(found: result.Capacity) -> tuple[Cause, ...]:
+    """Return why the next pod finds no node; nothing if none was reached, or the pod is not judged."""
+    pending = found.pending
+    return () if pending is None or is_unjudged(pending) else causes_of(pending)

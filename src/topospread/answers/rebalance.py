@@ -1,0 +1,155 @@
+"""The answer of `rebalance`: which few evictions mend skew, and why some constraints cannot be mended."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Annotated, ClassVar
+
+from msgspec import Meta
+
+from topospread.answer import Answer, Asked, Cause
+from topospread.base import Base, Word
+from topospread.rebalancing import result
+from topospread.rebalancing.rebalance import rebalance as plan_of_evictions
+from topospread.rebalancing.result import Applied, BoundBy, ConstraintChange, PodMove, UnmetConstraint
+
+from .asking import answering
+from .words import counted
+
+_MOST_CAUSES = 3
+_BY = {
+    "counts": "by the counts of each constraint",
+    "solver": "by an integer program",
+    "search": "all shorter plans were tried",
+}
+_HOSTNAME = "kubernetes.io/hostname"
+
+
+class EvictionBound(Base, frozen=True, kw_only=True):
+    """What is known of the fewest evictions."""
+
+    evictions: Annotated[int | None, Meta(description="Evictions needed at least; null if something is not mended.")]
+    by: Annotated[BoundBy, Meta(description="Counts of each constraint, an integer program, or all shorter plans.")]
+    proved: Annotated[bool, Meta(description="Whether no plan that mends all has fewer evictions.")]
+    impossible: Annotated[bool, Meta(description="Whether it is proved that no evictions mend all constraints.")]
+
+
+class Rebalance(Answer, frozen=True, kw_only=True):
+    """The answer of `topospread rebalance`: can evictions mend what is exceeded, or is there nothing to mend?"""
+
+    PAGE: ClassVar[str] = "topospread.render.pages.rebalance:page"
+
+    nodes: Annotated[int, Meta(description="Number of nodes.")]
+    evictions: Annotated[tuple[PodMove, ...], Meta(description="Evictions, each after the new pod of the one before.")]
+    bound: Annotated[EvictionBound, Meta(description="What is known of the fewest evictions.")]
+    constraints: Annotated[tuple[ConstraintChange, ...], Meta(description="Constraints that did not hold.")]
+    unmet: Annotated[tuple[UnmetConstraint, ...], Meta(description="Constraints that are left, with the reason.")]
+    soft_left: Annotated[int, Meta(description="Soft constraints above maxSkew that `--max-skew` would mend.")]
+    pending: Annotated[int, Meta(description="Pods that had no node before; evictions do not change that.")]
+    applied: Annotated[Applied | None, Meta(description="What `--apply` evicted; null without it.")] = None
+    warnings: Annotated[tuple[str, ...], Meta(description="Doubts about the input.")] = ()
+    notes: Annotated[tuple[str, ...], Meta(description="What was added or left out.")] = ()
+    partial: Annotated[str, Meta(description="Where the search was interrupted; empty if it is whole.")] = ""
+
+
+def rebalance_answer(found: result.Rebalance, applied: Applied | None = None) -> Rebalance:
+    """Return the answer of a result, and of what was evicted."""
+    verdict = _verdict(found, applied)
+    return Rebalance(
+        kind="Rebalance",
+        verdict=verdict,
+        says=_says(found, applied, verdict),
+        causes=tuple(_causes(found))[:_MOST_CAUSES] if verdict == "no" else (),
+        unjudged=found.unjudged,
+        assumed=_assumed(found, verdict),
+        on=Asked(nodes=found.nodes),
+        nodes=found.nodes,
+        evictions=found.moves,
+        bound=EvictionBound(
+            evictions=found.bound, by=found.bound_by, proved=found.is_proved, impossible=found.impossible
+        ),
+        constraints=found.constraints,
+        unmet=found.unmet,
+        soft_left=found.soft,
+        pending=found.pending,
+        applied=applied,
+        warnings=found.warnings,
+        notes=found.notes,
+        partial=found.partial,
+    )
+
+
+rebalance = answering(plan_of_evictions, rebalance_answer)
+
+
+def move_in_words(move: PodMove) -> str:
+    """Return an eviction in words: ``shop/web-0 on node-a1; a new pod goes to node-c1 (eu-1a → eu-1c)``."""
+    text = f"{move.namespace}/{move.name} on {move.node}; a new pod goes to {move.target}"
+    where = ", ".join(f"{old} → {new}" for old, new in moved_domains(move))
+    return f"{text} ({where})" if where else text
+
+
+def moved_domains(move: PodMove) -> list[tuple[str, str]]:
+    """Return the domains before and after that differ, those of nodes left out: nodes are named already."""
+    pairs = [pair for key, pair in move.domains.items() if key != _HOSTNAME]
+    return [pair for pair in dict.fromkeys(pairs) if pair[0] != pair[1]]
+
+
+def _verdict(found: result.Rebalance, applied: Applied | None) -> Word:
+    """Return whether all is mended. Unknown if it depends on parts that are not modelled, or on a search that ended."""
+    if applied is not None and (applied.surprise or applied.partial):
+        return "no"
+    met: Word = "yes" if found.is_met else "no"
+    if found.is_met_if_admitted not in (None, found.is_met) and not found.impossible:
+        return "unknown"
+    return "unknown" if found.partial and met == "no" and not found.impossible else met
+
+
+def _says(found: result.Rebalance, applied: Applied | None, verdict: Word) -> str:
+    if applied is not None:
+        text = f"{len(applied.done)} of {counted(len(found.moves), 'eviction')} carried out"
+        text += "; stopped at a surprise" if applied.surprise else ""
+        return text + (f"; {applied.partial}" if applied.partial else "")
+    if not found.constraints:
+        looked = "every constraint that was looked at holds"
+        return f"{looked}, no pod has to move" if verdict == "yes" else f"{looked} as long as no further pod is placed"
+    mended = sum(each.is_met for each in found.constraints)
+    left = len(found.constraints) - mended
+    number = counted(len(found.moves), "eviction")
+    if found.moves and not mended:
+        bring = "brings" if len(found.moves) == 1 else "bring"
+        text = f"{number} {bring} {counted(left, 'constraint')} nearer, none is mended"
+    elif found.moves:
+        text = f"{number} {'mends' if len(found.moves) == 1 else 'mend'} {counted(mended, 'constraint')}"
+        text += f", {left} not {'yet ' if found.partial else ''}mended" if left else ""
+    else:
+        text = "no evictions were found yet" if found.partial else "no evictions that can be judged help"
+        text = text if found.unjudged or found.partial else "no evictions help"
+        text += f", {counted(left, 'constraint')} not {'yet ' if found.partial else ''}mended"
+    return text + _bound(found) + (f"; {found.partial}" if found.partial else "")
+
+
+def _bound(found: result.Rebalance) -> str:
+    """Return what is proved of the number of evictions."""
+    if found.impossible:
+        return "; that all hold is impossible with the pods that may be evicted (by an integer program)"
+    if found.is_proved:
+        return f"; fewer do not ({_BY[found.bound_by]})"
+    if found.bound is None:
+        return ""
+    all_of_them = "" if found.is_met else " to mend all"
+    return f"; at least {found.bound} {'is' if found.bound == 1 else 'are'} needed{all_of_them} ({_BY[found.bound_by]})"
+
+
+def _causes(found: result.Rebalance) -> Iterator[Cause]:
+    for each in found.unmet:
+        code = "placed-back" if each.returns else "not-movable"
+        says = f"{each.workload}, {each.topology_key}, skew {each.skew}: {each.why}"
+        yield Cause(code=code, says=says, objects=(each.workload,))
+
+
+def _assumed(found: result.Rebalance, verdict: Word) -> tuple[str, ...]:
+    if found.is_met_if_admitted is None or verdict == "unknown":
+        return ()
+    parts = ", ".join(each.what for each in found.unjudged)
+    return (f"the same without and with a node for every pod with {parts}",)

@@ -1,0 +1,50 @@
+"""``topospread policies``: the rules of the linter that an API server can ask by itself."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from topospread.errors import UsageError
+
+from .rule_options import read_settings, rule_options
+from .terminal import show
+from .usage import Explained
+
+HELP = """\
+Print the rules that CEL can say as ValidatingAdmissionPolicies (vap) or for Kyverno. Why the others are in no policy
+is in the comments.
+
+\b
+Examples:
+  topospread policies --for vap --level warning | kubectl apply -f -
+  topospread policies --for kyverno --select hostname-unlike-name
+"""
+
+
+@click.command(cls=Explained, help=HELP)
+@click.option("--for", "kind", type=click.Choice(["vap", "kyverno"]), required=True, help="Who is to ask the rules.")
+@rule_options
+def policies(**given: Any) -> int:
+    """Print policies, and on stderr how many rules are not in them.
+
+    Raises:
+        UsageError: if no rule that is asked can be said in CEL.
+    """
+    from topospread.linting.policies.cel import EXPRESSED
+    from topospread.linting.policies.policies import exported, left_out
+    from topospread.linting.policies.policies import policies as made
+    from topospread.report.lint_policies import policies_text
+
+    settings = read_settings(given)
+    rules, missing = exported(settings, given["level"]), left_out(settings)
+    for rule, why in missing if settings.select is not None else ():
+        click.echo(f"note: {rule} is in no policy: {why}", err=True)
+    if not rules:
+        raise UsageError("none of these rules can be said in CEL")
+    notes = [(rule.id, EXPRESSED[rule.id].note) for rule, _ in rules if EXPRESSED[rule.id].note]
+    show(policies_text(made(rules, given["kind"]), notes, missing))
+    are = "rule is a policy" if len(rules) == 1 else "rules are policies"
+    click.echo(f"note: {len(rules)} {are}, {len(missing)} cannot be; why stands in the comments", err=True)
+    return 0

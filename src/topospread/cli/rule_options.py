@@ -1,0 +1,91 @@
+"""Options that say which rules are asked, of ``lint`` and ``policies``."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+from topospread.errors import ConfigError, Place, UsageError
+
+from .inputs import PATH
+
+if TYPE_CHECKING:
+    from topospread.linting.settings import Settings
+
+Command = TypeVar("Command", bound=Callable[..., Any])
+LEVELS = click.Choice(["error", "warning", "hint"])
+
+
+def _completed(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[str]:
+    """The rules that a word may become, behind those that stand before a comma."""
+    from topospread.linting.rules import BY_ID
+
+    before, comma, begin = incomplete.rpartition(",")
+    return [f"{before}{comma}{name}" for name in BY_ID if name.startswith(begin)]
+
+
+_OPTIONS = (
+    click.option("--select", multiple=True, metavar="RULE,…", shell_complete=_completed, help="Ask only these rules."),
+    click.option(
+        "--ignore", multiple=True, metavar="RULE,…", shell_complete=_completed, help="Do not ask these rules."
+    ),
+    click.option("--level", type=LEVELS, default="hint", help="Show only findings that are at least so bad."),
+    click.option(
+        "--settings", type=PATH, metavar="FILE|rev:REV", help="Settings in place of the nearest .topospread.yaml."
+    ),
+)
+
+
+def rule_options(command: Command) -> Command:
+    """``--select --ignore --level --settings``."""
+    for decorator in reversed(_OPTIONS):
+        command = decorator(command)
+    return command
+
+
+def read_settings(given: Mapping[str, Any]) -> Settings:
+    """Return the project's settings, with the rules of the command line on top.
+
+    Raises:
+        ConfigError: if the file of --settings has none.
+        UsageError: if there is no such rule.
+    """
+    from dataclasses import replace
+
+    from topospread.linting import settings as files
+    from topospread.linting.settings_of_revision import settings_at
+    from topospread.sources.revisions import REVISION
+
+    path, settings = given["settings"], None
+    if path is None:
+        settings = files.find_settings()
+    elif path.startswith(REVISION):
+        settings = settings_at(path.removeprefix(REVISION))
+    else:
+        settings = files.read_settings(path)
+    if settings is None:
+        raise ConfigError("this file has no [tool.topospread]", Place(path))
+    selected, ignored = (_rules(given[name], f"--{name}") for name in ("select", "ignore"))
+    return replace(
+        settings,
+        select=(frozenset(selected) - frozenset(ignored)) if selected else settings.select,
+        ignore=frozenset(ignored) if selected else settings.ignore | frozenset(ignored),
+    )
+
+
+def _rules(given: tuple[str, ...], option: str) -> list[str]:
+    """Rules separated by commas.
+
+    Raises:
+        UsageError: there is no such rule.
+    """
+    from topospread.linting.settings import unknown_rule
+
+    names = [name.strip() for each in given for name in each.split(",") if name.strip()]
+    for name in names:
+        problem = unknown_rule(name)
+        if problem:
+            raise UsageError(f"{option}: {problem}")
+    return names

@@ -1,0 +1,28 @@
+"""``topospread run``: what runs on, in a cluster or beside it."""
+
+from __future__ import annotations
+
+import click
+
+from .usage import LazyGroup
+
+HELP = """\
+Run what answers a cluster until it is ended.
+
+\b
+Examples:
+  topospread run scheduler --config scheduler.yaml --dry-run
+  topospread run exporter --context prod
+  topospread run webhook --tls-cert-file tls.crt --tls-private-key-file tls.key
+"""
+COMMANDS = {
+    "scheduler": ("topospread.cli.scheduler:scheduler", "Schedule the pods of a real cluster"),
+    "exporter": ("topospread.cli.exporter:exporter", "Serve how pods are spread as metrics for Prometheus"),
+    "webhook": ("topospread.cli.webhook:webhook", "Answer the API server when objects are created"),
+    "extender": ("topospread.cli.extender:extender", "Spread as kube-scheduler does not by itself"),
+}
+
+
+@click.group(cls=LazyGroup, table=COMMANDS, help=HELP)
+def run() -> None:
+    """Hold the subcommands."""

@@ -1,0 +1,57 @@
+"""TARGET: the objects that a command is asked about, written as kubectl takes them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, TypeVar
+
+import click
+
+from topospread.errors import UsageError
+
+from .usage import is_named_file
+
+Command = TypeVar("Command", bound=Callable[..., Any])
+
+
+def target_argument(*, required: bool) -> Callable[[Command], Command]:
+    """Return the decorator for ``TARGET``, as the option ``targets``."""
+    metavar = "TARGET" if required else "[TARGET]"
+    return click.argument("targets", nargs=-1, required=required, metavar=metavar, callback=_read)
+
+
+def _read(context: click.Context, parameter: click.Parameter, words: tuple[str, ...]) -> tuple[str, ...]:
+    """Return the targets: ``deploy/web``, ``shop/deploy/web``, ``web-0``, or a kind and a name, ``deploy web``.
+
+    Raises:
+        UsageError: if a word names a file.
+    """
+    from topospread.workloads.scale import KIND_OF
+
+    found: list[str] = []
+    kind = ""
+    for word in words:
+        if is_named_file(word):
+            raise UsageError(f"{word} is a file: {context.command_path} -f {word}")
+        if kind:
+            found.append(f"{kind}/{word}")
+            kind = ""
+        elif word.lower() in {*KIND_OF, *_POD_KINDS}:
+            kind = word
+        else:
+            found.append(word)
+    return tuple([*found, kind] if kind else found)
+
+
+_POD_KINDS = ("po", "pod", "pods")
+
+
+def one_target(targets: Sequence[str]) -> str:
+    """Return the only target.
+
+    Raises:
+        UsageError: if there are several.
+    """
+    if len(targets) > 1:
+        raise UsageError(f"name one of {', '.join(targets)}: this command takes one target")
+    return targets[0]

@@ -1,0 +1,98 @@
+"""The page of `rebalance`: the evictions in their order, what they mend, and why something is left."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from topospread.answers.rebalance import moved_domains
+from topospread.answers.words import counted, natural, noun_of
+from topospread.render.blocks import Fact, Page, Part, Section, Span, Table, Verdict
+
+if TYPE_CHECKING:
+    from topospread.answers.rebalance import Rebalance
+    from topospread.rebalancing.result import ConstraintChange
+
+_FACTS = 2
+_DOMAINS = 8
+
+
+def page(answer: Rebalance) -> Page:
+    """Return the page of an answer."""
+    parts: list[Part] = [Verdict(answer.verdict, answer.says), *_facts(answer)]
+    if answer.evictions:
+        rows = tuple(
+            (at, f"{each.namespace}/{each.name}", each.node, each.target, _where(moved_domains(each)))
+            for at, each in enumerate(answer.evictions, 1)
+        )
+        parts.append(Section("", (Table(("", "EVICT, IN THIS ORDER", "FROM", "TO", "DOMAIN"), rows, most=20),)))
+    parts += [Fact("mends", _change(each)) for each in answer.constraints[:_FACTS] if answer.evictions]
+    if answer.evictions and answer.applied is None and not answer.partial:
+        parts.append(Fact("next", "--apply carries them out one by one; -o commands writes them for kubectl"))
+    if answer.constraints:
+        parts.append(Section("", (_constraints(answer),), wide=True))
+    if answer.unmet:
+        left = tuple((each.workload, each.topology_key, each.skew, each.why) for each in answer.unmet)
+        table = Table(("NOT MENDED", "TOPOLOGY KEY", "SKEW", "WHY"), left)
+        parts.append(Section("", (table,), wide=len(left) <= _FACTS))
+    parts.append(Section("", tuple(_notes(answer)), wide=True))
+    return Page(f"rebalance: {answer.says}", tuple(parts))
+
+
+def _facts(answer: Rebalance) -> Iterator[Part]:
+    if answer.applied is not None and answer.applied.surprise:
+        yield Fact("why", answer.applied.surprise)
+    if answer.applied is not None and answer.applied.begun:
+        yield Fact("note", f"the eviction of {answer.applied.begun} was requested, and its end was not awaited")
+    for each in answer.causes[:_FACTS]:
+        yield Fact("why", each.says)
+    if any(each.returns for each in answer.unmet):
+        yield Fact("note", "a descheduler that evicts all the same evicts again and again")
+    helps = [each for left in answer.unmet for each in left.helps]
+    for help_ in sorted(helps, key=lambda each: not each.tried)[:_FACTS]:
+        yield Fact("fix", f"{help_.says}{'; tried' if help_.tried else '; not tried'}")
+    for part in answer.unjudged:
+        yield Fact("not judged", f"{part.because} ({part.field}); no such pod is evicted")
+        if part.to_know:
+            yield Fact("know it by", "", part.to_know)
+    if answer.soft_left:
+        text = "1 soft constraint is" if answer.soft_left == 1 else f"{answer.soft_left} soft constraints are"
+        yield Fact("note", f"{text} above maxSkew and left so; --max-skew N brings soft ones to N")
+    if answer.pending:
+        yield Fact("note", f"{counted(answer.pending, 'pod')} had no node before, which evictions do not mend")
+    yield from (Fact("warning", each) for each in answer.warnings)
+
+
+def _where(domains: list[tuple[str, str]]) -> str:
+    return ", ".join(f"{old} → {new}" for old, new in domains)
+
+
+def _change(each: ConstraintChange) -> str:
+    """Return ``shop/web over zones: 3 2 1 → 2 2 2, skew 2 → 0``."""
+    skew = f"skew {each.skew_before} → {each.skew_after}"
+    name = f"{each.namespace}/{each.name} over {noun_of(each.topology_key)}s"
+    if len(each.before) > _DOMAINS:
+        return f"{name}: {skew}"
+    domains = sorted(each.before, key=natural)
+    counts = (" ".join(str(some.get(domain, 0)) for domain in domains) for some in (each.before, each.after))
+    return f"{name}: {' → '.join(counts)}, {skew}"
+
+
+def _constraints(answer: Rebalance) -> Table:
+    rows = []
+    for each in sorted(
+        answer.constraints, key=lambda each: (each.is_met, -each.skew_before, each.namespace, each.name)
+    ):
+        name = f"{each.namespace}/{each.name}"
+        hard = "hard" if each.when_unsatisfiable == "DoNotSchedule" else "soft"
+        limit = f"{each.max_skew}" + (f", to {each.highest}" if each.highest != each.max_skew else "")
+        skew = Span(f"{each.skew_before} → {each.skew_after}", "" if each.is_met else "bad")
+        for domain in sorted(each.before, key=natural):
+            counts = f"{each.before[domain]} → {each.after.get(domain, 0)}"
+            rows.append((name, each.topology_key, hard, limit, skew, domain, counts))
+            name, skew = "", Span("")
+    return Table(("WORKLOAD", "TOPOLOGY KEY", "", "MAX", "SKEW", "DOMAIN", "PODS"), tuple(rows))
+
+
+def _notes(answer: Rebalance) -> Iterator[Part]:
+    yield from (Fact("note", each) for each in answer.notes)
