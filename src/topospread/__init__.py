@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     import os
 
     from topospread.answers.capacity import Capacity, capacity
+    from topospread.answers.lint import Lint, LintFinding, lint
     from topospread.answers.promise_check import PromiseCheck, promise_check
     from topospread.answers.rebalance import Rebalance, rebalance
     from topospread.answers.why import Why, why
@@ -31,8 +32,6 @@ if TYPE_CHECKING:
     from topospread.drills import Drill
     from topospread.drills.drill import drill
     from topospread.errors import InputError, TopospreadError
-    from topospread.linting.rule import Finding
-    from topospread.linting.run import LintReport, lint
     from topospread.linting.settings import Settings, find_settings, read_settings
     from topospread.promises import Description
     from topospread.promises.describe import describe
@@ -52,12 +51,12 @@ _MODULES = {
     "Description": "topospread.promises",
     "Design": "topospread.designing",
     "Drill": "topospread.drills",
-    "Finding": "topospread.linting.rule",
     "Gates": "topospread.config.gates",
     "InputError": "topospread.errors",
     "Inventory": "topospread.api.inventory",
     "KubeVersion": "topospread.config.versions",
-    "LintReport": "topospread.linting.run",
+    "Lint": "topospread.answers.lint",
+    "LintFinding": "topospread.answers.lint",
     "Rebalance": "topospread.answers.rebalance",
     "PromiseCheck": "topospread.answers.promise_check",
     "Rendering": "topospread.sources.rendering",
@@ -75,7 +74,7 @@ _MODULES = {
     "drill": "topospread.drills.drill",
     "find_settings": "topospread.linting.settings",
     "gates_for": "topospread.config.gates",
-    "lint": "topospread.linting.run",
+    "lint": "topospread.answers.lint",
     "load_configuration": "topospread.config.load",
     "merge": "topospread.api.spread",
     "merge_constraints": "topospread.api.spread",
@@ -97,12 +96,12 @@ __all__ = [
     "Description",
     "Design",
     "Drill",
-    "Finding",
     "Gates",
     "InputError",
     "Inventory",
     "KubeVersion",
-    "LintReport",
+    "Lint",
+    "LintFinding",
     "PromiseCheck",
     "Rebalance",
     "Rendering",

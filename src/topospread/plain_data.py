@@ -17,7 +17,6 @@ _FORMS = {
     "EachDrill": ("drill_each", "each_json"),
     "DrillCheck": ("drill_check", "check_json"),
     "Drill": ("drill_json", "drill_json"),
-    "LintReport": ("lint_json", "lint_json"),
     "Orders": ("orders", "orders_json"),
     "Review": ("review_json", "review_json"),
     "Simulation": ("json", "simulation_json"),
