@@ -16,6 +16,8 @@ from topospread.atomic_file import write_file
 from topospread.base import json_text
 
 ANSWERS: dict[str, str] = {
+    "Orders": "topospread.answers.orders",
+    "Simulation": "topospread.answers.simulation",
     "Capacity": "topospread.answers.capacity",
     "ConfigValidate": "topospread.answers.config_validate",
     "Lint": "topospread.answers.lint",

@@ -391,11 +391,11 @@ _COMMANDS: dict[str, tuple[Callable[[random.Random], list[str]], tuple[Option, .
             lambda draw: ["--compare-config", "config.yaml"],
             lambda draw: ["--compare-kube-version", "1.25"],
             lambda draw: ["--save", "saved.json"],
-            lambda draw: ["--html", "page.html"],
+            lambda draw: ["-o", "html=page.html"],
             lambda draw: ["--autoscale", "max"],
             lambda draw: ["--run-cron-job", draw.choice(("tick", _word(draw)))],
         ),
-        _output("table", "wide", "summary", "json", "yaml", "name"),
+        _output("text", "wide", "json", "yaml", "md", "name"),
     ),
     "why": (
         lambda draw: [

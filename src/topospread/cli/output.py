@@ -125,6 +125,12 @@ def write_answer(answer: Answer, given: Mapping[str, Any], others: Mapping[str, 
     return code_of(answer.verdict, given)
 
 
+def prints_page(given: Mapping[str, Any]) -> bool:
+    """Return whether the page, with its warnings, goes to standard output."""
+    printed = [name for name, path in given["outputs"] if not path]
+    return not printed or printed[0] in ("text", "wide", "md", "html")
+
+
 def code_of(verdict: Word, given: Mapping[str, Any]) -> int:
     """Return the exit code of a verdict under ``--exit-zero`` and ``--allow-unknown``."""
     return 0 if given["exit_zero"] else exit_code(verdict, allow_unknown=given["allow_unknown"])

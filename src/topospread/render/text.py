@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from textwrap import wrap
 
-from topospread.base import Bounds
 from topospread.text import colour_mark
 
 from .blocks import Bar, Cell, Code, Fact, Hint, Page, Part, Role, Section, Span, Table, Verdict, cell_text
@@ -13,9 +13,13 @@ from .blocks import Bar, Cell, Code, Fact, Hint, Page, Part, Role, Section, Span
 _COLOURS = {"name": "1", "good": "32", "bad": "1;31", "unsure": "33", "dim": "2"}
 _WORD_ROLES: dict[str, Role] = {"yes": "good", "no": "bad", "unknown": "unsure"}
 _LONGEST_BAR = 24
+_SHORTEST_NAME = 12
+"""Columns of the first column at least; a longer name has a line of its own."""
 _NARROWEST = 16
 """Columns that a wrapped cell keeps at least."""
 _GAP = "  "
+_NUMBER = re.compile(r"[\d–/]*")
+"""A count, bounds, or a part of a whole; also an empty cell."""
 
 
 def text(page: Page, *, width: int = 80, wide: bool = False, colour: bool = False) -> str:
@@ -76,18 +80,24 @@ class _Writer:
                 break
             columns = [each for each in columns if each != dropped]
         widths = {i: max(len(row[i]) for row in texts) for i in columns}
-        for column in sorted(columns, key=widths.__getitem__, reverse=True):
-            excess = sum(widths.values()) + len(_GAP) * (len(columns) - 1) - self._width
-            if excess > 0 and not _is_name_column(rows, column):
-                words = max((len(word) for row in texts for word in row[column].split()), default=0)
-                widths[column] = max(widths[column] - excess, words, min(_NARROWEST, widths[column]))
-        excess = sum(widths.values()) + len(_GAP) * (len(columns) - 1) - self._width
-        if excess > 0 and columns[0] == 0 and widths[0] > self._width // 3:
-            widths[0] = max(widths[0] - excess, len(table.heads[0]))
-        numbers = {i for i in columns if all(isinstance(row[i], int | Bounds) for row in rows)}
+        excess = _total(texts, columns) - self._width
+        if excess > 0 and columns:
+            widest = max((i for i in columns if not _is_name_column(rows, i)), key=widths.__getitem__, default=None)
+            if widest is not None:
+                words = max((len(word) for row in texts for word in row[widest].split()), default=0)
+                widths[widest] = max(widths[widest] - excess, words, min(_NARROWEST, widths[widest]))
+            rest = sum(widths.values()) + len(_GAP) * (len(columns) - 1) - widths[columns[0]]
+            widths[columns[0]] = min(widths[columns[0]], max(self._width - rest, _SHORTEST_NAME))
+        numbers = {i for i in columns if all(_NUMBER.fullmatch(cell_text(row[i])) for row in rows)}
+        numbers -= {i for i in columns if any(isinstance(row[i], Bar) for row in rows)}
         for at, row in enumerate(texts):
             cells: tuple[Cell, ...] = rows[at - 1] if at else ()
-            yield from self._row(row, cells, widths, numbers)
+            first = columns[0] if columns else 0
+            long = len(columns) > 1 and max(map(len, row[first].split()), default=0) > widths[first]
+            if long:
+                cell = cells[first] if cells else ""
+                yield self._mark(row[first], cell.role) if isinstance(cell, Span) else row[first]
+            yield from self._row((*row[:first], "", *row[first + 1 :]) if long else row, cells, widths, numbers)
         left = len(table.rows) - len(rows)
         if left:
             yield f"and {left} more{' ' + table.more if table.more else ''}: -o wide"
@@ -96,18 +106,15 @@ class _Writer:
         self, row: tuple[str, ...], cells: tuple[Cell, ...], widths: dict[int, int], numbers: set[int]
     ) -> Iterator[str]:
         """Yield the lines of a row. A cell that is wider than its column continues below."""
-        if row and len(row[0]) > widths.get(0, len(row[0])) and " " not in row[0]:
-            yield row[0]  # a name that is longer than its column has a line of its own
-            row = ("", *row[1:])
         parts = {i: wrap(row[i], width, break_long_words=False, break_on_hyphens=False) or [""]
                  for i, width in widths.items()}  # fmt: skip
         for line in range(max(map(len, parts.values()), default=0)):
             drawn = []
             for i, width in widths.items():
                 words = parts[i][line] if line < len(parts[i]) else ""
-                padded = words.rjust(width) if i in numbers else words.ljust(width)
-                cell = cells[i] if cells else None
-                drawn.append(self._mark(words, cell.role) + padded[len(words) :] if isinstance(cell, Span) else padded)
+                cell, gap = cells[i] if cells else None, " " * (width - len(words))
+                marked = self._mark(words, cell.role) if isinstance(cell, Span) else words
+                drawn.append(gap + marked if i in numbers else marked + gap)
             yield _GAP.join(drawn)
 
     def _mark(self, words: str, role: Role) -> str:

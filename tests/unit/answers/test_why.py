@@ -124,12 +124,12 @@ A: b; chosen
 B: c
 C: bare
 PLUGIN                           WEIGHT    A    B    C
-TaintToleration                  3       300  300  300
-NodeResourcesFit                 1        79   66   92
-PodTopologySpread                2       200  200    0
-InterPodAffinity                 2         0    0    0
-NodeResourcesBalancedAllocation  1        72   71   71
-ImageLocality                    1         0    0    0
+TaintToleration                       3  300  300  300
+NodeResourcesFit                      1   79   66   92
+PodTopologySpread                     2  200  200    0
+InterPodAffinity                      2    0    0    0
+NodeResourcesBalancedAllocation       1   72   71   71
+ImageLocality                         1    0    0    0
 total                                    651  637  463
 
 PodTopologySpread: pods × ln(domains + 2) + maxSkew − 1, added up and rounded;

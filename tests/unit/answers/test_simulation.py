@@ -1,7 +1,5 @@
 from __future__ import annotations
 
-import json
-from pathlib import Path
 from typing import Any
 
 import jsonschema
@@ -18,12 +16,13 @@ from tests.unit.report.builders import (
     waiting,
     workload,
 )
+from topospread.answers.simulation import names
 from topospread.errors import UsageError
-from topospread.report.json import names, simulation_json
+from topospread.schema import schema_of
 from topospread.simulation import Eviction, Simulation
 from topospread.workloads.dropped_fields import UnusedField
 
-SCHEMA = json.loads((Path(__file__).parent.parent.parent.parent / "docs/reference/simulation.schema.json").read_text())
+SCHEMA = schema_of("Simulation")
 
 
 def everything() -> Simulation:
@@ -61,24 +60,24 @@ def strict(schema: Any) -> Any:
 
 
 def test_every_field_is_described() -> None:
-    jsonschema.validate(simulation_json(everything()), strict(SCHEMA))
+    jsonschema.validate(everything().to_dict(), strict(SCHEMA))
 
 
 @pytest.mark.parametrize("key", ["node", "score", "message"])
 def test_the_schema_notices_what_is_missing(key: str) -> None:
-    data = simulation_json(everything())
+    data = everything().to_dict()
     del data["placements"][0][key]
     with pytest.raises(jsonschema.ValidationError):
         jsonschema.validate(data, SCHEMA)
 
 
-def test_keys_keep_their_order() -> None:
-    assert list(simulation_json(everything())) == SCHEMA["required"]
-    assert list(simulation_json(everything())["skipped"]) == ["ConfigMap", "Ingress"]
+def test_the_answer_begins_with_the_verdict_and_kinds_are_sorted() -> None:
+    assert list(everything().to_dict())[:4] == ["apiVersion", "kind", "verdict", "says"]
+    assert list(everything().to_dict()["skipped"]) == ["ConfigMap", "Ingress"]
 
 
 def test_placements() -> None:
-    assert simulation_json(everything())["placements"] == [
+    assert everything().to_dict()["placements"] == [
         {
             "namespace": "shop",
             "name": "web-0",
@@ -101,13 +100,15 @@ def test_placements() -> None:
 
 
 def test_how_a_constraint_came_out() -> None:
-    (found,) = simulation_json(everything())["workloads"][0]["spread"]
+    (found,) = everything().to_dict()["workloads"][0]["spread"]
     assert found == {
         "topologyKey": "topology.kubernetes.io/zone",
         "whenUnsatisfiable": "DoNotSchedule",
         "maxSkew": 1,
         "minDomains": 1,
         "origin": "pod",
+        "selector": "app=web",
+        "self": 1,
         "skew": 1,
         "minimum": 0,
         "domains": {"zone-a": 1, "zone-b": 0},
@@ -121,7 +122,7 @@ def test_how_a_constraint_came_out() -> None:
 
 
 def test_pending_pods_carry_the_arithmetic() -> None:
-    (group,) = simulation_json(everything())["pending"]
+    (group,) = everything().to_dict()["pending"]
     assert group["rejections"] == [
         {"plugin": "PodTopologySpread", "code": "Unschedulable", "reasons": [SPREAD], "nodes": 2},
         {"plugin": "NodeResourcesFit", "code": "Unschedulable", "reasons": [CPU], "nodes": 1},
@@ -138,10 +139,7 @@ def test_pending_pods_carry_the_arithmetic() -> None:
 
 
 def test_names_of_pods_that_were_not_asked_about_have_no_verdict() -> None:
-    assert (
-        simulation_json(simulation([], [waiting(1, "waits for its scheduling gates: g")]))["pending"][0]["rejections"]
-        == []
-    )
+    assert simulation([], [waiting(1, "waits for its scheduling gates: g")]).to_dict()["pending"][0]["rejections"] == []
 
 
 def test_names() -> None:
@@ -160,10 +158,10 @@ def test_a_namespace_alone() -> None:
         ),
         removed={"shop/gone": "", "infra/gone": ""},
     )
-    shown = simulation_json(other, "shop")
+    shown = other.to_dict("shop")
     assert [each["name"] for each in shown["workloads"]] == ["web"]
     assert [each["name"] for each in shown["evictions"]] == ["a"]
     assert [each["pod"] for each in shown["removed"]] == ["shop/gone"]
-    assert simulation_json(other, "infra")["placements"] == []
+    assert other.to_dict("infra")["placements"] == []
     with pytest.raises(UsageError, match="there are infra, shop"):
         names(other, "nowhere")
