@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from topospread.answers.capacity import Capacity, capacity
     from topospread.answers.lint import Lint, LintFinding, lint
     from topospread.answers.promise_check import PromiseCheck, promise_check
+    from topospread.answers.promise_design import PromiseDesign, promise_design
+    from topospread.answers.promise_show import PromiseShow, promise_show
     from topospread.answers.rebalance import Rebalance, rebalance
     from topospread.answers.why import Why, why
     from topospread.api.inventory import Inventory
@@ -27,14 +29,10 @@ if TYPE_CHECKING:
     from topospread.config.load import default_configuration, load_configuration
     from topospread.config.profile import Configuration
     from topospread.config.versions import KubeVersion
-    from topospread.designing import Design
-    from topospread.designing.design import design
     from topospread.drills import Drill
     from topospread.drills.drill import drill
     from topospread.errors import InputError, TopospreadError
     from topospread.linting.settings import Settings, find_settings, read_settings
-    from topospread.promises import Description
-    from topospread.promises.describe import describe
     from topospread.service_traffic import Traffic
     from topospread.service_traffic.traffic import traffic
     from topospread.simulation import Simulation
@@ -48,8 +46,6 @@ if TYPE_CHECKING:
 _MODULES = {
     "Capacity": "topospread.answers.capacity",
     "Configuration": "topospread.config.profile",
-    "Description": "topospread.promises",
-    "Design": "topospread.designing",
     "Drill": "topospread.drills",
     "Gates": "topospread.config.gates",
     "InputError": "topospread.errors",
@@ -59,6 +55,8 @@ _MODULES = {
     "LintFinding": "topospread.answers.lint",
     "Rebalance": "topospread.answers.rebalance",
     "PromiseCheck": "topospread.answers.promise_check",
+    "PromiseDesign": "topospread.answers.promise_design",
+    "PromiseShow": "topospread.answers.promise_show",
     "Rendering": "topospread.sources.rendering",
     "Settings": "topospread.linting.settings",
     "Simulation": "topospread.simulation",
@@ -69,8 +67,6 @@ _MODULES = {
     "Why": "topospread.answers.why",
     "capacity": "topospread.answers.capacity",
     "default_configuration": "topospread.config.load",
-    "describe": "topospread.promises.describe",
-    "design": "topospread.designing.design",
     "drill": "topospread.drills.drill",
     "find_settings": "topospread.linting.settings",
     "gates_for": "topospread.config.gates",
@@ -80,6 +76,8 @@ _MODULES = {
     "merge_constraints": "topospread.api.spread",
     "parse_gates": "topospread.config.gates",
     "promise_check": "topospread.answers.promise_check",
+    "promise_design": "topospread.answers.promise_design",
+    "promise_show": "topospread.answers.promise_show",
     "read_configuration": "topospread.sources.configuration",
     "read_settings": "topospread.linting.settings",
     "rebalance": "topospread.answers.rebalance",
@@ -93,8 +91,6 @@ _MODULES = {
 __all__ = [
     "Capacity",
     "Configuration",
-    "Description",
-    "Design",
     "Drill",
     "Gates",
     "InputError",
@@ -103,6 +99,8 @@ __all__ = [
     "Lint",
     "LintFinding",
     "PromiseCheck",
+    "PromiseDesign",
+    "PromiseShow",
     "Rebalance",
     "Rendering",
     "Settings",
@@ -115,8 +113,6 @@ __all__ = [
     "__version__",
     "capacity",
     "default_configuration",
-    "describe",
-    "design",
     "drill",
     "find_settings",
     "gates_for",
@@ -127,6 +123,8 @@ __all__ = [
     "merge_constraints",
     "parse_gates",
     "promise_check",
+    "promise_design",
+    "promise_show",
     "read_configuration",
     "read_settings",
     "rebalance",

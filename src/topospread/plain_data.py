@@ -12,12 +12,9 @@ from topospread.base import json_text
 
 _FORMS = {
     "Comparison": ("comparison_json", "comparison_json"),
-    "Description": ("description", "description_json"),
-    "Design": ("design", "design_json"),
     "EachDrill": ("drill_each", "each_json"),
     "DrillCheck": ("drill_check", "check_json"),
     "Drill": ("drill_json", "drill_json"),
-    "Review": ("review_json", "review_json"),
     "SpreadStatus": ("status_json", "status_json"),
 }
 """Class → the module of `report` and its function."""

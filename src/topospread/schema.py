@@ -22,7 +22,10 @@ ANSWERS: dict[str, str] = {
     "ConfigValidate": "topospread.answers.config_validate",
     "Lint": "topospread.answers.lint",
     "Rebalance": "topospread.answers.rebalance",
+    "Plan": "topospread.answers.plan",
     "PromiseCheck": "topospread.answers.promise_check",
+    "PromiseDesign": "topospread.answers.promise_design",
+    "PromiseShow": "topospread.answers.promise_show",
     "Why": "topospread.answers.why",
     "WhyHistory": "topospread.answers.why_history",
 }
