@@ -11,7 +11,6 @@ from typing import Any
 from topospread.base import json_text
 
 _FORMS = {
-    "Comparison": ("comparison_json", "comparison_json"),
     "Description": ("description", "description_json"),
     "Design": ("design", "design_json"),
     "EachDrill": ("drill_each", "each_json"),
