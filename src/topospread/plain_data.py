@@ -11,8 +11,6 @@ from typing import Any
 from topospread.base import json_text
 
 _FORMS = {
-    "Description": ("description", "description_json"),
-    "Design": ("design", "design_json"),
     "EachDrill": ("drill_each", "each_json"),
     "DrillCheck": ("drill_check", "check_json"),
     "Drill": ("drill_json", "drill_json"),

@@ -24,6 +24,8 @@ ANSWERS: dict[str, str] = {
     "Rebalance": "topospread.answers.rebalance",
     "Plan": "topospread.answers.plan",
     "PromiseCheck": "topospread.answers.promise_check",
+    "PromiseDesign": "topospread.answers.promise_design",
+    "PromiseShow": "topospread.answers.promise_show",
 }
 """Kind of answer → module that has its struct, of the same name."""
 

@@ -513,7 +513,7 @@ _COMMANDS: dict[str, tuple[Callable[[random.Random], list[str]], tuple[Option, .
             "50",
         ],
         _PLACING,
-        _output("table", "json", "yaml"),
+        _output("text", "wide", "json", "yaml", "md", "html", "svg"),
     ),
     "promise design": (
         lambda draw: [
@@ -524,13 +524,11 @@ _COMMANDS: dict[str, tuple[Callable[[random.Random], list[str]], tuple[Option, .
             "50",
             "--tries",
             "5",
-            "--survive",
-            draw.choice(("zone", "node")),
-            "--left",
-            "1",
+            "--want",
+            draw.choice(("zone-loss>=1", "node-loss>=50%", _word(draw))),
         ],
-        _PLACING,
-        _output("json", "yaml", "table"),
+        (*_PLACING, lambda draw: ["--out", "patches"]),
+        _output("text", "wide", "json", "yaml", "md", "html", "svg"),
     ),
     "why --audit": (
         lambda draw: ["audit.jsonl", "--on", "before.json"],
