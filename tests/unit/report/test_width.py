@@ -10,9 +10,10 @@ from typing import Any
 import pytest
 
 import topospread
-from topospread.report.comparison import comparison_text
+from topospread.answers.plan import plan_answer
 from topospread.report.layout import Layout
 from topospread.report.status import status_summary, status_text
+from topospread.review.review import Review
 from topospread.simulation.comparison import compare
 from topospread.simulation.orders import simulate_orders
 from topospread.simulation.run import SimulationOptions
@@ -79,7 +80,7 @@ def reports(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFac
         "status": lambda layout: status_text(status, layout),
         "status summary": lambda layout: status_summary(status, layout),
         "explanation": lambda layout: explained.text(width=layout.width, wide=layout.wide),
-        "comparison": lambda layout: comparison_text(compared, layout),
+        "comparison": lambda layout: plan_answer(Review(compared)).text(wide=layout.wide, width=layout.width),
     }
 
 
