@@ -8,7 +8,7 @@ from textwrap import wrap
 
 from topospread.text import colour_mark
 
-from .blocks import Bar, Cell, Code, Fact, Page, Part, Role, Section, Span, Table, Verdict, cell_text
+from .blocks import Bar, Cell, Code, Fact, Hint, Page, Part, Role, Section, Span, Table, Verdict, cell_text
 
 _COLOURS = {"name": "1", "good": "32", "bad": "1;31", "unsure": "33", "dim": "2"}
 _WORD_ROLES: dict[str, Role] = {"yes": "good", "no": "bad", "unknown": "unsure"}
@@ -52,6 +52,8 @@ class _Writer:
                 yield from (f"  {line}" for line in part.text.splitlines())
             case Table():
                 yield from self._table(part)
+            case Hint() if not self._wide:
+                yield from _wrapped(f"{part.says}: -o wide", self._width, hang=2)
             case Section() if self._wide or not part.wide:
                 yield ""
                 if part.title:
@@ -102,7 +104,7 @@ class _Writer:
                     widths[i] = max(floor, widths[i] - (sum(widths.values()) - room))
         for i in sorted(widths, key=widths.__getitem__, reverse=True):
             if is_name[i] and (excess := sum(widths.values()) - room) > 0:
-                widths[i] = max((len(row[i]) for row in texts if len(row[i]) <= widths[i] - excess), default=1)
+                widths[i] = max((len(row[i]) for row in texts if len(row[i]) <= widths[i] - excess), default=4)
         for i, width in list(widths.items()):
             if not is_name[i] and sum(widths.values()) < room:
                 widths[i] = min(max(len(row[i]) for row in texts), width + room - sum(widths.values()))
