@@ -27,8 +27,9 @@ HELP = """\
 Check promises of workloads: proved for every order of pods, or broken by an order that is shown.
 
 A promise rests on filters alone: kube-scheduler may create pods in any order, and choose any feasible node. What a
-workload has now and, for a Deployment, every course of a rollout are checked as well. Without --want: no single zone
-or node takes all pods of a workload, or the quorum of a StatefulSet.
+workload has now and, for a Deployment, every course of a rollout are checked as well. Without --want: the annotation
+topospread.dev/promise of workloads and the promises of the settings. If there are none: no single zone or node takes
+all pods of a workload, or the quorum of a StatefulSet.
 
 \b
 Promises:
@@ -82,6 +83,7 @@ def check(**given: Any) -> int:
         states=given["states"],
         seconds=given["seconds"],
         sources=_sources(given),
+        declared=topospread.find_settings().promises,
     )
     try:
         found = asked()
