@@ -38,21 +38,15 @@ HELP = """\
 Say what a change of manifests does to the pods of a cluster: what moves and why, what becomes pending, which skew
 grows, which findings are new.
 
-OLD and NEW are folders or files, or git revisions of the repository that the working directory is in; of a revision it
-is the working directory as it was then. A name that is both a path and a revision is an error: write path:NAME or
-rev:NAME. Settings are those of OLD. PATHs are looked at in both, by default all. Charts and kustomizations are
-rendered as for simulate. Both states are placed on the cluster of --on as if the other had never been: objects
-that NEW no longer has are still there when the cluster has them.
-
-The exit code is 1 when it gets worse: a pod is pending or evicted for good that was not, a skew grows beyond its
-maxSkew, a warning or an error is new.
+OLD and NEW are folders, files, or git revisions of this repository (path:NAME and rev:NAME say which). -f narrows
+both to these paths. Settings are OLD's.
 
 \b
 Examples:
   topospread plan HEAD~1 HEAD --on cluster.json.gz
-  topospread plan main . -f overlays/prod --on zones=3,nodes=12,cpu=8,memory=32Gi
+  topospread plan main . -f overlays/prod --on zones=3,nodes=12
   topospread plan old/ new/ --on cluster.json.gz -o json
-  topospread plan rev:origin/main rev:HEAD --on cluster.json.gz -o markdown > comment.md
+  topospread plan rev:origin/main rev:HEAD --on cluster.json.gz -o markdown
 """
 
 FORMATS = click.Choice(["table", "wide", "json", "yaml", "markdown"])
@@ -65,7 +59,9 @@ FORMATS = click.Choice(["table", "wide", "json", "yaml", "markdown"])
 @click.option("--scale", multiple=True, metavar="[NS/]KIND/NAME=N", help="Other replicas than the manifests say.")
 @click.option("--no-lint", is_flag=True, help="Do not look for findings.")
 @namespace_options("Show")
-@click.option("-o", "--output", type=FORMATS, default="table", help="How to show the plan.")
+@click.option(
+    "-o", "--output", type=FORMATS, default="table", metavar="FORMAT", help="table, wide, json, yaml or markdown."
+)
 def plan(**given: Any) -> int:
     """Compare the two states; 1 when it gets worse."""
     if "-" in (given["old"], given["new"], given["cluster"], *given["paths"]):

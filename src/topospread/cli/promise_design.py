@@ -15,39 +15,33 @@ if TYPE_CHECKING:
     from topospread.designing import Design
 
 HELP = """\
-Search for the fewest constraints that promise what is wanted of a workload on a cluster, and print them as YAML.
+Search for the fewest constraints that promise what is wanted of a workload on a cluster, and print them as YAML for
+kubectl apply --server-side.
 
-TARGET is a Deployment or a StatefulSet, [NAMESPACE/]KIND/NAME; PATHs are as for simulate. Every design that is tried is
-checked: each zone, node or domain of a key is lost in a drill, before and after a rollout; nodes are drained; and all
-orders of pods are looked at. What one design fails says which is tried next: constraints, looser ones first,
-minDomains, nodeTaintsPolicy, matchLabelKeys, anti-affinity, maxSurge and a PodDisruptionBudget. What is not needed is
-left out, and every part stands with what fails without it.
-
-The YAML is for `kubectl apply --server-side --force-conflicts -f -`: it holds only what is added. What cannot be
-promised stands above it. The exit code is 1 when what was asked cannot be promised.
+Every design that is tried is checked: each zone, node or domain of a key is lost in a drill, before and after a
+rollout; nodes are drained; and all orders of pods are looked at. What cannot be promised is above the YAML.
 
 \b
 Examples:
-  topospread promise design deploy/web -f app.yaml --on zones=3,nodes=6 --survive zone --left 4 --of 6
-  topospread promise design deploy/web --on cluster.json.gz --survive zone --left 4 --lose-node-unnoticed
-  topospread promise design deploy/web --on cluster.json.gz --survive zone --left 4 --survive node --left 5 -o json
+  topospread promise design deploy/web --on cluster.json.gz --survive zone --left 4
 """
 
+_LOSS = "The loss of any one leaves so many pods."
 FORMATS = click.Choice(["table", "json", "yaml"])
 
 
 @click.command(cls=Explained, help=HELP)
 @target_argument(required=True)
 @input_options
-@click.option("--survive", multiple=True, metavar="zone|node|KEY", help="The loss of any one leaves …")
-@click.option("--left", multiple=True, type=int, metavar="N", help="… so many pods; one for each --survive.")
+@click.option("--survive", multiple=True, metavar="zone|node|KEY", help=_LOSS)
+@click.option("--left", multiple=True, type=int, metavar="N", help=_LOSS)
 @click.option("--of", "replicas", type=click.IntRange(min=1), metavar="N", help="Of so many replicas (as it says).")
 @click.option("--lose-node-unnoticed", "unnoticed", is_flag=True, help="A node takes one pod, which comes back.")
 @click.option("--tries", type=click.IntRange(min=1), default=60, metavar="N", help="Check so many designs (60).")
 @click.option("--states", type=click.IntRange(min=1), default=5_000, metavar="N", help="Of all orders look at (5000).")
 @POOLS
 @click.option("-n", "--namespace", metavar="NAMESPACE", help="Of a TARGET that names none, and of such objects.")
-@click.option("-o", "--output", type=FORMATS, default="table", help="YAML with comments, or all as data.")
+@click.option("-o", "--output", type=FORMATS, default="table", metavar="FORMAT", help="table, json or yaml.")
 def design(**given: Any) -> int:
     """Show the design; 1 when what was asked cannot be promised."""
     by = read_control_plane(given)

@@ -15,15 +15,10 @@ if TYPE_CHECKING:
     from topospread.promises import Description
 
 HELP = """\
-Say in plain sentences what a workload is promised on a cluster, and what it is not.
+Say in plain sentences what a workload is promised on a cluster, and what it is not: after the loss of a zone, a node
+or a domain, a drain and a rollout.
 
-TARGET is [NAMESPACE/]KIND/NAME. PATHs are as for simulate; -f names them as well. Every sentence was checked: the loss
-of any zone, of any node and of any domain of its constraints by drills, and the return of one; drains, a rollout and
-fewer replicas by drills, too; how many more replicas fit by placing them; what holds in every order by looking at all
-orders, where the pods are still to come. With each stands how it was checked and the command that repeats it.
-
-It says what came of these drills on this cluster: not what another cluster or other failures would do. Of more domains
-than --most those that hold most of its pods are drilled, and the sentence says so.
+Every sentence is checked by a drill or over all orders of pods, and names the command that repeats the check.
 
 \b
 Examples:
@@ -44,7 +39,7 @@ FORMATS = click.Choice(["table", "json", "yaml"])
 @click.option("--states", type=click.IntRange(min=1), default=5_000, metavar="N", help="Of all orders look at (5000).")
 @click.option("--seconds", type=click.FloatRange(min=0), default=10.0, metavar="S", help="… for so long each (10).")
 @click.option("-n", "--namespace", metavar="NAMESPACE", help="Of a TARGET that names none, and of such objects.")
-@click.option("-o", "--output", type=FORMATS, default="table", help="How to show the sentences.")
+@click.option("-o", "--output", type=FORMATS, default="table", metavar="FORMAT", help="table, json or yaml.")
 def show_promises(**given: Any) -> int:
     """Show the sentences; 0, as nothing was asked that could be answered with no."""
     by = read_control_plane(given)

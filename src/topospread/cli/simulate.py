@@ -47,39 +47,20 @@ if TYPE_CHECKING:
 HELP = """\
 Place every pod that the manifests want, exactly as kube-scheduler would, and show where each lands.
 
-PATHs are YAML or JSON files, folders, or - for standard input, applied in their order. They hold nodes (or use
---on), workloads, and whatever else decides: pods that are there, Services, PriorityClasses, volumes. Folders that
-are Helm charts or kustomizations are rendered, with helm and kustomize or kubectl; --raw reads files as they are.
-Without PATH, or where PATHs are manifests alone, the cluster is read that kubectl points at; --on live says so.
-
-The table shows each workload, its spread constraints with the pods of each domain before → after, and for pods that
-stay pending the sum that forbids each domain. Of more than ten workloads those that are pending, skewed or at risk come
-first, the others in a line each; many domains are summed up. -o wide shows all, -o summary only who is in trouble. The
-exit code is 1 when pods stay pending, and 4 when topospread cannot judge whether they do.
-
-All namespaces take part. As with kubectl, -n is where objects go that name no namespace (without it: default), and what
-is shown; -A shows all.
-
---compare-config, --compare-kube-version and --compare-sampling simulate twice and show only what differs. The exit
-code is 1 then when a pod that has a node would be pending, or be evicted for good.
-
---orders N simulates in the order of the input and in N - 1 random ones, as controllers that create pods at once may
-bring about, drawing among equal nodes, and shows ranges. The exit code is 1 when pods stay pending in any.
+-f is applied to the cluster of --on, or holds the nodes itself. -n is where objects go that name no namespace, and
+what is shown; all namespaces take part.
 
 \b
 Examples:
   topospread simulate -f app.yaml --context prod
-  topospread simulate --on nodes.yaml -f app.yaml
   topospread simulate -f app.yaml --on zones=3,nodes=12,cpu=8,memory=32Gi
-  topospread simulate --on snapshot.json -f app.yaml --scale deploy/web=30 -o json
-  topospread simulate --on snapshot.json -f app.yaml --config scheduler.yaml --seed 7
-  topospread simulate --on snapshot.json -f app.yaml --save after.json.gz
-  topospread simulate --on snapshot.json --compare-config other.yaml
+  topospread simulate -f app.yaml --on snapshot.json --scale deploy/web=30
+  topospread simulate -f app.yaml --on snapshot.json --save after.json.gz
+  topospread simulate -f app.yaml --on snapshot.json --orders 50
   topospread simulate --on snapshot.json --compare-kube-version 1.27
-  topospread simulate --on snapshot.json --compare-sampling kube
-  topospread simulate --on snapshot.json -f app.yaml --orders 50
 """
 
+_COMPARED = "Show only what another setting changes."
 SAMPLING = click.Choice(["all", "kube"])
 FORMATS = click.Choice(["table", "wide", "summary", "json", "yaml", "name"])
 
@@ -90,11 +71,16 @@ FORMATS = click.Choice(["table", "wide", "summary", "json", "yaml", "name"])
 @click.option("--scale", multiple=True, metavar="[NS/]KIND/NAME=N", help="Other replicas than the manifest says.")
 @click.option("--autoscale", type=AUTOSCALE, default="keep", help="Autoscaled workloads: in their bounds, or at one.")
 @click.option("--seed", type=int, metavar="N", help="Draw among equals where kube-scheduler does, repeatably.")
-@click.option("--run-cron-job", "cron_jobs", multiple=True, metavar="[NS/]NAME", help="Simulate one run of a CronJob.")
-@click.option("--compare-config", metavar="FILE", help="Show only what another configuration changes.")
-@click.option("--compare-kube-version", "compare_version", metavar="VERSION", help="… or another Kubernetes version.")
-@click.option("--sampling", type=SAMPLING, default="all", help="Score all nodes, or as many as kube-scheduler would.")
-@click.option("--compare-sampling", type=SAMPLING, help="Show only what scoring other nodes changes.")
+@click.option("--run-cron-job", "cron_jobs", multiple=True, metavar="NAME", help="Simulate one run of a CronJob.")
+@click.option("--compare-config", metavar="FILE", help=_COMPARED)
+@click.option(
+    "--compare-kube-version",
+    "compare_version",
+    metavar="VERSION",
+    help=_COMPARED,
+)
+@click.option("--sampling", type=SAMPLING, default="all", help="Score all nodes, or as many as kube-scheduler.")
+@click.option("--compare-sampling", type=SAMPLING, help=_COMPARED)
 @click.option("--orders", type=click.IntRange(min=1), metavar="N", help="Try N orders of the pods; show ranges.")
 @click.option("--no-preemption", is_flag=True, help="Evict nothing for more important pods.")
 @POOLS
@@ -103,7 +89,9 @@ FORMATS = click.Choice(["table", "wide", "summary", "json", "yaml", "name"])
 @saved_option("Write the cluster with what was placed, as a snapshot.")
 @allow_unknown_option
 @namespace_options("Show")
-@click.option("-o", "--output", type=FORMATS, default="table", help="How to show the result.")
+@click.option(
+    "-o", "--output", type=FORMATS, default="table", metavar="FORMAT", help="table, wide, summary, json, yaml or name."
+)
 def simulate(**given: Any) -> int:
     """Run the simulation; 1 when pods stay pending, or when a comparison leaves pods pending that were placed."""
     given["scale"] = parse_scale(given)

@@ -39,36 +39,20 @@ if TYPE_CHECKING:
     from topospread.report.further import FurtherCommands
 
 HELP = """\
-Explain one pod: why it is pending and what would let it in, or why it is where it is.
+Explain one pod: why it is pending and what would let it in, or why it is where it is. With a log of the past: who
+waited, and what began it.
 
-TARGET is POD or KIND/NAME, either with NAMESPACE/ before it: web-0, deploy/web, shop/sts/db. Of a workload it is a pod
-that is pending, else one that the simulation places, else one on a node. Without TARGET it is the one pod or workload
-that -f brings.
-
-For a pending pod: kube-scheduler's event, every constraint domain by domain, what each plugin rejects, the nodes
-nearest to fitting, and changes that were tried and let it in, each with its JSON patch. For a pod on a node: the
-scores beside its best rivals, and what would be chosen without each constraint. A pod on a node is taken as if it
-were taken off and scheduled anew.
-
-Of a pod that waits in a live cluster the events tell since when, and how often kube-scheduler tried it.
-
-With --audit or --events it says what happened: which pod was refused when, by which sums, and which change of a node
-began it. --on is the cluster as it was when the log begins, or at --since. An audit log of kube-apiserver (JSON lines)
-says it all where nodes, pods, pods/binding, pods/status and events are logged at level RequestResponse. What `kubectl
-get events -A -o json` prints says less: not what a new node looks like, nor labels and taints.
-
-The exit code is 1 when the pod is pending.
+TARGET is POD or KIND/NAME: web-0, deploy/web, shop/sts/db. Without TARGET it is the one pod or workload that -f
+brings.
 
 \b
 Examples:
   topospread why web-0 -n shop
   topospread why deploy/web --on cluster.json
-  topospread why web-0 --on cluster.json -n shop -o json
+  topospread why deploy/web -f app.yaml --on zones=3,nodes=12
   topospread why -f new.yaml --on cluster.json
-  topospread why deploy/web -f app.yaml --on zones=3,nodes=12,cpu=8,memory=32Gi
-  topospread why deploy/web --on cluster.json --graph web.svg
   topospread why --on before.json.gz --audit audit.jsonl
-  topospread why --on before.json.gz --events events.json --since 2026-11-22T16:42:12Z
+  topospread why --on before.json.gz --events events.json
 """
 
 FORMATS = click.Choice(["table", "wide", "summary", "json", "yaml"])
@@ -88,10 +72,12 @@ _KINDS = frozenset({"Pod", "Deployment", "ReplicaSet", "ReplicationController", 
 @namespace_options("Look in")
 @html_options
 @click.option("--graph", metavar="FILE", type=PATH, help="Write the domains and their pods as an SVG picture.")
-@click.option("--audit", metavar="FILE", type=PATH, help="Say what happened, from an audit log of kube-apiserver.")
-@click.option("--events", metavar="FILE", type=PATH, help="… from what kubectl get events -A -o json prints.")
-@click.option("--since", default="", metavar="TIME", help="… and leave out what is older (2026-11-22T16:42:12Z).")
-@click.option("-o", "--output", type=FORMATS, default="table", help="How to show the explanation.")
+@click.option("--audit", metavar="FILE", type=PATH, help="Say what happened, by kube-apiserver's audit log.")
+@click.option("--events", metavar="FILE", type=PATH, help="… by kubectl get events -A -o json.")
+@click.option("--since", default="", metavar="TIME", help="… since a time (2026-11-22T16:42:12Z).")
+@click.option(
+    "-o", "--output", type=FORMATS, default="table", metavar="FORMAT", help="table, wide, summary, json or yaml."
+)
 def why(**given: Any) -> int:
     """Explain a pod; 1 when it is pending."""
     if given["audit"] or given["events"]:

@@ -59,7 +59,7 @@ def test_a_claim_is_unknown_unless_cpu_decides(
     tmp_path: Path, cpu: str, words: list[str], code: int, verdict: str
 ) -> None:
     path = manifest(tmp_path, deployment("infer", 3, cpu, resourceClaims=CLAIMS))
-    words = [str(path), "--on", CLUSTER, *words]
+    words = ["-f", str(path), "--on", CLUSTER, *words]
     result = CliRunner().invoke(command, [*words, "-o", "json"], standalone_mode=False)
     assert result.return_value == code
     assert yaml.safe_load(result.stdout)["verdict"] == verdict
@@ -91,7 +91,7 @@ def test_a_judged_pod_that_is_pending_in_both_simulations_is_a_no(tmp_path: Path
     objects = deployment("infer", 1, "1", resourceClaims=CLAIMS), deployment("web", 1, "16")
     path = manifest(tmp_path, *objects)
     assert simulated(path).verdict == "no"
-    words = [str(path), "--on", CLUSTER, "-o", "summary"]
+    words = ["-f", str(path), "--on", CLUSTER, "-o", "summary"]
     text = CliRunner().invoke(command, words, standalone_mode=False).stdout
     assert text.startswith("no: 1 pod finds no node\nunknown: 0–1 of 1 pod of default/infer")
 
@@ -134,7 +134,7 @@ def test_kinds_that_are_not_modelled_are_never_said_to_play_no_part(tmp_path: Pa
     group = {"apiVersion": "scheduling.k8s.io/v1alpha3", "kind": "CompositePodGroup", "metadata": {"name": "g"}}
     pool = {"apiVersion": "karpenter.sh/v1", "kind": "NodePool", "metadata": {"name": "p"}}
     path = manifest(tmp_path, deployment("web", 1, "1"), group, pool)
-    words = [str(path), "--on", CLUSTER]
+    words = ["-f", str(path), "--on", CLUSTER]
     text = CliRunner().invoke(command, words, standalone_mode=False).stdout
     assert "play no part" not in text
     assert "CompositePodGroup" in text
