@@ -35,8 +35,8 @@ assert result.to_dict()["pending"] == []
 print(topospread.explain(cluster, "shop/deploy/checkout").node)
 print(topospread.status(cluster).workloads[0].name)
 
-for finding in topospread.lint(cluster):
-    print(finding.rule, finding.place, finding.message)
+for finding in topospread.lint(cluster).findings:
+    print(finding.rule, finding.where, finding.says)
 ```
 
 Paths alone do as well, with a cluster that is made up where they hold no nodes, another Kubernetes version, its feature
@@ -66,7 +66,8 @@ result = topospread.simulate(
 print(result.to_json())
 
 settings = topospread.Settings(ignore=frozenset({"no-budget"}))
-assert "no-budget" not in {each.rule for each in topospread.lint("docs/reference/lint/web.yaml", settings=settings)}
+found = topospread.lint("docs/reference/lint/web.yaml", settings=settings)
+assert "no-budget" not in {each.rule for each in found.findings}
 ```
 
 What cannot be read or used raises an `InputError`, in the words of the command, and every exception that is raised on

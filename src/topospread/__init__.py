@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     import os
 
     from topospread.answers.capacity import Capacity, capacity
+    from topospread.answers.lint import Lint, LintFinding, lint
     from topospread.answers.promise_check import PromiseCheck, promise_check
     from topospread.answers.rebalance import Rebalance, rebalance
     from topospread.api.inventory import Inventory
@@ -32,8 +33,6 @@ if TYPE_CHECKING:
     from topospread.errors import InputError, TopospreadError
     from topospread.explanation import Explanation
     from topospread.explanation.explain import explain
-    from topospread.linting.rule import Finding
-    from topospread.linting.run import LintReport, lint
     from topospread.linting.settings import Settings, find_settings, read_settings
     from topospread.promises import Description
     from topospread.promises.describe import describe
@@ -54,12 +53,12 @@ _MODULES = {
     "Design": "topospread.designing",
     "Drill": "topospread.drills",
     "Explanation": "topospread.explanation",
-    "Finding": "topospread.linting.rule",
     "Gates": "topospread.config.gates",
     "InputError": "topospread.errors",
     "Inventory": "topospread.api.inventory",
     "KubeVersion": "topospread.config.versions",
-    "LintReport": "topospread.linting.run",
+    "Lint": "topospread.answers.lint",
+    "LintFinding": "topospread.answers.lint",
     "Rebalance": "topospread.answers.rebalance",
     "PromiseCheck": "topospread.answers.promise_check",
     "Rendering": "topospread.sources.rendering",
@@ -77,7 +76,7 @@ _MODULES = {
     "explain": "topospread.explanation.explain",
     "find_settings": "topospread.linting.settings",
     "gates_for": "topospread.config.gates",
-    "lint": "topospread.linting.run",
+    "lint": "topospread.answers.lint",
     "load_configuration": "topospread.config.load",
     "merge": "topospread.api.spread",
     "merge_constraints": "topospread.api.spread",
@@ -99,12 +98,12 @@ __all__ = [
     "Design",
     "Drill",
     "Explanation",
-    "Finding",
     "Gates",
     "InputError",
     "Inventory",
     "KubeVersion",
-    "LintReport",
+    "Lint",
+    "LintFinding",
     "PromiseCheck",
     "Rebalance",
     "Rendering",

@@ -19,7 +19,6 @@ _FORMS = {
     "Drill": ("drill_json", "drill_json"),
     "Explanation": ("explanation_json", "explanation_json"),
     "Incident": ("incident", "incident_json"),
-    "LintReport": ("lint_json", "lint_json"),
     "Orders": ("orders", "orders_json"),
     "Review": ("review_json", "review_json"),
     "Simulation": ("json", "simulation_json"),

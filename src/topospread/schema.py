@@ -17,6 +17,8 @@ from topospread.base import json_text
 
 ANSWERS: dict[str, str] = {
     "Capacity": "topospread.answers.capacity",
+    "ConfigValidate": "topospread.answers.config_validate",
+    "Lint": "topospread.answers.lint",
     "Rebalance": "topospread.answers.rebalance",
     "PromiseCheck": "topospread.answers.promise_check",
 }

@@ -154,7 +154,7 @@ def test_standard_input_is_linted(tmp_path: Path) -> None:
 def test_nothing_to_lint_can_be_expected(tmp_path: Path) -> None:
     (tmp_path / "values.yaml").write_text("replicas: 3\n")
     done = run("lint", "values.yaml", "--allow-empty", folder=tmp_path)
-    assert (done.returncode, done.stdout) == (0, "no findings in 0 files\n")
+    assert (done.returncode, done.stdout) == (0, "yes: no findings in 0 files\n")
 
 
 @pytest.mark.parametrize("output", ["json", "sarif", "junit", "github", "line", "text"])
@@ -182,7 +182,7 @@ def test_json_has_the_documented_form(tmp_path: Path) -> None:
     (tmp_path / "app.yaml").write_text(WARNED)
     report = json.loads(run("lint", "app.yaml", "-o", "json", "--kube-version", "1.30", folder=tmp_path).stdout)
     jsonschema.Draft202012Validator(SCHEMA).validate(report)
-    assert report["kubeVersion"] == "1.30"
+    assert report["on"]["kubeVersion"] == "1.30"
 
 
 def test_diff_shows_what_fix_does(tmp_path: Path) -> None:
@@ -222,9 +222,9 @@ def test_settings_in_the_repository_are_found(tmp_path: Path) -> None:
     done = run("lint", "app.yaml", "-o", "json", folder=tmp_path)
     report = json.loads(done.stdout)
     assert done.returncode == 1
-    assert (report["kubeVersion"], report["findings"][0]["severity"]) == ("1.33", "error")
+    assert (report["on"]["kubeVersion"], report["findings"][0]["level"]) == ("1.33", "error")
     ignored = run("lint", "app.yaml", "--ignore", "private-topology-key", folder=tmp_path)
-    assert ignored.stdout == "no findings in 1 file\n"
+    assert ignored.stdout == "yes: no findings in 1 file\n"
 
 
 def test_only_what_is_bad_enough_is_shown(tmp_path: Path) -> None:

@@ -108,7 +108,7 @@ def test_traffic_is_what_the_command_writes_of_it() -> None:
 def test_a_lint_report_is_what_the_command_writes() -> None:
     web = "docs/reference/lint/web.yaml"
     result = topospread.lint(web, cluster="zones=3,nodes=6", settings=topospread.find_settings(str(ROOT)))
-    assert len(result) > 0
+    assert result.findings
     assert result.to_json() == written("lint", web, "--on", "zones=3,nodes=6")
     assert json.loads(result.to_json()) == result.to_dict()
 

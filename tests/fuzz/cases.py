@@ -422,7 +422,7 @@ _COMMANDS: dict[str, tuple[Callable[[random.Random], list[str]], tuple[Option, .
             lambda draw: ["--allow-empty"],
             lambda draw: ["--select", draw.choice(("unknown-field,validation", _word(draw)))],
         ),
-        _output("text", "line", "json", "sarif", "junit", "github"),
+        _output("text", "wide", "line", "json", "yaml", "md", "html", "sarif", "junit", "github"),
     ),
     "plan": (
         lambda draw: ["cluster.yaml", "app.yaml"],

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import json
+from typing import Any
 
 import click
 
 from topospread.errors import Place
-from topospread.text import one_line
 
 from .inputs import COLOUR, PATH, read_configuration, read_gates
+from .output import check_outputs, output_options, write_answer
 from .standard_input import standard_input
-from .terminal import layout, warn, written
+from .terminal import layout, written
 from .terminal import show as show_text
 from .usage import Explained, ExplainedGroup
 
@@ -51,20 +52,24 @@ Examples:
 @click.argument("file", type=PATH)
 @VERSION
 @GATES
-def validate(file: str, kube_version: str, feature_gates: str) -> int:
-    """Say that all is well, or every problem with its place (exit code 2)."""
+@click.option("--color", type=COLOUR, default="auto", help="Colours: on a terminal, always or never.")
+@output_options("github")
+def validate(**given: Any) -> int:
+    """Say that all is well, or every problem with its place; the exit code is that of the verdict."""
+    check_outputs(given)
+    from topospread.answers.config_validate import accepted, refused
+    from topospread.render.github import github
     from topospread.sources.configuration import RefusedConfigurationError
 
+    file, version = given["file"], given["kube_version"]
     try:
-        configuration = read_configuration(file, read_gates(kube_version, feature_gates))
-    except RefusedConfigurationError as refused:
-        for problem, place in refused.listed:
-            click.echo(f"error: {one_line(f'{place}: {problem}')}", err=True)
-        return 2
-    assert configuration is not None
-    warn(configuration.warnings)
-    click.echo(f"{one_line(file)} is a valid {configuration.api_version} configuration")
-    return 0
+        configuration = read_configuration(file, read_gates(version, given["feature_gates"]))
+    except RefusedConfigurationError as error:
+        answer = refused(file, error.listed, version)
+    else:
+        assert configuration is not None
+        answer = accepted(file, configuration.api_version, configuration.warnings, version)
+    return write_answer(answer, given, {"github": lambda: github(answer.findings)})
 
 
 @config.command(

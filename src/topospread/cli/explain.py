@@ -87,8 +87,7 @@ def _is_rule(name: str, color: str) -> bool:
 def _rules(output: str, color: str) -> None:
     """Print the list of rules."""
     from topospread.linting.rules import RULES
-    from topospread.report.lint_json import rules_json
-    from topospread.report.lint_text import rules_text
+    from topospread.report.lint_rule import rules_json, rules_text
 
     if output == "json":
         show(written(rules_json(RULES), "json"))

@@ -12,8 +12,9 @@ from topospread.errors import UsageError
 
 from .inputs import ALLOW_EMPTY, COLOUR, PATH, POOLS, checked_namespace, given_pools, read_rendering, rendering_options
 from .live_options import access_options, is_meant, is_named, read_access, read_live
+from .output import check_outputs, output_options, write_answer
 from .rule_options import read_settings, rule_options
-from .terminal import layout, progress, show, show_commands, warn, written
+from .terminal import progress, show, warn, written
 from .usage import Explained
 
 if TYPE_CHECKING:
@@ -39,8 +40,6 @@ Examples:
   topospread lint chart/ --helm-values prod.yaml
 """
 
-FORMATS = click.Choice(["text", "line", "json", "sarif", "junit", "github"])
-
 
 @click.command(cls=Explained, help=HELP)
 @click.argument("paths", nargs=-1, metavar="[PATH]...", type=PATH)
@@ -64,12 +63,11 @@ FORMATS = click.Choice(["text", "line", "json", "sarif", "junit", "github"])
 @click.option("--fix", is_flag=True, help="Make the fixes that take no decision, in the files.")
 @click.option("--diff", is_flag=True, help="Show what --fix would change, and change nothing.")
 @ALLOW_EMPTY
-@click.option(
-    "-o", "--output", type=FORMATS, default="text", metavar="FORMAT", help="text, line, json, sarif, junit or github."
-)
+@output_options("line", "sarif", "junit", "github")
 @click.option("--color", type=COLOUR, default="auto", help="Colours: on a terminal, always or never.")
 def lint(**given: Any) -> int:
     """Lint; 1 when there are warnings or errors (with --diff: fixes), 2 when something could not be read."""
+    check_outputs(given)
     from topospread.linting.fixing import mend
     from topospread.linting.run import run
 
@@ -91,9 +89,8 @@ def lint(**given: Any) -> int:
     for each in mended:
         each.write()
         click.echo(f"fixed: {each.source.name}", err=True)
-    print_out = show_commands if given["output"] == "github" else show
-    print_out(_text(outcome.limited(), given["output"], given["color"]))
-    return 2 if outcome.read.broken else int(not outcome.passed)
+    code = _written(outcome.limited(), given)
+    return 2 if outcome.read.broken else code
 
 
 def _live_cluster(given: dict[str, Any]) -> ClusterReading | None:
@@ -151,7 +148,7 @@ def _say_what_was_not_linted(outcome: LintReport, question: Question, *, allow_e
     Raises:
         InputError: nothing was linted at all, and that was not expected.
     """
-    from topospread.report.lint_text import left_out
+    from topospread.report.lint_left_out import left_out
     from topospread.sources.files import no_object
 
     for error in outcome.read.broken:
@@ -177,19 +174,21 @@ def _namesakes(outcome: LintReport) -> Iterable[str]:
     return notes_on_namesakes(given.cluster.objects() if given.cluster is not None else (), placed)
 
 
-def _text(outcome: LintReport, output: str, color: str) -> str:
-    from topospread.report import lint_json, lint_junit, lint_sarif, lint_text
+def _written(report: LintReport, given: dict[str, Any]) -> int:
+    """Write the answer in every format that is asked for; return its exit code."""
+    from topospread.answers.lint import cases, lint_answer
+    from topospread.render.github import github
+    from topospread.render.junit import junit
+    from topospread.render.lint_sarif import lint_sarif
 
-    match output:
-        case "json":
-            return outcome.to_json()
-        case "sarif":
-            return written(lint_sarif.lint_sarif(outcome), "json")
-        case "junit":
-            return lint_junit.lint_junit(outcome)
-        case "github":
-            return lint_json.github_commands(outcome)
-        case "line":
-            return lint_text.lint_lines(outcome)
-        case _:
-            return lint_text.lint_text(outcome, layout(color))
+    answer = lint_answer(report)
+    return write_answer(
+        answer,
+        given,
+        {
+            "line": lambda: "".join(f"{each}\n" for each in answer.findings),
+            "sarif": lambda: written(lint_sarif(report), "json"),
+            "junit": lambda: junit("topospread lint", cases(report)),
+            "github": lambda: github(answer.findings),
+        },
+    )

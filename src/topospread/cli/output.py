@@ -14,7 +14,7 @@ from topospread.errors import UsageError
 from topospread.text import escape_control_characters
 
 from .exit_code import exit_code
-from .terminal import show, style, width, written
+from .terminal import show, show_commands, style, width, written
 
 if TYPE_CHECKING:
     from topospread.answer import Answer
@@ -121,7 +121,7 @@ def write_answer(answer: Answer, given: Mapping[str, Any], others: Mapping[str, 
         if path:
             write_file(path, escape_control_characters(text))
         else:
-            show(text)
+            (show_commands if name == "github" else show)(text)
     return code_of(answer.verdict, given)
 
 

@@ -16,7 +16,6 @@ from topospread.api.inventory import Inventory
 from topospread.config.gates import Gates, gates_for
 from topospread.config.profile import Configuration
 from topospread.errors import UsageError
-from topospread.plain_data import PlainData
 from topospread.sources.files import STANDARD_INPUT, no_object
 from topospread.sources.folders import check_charts, for_chart, has_chart
 from topospread.sources.inputs import Input, paths_of
@@ -55,7 +54,7 @@ class Judged(msgspec.Struct, frozen=True):
 
 
 @dataclass(frozen=True, slots=True)
-class LintReport(PlainData, Sequence[Finding]):
+class LintReport(Sequence[Finding]):
     """What came of linting: the findings, and what they were found in.
 
     Attributes:

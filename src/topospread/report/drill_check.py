@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any
 from xml.etree import ElementTree
 
 from topospread.base import API_VERSION
+from topospread.render.github import workflow_command
+from topospread.render.junit import junit_text, xml_safe
 
 from .drill_each import part_json
-from .github import workflow_command
-from .junit import junit_text, xml_safe
 from .layout import Layout
 from .paragraphs import counted, hanging
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Final
+from typing import Any, Final
 
+from topospread.base import API_VERSION
 from topospread.linting.rule import Example, Needs, Rule
 
 from .layout import Layout
@@ -61,3 +62,35 @@ def _with(example: Example) -> str:
     options = [f"--on {example.cluster}"] if example.cluster else []
     options += [f"--kube-version {example.kube_version}"] if example.kube_version else []
     return f", with `{' '.join(options)}`" if options else ""
+
+
+def rules_text(rules: Sequence[Rule], layout: Layout) -> str:
+    """The rules, one a paragraph."""
+    longest = max((len(rule.id) for rule in rules), default=0)
+    lines = []
+    for rule in rules:
+        first = f"{layout.style(rule.id, 'bold')}{' ' * (longest - len(rule.id))}  {rule.severity:<7}  "
+        lines += hanging(first, rule.sentence, layout.width, longest + 11)
+    return "\n".join(lines) + "\n"
+
+
+def rule_json(rule: Rule) -> dict[str, Any]:
+    """A rule as ``topospread explain rules -o json`` lists it."""
+    return {
+        "id": rule.id,
+        "severity": rule.severity,
+        "sentence": rule.sentence,
+        "why": rule.why,
+        "link": rule.link,
+        "needs": rule.needs,
+        "fix": rule.fix,
+        "wrong": rule.wrong.manifests,
+        "right": rule.right.manifests,
+        "cluster": rule.wrong.cluster,
+        "kubeVersion": rule.wrong.kube_version,
+    }
+
+
+def rules_json(rules: tuple[Rule, ...]) -> dict[str, Any]:
+    """What ``topospread explain rules -o json`` writes."""
+    return {"apiVersion": API_VERSION, "kind": "RuleList", "items": [rule_json(rule) for rule in rules]}

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Final
 
+from topospread.answers.lint import lint_finding
 from topospread.linting.rule import Finding
 
 from .comparison import comparison_text, restricted
 from .layout import Layout
-from .lint_text import where
 from .paragraphs import counted, hanging
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ def _verdict(review: Review, layout: Layout) -> str:
 def _findings(findings: Sequence[Finding], layout: Layout) -> Iterator[str]:
     shown = findings if layout.few(len(findings)) else findings[: layout.most]
     for each in shown:
-        head = f"  {where(each)}: {each.severity}: {each.rule}"
+        head = f"  {lint_finding(each).where}: {each.severity}: {each.rule}"
         yield from hanging(head + " ", f"({each.place.object})" if each.place.object else "", layout.width, 4)
         yield from hanging("    ", each.message, layout.width, 4)
     if len(shown) < len(findings):
@@ -120,7 +120,11 @@ def _pending(comparison: Comparison) -> list[str]:
 
 
 def _finding(finding: Finding) -> str:
-    place = f"{_code(where(finding))}, {_code(finding.place.object)}" if finding.place.object else _code(where(finding))
+    place = (
+        f"{_code(lint_finding(finding).where)}, {_code(finding.place.object)}"
+        if finding.place.object
+        else _code(lint_finding(finding).where)
+    )
     return f"- {finding.severity} {_code(finding.rule)} at {place}: {_code(finding.message)}"
 
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from topospread.answers.lint import lint_finding
 from topospread.base import API_VERSION
 
 from .comparison_json import comparison_json
-from .lint_json import finding_json
 
 if TYPE_CHECKING:
     from topospread.review.review import Review
@@ -42,8 +42,8 @@ def review_json(review: Review, namespace: str | None = None) -> Json:
             for each in grown
         ],
         "findings": {
-            "new": [finding_json(each) for each in review.new],
-            "gone": [finding_json(each) for each in review.gone],
+            "new": [lint_finding(each).to_dict() for each in review.new],
+            "gone": [lint_finding(each).to_dict() for each in review.gone],
         },
         "comparison": comparison_json(review.comparison, namespace),
     }

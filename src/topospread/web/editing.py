@@ -15,12 +15,12 @@ from typing import Any, Final
 
 import msgspec
 
+from topospread.answers.lint import lint_finding
 from topospread.api.inventory import Inventory
 from topospread.base import API_VERSION
 from topospread.errors import InputError, Place, UsageError
 from topospread.linting.reading import Question
 from topospread.linting.run import LintReport, run
-from topospread.report.lint_json import finding_json
 from topospread.simulation import Simulation
 from topospread.simulation.outcome import result_of
 from topospread.simulation.placing import place_all
@@ -103,7 +103,7 @@ class WrittenManifest:
         return {
             "apiVersion": API_VERSION,
             "kind": "Draft",
-            "findings": [finding_json(each) for each in self.lint or ()],
+            "findings": [lint_finding(each).to_dict() for each in self.lint or ()],
             "problems": [_problem(each) for each in problems],
             "simulation": self._simulation(self.result.to_dict()) if self.result is not None else None,
         }

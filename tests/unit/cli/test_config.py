@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -62,23 +63,29 @@ def run(*words: str) -> Result:
 class TestValidate:
     def test_every_problem_has_its_line(self) -> None:
         done = run("validate", "bad.yaml")
-        assert done.return_value == 2
-        assert done.stdout == ""
-        assert done.stderr.splitlines() == [
-            "error: bad.yaml:3:1: percentageOfNodesToScore: Invalid value: 200: not in valid range [0-100]",
-            "error: bad.yaml:13:15: profiles[0].pluginConfig[0].args.defaultConstraints[0].whenUnsatisfiable: "
-            'Unsupported value: "Maybe": supported values: "DoNotSchedule", "ScheduleAnyway"',
-        ]
+        assert done.return_value == 1
+        lines = done.stdout.splitlines()
+        assert lines[0] == "no: kube-scheduler refuses bad.yaml (2 problems)"
+        said = " ".join(" ".join(lines[1:]).split())
+        assert said == (
+            "bad.yaml:3:1: percentageOfNodesToScore: Invalid value: 200: not in valid range [0-100] "
+            "bad.yaml:13:15: profiles[0].pluginConfig[0].args.defaultConstraints[0].whenUnsatisfiable: "
+            'Unsupported value: "Maybe": supported values: "DoNotSchedule", "ScheduleAnyway"'
+        )
+        assert run("validate", "bad.yaml", "-o", "github").stdout.startswith("::error file=bad.yaml,line=3,col=1,")
+        found = json.loads(run("validate", "bad.yaml", "-o", "json", "--exit-zero").stdout)
+        assert [(each["line"], each["level"]) for each in found["findings"]] == [(3, "error"), (13, "error")]
 
     @pytest.mark.parametrize("file", ["good.yaml", "wrapped.yaml"])
     def test_good_one_with_its_warning(self, file: str) -> None:
         done = run("validate", file)
         assert done.return_value == 0
-        assert done.stdout == f"{file} is a valid kubescheduler.config.k8s.io/v1beta2 configuration\n"
-        assert "the last version that did is 1.27" in done.stderr
+        lines = done.stdout.splitlines()
+        assert lines[0] == f"yes: {file} is a valid kubescheduler.config.k8s.io/v1beta2 configuration"
+        assert "the last version that did is 1.27" in " ".join(done.stdout.split())
 
     def test_version_that_serves_it_does_not_warn(self) -> None:
-        assert run("validate", "good.yaml", "--kube-version", "1.27").stderr == ""
+        assert "warning" not in run("validate", "good.yaml", "--kube-version", "1.27").stdout
 
 
 @pytest.mark.usefixtures("folder")

@@ -7,15 +7,14 @@ from pathlib import Path
 import pytest
 
 from tests.unit.sources.fake_programs import FakePrograms, programs
+from topospread.answers.lint import cases, lint_answer
 from topospread.errors import InputError
 from topospread.linting.fixing import mend
 from topospread.linting.reading import Question
 from topospread.linting.run import LintReport, run
 from topospread.linting.settings import Settings
-from topospread.report.layout import Layout
-from topospread.report.lint_json import lint_json
-from topospread.report.lint_junit import lint_junit
-from topospread.report.lint_text import left_out, lint_text
+from topospread.render.junit import junit
+from topospread.report.lint_left_out import left_out
 from topospread.sources.rendering import RAW
 
 __all__ = ["programs"]
@@ -73,17 +72,17 @@ def test_a_finding_in_a_chart_stands_in_its_template(chart: Path) -> None:
 
 
 def test_text_shows_the_line_as_it_was_rendered(chart: Path) -> None:
-    text = lint_text(judged(chart), Layout(200))
-    assert f"{chart}/templates/pod.yaml:9:5: " in text
+    text = lint_answer(judged(chart)).text(wide=True, width=200)
+    assert f"{chart}/templates/pod.yaml\n9:5 warning: " in text
     assert "rendered 10 |     topologyKey: failure-domain.beta.kubernetes.io/zone" in text
 
 
 def test_reports_for_machines_name_both_places(chart: Path) -> None:
     outcome = judged(chart)
-    (finding,) = lint_json(outcome)["findings"]
+    (finding,) = lint_answer(outcome).to_dict()["findings"]
     assert (finding["file"], finding["line"]) == (f"{chart}/templates/pod.yaml", 9)
     assert finding["rendered"] == {"of": str(chart), "document": 1, "line": 10, "column": 5}
-    assert "pod.yaml:9:5" in lint_junit(outcome)
+    assert "pod.yaml:9:5" in junit("topospread lint", cases(outcome))
 
 
 def test_what_was_rendered_is_not_fixed(chart: Path) -> None:

@@ -11,16 +11,17 @@ import jsonschema
 import pytest
 
 from tests.unit.sources.fake_programs import FakePrograms, programs
+from topospread.answers.lint import cases, lint_answer
 from topospread.linting.reading import Question
 from topospread.linting.rules import RULES
 from topospread.linting.run import LintReport, run
+from topospread.render.github import github
+from topospread.render.junit import junit
+from topospread.render.lint_sarif import lint_sarif, uri
+from topospread.render.text import text as drawn
 from topospread.report.layout import Layout
-from topospread.report.lint_json import github_commands, lint_json, rules_json
-from topospread.report.lint_junit import lint_junit
-from topospread.report.lint_rule import rule_page, rule_text
-from topospread.report.lint_sarif import lint_sarif, uri
-from topospread.report.lint_text import left_out, lint_lines, lint_text, rules_text
-from topospread.report.style import Style
+from topospread.report.lint_left_out import left_out
+from topospread.report.lint_rule import rule_page, rule_text, rules_json, rules_text
 from topospread.text import for_terminal
 
 __all__ = ["programs"]
@@ -103,7 +104,7 @@ def test_fingerprints_tell_findings_apart_and_outlive_moved_lines(outcome: LintR
 
 
 def test_json_has_the_documented_form(outcome: LintReport) -> None:
-    report = json.loads(json.dumps(lint_json(outcome)))
+    report = lint_answer(outcome).to_dict()
     jsonschema.Draft202012Validator(LINT).validate(report)
     assert report["summary"]["files"] == 3
     assert report["summary"]["ignored"] == 2
@@ -111,57 +112,70 @@ def test_json_has_the_documented_form(outcome: LintReport) -> None:
     assert len(report["findings"]) == sum(report["summary"][each] for each in ("errors", "warnings", "hints"))
 
 
-def test_rules_as_json_have_the_documented_form() -> None:
+def test_rules_as_json_name_every_rule() -> None:
     listed = json.loads(json.dumps(rules_json(RULES)))
-    jsonschema.Draft202012Validator(LINT["$defs"]["ruleList"]).validate(listed)
+    assert [each["id"] for each in listed["items"]] == [rule.id for rule in RULES]
+    assert all(each["why"] and each["wrong"] and each["right"] for each in listed["items"])
 
 
 def test_junit_has_a_failure_for_each_finding_that_fails_and_a_pass_for_each_good_object(outcome: LintReport) -> None:
-    root = ElementTree.fromstring(lint_junit(outcome))
+    root = ElementTree.fromstring(junit("topospread lint", cases(outcome)))
     failures = root.findall("testsuite/testcase/failure")
     bad = [each for each in outcome.findings if each.severity != "hint"]
     assert [each.get("message") for each in failures] == [each.message for each in bad]
     names = [each.get("name") for each in root.findall("testsuite[@name='pods.yaml']/testcase")]
     assert "Pod default/b" in names
     for element in (root, *root.findall("testsuite")):
-        cases = element.findall(".//testcase")
-        assert element.get("tests") == str(len(cases))
+        played = element.findall(".//testcase")
+        assert element.get("tests") == str(len(played))
         assert element.get("failures") == str(len(element.findall(".//failure")))
 
 
 def test_github_shows_findings_beside_their_lines(outcome: LintReport) -> None:
-    lines = github_commands(outcome).splitlines()
+    lines = github(lint_answer(outcome).findings).splitlines()
     assert len(lines) == len(outcome.findings)
     assert any(line.startswith("::warning file=pods.yaml,line=7,col=") for line in lines)
     assert any(line.startswith("::error file=an error.yaml,line=") for line in lines)
 
 
 def test_lines_have_the_form_that_editors_know(outcome: LintReport) -> None:
-    for line, finding in zip(lint_lines(outcome).splitlines(), outcome.findings, strict=True):
+    for line, finding in zip(map(str, lint_answer(outcome).findings), outcome.findings, strict=True):
         place = finding.place
         assert line.startswith(f"{place.source}:{place.line}:{place.column}: {finding.severity}: ")
         assert line.endswith(f"[{finding.rule}]")
 
 
 @pytest.mark.parametrize("width", [60, 80, 200])
-def test_text_fits_the_width_and_shows_the_line_around_the_column(outcome: LintReport, width: int) -> None:
-    text = lint_text(outcome, Layout(width))
+def test_text_fits_the_width_and_shows_the_lines_if_it_is_wide(outcome: LintReport, width: int) -> None:
+    answer = lint_answer(outcome)
+    text = answer.text(width=width)
     # Words are not broken: a name can be copied even where it is longer than a line.
     assert [line for line in text.splitlines() if len(line) > width and " " in line.strip()] == []
-    assert "     7 | " in text
-    assert "labelSelector: {}" in text
+    assert " | " not in text
+    assert "  7 | " in answer.text(wide=True)
+    assert "labelSelector: {}" in answer.text(wide=True)
 
 
-def test_text_says_how_many_there_are(outcome: LintReport) -> None:
-    last = lint_text(outcome, Layout(200)).splitlines()[-1]
-    assert "in 3 files" in last
-    assert "2 ignored" in last
+def test_of_a_long_line_the_part_around_the_column_is_kept(tmp_path: Path) -> None:
+    file = tmp_path / "pods.yaml"
+    file.write_text(POD.replace("- {whenUn", f"- {{minDomains: {' ' * 500}1, whenUn"))
+    kept = [each.text for each in lint_answer(run(Question(paths=[str(file)]))).findings if each.line == 7]
+    assert kept
+    assert all(len(each) <= 200 for each in kept)
+    assert any("labelSelector: {}" in each for each in kept)
+
+
+def test_the_first_line_says_how_many_there_are(outcome: LintReport) -> None:
+    answer = lint_answer(outcome)
+    assert answer.verdict == "no"
+    assert "in 3 files" in answer.says
+    assert "2 ignored" in answer.says
 
 
 def test_nothing_found_is_said_as_well(tmp_path: Path) -> None:
     file = tmp_path / "pod.yaml"
     file.write_text("apiVersion: v1\nkind: Pod\nmetadata: {name: b}\nspec:\n  containers: [{name: a, image: a}]\n")
-    assert lint_text(run(Question(paths=[str(file)])), Layout()) == "no findings in 1 file\n"
+    assert lint_answer(run(Question(paths=[str(file)]))).text() == "yes: no findings in 1 file\n"
 
 
 def test_what_was_judged_is_counted_as_people_count_it(tmp_path: Path, programs: FakePrograms) -> None:
@@ -174,20 +188,21 @@ def test_what_was_judged_is_counted_as_people_count_it(tmp_path: Path, programs:
     programs.install("kustomize", pod % "f")
 
     def said(*folders: str) -> str:
-        return lint_text(run(Question(paths=[str(tmp_path / each) for each in folders])), Layout())
+        return lint_answer(run(Question(paths=[str(tmp_path / each) for each in folders]))).says
 
-    assert said("plain") == "no findings in 2 objects of 1 file\n"
-    assert said("web") == "no findings in 3 objects of 1 chart\n"
-    assert said("built") == "no findings in 1 object of 1 kustomization\n"
-    assert said("plain", "web", "built") == "no findings in 6 objects of 1 file, 1 chart, 1 kustomization\n"
+    assert said("plain") == "no findings in 2 objects of 1 file"
+    assert said("web") == "no findings in 3 objects of 1 chart"
+    assert said("built") == "no findings in 1 object of 1 kustomization"
+    assert said("plain", "web", "built") == "no findings in 6 objects of 1 file, 1 chart, 1 kustomization"
 
 
 def test_colour_adds_marks_and_nothing_else(outcome: LintReport) -> None:
-    coloured = for_terminal(lint_text(outcome, Layout(style=Style(colour=True))))
-    assert "\x1b[1;31merror" in coloured
-    for code in ("\x1b[1m", "\x1b[1;31m", "\x1b[0m"):
+    page = lint_answer(outcome).page()
+    coloured = for_terminal(drawn(page, colour=True))
+    for code in ("\x1b[1;31m", "\x1b[0m"):
+        assert code in coloured
         coloured = coloured.replace(code, "")
-    assert coloured == lint_text(outcome, Layout())
+    assert coloured == drawn(page)
 
 
 def test_what_is_left_out_is_named_shortly_with_its_reason(outcome: LintReport) -> None:
@@ -214,8 +229,6 @@ def test_what_came_through_a_pipe_is_found_by_its_document() -> None:
     text = POD.replace("name: a,", "name: first,").replace("name: b", "name: b, labels: {app: b}") + (
         "  topologySpreadConstraints:\n  - {whenUnsatisfiable: DoNotSchedule, topologyKey: a/b, maxSkew: 1}\n"
     )
-    found = run(Question(paths=["-"]), BytesIO(text.encode()))
-    assert "-:17:5: warning: selector-missing (Pod default/b, document 2)" in lint_text(found, Layout())
-    assert any(
-        each.endswith(" (Pod default/b, document 2) [selector-missing]") for each in lint_lines(found).split("\n")
-    )
+    answer = lint_answer(run(Question(paths=["-"]), BytesIO(text.encode())))
+    assert "17:5 warning: selector-missing (Pod default/b, document 2)" in " ".join(answer.text().split())
+    assert any(str(each).endswith(" (Pod default/b) [selector-missing]") for each in answer.findings)

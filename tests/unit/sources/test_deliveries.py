@@ -9,7 +9,7 @@ import pytest
 from topospread.errors import InputError
 from topospread.linting.reading import Question
 from topospread.linting.run import run
-from topospread.report.lint_text import left_out
+from topospread.report.lint_left_out import left_out
 from topospread.sources.load import load
 
 APPLICATION = (

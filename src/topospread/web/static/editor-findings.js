@@ -4,7 +4,8 @@ const SIGN = { error: "✕", warning: "!", hint: "i" };
 
 /** Shows findings and problems; `goTo(line, column)` is called for the one that is chosen. */
 export function showFindings({ findings, problems }, goTo) {
-  const told = [...problems.map((each) => ({ ...each, severity: "error", rule: "" })), ...findings];
+  const told = [...problems.map((each) => ({ ...each, severity: "error", rule: "" })),
+    ...findings.map((each) => ({ ...each, severity: each.level, message: each.says }))];
   document.getElementById("findings").replaceChildren(...told.map((each) => item(each, goTo)));
   document.getElementById("no-findings").hidden = told.length > 0;
 }

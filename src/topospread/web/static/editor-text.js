@@ -79,7 +79,7 @@ export function manifestEditor(host, changed) {
 function marks(doc, findings, problems) {
   const told = [
     ...problems.map((each) => ({ ...each, severity: "error", rule: "" })),
-    ...findings,
+    ...findings.map((each) => ({ ...each, severity: each.level, message: each.says })),
   ];
   return told
     .filter((each) => each.line !== null && each.line <= doc.lines)

@@ -1,4 +1,4 @@
-"""What GitHub shows beside the lines of a change: workflow commands. What is said is the callers' matter.
+"""Findings as workflow commands: GitHub shows them next to the lines of a change.
 
 Source: GitHub's documentation of workflow commands, "Setting an error message".
 """
@@ -6,12 +6,29 @@ Source: GitHub's documentation of workflow commands, "Setting an error message".
 from __future__ import annotations
 
 import os
+from collections.abc import Iterable
 
+from topospread.answers.finding import Finding
 from topospread.errors import Place
+
+_LEVELS = {"error": "error", "warning": "warning", "hint": "notice"}
+
+
+def github(findings: Iterable[Finding]) -> str:
+    """Return a line for each finding."""
+    return "".join(
+        workflow_command(
+            _LEVELS[each.level],
+            Place(each.file, line=each.line, column=each.column),
+            f"{each.rule} ({each.object})" if each.object else each.rule,
+            each.says,
+        )
+        for each in findings
+    )
 
 
 def workflow_command(level: str, place: Place, title: str, message: str) -> str:
-    """One line; ``level``: error, warning or notice."""
+    """Return one line; `level` is error, warning or notice."""
     properties = {
         "file": os.path.normpath(place.source),
         "line": str(place.line or 1),

@@ -1,0 +1,32 @@
+"""A finding at a place of a file, which the formats for pipelines (junit, github) show."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from msgspec import Meta
+
+from topospread.base import Base
+
+Level = Literal["error", "warning", "hint"]
+
+
+class Finding(Base, frozen=True, kw_only=True):
+    """Something that is wrong, or probably not meant, and its place."""
+
+    level: Annotated[Level, Meta(description="How bad it is.")]
+    rule: Annotated[str, Meta(description="Rule or check that found it.")]
+    says: Annotated[str, Meta(description="The problem in one sentence.")]
+    file: Annotated[str, Meta(description="File as it was given; `-` for standard input.")]
+    line: Annotated[int | None, Meta(description="Line from 1; null if it is not known.")] = None
+    column: Annotated[int | None, Meta(description="Column from 1; null if it is not known.")] = None
+    object: Annotated[str, Meta(description="`KIND NAMESPACE/NAME`; empty if it concerns no object.")] = ""
+
+    @property
+    def where(self) -> str:
+        """The place as editors know it: ``file:line:column``."""
+        return f"{self.file}:{self.line or 1}:{self.column or 1}"
+
+    def __str__(self) -> str:
+        of = f" ({self.object})" if self.file == "-" and self.object else ""
+        return f"{self.where}: {self.level}: {self.says}{of} [{self.rule}]"

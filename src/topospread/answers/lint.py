@@ -1,0 +1,191 @@
+"""The answer of `lint`: is a manifest right?"""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Annotated, Any, ClassVar
+
+from msgspec import Meta, field
+
+from topospread.answer import Answer, Asked
+from topospread.base import Base
+from topospread.errors import Place
+from topospread.linting.problem import Edit
+from topospread.linting.reading import Read, WhyNotRead
+from topospread.linting.rule import SEVERITIES
+from topospread.linting.rule import Finding as FoundProblem
+from topospread.linting.rules import BY_ID
+from topospread.linting.run import LintReport
+from topospread.linting.run import lint as findings_of
+from topospread.sources.text import Text
+
+from .asking import answering
+from .finding import Finding
+from .words import counted
+
+_LONGEST_LINE = 200
+"""Characters of a line that an answer holds. A line may be a whole cluster."""
+
+
+class FieldEdit(Base, frozen=True, kw_only=True):
+    """A change that `--fix` makes."""
+
+    op: Annotated[str, Meta(description="`replace`, `add` or `remove`.")]
+    path: Annotated[str, Meta(description="Field path; `[-]` adds an item at the end of a list.")]
+    value: Annotated[Any, Meta(description="New value; null for remove.")] = None
+
+
+class RenderedPlace(Base, frozen=True, kw_only=True):
+    """A place in the output of Helm or kustomize."""
+
+    of: Annotated[str, Meta(description="Chart or kustomization.")]
+    document: Annotated[int | None, Meta(description="YAML document from 1.")] = None
+    line: Annotated[int | None, Meta(description="Line from 1.")] = None
+    column: Annotated[int | None, Meta(description="Column from 1.")] = None
+
+
+class LintFinding(Finding, frozen=True, kw_only=True):
+    """A finding of a lint rule."""
+
+    document: Annotated[int | None, Meta(description="YAML document of the file, from 1.")] = None
+    field_path: Annotated[str, Meta(description="Field path; empty for the whole object.")] = field(
+        default="", name="field"
+    )
+    text: Annotated[str, Meta(description="The line, shortened; empty if it is not known.")] = ""
+    rendered: Annotated[RenderedPlace | None, Meta(description="Place in what Helm or kustomize made.")] = None
+    fix: Annotated[tuple[FieldEdit, ...], Meta(description="What `--fix` does; empty if it takes a decision.")] = ()
+    link: Annotated[str, Meta(description="Page of the Kubernetes documentation.")] = ""
+
+
+class LintSummary(Base, frozen=True, kw_only=True):
+    """Numbers of a lint run."""
+
+    files: Annotated[int, Meta(description="Files, charts and kustomizations.")]
+    objects: Annotated[int, Meta(description="Objects that were judged.")]
+    errors: Annotated[int, Meta(description="Findings of level error.")]
+    warnings: Annotated[int, Meta(description="Findings of level warning.")]
+    hints: Annotated[int, Meta(description="Findings of level hint.")]
+    ignored: Annotated[int, Meta(description="Findings that comments or settings ignore.")]
+    fixable: Annotated[int, Meta(description="Findings that `--fix` mends.")]
+
+
+class LeftOut(Base, frozen=True, kw_only=True):
+    """A file that was not judged."""
+
+    file: Annotated[str, Meta(description="Name of the file.")]
+    why: Annotated[WhyNotRead, Meta(description="Kind of reason.")]
+
+
+class Lint(Answer, frozen=True, kw_only=True):
+    """The answer of `topospread lint`: is it right? No if a finding is a warning or an error."""
+
+    PAGE: ClassVar[str] = "topospread.render.pages.lint:page"
+
+    findings: Annotated[tuple[LintFinding, ...], Meta(description="Findings in the order of the input.")]
+    summary: Annotated[LintSummary, Meta(description="Numbers.")]
+    left_out: Annotated[tuple[LeftOut, ...], Meta(description="Files that hold no manifest.")]
+    rules: Annotated[tuple[str, ...], Meta(description="Rules that were asked; some need nodes.")]
+
+
+def lint_answer(report: LintReport) -> Lint:
+    """Return the answer of a report."""
+    texts = {text.name: text for _, text in report.read.texts}
+    counts = Counter(each.severity for each in report.findings)
+    summary = LintSummary(
+        files=len(report.read.texts),
+        objects=len(report.read.subjects),
+        errors=counts["error"],
+        warnings=counts["warning"],
+        hints=counts["hint"],
+        ignored=report.ignored,
+        fixable=sum(bool(each.fix) for each in report.findings),
+    )
+    return Lint(
+        kind="Lint",
+        verdict="yes" if report.passed else "no",
+        says=_says(report, summary),
+        on=Asked(kube_version=str(report.given.version)),
+        findings=tuple(lint_finding(each, texts.get(each.text)) for each in report.findings),
+        summary=summary,
+        left_out=tuple(LeftOut(file=name, why=why) for name, why in sorted(report.read.left_out.items())),
+        rules=tuple(sorted(report.asked)),
+    )
+
+
+lint = answering(findings_of, lint_answer)
+
+
+def lint_finding(found: FoundProblem, text: Text | None = None) -> LintFinding:
+    """Return a finding as answers hold it. `text`: the file that it is in."""
+    place = found.place
+    return LintFinding(
+        level=found.severity,
+        rule=found.rule,
+        says=found.message,
+        file=place.source,
+        line=place.line,
+        column=place.column,
+        document=place.document,
+        object=place.object,
+        field_path=place.field,
+        text=_line(text, found.rendered or place),
+        rendered=_rendered(found.rendered),
+        fix=tuple(map(_edit, found.fix)),
+        link=BY_ID[found.rule].link,
+    )
+
+
+def cases(report: LintReport) -> dict[str, list[tuple[str, list[LintFinding]]]]:
+    """Return file → its objects with their findings, as JUnit counts them."""
+    by_subject: dict[int | None, list[LintFinding]] = {}
+    for each in report.judged:
+        key = id(each.subject) if each.subject is not None else None
+        by_subject.setdefault(key, []).append(lint_finding(each.finding))
+    found: dict[str, list[tuple[str, list[LintFinding]]]] = {text.name: [] for _, text in report.read.texts}
+    for subject in report.read.subjects:
+        found[subject.location.text.name].append((subject.label or "document", by_subject.get(id(subject), [])))
+    for name, objects in found.items():
+        own = [each for each in by_subject.get(None, []) if (each.rendered.of if each.rendered else each.file) == name]
+        if own:
+            objects.append(("comments", own))
+    return found
+
+
+def _says(report: LintReport, summary: LintSummary) -> str:
+    """Return how many findings there are, in what, and how many `--fix` mends."""
+    numbers = zip((summary.errors, summary.warnings, summary.hints), SEVERITIES, strict=True)
+    parts = [counted(number, level) for number, level in numbers if number]
+    text = f"{', '.join(parts) or 'no findings'} in {_judged(report.read)}"
+    text += f", {summary.ignored} ignored" if summary.ignored else ""
+    return text + (f" (--fix mends {summary.fixable})" if summary.fixable else "")
+
+
+def _judged(read: Read) -> str:
+    """Return ``3 files`` or ``98 objects of 1 chart``. Objects of files with one object each are not counted apart."""
+    kinds = Counter(source.unit.noun if source.unit is not None else "file" for source, _ in read.texts)
+    of = ", ".join(counted(number, kind) for kind, number in kinds.items()) or counted(0, "file")
+    objects = len(read.subjects)
+    return of if objects == kinds["file"] == kinds.total() else f"{counted(objects, 'object')} of {of}"
+
+
+def _line(text: Text | None, place: Place) -> str:
+    """Return the line of a place, the part around the column if it is long."""
+    if text is None or place.line is None:
+        return ""
+    start, end = text.bounds(place.line)
+    column = place.column or 1
+    if end - start > _LONGEST_LINE and column > _LONGEST_LINE // 2:
+        start += column - _LONGEST_LINE // 4
+    # A character has up to four bytes; where one is cut, nothing is shown of it.
+    part = text.data[start : min(end, start + 4 * _LONGEST_LINE)].rstrip()
+    return part.decode("utf-8", "ignore").replace("\t", " ")[:_LONGEST_LINE]
+
+
+def _rendered(place: Place | None) -> RenderedPlace | None:
+    if place is None:
+        return None
+    return RenderedPlace(of=place.source, document=place.document, line=place.line, column=place.column)
+
+
+def _edit(edit: Edit) -> FieldEdit:
+    return FieldEdit(op=edit.op, path=edit.path, value=edit.value)

@@ -1,0 +1,65 @@
+"""JUnit XML, as pipelines show test results: a suite for each file, a test for each object or check."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from xml.etree import ElementTree
+
+from topospread.answers.finding import Finding
+
+Case = tuple[str, Sequence[Finding]]
+"""Name of an object or check, and its findings."""
+
+
+def junit(name: str, suites: Mapping[str, Iterable[Case]]) -> str:
+    """Return the report.
+
+    A test without warnings and errors passes, with its hints as output. Each warning and error is a test that fails.
+
+    Args:
+        name: the command.
+        suites: file → its tests.
+    """
+    root = ElementTree.Element("testsuites", name=name)
+    for file, cases in suites.items():
+        suite = ElementTree.SubElement(root, "testsuite", name=file)
+        for label, findings in cases:
+            _add(suite, label, findings)
+    return junit_text(root)
+
+
+def _add(suite: ElementTree.Element, label: str, findings: Sequence[Finding]) -> None:
+    file = suite.get("name", "")
+    bad = [each for each in findings if each.level != "hint"]
+    for finding in bad:
+        case = ElementTree.SubElement(suite, "testcase", name=f"{label}: {finding.rule}", classname=file)
+        failure = ElementTree.SubElement(case, "failure", message=xml_safe(finding.says), type=finding.level)
+        failure.text = xml_safe(str(finding))
+    if not bad:
+        case = ElementTree.SubElement(suite, "testcase", name=label, classname=file)
+        if findings:
+            ElementTree.SubElement(case, "system-out").text = "\n".join(xml_safe(str(each)) for each in findings)
+
+
+def junit_text(root: ElementTree.Element) -> str:
+    """Return a ``testsuites`` element as text, with the numbers of its tests and failures."""
+    tests = failures = 0
+    for suite in root:
+        failed = len(suite.findall("testcase/failure"))
+        _count(suite, len(suite), failed)
+        tests, failures = tests + len(suite), failures + failed
+    _count(root, tests, failures)
+    ElementTree.indent(root)
+    return ElementTree.tostring(root, encoding="unicode", xml_declaration=False).join(
+        ('<?xml version="1.0" encoding="UTF-8"?>\n', "\n")
+    )
+
+
+def _count(element: ElementTree.Element, tests: int, failures: int) -> None:
+    for name, number in (("tests", tests), ("failures", failures), ("errors", 0)):
+        element.set(name, str(number))
+
+
+def xml_safe(text: str) -> str:
+    """Return text without characters that XML cannot hold. Control characters are gone; half surrogates may be left."""
+    return text.encode("utf-8", "replace").decode()
