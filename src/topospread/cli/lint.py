@@ -37,7 +37,6 @@ Examples:
   topospread lint deploy/ --on snapshot.json --kube-version 1.32
   topospread lint app.yaml --diff
   topospread lint deploy/ -o sarif > topospread.sarif
-  topospread lint chart/ --helm-values prod.yaml
 """
 
 
