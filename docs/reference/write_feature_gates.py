@@ -45,19 +45,12 @@ What becomes of a pod that is created is compared with the API server's own code
 
 ```console
 $ topospread simulate -f docs/reference/min-domains.yaml --on zones=3,nodes=6 --kube-version 1.26
-default/web  Deployment · 6 replicas · 6 placed
-  → node-1, node-2, node-3, node-4, node-5, node-6
-  topology.kubernetes.io/zone  hard  maxSkew 1  skew 0
-    zone-a  0 → 2  ██  2 nodes
-    zone-b  0 → 2  ██  2 nodes
-    zone-c  0 → 2  ██  2 nodes
-
+yes: all 6 pods find nodes (6 nodes)
 warning: minDomains is dropped by the API server (its feature gate
-  MinDomainsInPodTopologySpread is off): Deployment default/web
-note: ReplicaSets that do not exist yet are made up: their pod-template-hash is
-  not the one that the Deployment controller will give them
+         MinDomainsInPodTopologySpread is off): Deployment default/web
 
-6 pods placed on 6 nodes, nothing pending
+WORKLOAD     PLACED  zone-a  zone-b  zone-c  SKEW  MAX
+default/web     6/6       2       2       2     0    1
 ```
 """
 

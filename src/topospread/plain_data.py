@@ -12,20 +12,20 @@ from topospread.base import json_text
 
 _FORMS = {
     "Comparison": ("comparison_json", "comparison_json"),
-    "Description": ("description", "description_json"),
-    "Design": ("design", "design_json"),
     "EachDrill": ("drill_each", "each_json"),
     "DrillCheck": ("drill_check", "check_json"),
     "Drill": ("drill_json", "drill_json"),
     "Explanation": ("explanation_json", "explanation_json"),
     "Incident": ("incident", "incident_json"),
-    "Orders": ("orders", "orders_json"),
-    "Review": ("review_json", "review_json"),
-    "Simulation": ("json", "simulation_json"),
-    "Traffic": ("traffic", "traffic_json"),
     "SpreadStatus": ("status_json", "status_json"),
 }
 """Class → the module of `report` and its function."""
+_ANSWERS = {
+    "Orders": ("orders", "orders_answer"),
+    "Simulation": ("simulation", "simulation_answer"),
+    "Traffic": ("traffic", "traffic_of"),
+}
+"""Class → the module of `answers` and its function."""
 
 
 class PlainData:
@@ -41,7 +41,15 @@ class PlainData:
         """The result as the text that the command writes with ``-o json``."""
         return json_text(self.to_dict())
 
+    def answer(self, *restricted: str | None) -> Any:
+        """Return the answer that the command writes: with its verdict, causes and page."""
+        module, name = _ANSWERS[type(self).__name__]
+        return getattr(import_module(f"topospread.answers.{module}"), name)(self, *restricted)
+
     def _form(self, *restricted: str | None) -> dict[str, Any]:
+        if type(self).__name__ in _ANSWERS:
+            built: dict[str, Any] = self.answer(*restricted).to_dict()
+            return built
         module, name = _FORMS[type(self).__name__]
         found: dict[str, Any] = getattr(import_module(f"topospread.report.{module}"), name)(self, *restricted)
         return found

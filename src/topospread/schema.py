@@ -16,11 +16,16 @@ from topospread.atomic_file import write_file
 from topospread.base import json_text
 
 ANSWERS: dict[str, str] = {
+    "Orders": "topospread.answers.orders",
+    "Simulation": "topospread.answers.simulation",
     "Capacity": "topospread.answers.capacity",
     "ConfigValidate": "topospread.answers.config_validate",
     "Lint": "topospread.answers.lint",
     "Rebalance": "topospread.answers.rebalance",
+    "Plan": "topospread.answers.plan",
     "PromiseCheck": "topospread.answers.promise_check",
+    "PromiseDesign": "topospread.answers.promise_design",
+    "PromiseShow": "topospread.answers.promise_show",
 }
 """Kind of answer → module that has its struct, of the same name."""
 

@@ -94,7 +94,7 @@ def test_capacity_is_what_the_command_writes() -> None:
 
 def test_traffic_is_what_the_command_writes_of_it() -> None:
     shop, cluster = ROOT / "docs/how-to/traffic/shop.yaml", "zones=3,nodes=6"
-    given = ["--on", cluster, "--traffic", "--clients", "deploy/web", "--price", "0.02", "-o", "json"]
+    given = ["--on", cluster, "--traffic", "--clients", "deploy/web", "--price", "0.02"]
     simulation = topospread.simulate(shop, cluster=cluster, keep_after=True)
     found = topospread.traffic(simulation.after, clients=["deploy/web"], price=0.02)
     assert found.to_dict() == json.loads(written("simulate", "-f", shop, *given))["traffic"]

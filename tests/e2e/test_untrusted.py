@@ -15,6 +15,11 @@ from tests.e2e.test_plan import APP, CLUSTER, ZONE, commit, git
 ROOT = Path(__file__).parent.parent.parent
 TOPOSPREAD = Path(sys.executable).parent / "topospread"
 SECRET = "eyJhbGciOiJSUzI1NiJ9.hunter2"
+LIMITED = """
+import os, resource, sys
+resource.setrlimit(resource.RLIMIT_AS, (1 << 30, 1 << 30))
+os.execv(sys.executable, [sys.executable, *sys.argv[1:]])
+"""
 FIXABLE = APP % (3, "failure-domain.beta.kubernetes.io/zone")
 Done = subprocess.CompletedProcess[str]
 
@@ -216,6 +221,17 @@ def test_errors_do_not_quote_a_file_that_is_no_manifest(checkout: Path, content:
         assert "111111" not in done.stdout + done.stderr, words
 
 
+def test_names_of_folders_and_unknown_options_begin_no_line(checkout: Path) -> None:
+    forged = "a\nyes: all is well"
+    (checkout / forged).mkdir()
+    for words in (("drill", "--check", "-f", forged), ("lint", "--", f"--{forged}"), ("lint", f"--{forged}")):
+        done = run(checkout, *words)
+        assert done.returncode == 2
+        assert "\nyes" not in done.stdout + done.stderr, words
+    unknown = run(checkout, "simulate", "-f", "app.yaml", "--on", "nowhere")
+    assert "\n    zones=3 " in unknown.stderr
+
+
 def test_a_file_does_not_pass_for_an_option(checkout: Path) -> None:
     (checkout / "app.yaml").write_text(FIXABLE)
     (checkout / "--fix").write_text("")
@@ -223,6 +239,30 @@ def test_a_file_does_not_pass_for_an_option(checkout: Path) -> None:
     assert done.returncode == 2
     assert "--fix is an option and a file here; write -- before paths" in done.stderr
     assert (checkout / "app.yaml").read_text() == FIXABLE
+    (checkout / "--").write_text("")
+    assert run(checkout, "lint", "app.yaml", "--fix", "--").returncode == 2
+    assert (checkout / "app.yaml").read_text() == FIXABLE
+
+
+@pytest.mark.parametrize("leaf", ["blob", "nothing"])
+def test_trees_that_hold_each_other_end(checkout: Path, leaf: str) -> None:
+    """Ten trees of ten entries each are a commit of ten thousand million files."""
+
+    def printed(*words: str, given: str = "") -> str:
+        named = ("git", "-c", "user.name=a", "-c", "user.email=a")
+        done = subprocess.run([*named, *words], cwd=checkout, input=given, capture_output=True, text=True, check=True)
+        return done.stdout.strip()
+
+    blob = printed("rev-parse", "HEAD:app.yaml")
+    entries = "".join(f"100644 blob {blob}\ta{number}.yaml\n" for number in range(10)) if leaf == "blob" else ""
+    for _ in range(10):
+        tree = printed("mktree", given=entries)
+        entries = "".join(f"040000 tree {tree}\td{number}\n" for number in range(10))
+    bomb = printed("commit-tree", "-m", "a", tree)
+    limited = [sys.executable, "-c", LIMITED, TOPOSPREAD, "plan", "HEAD", bomb, *CLUSTER]
+    done = subprocess.run(limited, cwd=checkout, capture_output=True, text=True, check=False)
+    assert done.returncode == 2
+    assert "there are too many" in done.stderr
 
 
 def step_of_the_action(number: int) -> str:

@@ -63,6 +63,11 @@ HOSTILE_TEXTS = (
     "1Ei",
     "-0",
     "9" * 400,
+    "9" * 5000,
+    f"{'9' * 400}%",
+    f"{'9' * 5000}s",
+    "٣",
+    "²",
     "0x10",
     "1970-01-01T00:00:00Z",
     "9999-99-99T99:99:99Z",
@@ -386,11 +391,11 @@ _COMMANDS: dict[str, tuple[Callable[[random.Random], list[str]], tuple[Option, .
             lambda draw: ["--compare-config", "config.yaml"],
             lambda draw: ["--compare-kube-version", "1.25"],
             lambda draw: ["--save", "saved.json"],
-            lambda draw: ["--html", "page.html"],
+            lambda draw: ["-o", "html=page.html"],
             lambda draw: ["--autoscale", "max"],
             lambda draw: ["--run-cron-job", draw.choice(("tick", _word(draw)))],
         ),
-        _output("table", "wide", "summary", "json", "yaml", "name"),
+        _output("text", "wide", "json", "yaml", "md", "name"),
     ),
     "why": (
         lambda draw: [
@@ -427,7 +432,7 @@ _COMMANDS: dict[str, tuple[Callable[[random.Random], list[str]], tuple[Option, .
     "plan": (
         lambda draw: ["cluster.yaml", "app.yaml"],
         (*_PLACING, *_SCALE, *_COLOUR, lambda draw: ["--no-lint"]),
-        _output("table", "wide", "json", "yaml", "markdown"),
+        _output("text", "wide", "json", "yaml", "md", "html"),
     ),
     "status": (
         lambda draw: ["-f", "MANIFESTS"],
@@ -510,7 +515,7 @@ _COMMANDS: dict[str, tuple[Callable[[random.Random], list[str]], tuple[Option, .
             "50",
         ],
         _PLACING,
-        _output("table", "json", "yaml"),
+        _output("text", "wide", "json", "yaml", "md", "html", "svg"),
     ),
     "promise design": (
         lambda draw: [
@@ -521,13 +526,11 @@ _COMMANDS: dict[str, tuple[Callable[[random.Random], list[str]], tuple[Option, .
             "50",
             "--tries",
             "5",
-            "--survive",
-            draw.choice(("zone", "node")),
-            "--left",
-            "1",
+            "--want",
+            draw.choice(("zone-loss>=1", "node-loss>=50%", _word(draw))),
         ],
-        _PLACING,
-        _output("json", "yaml", "table"),
+        (*_PLACING, lambda draw: ["--out", "patches"]),
+        _output("text", "wide", "json", "yaml", "md", "html", "svg"),
     ),
     "why --audit": (
         lambda draw: ["audit.jsonl", "--on", "before.json"],

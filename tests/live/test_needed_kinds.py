@@ -143,7 +143,7 @@ def test_what_may_not_be_read_is_named_by_each_command(audited: tuple[ControlPla
     for words in (
         ("status", "-o", "summary"),
         ("status", "-o", "json"),
-        ("simulate", "-f", str(app), "-o", "summary"),
+        ("simulate", "-f", str(app)),
         ("why", "web"),
         ("capacity", "deploy/there"),
         ("drill", "--fail", "node=n0", "-o", "summary"),

@@ -6,6 +6,8 @@ import re
 from collections.abc import Collection, Iterable
 from functools import lru_cache
 
+from topospread.whole_number import whole_number
+
 _NUMBER = re.compile(r"(\d+)")
 
 
@@ -30,7 +32,8 @@ def in_order(names: Iterable[str]) -> list[str]:
 @lru_cache(maxsize=1 << 17)
 def natural(name: str) -> tuple[tuple[int, str], ...]:
     """Return a key that sorts numbers within names by their value. Node names are looked up often, hence the cache."""
-    return tuple((int(part), "") if part.isdecimal() else (-1, part) for part in _NUMBER.split(name))
+    numbers = ((part, whole_number(part)) for part in _NUMBER.split(name))
+    return tuple((-1, part) if number is None else (number, "") for part, number in numbers)
 
 
 def joined(parts: Iterable[str]) -> str:

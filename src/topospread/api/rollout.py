@@ -9,16 +9,16 @@ pkg/controller/daemon/util/daemonset_util.go (``UnavailableCount``, ``SurgeCount
 from __future__ import annotations
 
 import math
-import re
 
 import msgspec
 
+from topospread.api.label_syntax import quoted
 from topospread.errors import InputError
+from topospread.whole_number import whole_number
 
 from .workload import DaemonSet, Deployment, StatefulSet
 
 _DEFAULT = "25%"
-_PERCENTAGE = re.compile(r"[0-9]+%")
 
 
 class Strategy(msgspec.Struct, frozen=True):
@@ -83,8 +83,9 @@ def _number(value: int | str | None, replicas: int, *, up: bool, default: int | 
     given = default if value is None else value
     if isinstance(given, int):
         return given
-    if not _PERCENTAGE.fullmatch(given):
+    number = whole_number(given.removesuffix("%")) if given.endswith("%") else None
+    if number is None:
         words = "a valid percent string must be a numeric string followed by an ending '%'"
-        raise InputError(f"{given!r} of a rolling update: {words}")
-    share = int(given.removesuffix("%")) * replicas / 100
+        raise InputError(f"{quoted(given)} of a rolling update: {words}")
+    share = number * replicas / 100
     return math.ceil(share) if up else math.floor(share)

@@ -13,7 +13,7 @@ from typing import Any
 import click
 from click.shell_completion import shell_complete
 
-from topospread.errors import InputError, TopospreadError, UsageError
+from topospread.errors import TopospreadError, UsageError
 from topospread.text import message_lines, one_line
 from topospread.version import __version__
 
@@ -120,10 +120,8 @@ def _exit_code() -> int:
         code = _say("interrupted", INTERRUPTED)
     except click.ClickException as error:
         code = _say(f"error: {_usage(error)}", BAD_INPUT)
-    except InputError as error:
-        code = _say(f"error: {message_lines(str(error))}", BAD_INPUT)
     except TopospreadError as error:
-        code = _say(f"error: {error}", BAD_INPUT)
+        code = _say(f"error: {message_lines(str(error))}", BAD_INPUT)
     except BrokenPipeError:
         _discard_output()
         code = PIPE_CLOSED
@@ -159,7 +157,7 @@ def _discard_output() -> None:
 
 
 def _usage(error: click.ClickException) -> str:
-    message = error.format_message()
+    message = message_lines(error.format_message())
     context = error.ctx if isinstance(error, click.UsageError) else None
     return f"{message}\nTry '{context.command_path} --help'." if context else message
 
@@ -192,7 +190,7 @@ def _refuse_files_as_options(words: list[str]) -> None:
     Raises:
         UsageError: if an option is a file, too.
     """
-    for word in [] if "--" in words else words:
+    for word in words[: words.index("--")] if "--" in words else words:
         if word.startswith("-") and word != "-" and os.path.lexists(word):
             from topospread.sources.text import shown_path
 

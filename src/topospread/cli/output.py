@@ -100,7 +100,7 @@ def check_outputs(given: Mapping[str, Any]) -> None:
 
 def wants(given: Mapping[str, Any], *formats: str) -> bool:
     """Return whether one of these formats is asked for."""
-    return any(name in formats for name, _ in given["outputs"])
+    return any(name in formats for name, _ in given.get("outputs", ()))
 
 
 def write_answer(answer: Answer, given: Mapping[str, Any], others: Mapping[str, Writer] | None = None) -> int:
@@ -123,6 +123,12 @@ def write_answer(answer: Answer, given: Mapping[str, Any], others: Mapping[str, 
         else:
             (show_commands if name == "github" else show)(text)
     return code_of(answer.verdict, given)
+
+
+def prints_page(given: Mapping[str, Any]) -> bool:
+    """Return whether the page, with its warnings, goes to standard output."""
+    printed = [name for name, path in given["outputs"] if not path]
+    return not printed or printed[0] in ("text", "wide", "md", "html")
 
 
 def code_of(verdict: Word, given: Mapping[str, Any]) -> int:

@@ -15,6 +15,7 @@ from topospread.text import escape_control_characters
 
 from .anonymous_options import anonymous_options, read_salt
 from .inputs import PATH, file_words
+from .output import wants
 
 if TYPE_CHECKING:
     from topospread.api.inventory import Inventory
@@ -24,13 +25,14 @@ if TYPE_CHECKING:
 
 F = TypeVar("F", bound=Callable[..., Any])
 
-_ANONYMOUS = anonymous_options("Replace private names in the files that are written.")
+page_options = anonymous_options("Replace private names in the page and in the saved cluster.")
+"""Options of a command whose ``-o html`` is the interactive page."""
 
 
 def html_options(command: F) -> F:
     """Add the options of a command that also writes a report."""
     option = click.option("--html", metavar="FILE", type=PATH, help="Write a page to look at, as one file, too.")
-    return option(_ANONYMOUS(command))
+    return option(page_options(command))
 
 
 class ReportWish(msgspec.Struct, frozen=True):
@@ -56,14 +58,17 @@ def check_html(given: Mapping[str, Any]) -> None:
         InputError: if the salt file cannot be read.
     """
     read_salt(given)
-    if given["anonymous"] and given.get("graph"):
-        raise UsageError("--graph cannot be combined with --anonymous: the picture shows names")
-    if given["html"]:
+    drawn = given.get("graph") or wants(given, "svg")
+    if given["anonymous"] and drawn:
+        option = "--graph" if given.get("graph") else "-o svg"
+        raise UsageError(f"{option} cannot be combined with --anonymous: the picture shows names")
+    if given.get("html") or wants(given, "html"):
         from topospread.web.extra import require_web
 
         require_web()
     elif given["anonymous"] and not given.get("save"):
-        raise UsageError("--anonymous requires a file: " + ("--html or --save" if "save" in given else "--html"))
+        html = "--html" if "html" in given else "-o html=FILE"
+        raise UsageError(f"--anonymous requires a file: {f'{html} or --save' if 'save' in given else html}")
 
 
 def options_of(by: ControlPlane, configuration: Configuration | None) -> SimulationOptions:
@@ -89,13 +94,21 @@ def write_html(given: Mapping[str, Any], wish: ReportWish) -> None:
         InputError: the file cannot be written.
         UsageError: a drill's steps have names, which the page of an anonymous cluster cannot show.
     """
-    if not given["html"]:
-        return
+    if given["html"]:
+        write_file(given["html"], escape_control_characters(html_text(given, wish)))
+
+
+def html_text(given: Mapping[str, Any], wish: ReportWish) -> str:
+    """Return the interactive page as one file.
+
+    Raises:
+        UsageError: if a drill's steps have names, which the page of an anonymous cluster cannot show.
+    """
     from topospread.drills.steps import Apply
 
     applied = [str(each) for each in wish.steps if isinstance(each, Apply)]
     if applied:
-        raise UsageError(f"--html: {applied[0]}: a page plays no steps that apply files")
+        raise UsageError(f"-o html: {applied[0]}: a page plays no steps that apply files")
     from topospread.sources.anonymous import anonymous
     from topospread.web.report import ReportView, report
     from topospread.web.served import InputWords, ServedCluster
@@ -105,7 +118,7 @@ def write_html(given: Mapping[str, Any], wish: ReportWish) -> None:
     )
     if given["anonymous"]:
         if wish.steps:
-            raise UsageError("--html --anonymous: steps of a drill contain names; make the cluster anonymous first")
+            raise UsageError("--anonymous: steps of a drill contain names; make the cluster anonymous first")
         kept = {key: value for key, value in wish.shown.items() if key == "at"}
         wish = with_fields(wish, inventory=anonymous(wish.inventory, read_salt(given)), shown=kept)
         name = "an anonymous cluster"
@@ -115,5 +128,4 @@ def write_html(given: Mapping[str, Any], wish: ReportWish) -> None:
         else (*file_words(*given["paths"]), *(["--on", given["cluster"]] if given["cluster"] else []))
     )
     served = ServedCluster.begin(wish.inventory, wish.options, InputWords(name, words))
-    text = report(served, ReportView(wish.steps, wish.shown))
-    write_file(given["html"], escape_control_characters(text))
+    return report(served, ReportView(wish.steps, wish.shown))

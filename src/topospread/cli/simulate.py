@@ -10,7 +10,6 @@ import click
 
 from topospread.errors import UsageError
 
-from .exit_code import allow_unknown_option, exit_code
 from .inputs import (
     AUTOSCALE,
     POOLS,
@@ -28,7 +27,8 @@ from .inputs import (
     traffic_options,
 )
 from .live_options import access_options
-from .report_file import ReportWish, check_html, html_options, options_of, write_html
+from .output import check_outputs, code_of, output_options, prints_page, wants, write_answer
+from .report_file import ReportWish, check_html, html_text, options_of, page_options
 from .saved import check_saved, saved_option, write_saved
 from .terminal import layout, progress, show, warn, written
 from .usage import Explained
@@ -62,7 +62,6 @@ Examples:
 
 _COMPARED = "Show only what another setting changes."
 SAMPLING = click.Choice(["all", "kube"])
-FORMATS = click.Choice(["table", "wide", "summary", "json", "yaml", "name"])
 
 
 @click.command(cls=Explained, help=HELP)
@@ -85,19 +84,17 @@ FORMATS = click.Choice(["table", "wide", "summary", "json", "yaml", "name"])
 @click.option("--no-preemption", is_flag=True, help="Evict nothing for more important pods.")
 @POOLS
 @traffic_options
-@html_options
+@page_options
 @saved_option("Write the cluster with what was placed, as a snapshot.")
-@allow_unknown_option
 @namespace_options("Show")
-@click.option(
-    "-o", "--output", type=FORMATS, default="table", metavar="FORMAT", help="table, wide, summary, json, yaml or name."
-)
+@output_options("name")
 def simulate(**given: Any) -> int:
     """Run the simulation; 1 when pods stay pending, or when a comparison leaves pods pending that were placed."""
     given["scale"] = parse_scale(given)
     given["cron_jobs"] = parse_cron_jobs(given)
     given["pools"] = given_pools(given)
     given["traffic"] = asked_traffic(given)
+    check_outputs(given)
     check_html(given)
     by = read_control_plane(given)
     side = (by, read_configuration(given["config_path"], by.scheduler), given["sampling"])
@@ -115,9 +112,7 @@ def simulate(**given: Any) -> int:
     result = _simulated(given, inventory, side)
     if other is None:
         write_saved(result.after, given, by)
-        write_html(given, ReportWish(inventory, _as_given(given, side), shown={"at": "1"}))
-        show(_text(result, given, by))
-        return exit_code(result.verdict, allow_unknown=given["allow_unknown"])
+        return _answered(result, given, inventory, side)
     from topospread.config.difference import differences
     from topospread.simulation.causes import to_watch, with_causes
     from topospread.simulation.comparison import compare
@@ -153,12 +148,11 @@ def _in_orders(given: dict[str, Any], inventory: Inventory, side: Side) -> int:
     Raises:
         UsageError: it is to be compared, or shown in a way that has no ranges.
     """
-    from topospread.report.orders import orders_summary, orders_text
+    from topospread.answers.orders import orders_answer
     from topospread.simulation.orders import simulate_orders
     from topospread.simulation.run import SimulationOptions
 
-    output, namespace = given["output"], shown_namespace(given)
-    if given["compare_config"] or given["compare_version"] or given["compare_sampling"] or output == "name":
+    if given["compare_config"] or given["compare_version"] or given["compare_sampling"] or wants(given, "name"):
         raise UsageError("--orders gives ranges: no comparison and no -o name beside it")
     if given["traffic"] is not None:
         raise UsageError("--traffic is of one simulation: no --orders beside it")
@@ -179,12 +173,7 @@ def _in_orders(given: dict[str, Any], inventory: Inventory, side: Side) -> int:
     )
     with progress("placing") as bar:
         found = simulate_orders(inventory, given["orders"], options, bar)
-    if output in ("json", "yaml"):
-        show(written(found.to_dict(namespace), output))
-    else:
-        write = orders_summary if output == "summary" else orders_text
-        show(write(found, layout(given["color"], wide=output == "wide"), namespace))
-    return exit_code(found.verdict, allow_unknown=given["allow_unknown"])
+    return write_answer(orders_answer(found, shown_namespace(given)), given)
 
 
 def _in_force(side: Side) -> Configuration:
@@ -225,8 +214,8 @@ def _other(given: dict[str, Any], side: Side) -> tuple[tuple[str, str], Side] | 
     path, version, sampling = given["compare_config"], given["compare_version"], given["compare_sampling"]
     if path is None and version is None and sampling is None:
         return None
-    if given["output"] == "name":
-        raise UsageError("a comparison has no -o name; use table, wide, json or yaml")
+    if wants(given, "name", "md", "html", "svg") or any(path for _, path in given["outputs"]):
+        raise UsageError("a comparison is printed as -o text, wide, json or yaml")
     if given["traffic"] is not None:
         raise UsageError("--traffic is of one simulation: no comparison beside it")
     by, configuration, own_sampling = side
@@ -245,28 +234,27 @@ def _other(given: dict[str, Any], side: Side) -> tuple[tuple[str, str], Side] | 
 
 
 def _comparison_text(comparison: Comparison, given: dict[str, Any]) -> str:
-    from topospread.report.comparison import comparison_summary, comparison_text
+    from topospread.report.comparison import comparison_text
 
-    output, namespace = given["output"], shown_namespace(given)
-    if output in ("json", "yaml"):
-        return written(comparison.to_dict(namespace), output)
-    write = comparison_summary if output == "summary" else comparison_text
-    return write(comparison, layout(given["color"], wide=output == "wide"), namespace)
+    namespace = shown_namespace(given)
+    if wants(given, "json", "yaml"):
+        return written(comparison.to_dict(namespace), given["outputs"][0][0])
+    return comparison_text(comparison, layout(given["color"], wide=wants(given, "wide")), namespace)
 
 
-def _text(result: Simulation, given: dict[str, Any], by: ControlPlane) -> str:
-    from topospread.report.json import names
-    from topospread.report.table import summary, table
+def _answered(result: Simulation, given: dict[str, Any], inventory: Inventory, side: Side) -> int:
+    """Write the answer in every format that is asked for; return the exit code."""
+    from topospread.answers.simulation import names, simulation_answer
+    from topospread.answers.traffic import traffic_of
 
-    output, namespace, color = given["output"], shown_namespace(given), given["color"]
-    found = expected_traffic(result.after, given["traffic"], by)
-    if output in ("table", "wide", "summary"):
-        from topospread.report.traffic import with_traffic
-
-        write = summary if output == "summary" else table
-        drawn = layout(color, wide=output == "wide")
-        return with_traffic(write(result, drawn, namespace), found, drawn)
-    warn(result.warnings)
-    if output == "name":
-        return names(result, namespace)
-    return written(result.to_dict(namespace) | ({"traffic": found.to_dict()} if found else {}), output)
+    namespace = shown_namespace(given)
+    if not prints_page(given):
+        warn(result.warnings)
+    if [name for name, _ in given["outputs"]] == ["name"] and not given["outputs"][0][1]:
+        show(names(result, namespace))  # of 5,000 nodes the answer itself takes long
+        return code_of(result.verdict, given)
+    found = expected_traffic(result.after, given["traffic"], side[0])
+    answer = simulation_answer(result, namespace, traffic=traffic_of(found) if found is not None else None)
+    wish = ReportWish(inventory, _as_given(given, side), shown={"at": "1"})
+    others = {"html": lambda: html_text(given, wish), "name": lambda: names(result, namespace)}
+    return write_answer(answer, given, others)

@@ -17,6 +17,9 @@ from topospread.config.schema import Problems, describe, summary
 from topospread.config.versions import KubeVersion
 from topospread.errors import ConfigError, DecodeError, Place
 
+_MOST_PROFILES = 1000
+"""kube-scheduler has no limit; each profile takes a quarter of a millisecond."""
+
 Args = dict[str, Any]
 
 
@@ -72,9 +75,11 @@ def decode(data: Any, kube_version: KubeVersion, place: Place | None = None) -> 
     version = api.source_version(kube_version)
     problems: Problems = []
     fields = configuration(api, version).decode(data, "", problems)
+    given = fields.pop("profiles", ())
+    if len(given) > _MOST_PROFILES:
+        raise ConfigError(f"{len(given)} profiles, and the most is {_MOST_PROFILES}", place.at("profiles"))
     profiles = tuple(
-        _profile(entry, f"profiles[{index}]", (api, version), problems)
-        for index, entry in enumerate(fields.pop("profiles", ()))
+        _profile(entry, f"profiles[{index}]", (api, version), problems) for index, entry in enumerate(given)
     )
     if problems:
         raise DecodeError(*summary(problems, place))

@@ -17,6 +17,8 @@ _UNITS = {
     "m": 60 * 10**9,
     "h": 3600 * 10**9,
 }
+_LONGEST = 100
+"""Characters: more are no text of Go's, and digits by the thousand are slow to read."""
 _FORM = re.compile(r"[-+]?(?:(?:\d+\.?\d*|\.\d+)(?:ns|us|µs|μs|ms|s|m|h))+", re.ASCII)
 _PART = re.compile(r"(\d*)\.?(\d*)(ns|us|µs|μs|ms|s|m|h)", re.ASCII)
 
@@ -25,7 +27,7 @@ def parse_duration(text: str) -> int | None:
     """Nanoseconds of ``1h30m``, ``-1.5s`` or ``0``; ``None`` when it is not a duration or does not fit."""
     if text in ("0", "+0", "-0"):
         return 0
-    if not _FORM.fullmatch(text):
+    if len(text) > _LONGEST or not _FORM.fullmatch(text):
         return None
     total = 0
     for whole, fraction, unit in _PART.findall(text):

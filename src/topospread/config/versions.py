@@ -7,7 +7,7 @@ from functools import total_ordering
 
 from topospread.errors import ConfigError, Place
 
-_FORM = re.compile(r"v?(\d+)\.(\d+)(?:\.\d+)?(?:[-+].*)?")
+_FORM = re.compile(r"v?([0-9]{1,9})\.([0-9]{1,9})(?:\.\d+)?(?:[-+].*)?")
 
 
 @total_ordering

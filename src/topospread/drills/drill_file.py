@@ -10,7 +10,7 @@ from typing import Any
 from topospread.errors import Place, UsageError
 from topospread.sources.files import Source, read_text
 from topospread.sources.roots import is_within, leaves, root_of
-from topospread.sources.text import Text
+from topospread.sources.text import Text, shown_path
 from topospread.sources.yaml import read_documents
 
 from .drill_settings import FIELDS, DrillInput, DrillSettings, read_manifests, read_settings
@@ -97,7 +97,7 @@ def find_drills(
         root = root_of(path)
         own = [drill for file in _files(path, root) for drill in _drills(file, root, named=file == path)]
         if not own:
-            raise UsageError(f"{path}: there is no drill in it (apiVersion: {API_VERSION}, kind: Drill)")
+            raise UsageError(f"{shown_path(path)}: there is no drill in it (apiVersion: {API_VERSION}, kind: Drill)")
         found += own
     return [_allowed(each, helm_in_kustomizations, network) for each in found]
 

@@ -12,6 +12,7 @@ from topospread.api.meta import Annotations
 from topospread.api.workload import DaemonSet, Deployment, StatefulSet, StatefulSetStatus
 from topospread.errors import UsageError
 from topospread.sources.collection import applied
+from topospread.whole_number import whole_number
 from topospread.workloads.revisions import canonical, revision_hash
 from topospread.workloads.scale import the_workload
 
@@ -153,7 +154,7 @@ def _as_new_revision(item: Rolled) -> Rolled:
 def _generation(item: Rolled) -> int:
     annotations = item.metadata.annotations
     text = annotations.template_generation if annotations is not None else None
-    return int(text) if text and text.isdecimal() else 1
+    return whole_number(text) or 1
 
 
 def _with_generation(item: DaemonSet, generation: int) -> DaemonSet:

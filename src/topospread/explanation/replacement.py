@@ -9,6 +9,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from topospread.api.pod import Pod
+from topospread.whole_number import whole_number
 from topospread.workloads.draft import in_scheduling_order
 from topospread.workloads.planned import QueuedPod, Workload
 
@@ -88,5 +89,5 @@ def _one_by_one(
 
 
 def _ordinal(name: str) -> int:
-    last = name.rpartition("-")[2]
-    return int(last) if last.isdecimal() else -1
+    ordinal = whole_number(name.rpartition("-")[2])
+    return -1 if ordinal is None else ordinal

@@ -9,10 +9,12 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Iterator
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Sequence
 from difflib import get_close_matches
+from itertools import accumulate
 from typing import Final
+
+import msgspec
 
 from topospread.errors import Place
 from topospread.sources.text import Text, printable
@@ -22,34 +24,44 @@ from .layout import Layouts
 from .lint_input import LintSubject
 
 ANNOTATION: Final = "topospread.dev/ignore"
+_LONGEST_ANNOTATION: Final = 1 << 18
+"""The API server refuses an object with longer annotations."""
+_MOST_NAMED: Final = 3
 _COMMENT: Final = re.compile(r"#\s*topospread:\s*ignore\b(.*)")
 _ENTRY: Final = re.compile(r"\s*([\w-]+(?:\s*,\s*[\w-]+)*)(?:\s*:|\s|$)\s*(.*)")
 _BETWEEN: Final = re.compile(r"\s*(#.*|---\s*(#.*)?)?")
 
 
-@dataclass(eq=False, slots=True)
-class Ignore:
+class Scope(msgspec.Struct, eq=False):
+    """What the ignores at one place cover.
+
+    Attributes:
+        lines: the lines that they cover; none for an annotation, which covers its object.
+        rules: the rules that are not to be reported there.
+        used: those of them that have kept something from being reported.
+        above: the nearest scope that begins before this one and had not ended there.
+    """
+
+    lines: range = range(0)
+    rules: set[str] = msgspec.field(default_factory=set)
+    used: set[str] = msgspec.field(default_factory=set)
+    above: Scope | None = None
+
+
+class Ignore(msgspec.Struct, eq=False):
     """What one comment, or one entry of an annotation, says.
 
     Attributes:
         rules: ids of the rules that are not to be reported.
         reason: why, "" when nothing is said.
         place: where it stands.
-        lines: the lines it covers.
-        subject: the object it covers in place of lines.
-        used: the rules it has kept from being reported.
+        scope: what it covers.
     """
 
     rules: tuple[str, ...]
     reason: str
     place: Place
-    lines: range = field(default=range(0))
-    subject: LintSubject | None = None
-    used: set[str] = field(default_factory=set)
-
-    def covers(self, subject: LintSubject, place: Place) -> bool:
-        """Whether a finding of one of its rules in its text is not to be reported."""
-        return subject is self.subject if self.subject is not None else place.line in self.lines
+    scope: Scope
 
 
 class Ignores:
@@ -57,21 +69,51 @@ class Ignores:
 
     def __init__(self, texts: list[Text], subjects: list[LintSubject], layouts: Layouts) -> None:
         self.all: list[Ignore] = []
+        self._in_text: dict[str, list[Scope]] = {}
+        self._of_subject: dict[LintSubject, Scope] = {}
+        known: dict[tuple[str, range], Scope] = {}
         for text in texts:
-            self.all += _comments(text, layouts)
+            for rules, reason, place, lines in _comments(text, layouts):
+                scope = known.setdefault((text.name, lines), Scope(lines))
+                self.all.append(Ignore(rules, reason, place, scope))
+        for (name, _), scope in known.items():
+            self._in_text.setdefault(name, []).append(scope)
+        for scopes in self._in_text.values():
+            _nest(scopes)
         for subject in subjects:
-            self.all += _annotated(subject, layouts)
-        self._by_rule: dict[tuple[str, str], list[Ignore]] = {}
+            for rules, reason, place in _annotated(subject, layouts):
+                scope = self._of_subject.setdefault(subject, Scope())
+                self.all.append(Ignore(rules, reason, place, scope))
         for each in self.all:
-            for rule in each.rules:
-                self._by_rule.setdefault((rule, each.place.source), []).append(each)
+            each.scope.rules.update(each.rules)
 
     def take(self, rule: str, subject: LintSubject, place: Place) -> bool:
         """Whether a finding is not to be reported; every ignore that says so counts as used."""
-        found = [each for each in self._by_rule.get((rule, place.source), ()) if each.covers(subject, place)]
+        found = [each for each in self._covering(subject, place) if rule in each.rules]
         for each in found:
             each.used.add(rule)
         return bool(found)
+
+    def _covering(self, subject: LintSubject, place: Place) -> Iterator[Scope]:
+        if subject in self._of_subject:
+            yield self._of_subject[subject]
+        scopes = self._in_text.get(place.source, [])
+        at = bisect_right(scopes, place.line or 0, key=lambda scope: scope.lines.start) - 1
+        scope = scopes[at] if at >= 0 else None
+        while scope is not None:
+            if place.line in scope.lines:
+                yield scope
+            scope = scope.above
+
+
+def _nest(scopes: list[Scope]) -> None:
+    """Sort the scopes of a text by their first lines, and set what each lies in."""
+    scopes.sort(key=lambda scope: (scope.lines.start, -scope.lines.stop))
+    current: Scope | None = None
+    for scope in scopes:
+        while current is not None and current.lines.stop <= scope.lines.start:
+            current = current.above
+        scope.above, current = current, scope
 
 
 def unused(ignores: Ignores, asked: frozenset[str], known: frozenset[str]) -> Iterator[tuple[Ignore, bool, str]]:
@@ -85,32 +127,46 @@ def unused(ignores: Ignores, asked: frozenset[str], known: frozenset[str]) -> It
     for each in ignores.all:
         if not each.rules:
             yield each, False, "no rule is named; write it as # topospread: ignore RULE reason"
+        unknown = [rule for rule in each.rules if rule not in known]
+        if unknown:
+            close = get_close_matches(unknown[0], known, 1) if len(unknown) == 1 else []
+            yield each, False, _no_rules(unknown) + (f"; did you mean '{close[0]}'?" if close else "")
         for rule in each.rules:
-            if rule not in known:
-                close = get_close_matches(rule, known, 1)
-                yield each, False, f"there is no rule '{rule}'" + (f"; did you mean '{close[0]}'?" if close else "")
-            elif rule in asked and rule not in each.used:
+            if rule in asked and rule not in each.scope.used:
                 yield each, True, f"{rule} finds nothing here: the ignore can go"
 
 
-def _comments(text: Text, layouts: Layouts) -> Iterator[Ignore]:
+def _no_rules(unknown: Sequence[str]) -> str:
+    if len(unknown) == 1:
+        return f"there is no rule '{unknown[0]}'"
+    more = len(unknown) - _MOST_NAMED
+    listed = ", ".join(f"'{each}'" for each in unknown[:_MOST_NAMED])
+    return f"there are no rules {listed}" + (f" and {more} more" if more > 0 else "")
+
+
+def _comments(text: Text, layouts: Layouts) -> Iterator[tuple[tuple[str, ...], str, Place, range]]:
     """The ignores among a text's comments."""
     if b"topospread:" not in text.data:
         return
-    whole = text.data.decode()
-    lines = whole.split("\n")
-    offset = 0
-    for number, line in enumerate(lines, 1):
-        found = _COMMENT.search(line) if "topospread:" in line else None
-        if found and (found.start() == 0 or line[found.start() - 1].isspace()):
-            documents = layouts.documents(text)
-            if not _in_scalar(documents, offset + found.start()):
-                rules, reason = _parsed(found[1])
-                alone = not line[: found.start()].strip()
-                target = _next_line(lines, number) if alone else number
-                place = Place(text.name, line=number, column=found.start() + 1)
-                yield Ignore(rules, reason, place, _covered(documents, target))
-        offset += len(line) + 1
+    lines = text.data.decode().split("\n")
+    marked = [(number, found) for number, line in enumerate(lines, 1) if (found := _comment_in(line))]
+    if not marked:
+        return
+    outline = _Outline(layouts.documents(text))
+    starts = [0, *accumulate(len(line) + 1 for line in lines)]
+    following = _next_lines(lines)
+    for number, found in marked:
+        if outline.is_in_scalar(starts[number - 1] + found.start()):
+            continue
+        rules, reason = _parsed(found[1])
+        alone = not found.string[: found.start()].strip()
+        target = following[number - 1] if alone else number
+        yield rules, reason, Place(text.name, line=number, column=found.start() + 1), outline.covered(target)
+
+
+def _comment_in(line: str) -> re.Match[str] | None:
+    found = _COMMENT.search(line) if "topospread:" in line else None
+    return found if found and (found.start() == 0 or line[found.start() - 1].isspace()) else None
 
 
 def _parsed(words: str) -> tuple[tuple[str, ...], str]:
@@ -118,33 +174,46 @@ def _parsed(words: str) -> tuple[tuple[str, ...], str]:
     found = _ENTRY.fullmatch(words.strip())
     if found is None:
         return (), words.strip()
-    return tuple(each.strip() for each in found[1].split(",")), found[2].strip()
+    return tuple(dict.fromkeys(each.strip() for each in found[1].split(","))), found[2].strip()
 
 
-def _in_scalar(documents: list[TextValue], offset: int) -> bool:
-    """Whether what stands at an offset is part of a text rather than a comment."""
-    at = bisect_right(documents, offset, key=lambda document: document.start) - 1
-    return at >= 0 and any(node.form == "scalar" and node.start <= offset < node.end for node in documents[at].walk())
+def _next_lines(lines: list[str]) -> list[int]:
+    """For each line the next one that holds something, from 1; for what ends the text, the line itself."""
+    found = []
+    following = 0
+    for number in range(len(lines), 0, -1):
+        found.append(following or number)
+        if not _BETWEEN.fullmatch(lines[number - 1].rstrip("\r")):
+            following = number
+    return found[::-1]
 
 
-def _next_line(lines: list[str], number: int) -> int:
-    """The next line that holds something, from 1; of what ends the text, the line itself."""
-    for at in range(number, len(lines)):
-        if not _BETWEEN.fullmatch(lines[at].rstrip("\r")):
-            return at + 1
-    return number
+class _Outline:
+    """The texts of scalars in a text, and the values that begin on its lines; each gone through once."""
+
+    def __init__(self, documents: list[TextValue]) -> None:
+        self._scalars: list[tuple[int, int]] = []
+        self._last_lines: dict[int, int] = {}
+        for document in documents:
+            outermost: dict[int, int] = {}
+            for node in document.walk():
+                outermost.setdefault(node.line, node.last_line)
+                if node.form == "scalar":
+                    self._scalars.append((node.start, node.end))
+            self._last_lines |= outermost
+        self._scalars.sort()
+
+    def is_in_scalar(self, offset: int) -> bool:
+        """Whether what stands at an offset is part of a text rather than a comment."""
+        at = bisect_right(self._scalars, offset, key=lambda span: span[0]) - 1
+        return at >= 0 and offset < self._scalars[at][1]
+
+    def covered(self, line: int) -> range:
+        """The lines of the outermost value that begins on a line; the line alone when none does."""
+        return range(line, max(self._last_lines.get(line, line), line) + 1)
 
 
-def _covered(documents: list[TextValue], line: int) -> range:
-    """The lines of the outermost value that begins on a line; the line alone when none does."""
-    at = bisect_right(documents, line, key=lambda document: document.line) - 1
-    for node in documents[at].walk() if at >= 0 else ():
-        if node.line == line:
-            return range(line, max(node.last_line, line) + 1)
-    return range(line, line + 1)
-
-
-def _annotated(subject: LintSubject, layouts: Layouts) -> Iterator[Ignore]:
+def _annotated(subject: LintSubject, layouts: Layouts) -> Iterator[tuple[tuple[str, ...], str, Place]]:
     """The ignores in an object's annotation."""
     metadata = subject.value.get("metadata")
     annotations = metadata.get("annotations") if isinstance(metadata, dict) else None
@@ -152,6 +221,6 @@ def _annotated(subject: LintSubject, layouts: Layouts) -> Iterator[Ignore]:
     if not isinstance(text, str):
         return
     place = layouts.place(subject.location, subject.label, f"metadata.annotations[{ANNOTATION}]")
-    for entry in filter(str.strip, re.split(r"[;\n]", text)):
+    for entry in filter(str.strip, re.split(r"[;\n]", text[:_LONGEST_ANNOTATION])):
         rules, reason = _parsed(entry)
-        yield Ignore(rules, printable(reason), place, subject=subject)
+        yield rules, printable(reason), place

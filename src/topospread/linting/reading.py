@@ -5,6 +5,7 @@ What is no object of Kubernetes, or not yet one, is left out and named: folders 
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
@@ -52,6 +53,8 @@ Progress = Callable[[int, int], None]
 WhyNotRead = Unfinished | Literal["other"]
 """Why something was left out: it is not finished, or nothing of Kubernetes."""
 
+_MOST_ALIKE: Final = 20
+"""Times that a text may give an object of one name. The rule object-twice reports the second one already."""
 _ENCODER: Final = msgspec.json.Encoder(enc_hook=str)
 _NOT_A_STRING: Final = tuple(f"expected a string, got {what}" for what in ("the number", "true", "false"))
 _A_POD: Final = MappingProxyType({"apiVersion": "v1", "kind": "Pod"})
@@ -148,15 +151,33 @@ class Read:
     def take_text(self, source: Source, text: Text) -> None:
         """Everything in a text."""
         self.texts.append((source, text))
+        alike: Counter[bytes] = Counter()
         try:
             for value, location in objects_in(text):
                 if isinstance(value, Pod):
                     self._take_owned(value, location)
                 else:
+                    self._check_number(alike, value, location)
                     self._take(value, location)
         except (DecodeError, DuplicateError) as error:
             self.broken.append(error)
         self.notes += text.repeats
+
+    def _check_number(self, alike: Counter[bytes], value: Any, location: Location) -> None:
+        """Refuse an object that a text repeats too often: with aliases, three characters repeat a whole object.
+
+        Raises:
+            DuplicateError: if an object of this name, or a nameless object like it, was read `_MOST_ALIKE` times.
+        """
+        metadata = value.get("metadata") if isinstance(value, dict) else None
+        names = [metadata.get(each) for each in ("namespace", "name")] if isinstance(metadata, dict) else [None]
+        key = _ENCODER.encode([value.get("apiVersion"), value.get("kind"), *names] if names[-1] else value)
+        alike[key] += 1
+        if alike[key] > _MOST_ALIKE:
+            kind = value.get("kind") if isinstance(value, dict) else None
+            label = label_of(value, kind, self.namespace) if isinstance(kind, str) else ""
+            words = f"this object is given more than {_MOST_ALIKE} times in one text"
+            raise DuplicateError(words, location.place(label))
 
     def add_configuration(self, path: str) -> Configuration | None:
         """Take in the one configuration of a file, and nothing else that stands there.

@@ -16,11 +16,13 @@ The nearest file is used, from a folder up to its git repository; of two in one 
 from __future__ import annotations
 
 import os
+import re
 import tomllib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from difflib import get_close_matches
-from fnmatch import fnmatch
+from fnmatch import translate
+from functools import cache
 from typing import Any, Final, get_args
 
 from topospread.config.versions import KubeVersion
@@ -28,7 +30,7 @@ from topospread.errors import ConfigError, DecodeError, Place
 from topospread.sources.custom_kinds import parse_kinds
 from topospread.sources.files import STANDARD_INPUT, Source, read_text
 from topospread.sources.made_up import is_made_up
-from topospread.sources.roots import is_within, root_of, upwards
+from topospread.sources.roots import check_link, is_within, root_of, upwards
 from topospread.sources.text import shown_path
 from topospread.sources.yaml import read_documents
 
@@ -37,6 +39,8 @@ from .rules import BY_ID
 
 SETTINGS_NAMES: Final = (".topospread.yaml", ".topospread.yml", "pyproject.toml")
 """Files that may hold settings, the first in a folder first."""
+_MOST_GLOBS: Final = 1000
+"""Each is compared with each file."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -84,7 +88,13 @@ class Settings:
     def _matches(self, path: str, glob: str) -> bool:
         """``*`` also matches slashes; a glob without one is asked of the file's name as well."""
         relative = os.path.relpath(path, self.folder or ".").replace(os.sep, "/")
-        return fnmatch(relative, glob) or ("/" not in glob and fnmatch(os.path.basename(path), glob))
+        matches = _pattern(glob).match
+        return bool(matches(relative) or ("/" not in glob and matches(os.path.basename(path))))
+
+
+@cache
+def _pattern(glob: str) -> re.Pattern[str]:
+    return re.compile(translate(glob))
 
 
 def find_settings(folder: str = ".") -> Settings:
@@ -96,6 +106,7 @@ def find_settings(folder: str = ".") -> Settings:
     for place in upwards(folder):
         for name in SETTINGS_NAMES:
             if os.path.isfile(os.path.join(place, name)):
+                check_link(os.path.join(place, name))
                 shown = os.path.relpath(os.path.join(place, name)) if name in os.listdir(place) else name
                 found = read_settings(shown)
                 if found is not None:
@@ -144,7 +155,7 @@ class _SettingsParser:
             "ignore": ("ignore", self._rules),
             "severity": ("severity", self._severities),
             "per-file-ignores": ("per_file_ignores", self._per_file),
-            "exclude": ("exclude", self._strings),
+            "exclude": ("exclude", self._globs),
             "kube-version": ("kube_version", self._version),
             "cluster": ("cluster", self._string),
             "config": ("config", self._string),
@@ -192,6 +203,15 @@ class _SettingsParser:
             raise self._error("expected a list of strings", where)
         return tuple(self._string(each, f"{where}[{index}]") for index, each in enumerate(value))
 
+    def _globs(self, value: Any, where: str) -> tuple[str, ...]:
+        globs = self._strings(value, where)
+        self._check_number(len(globs), where)
+        return globs
+
+    def _check_number(self, globs: int, where: str) -> None:
+        if globs > _MOST_GLOBS:
+            raise self._error(f"{globs} globs, and the most is {_MOST_GLOBS}; a glob such as dir/* covers many", where)
+
     def _rules(self, value: Any, where: str) -> frozenset[str]:
         return frozenset(
             self._rule(each, f"{where}[{index}]") for index, each in enumerate(self._strings(value, where))
@@ -212,6 +232,7 @@ class _SettingsParser:
 
     def _per_file(self, value: Any, where: str) -> dict[str, frozenset[str]]:
         given = self._mapping(value, where)
+        self._check_number(len(given), where)
         return {glob: self._rules(rules, f"{where}[{glob}]") for glob, rules in given.items()}
 
     def _error(self, words: str, where: str) -> ConfigError:

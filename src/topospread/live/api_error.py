@@ -13,6 +13,7 @@ import ssl
 import msgspec
 
 from topospread.errors import TopospreadError
+from topospread.whole_number import whole_number
 
 
 class RequestError(TopospreadError):
@@ -93,4 +94,4 @@ def unreachable(error: BaseException) -> ApiUnreachable:
 
 def whole_seconds(given: str) -> float | None:
     """Seconds that the server asks to wait in ``Retry-After``; client-go reads whole seconds only."""
-    return float(given) if given.isdigit() else None
+    return whole_number(given)

@@ -14,6 +14,8 @@ import time
 from collections.abc import Mapping
 from typing import Any, TextIO
 
+from topospread.text import one_line
+
 from .log_queue import QueuedLines
 
 _LOGGERS = ("topospread.live", "topospread.webhook", "aiohttp.server", "asyncio")
@@ -77,6 +79,8 @@ class KlogLines(logging.Formatter):
         message = without_secrets(record.getMessage())
         if pairs:
             message = " ".join([json.dumps(message, ensure_ascii=False), *(_pair(*each) for each in pairs.items())])
+        else:
+            message = one_line(message)
         line = f"{letter}{when} {os.getpid():7} {record.filename}:{record.lineno}] {message}"
         if record.exc_info:
             line += "\n" + self.formatException(record.exc_info)

@@ -15,6 +15,7 @@ from topospread.cluster import Cluster
 from topospread.plugins.cluster_event import ADD, DELETE, UPDATE, ClusterEvent, Resource
 from topospread.scheduling.object_changes import node_changes
 from topospread.scheduling.queue import SchedulingQueue
+from topospread.whole_number import whole_number
 
 from .kinds import WATCHED, Watched
 from .reflector import Key, Sink
@@ -145,5 +146,4 @@ class ObjectCache:
 
 def version_of(metadata: ObjectMeta) -> int:
     """A resource version as a number, to tell which is newer (``CompareResourceVersion``); 0 for none."""
-    text = metadata.resource_version or ""
-    return int(text) if text.isdigit() else 0
+    return whole_number(metadata.resource_version) or 0

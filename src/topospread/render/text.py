@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from textwrap import wrap
 
-from topospread.base import Bounds
 from topospread.text import colour_mark
 
 from .blocks import Bar, Cell, Code, Fact, Page, Part, Role, Section, Span, Table, Verdict, cell_text
@@ -16,6 +16,8 @@ _LONGEST_BAR = 24
 _NARROWEST = 16
 """Columns that a wrapped cell keeps at least."""
 _GAP = "  "
+_NUMBER = re.compile(r"[\d–/]*")
+"""A count, bounds, or a part of a whole; also an empty cell."""
 
 
 def text(page: Page, *, width: int = 80, wide: bool = False, colour: bool = False) -> str:
@@ -74,16 +76,24 @@ class _Writer:
                 break
             columns = [each for each in columns if each != dropped]
         widths = {i: max(len(row[i]) for row in texts) for i in columns}
-        excess = sum(widths.values()) + len(_GAP) * len(columns) - self._width
+        excess = _total(texts, columns) - self._width
         if excess > 0 and columns:
             widest = max((i for i in columns if not _is_name_column(rows, i)), key=widths.__getitem__, default=None)
             if widest is not None:
                 words = max((len(word) for row in texts for word in row[widest].split()), default=0)
                 widths[widest] = max(widths[widest] - excess, words, min(_NARROWEST, widths[widest]))
-        numbers = {i for i in columns if all(isinstance(row[i], int | Bounds) for row in rows)}
+            rest = sum(widths.values()) + len(_GAP) * (len(columns) - 1) - widths[columns[0]]
+            widths[columns[0]] = min(widths[columns[0]], max(self._width - rest, _NARROWEST))
+        numbers = {i for i in columns if all(_NUMBER.fullmatch(cell_text(row[i])) for row in rows)}
+        numbers -= {i for i in columns if any(isinstance(row[i], Bar) for row in rows)}
         for at, row in enumerate(texts):
             cells: tuple[Cell, ...] = rows[at - 1] if at else ()
-            yield from self._row(row, cells, widths, numbers)
+            first = columns[0] if columns else 0
+            long = len(columns) > 1 and max(map(len, row[first].split()), default=0) > widths[first]
+            if long:
+                cell = cells[first] if cells else ""
+                yield self._mark(row[first], cell.role) if isinstance(cell, Span) else row[first]
+            yield from self._row((*row[:first], "", *row[first + 1 :]) if long else row, cells, widths, numbers)
         left = len(table.rows) - len(rows)
         if left:
             yield f"and {left} more{' ' + table.more if table.more else ''}: -o wide"
@@ -98,9 +108,9 @@ class _Writer:
             drawn = []
             for i, width in widths.items():
                 words = parts[i][line] if line < len(parts[i]) else ""
-                padded = words.rjust(width) if i in numbers else words.ljust(width)
-                cell = cells[i] if cells else None
-                drawn.append(self._mark(words, cell.role) + padded[len(words) :] if isinstance(cell, Span) else padded)
+                cell, gap = cells[i] if cells else None, " " * (width - len(words))
+                marked = self._mark(words, cell.role) if isinstance(cell, Span) else words
+                drawn.append(gap + marked if i in numbers else marked + gap)
             yield _GAP.join(drawn)
 
     def _mark(self, words: str, role: Role) -> str:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from topospread.answers.simulation import evicted_pod, simulation_answer
 from topospread.base import API_VERSION
 
 from .comparison import restricted
-from .json import eviction_json, simulation_json
 
 if TYPE_CHECKING:
     from topospread.simulation import WorkloadSpread
@@ -33,11 +33,11 @@ def comparison_json(comparison: Comparison, namespace: str | None = None) -> Jso
         ],
         "placements": [_placement(each, shown.why.get(each.key)) for each in shown.placements],
         "spread": [_spread(each) for each in shown.spreads],
-        "evictions": [[eviction_json(one) for one in side] for side in shown.evictions],
+        "evictions": [[evicted_pod(one).to_dict() for one in side] for side in shown.evictions],
         "warnings": [list(side) for side in shown.warnings],
         "newlyPending": [_name(each) for each in shown.newly_pending],
         "newlyPlaced": [_name(each) for each in shown.newly_placed],
-        "simulations": [simulation_json(shown.before), simulation_json(shown.after)],
+        "simulations": [simulation_answer(shown.before).to_dict(), simulation_answer(shown.after).to_dict()],
     }
 
 

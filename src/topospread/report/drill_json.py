@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from topospread.answers.spread import pending_pods, pool_of, spread_outcome
 from topospread.base import API_VERSION
-
-from .json import pending_json, spread_json
-from .pools import pool_json
 
 if TYPE_CHECKING:
     from topospread.drills import (
@@ -39,7 +37,7 @@ def drill_json(drill: Drill) -> Json:
         "warnings": list(drill.warnings),
         "notes": list(drill.notes),
         "partial": drill.partial,
-        "pools": [pool_json(each) for each in drill.pools],
+        "pools": [pool_of(each).to_dict() for each in drill.pools],
     }
 
 
@@ -62,7 +60,7 @@ def _step(each: StepOutcome) -> Json:
         "ready": each.ready,
         "events": [_event(event) for event in each.events],
         "workloads": [_workload(workload) for workload in each.changed],
-        "pending": [pending_json(group) for group in each.pending],
+        "pending": [pending_pods(group).to_dict() for group in each.pending],
         "breaches": [_breach(breach) for breach in each.breaches],
         "notEvicted": [{**_pod(left.pod), "why": left.why} for left in each.not_evicted],
         "rollouts": [_rollout(rollout) for rollout in each.rollouts],
@@ -98,7 +96,7 @@ def _workload(each: WorkloadState) -> Json:
         "fewest": each.fewest,
         "pending": each.pending,
         "terminating": each.terminating,
-        "spread": [spread_json(spread) for spread in each.spread],
+        "spread": [spread_outcome(spread).to_dict() for spread in each.spread],
     }
 
 

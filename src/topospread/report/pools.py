@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from .layout import Layout
 from .paragraphs import counted, hanging, together
@@ -34,16 +34,3 @@ def _told(pool: PoolUse) -> str:
     said = ", ".join(parts)
     paper = ", ".join(f"{key}={value}" for key, value in pool.paper.items())
     return f"{said}; only on paper, so that no constraint counts it: {paper}" if paper else said
-
-
-def pool_json(pool: PoolUse) -> dict[str, Any]:
-    """A pool as plain data."""
-    return {
-        "name": pool.name,
-        "zone": pool.zone or None,
-        "nodes": pool.there,
-        "added": list(pool.added),
-        "max": pool.most,
-        "onPaper": dict(pool.paper),
-        "mayGrow": pool.may_grow,
-    }

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from .layout import Layout
 from .paragraphs import counted, hanging, named_row, together
@@ -114,37 +114,3 @@ def _zone(zone: ZoneTraffic) -> str:
 
 def _percent(share: float) -> str:
     return f"{share * 100:.0f}%"
-
-
-def traffic_json(traffic: Traffic) -> dict[str, Any]:
-    """The traffic as plain data, keys always in the same order."""
-    return {
-        "price": traffic.price,
-        "services": [
-            {
-                "namespace": each.namespace,
-                "name": each.name,
-                "policy": each.policy,
-                "clients": each.clients,
-                "endpoints": each.endpoints,
-                "crossing": round(each.crossing, 6),
-                "failing": round(each.failing, 6),
-                "unanswered": round(each.unanswered, 6),
-                "pricePerGB": None if traffic.price is None else round(each.crossing * traffic.price, 9),
-                "busiest": each.busiest or None,
-                "overMean": round(each.over_mean, 6),
-                "zones": [
-                    {
-                        "name": zone.name or None,
-                        "clients": round(zone.clients, 6),
-                        "endpoints": zone.endpoints,
-                        "crossing": round(zone.crossing, 6),
-                    }
-                    for zone in each.zones
-                ],
-                "why": each.why or None,
-            }
-            for each in traffic.services
-        ],
-        "leftOut": dict(traffic.left_out),
-    }

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
 from functools import cached_property
-from math import ceil
 from typing import Protocol
 
 import msgspec
@@ -21,6 +20,7 @@ from topospread.api.policy import PodDisruptionBudget, PodDisruptionBudgetStatus
 from topospread.cluster import Cluster
 from topospread.cluster.selections import Selection
 from topospread.scheduling.disruption_budgets import budget_selector
+from topospread.whole_number import scaled
 from topospread.workloads.planned import Plan, Workload
 
 _WITHOUT_SCALE = frozenset({"DaemonSet", "Job"})
@@ -137,10 +137,7 @@ def _is_healthy(pod: Pod) -> bool:
 
 def _scaled(value: int | str, total: int) -> int:
     """A number, or a percentage of the total, rounded up; what is neither counts as 0."""
-    if isinstance(value, int):
-        return value
-    number = value.removesuffix("%")
-    return ceil(int(number) * total / 100) if value.endswith("%") and number.isdecimal() else 0
+    return scaled(value, total) or 0
 
 
 class _Standing(msgspec.Struct):

@@ -14,10 +14,11 @@ from typing import Any, Final
 import msgspec
 
 from topospread.errors import ConfigError, Place
+from topospread.whole_number import whole_number
 
 from .files import Source, read_text
 from .positions import parse_path
-from .roots import upwards
+from .roots import check_link, upwards
 from .text import Text
 from .yaml import read_documents
 
@@ -119,6 +120,7 @@ def find_kinds(folder: str = ".") -> Kinds:
     for above in upwards(folder):
         for path in (os.path.join(above, name) for name in SETTINGS):
             if os.path.isfile(path):
+                check_link(path)
                 shown = os.path.relpath(path)
                 documents = [each.value for each in read_documents(read_text(Source(shown, None)))]
                 whole = documents[0] if documents else None
@@ -248,8 +250,8 @@ def _filled(text: str, words: Mapping[str, str]) -> str:
 def _number(of: Any, path: str) -> int:
     """A number at a path, be it written as a text; 1 where none stands there."""
     found = _at(of, path) if path else None
-    text = str(found).strip()
-    return int(text) if text.isdecimal() else 1
+    number = whole_number(str(found).strip())
+    return 1 if number is None else number
 
 
 def _at(value: Any, path: str) -> Any:

@@ -22,9 +22,9 @@ from .yaml import read_documents
 _URL: Final = re.compile(r"(?i)(?:^|=)https?://")
 _PLAIN_DATA: Final = frozenset(
     {"literals", "annotations", "commonannotations", "labels", "commonlabels", "metadata", "valuesinline"}
-    | {"helmcharts", "helmchartinflationgenerator", "sourcevalue"}
+    | {"repo", "chartrepourl", "sourcevalue"}
 )
-"""Fields, in lower case, whose texts kustomize does not read as paths. `helm_gate` checks the charts."""
+"""Fields, in lower case, whose texts kustomize does not read as paths. Helm reads `repo` (`helm_gate`)."""
 _PLUGINS: Final = frozenset({"generators", "transformers", "validators", "configurations"})
 NEEDS_NETWORK: Final = "kustomize would fetch this from the network; add --render-network to allow it"
 
@@ -81,16 +81,19 @@ class _ReachCheck:
 
     def _check_reference(self, field: str, given: str) -> Iterator[str]:
         """Check a file, a folder or a text of its own that a field lists; yield the folder."""
-        if "\n" in given:
+        if field in _PLUGINS:
+            # kustomize reads any text as a configuration first, also if a file has this name.
             self._check_documents(given.encode())
-            return
         path = os.path.join(self._folder, given)
         if not os.path.lexists(path):
-            if not self._network:
+            if not self._network and not (field in _PLUGINS and "\n" in given):
                 raise InputError(f"{shown_path(given)} does not exist here. {NEEDS_NETWORK}", self._place)
             return
         self._check_inside(path, given)
         if os.path.isdir(path):
+            if field in _PLUGINS and not self._network:
+                words = f"{shown_path(given)} is a folder of {field}, and kustomize may put URLs together in it."
+                raise InputError(f"{words} List its files, or add --render-network", self._place)
             yield path
         elif field in _PLUGINS:
             self._check_documents(read_text(Source(path, None)).data)

@@ -18,7 +18,7 @@ from topospread.api.node_selection import Taint
 from topospread.api.quantity import QuantityError, parse_quantity
 from topospread.api.requests import is_scalar_resource
 from topospread.api.storage import StorageClass
-from topospread.errors import InputError, Place
+from topospread.errors import InputError, Place, UsageError
 
 GRAMMAR: Final = """\
 A made-up cluster is a list of KEY=VALUE, separated by commas:
@@ -58,6 +58,7 @@ HOSTNAME: Final = "kubernetes.io/hostname"
 _COUNTS: Final = {"nodes": 100_000, "zones": 1_000, "regions": 1_000, "racks": 1_000}
 _DEFAULTS: Final = {"cpu": "4", "memory": "16Gi", "pods": "110", "ephemeral-storage": "100Gi"}
 _KEYS: Final = (*_COUNTS, *_DEFAULTS, "label", "taint", "cordon", "storage-class")
+_MOST_COMPARISONS: Final = 10_000_000
 _STANDARD_CLASS: Final = "standard"
 _NO_CLASS: Final = "none"
 PROVISIONER: Final = "topospread.dev/made-up"
@@ -85,8 +86,18 @@ class _Wishes(msgspec.Struct):
 
 
 def is_made_up(text: str) -> bool:
-    """Whether ``--on`` makes a cluster up rather than naming a file."""
-    return _MADE_UP.match(text) is not None and not os.path.exists(text)
+    """Return whether ``--on`` makes a cluster up rather than naming a file.
+
+    Raises:
+        UsageError: if a file has the name of a made-up cluster: a pull request may have added it.
+    """
+    if _MADE_UP.match(text) is None or text.startswith((".", "/")):
+        return False
+    if not os.path.exists(text):
+        return True
+    if any(part.partition("=")[0] in _KEYS for part in text.split(",")):
+        raise UsageError(f"{text} is a made-up cluster and a file; write ./{text} for the file")
+    return False
 
 
 def made_up_nodes(text: str) -> list[tuple[Node, Place]]:
@@ -97,6 +108,9 @@ def made_up_nodes(text: str) -> list[tuple[Node, Place]]:
     """
     wishes = _read(text)
     sites = list(_sites(wishes))
+    special = len(wishes.labels) + len(wishes.taints) + len(wishes.cordons)
+    if special * len(sites) > _MOST_COMPARISONS:
+        raise _error(f"{special} labels, taints and cordons are too many for {len(sites)} nodes")
     names = {name for site in sites for name in site.names}
     for where in (*(each[0] for each in wishes.labels), *(each[0] for each in wishes.taints), *wishes.cordons):
         if where and where not in names:

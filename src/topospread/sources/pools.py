@@ -17,6 +17,7 @@ from topospread.api.node_selection import Taint
 from topospread.api.pools import ZONE, Limits, NodePool
 from topospread.api.quantity import QuantityError, parse_quantity
 from topospread.errors import ConfigError, Place
+from topospread.whole_number import whole_number
 
 from .files import Source, read_text
 from .yaml import read_documents
@@ -26,6 +27,8 @@ _INSTANCE_TYPE = "node.kubernetes.io/instance-type"
 _NODE_POOL = "karpenter.sh/nodepool"
 _TEMPLATE = "k8s.io/cluster-autoscaler/node-template/"
 _DEFAULTS = {"pods": "110"}
+_MOST_NODES = 100_000
+"""As many as a synthetic cluster may have."""
 _EFFECTS = ("NoSchedule", "PreferNoSchedule", "NoExecute")
 
 
@@ -121,6 +124,9 @@ def read_pools(paths: Iterable[str]) -> tuple[NodePool, ...]:
     places = [place for place, _ in (*given, *karpenter)]
     if not found:
         raise ConfigError("there is no pool that could have a node", places[0] if places else Place("--pools"))
+    least = sum(each.least for each in found)
+    if least > _MOST_NODES:
+        raise ConfigError(f"min: {least} nodes in all pools, and the most is {_MOST_NODES}", places[0])
     names = Counter(each.name for each in found)
     twice = [name for name, number in names.items() if number > 1]
     if twice:
@@ -226,9 +232,10 @@ def _limits(item: _NodePool, place: Place) -> Limits | None:
 def _meets(requirement: _Requirement, labels: Mapping[str, str]) -> bool:
     value, values = labels.get(requirement.key), requirement.values
     if requirement.operator in ("Gt", "Lt"):
-        if value is None or not value.isdigit() or len(values) != 1 or not values[0].isdigit():
+        own, limit = whole_number(value), whole_number(values[0]) if len(values) == 1 else None
+        if own is None or limit is None:
             return False
-        return int(value) > int(values[0]) if requirement.operator == "Gt" else int(value) < int(values[0])
+        return own > limit if requirement.operator == "Gt" else own < limit
     meets = {
         "In": value in values,
         "NotIn": value not in values,

@@ -10,6 +10,7 @@ import os
 import shutil
 import subprocess
 import tempfile
+import threading
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -40,6 +41,10 @@ _LINK: Final = "120000"
 _FILES: Final = ("100644", "100664", "100755")
 _LONGEST_LINK: Final = 4096
 _CHUNK: Final = 1 << 20
+_LISTING: Final = 10.0
+"""Seconds."""
+_LONGEST_LIST: Final = 64 << 20
+"""Bytes of the list of files: about a million."""
 MAX_BYTES: Final = 4 << 30
 """Bytes of the files of one revision."""
 
@@ -177,6 +182,28 @@ class _Git:
             raise InputError(f"git: {said}", self.place)
         return os.fsdecode(done.stdout)
 
+    def _listed(self, commit: str) -> list[str]:
+        """Return the lines of ``git ls-tree``: a few trees that hold each other can make any number of them."""
+        command = [self.program, *_NO_PROGRAMS, "ls-tree", "-r", "-z", "--full-tree", commit]
+        null = subprocess.DEVNULL
+        with (
+            _reported(self.place),
+            subprocess.Popen(command, stdin=null, stdout=subprocess.PIPE, stderr=null, env=_environment()) as process,
+        ):
+            assert process.stdout is not None
+            timer = threading.Timer(_LISTING, process.kill)
+            timer.start()
+            try:
+                listed = process.stdout.read(_LONGEST_LIST + 1)
+                if len(listed) > _LONGEST_LIST:
+                    process.kill()
+                failed = process.wait() != 0
+            finally:
+                timer.cancel()
+        if failed:
+            raise InputError("git cannot list the files of this revision, or there are too many", self.place)
+        return os.fsdecode(listed).split("\0")[:-1]
+
     def write_files(self, commit: str, folder: str, only: Collection[str]) -> None:
         """Write the blobs of a commit into an empty folder. Links come last, so that no file is written through one."""
         blobs = [each for each in self._blobs(commit) if not only or os.path.basename(each.path) in only]
@@ -225,8 +252,7 @@ class _Git:
         Raises:
             InputError: if a path leaves the repository. git does not write such a path, but a crafted commit may.
         """
-        listed = self.run("ls-tree", "-r", "-z", "--full-tree", commit)
-        for line in listed.split("\0")[:-1]:
+        for line in self._listed(commit):
             head, _, path = line.partition("\t")
             mode, _, blob = head.split(" ")
             if any(each.lower() in ("", ".", "..", ".git") for each in path.split("/")):

@@ -70,6 +70,17 @@ def check_inside_repository(path: str) -> None:
         raise leaves(path, repository)
 
 
+def check_link(path: str) -> None:
+    """Refuse a file that nobody named and that is a link out of its root.
+
+    Raises:
+        InputError: if the link leaves the repository, or without one its folder.
+    """
+    root = root_of(os.path.dirname(path) or os.curdir)
+    if not is_within(path, root):
+        raise leaves(os.path.relpath(path), root)
+
+
 def leaves(path: str, root: str) -> InputError:
     """Return the error for a path that leaves its root."""
     words = f"this path leaves {shown_path(root)} by a symbolic link; name the target of the link itself"

@@ -42,6 +42,8 @@ _UNFINISHED: Final = -1
 _CACHED_SCALARS: Final = 100_000
 _FREELY_ALIASED: Final = 400_000
 _HARDLY_ALIASED: Final = 4_000_000
+_FREELY_ALIASED_IN_TEXT: Final = 80_000
+_EXCESSIVE: Final = "document contains excessive aliasing"
 
 _TEMPLATE: Final = "this looks like a template: render it first, or give the folder of its chart"
 _ACTION: Final = re.compile(r"\{\{|\{%")
@@ -130,6 +132,8 @@ class _DocumentReader:
         self.offset = 0
         self.nodes = 0
         self.aliased = 0
+        self.written_before = 0
+        self.aliased_before = 0
         self.anchors: dict[str, _Anchor] = {}
         self.open: list[_Frame] = []
         self.scalars: dict[str, Any] = {}
@@ -143,6 +147,8 @@ class _DocumentReader:
             return None
         assert type(event) is DocumentStartEvent
         self.number += 1
+        self.written_before += self.nodes - self.aliased
+        self.aliased_before += self.aliased
         self.nodes = self.aliased = 0
         self.anchors.clear()
         first = self._guarded(self.parser.peek_event)
@@ -223,7 +229,7 @@ class _DocumentReader:
         return frame.value
 
     def _alias(self, event: AliasEvent) -> Any:
-        """What an alias stands for, if repeating it keeps the document within bounds (go-yaml's own)."""
+        """What an alias stands for, if the document keeps within go-yaml's bounds and the text within ours."""
         known = self.anchors.get(event.anchor or "")
         if known is None:
             raise DecodeError("unknown anchor referenced", self._place(event))
@@ -232,7 +238,10 @@ class _DocumentReader:
         self.nodes += 1 + known.nodes
         self.aliased += known.nodes
         if self.aliased > 100 and self.nodes > 1000 and self.aliased / self.nodes > _allowed_alias_share(self.nodes):
-            raise DecodeError("document contains excessive aliasing", self._place(event))
+            raise DecodeError(_EXCESSIVE, self._place(event))
+        aliased = self.aliased_before + self.aliased
+        if aliased > max(_FREELY_ALIASED_IN_TEXT, self.written_before + self.nodes - self.aliased):
+            raise DecodeError(_EXCESSIVE, self._place(event))
         if self.open:
             frame = self.open[-1]
             frame.levels = max(frame.levels, known.levels + 1)

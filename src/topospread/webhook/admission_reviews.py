@@ -35,16 +35,27 @@ API_VERSION: Final = "admission.k8s.io/v1"
 _FORGEABLE: Final = ("ownerReferences", "deletionTimestamp")
 
 
-class ReviewHead(msgspec.Struct):
+_SYSTEM: Final = "system:"
+_SERVICE_ACCOUNT: Final = "system:serviceaccount:"
+_CONTROLLERS: Final = "system:serviceaccount:kube-system:"
+
+
+class _User(msgspec.Struct):
+    username: str = ""
+
+
+class ReviewHead(msgspec.Struct, rename="camel"):
     """The part of a request that the server reads itself.
 
     Attributes:
         uid: the request's id, which the answer repeats.
         namespace: the namespace of the object; "" without one.
+        user_info: who made the request.
     """
 
     uid: str
     namespace: str = ""
+    user_info: _User = msgspec.field(default_factory=_User)
 
 
 class _Review(msgspec.Struct, rename="camel"):
@@ -53,6 +64,17 @@ class _Review(msgspec.Struct, rename="camel"):
 
 
 _REVIEW: Final = msgspec.json.Decoder(_Review)
+
+
+def tenant_of(head: ReviewHead) -> str:
+    """Return who shares the judging processes with other tenants: a user, or the service accounts of a namespace.
+
+    The components of Kubernetes act for the namespace of the object.
+    """
+    user = head.user_info.username
+    if user.startswith(_SERVICE_ACCOUNT) and not user.startswith(_CONTROLLERS):
+        return user.rpartition(":")[0]
+    return f"{_SERVICE_ACCOUNT}{head.namespace}" if user.startswith(_SYSTEM) else user
 
 
 def read_head(data: bytes) -> ReviewHead:

@@ -1,60 +1,83 @@
-"""A queue of idle processes that shares them among namespaces, so that one tenant's requests delay no other tenant."""
+"""A queue of idle processes that shares them among tenants, so that one tenant's requests delay no other tenant."""
 
 from __future__ import annotations
 
 import asyncio
 from collections import Counter, deque
-from typing import Generic, TypeVar
+from typing import Generic, NamedTuple, TypeVar
 
 T = TypeVar("T")
 
 
+class Asker(NamedTuple):
+    """Who asks.
+
+    Attributes:
+        tenant: the user, or the namespace of a service account (`admission_reviews.tenant_of`).
+        namespace: the namespace that the request is about.
+    """
+
+    tenant: str
+    namespace: str
+
+
 class FairQueue(Generic[T]):
-    """Idle items, which go to waiting namespaces in turn.
+    """Idle items, which go to waiting tenants in turn, and of a tenant to its namespaces in turn.
 
     Args:
-        share: items that one namespace may hold at a time.
+        share: items that one tenant may hold at a time; one namespace may hold one item less, but at least one.
     """
 
     def __init__(self, share: int) -> None:
         self._share = share
         self._idle: deque[T] = deque()
-        self._held: Counter[str] = Counter()
-        self._waiting: dict[str, deque[asyncio.Future[T]]] = {}
-        """Namespace → its waiting requests. The namespace whose turn is next comes first."""
+        self._held: Counter[str | Asker] = Counter()
+        self._waiting: dict[str, dict[str, deque[asyncio.Future[T]]]] = {}
+        """Tenant → namespace → its waiting requests. Whose turn is next comes first in both."""
 
     def put(self, item: T) -> None:
         """Add an idle item."""
         self._idle.append(item)
         self._hand_out()
 
-    async def take(self, namespace: str) -> T:
-        """Wait for the namespace's turn and return an item, which it holds until `release`."""
+    async def take(self, asker: Asker) -> T:
+        """Wait for the asker's turn and return an item, which it holds until `release`."""
         turn: asyncio.Future[T] = asyncio.get_running_loop().create_future()
-        self._waiting.setdefault(namespace, deque()).append(turn)
+        self._waiting.setdefault(asker.tenant, {}).setdefault(asker.namespace, deque()).append(turn)
         self._hand_out()
         try:
             return await turn
         except asyncio.CancelledError:
             if not turn.cancelled():  # the item came at the same moment
-                self.release(namespace)
+                self.release(asker)
                 self.put(turn.result())
             raise
 
-    def release(self, namespace: str) -> None:
-        """Note that a namespace holds one item less."""
-        self._held -= Counter((namespace,))
+    def release(self, asker: Asker) -> None:
+        """Note that an asker holds one item less."""
+        self._held -= Counter((asker.tenant, asker))
         self._hand_out()
 
     def _hand_out(self) -> None:
-        for namespace in list(self._waiting):
-            turns = self._waiting[namespace]
+        for tenant in list(self._waiting):
+            namespaces = self._waiting[tenant]
+            served = self._serve_one(tenant, namespaces)
+            if not namespaces:
+                del self._waiting[tenant]
+            elif served:
+                self._waiting[tenant] = self._waiting.pop(tenant)
+
+    def _serve_one(self, tenant: str, namespaces: dict[str, deque[asyncio.Future[T]]]) -> bool:
+        """Give a tenant's next request an item, and drop requests that gave up; return whether there was one."""
+        for namespace in list(namespaces):
+            turns, asker = namespaces[namespace], Asker(tenant, namespace)
             while turns and turns[0].done():
                 turns.popleft()
-            if turns and (not self._idle or self._held[namespace] >= self._share):
-                continue
-            del self._waiting[namespace]
-            if turns:
-                self._held[namespace] += 1
+            if not turns:
+                del namespaces[namespace]
+            elif self._idle and self._held[tenant] < self._share and self._held[asker] < max(self._share - 1, 1):
+                self._held.update((tenant, asker))
                 turns.popleft().set_result(self._idle.popleft())
-                self._waiting[namespace] = turns
+                namespaces[namespace] = namespaces.pop(namespace)
+                return True
+        return False

@@ -1,8 +1,8 @@
 """Processes that judge admission requests off the event loop, so that a slow request delays no other request.
 
 A request that takes long is demoted: its process gets the lowest priority, and a new process takes its place among
-those that accept requests. `SLOW` demoted processes may run at a time; then one of the namespace with most of them is
-ended. One namespace holds at most `SHARE` of the processes that accept requests, the ones being replaced included.
+those that accept requests. `SLOW` demoted processes may run at a time; then one of the tenant with most of them is
+ended. One tenant holds at most `SHARE` of the processes that accept requests, the ones being replaced included.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from typing import Final
 
 import msgspec
 
-from .fair_queue import FairQueue
+from .fair_queue import Asker, FairQueue
 from .judging_process import LENGTH, READY, Judgement, framed
 from .policy import AdmissionPolicy
 
@@ -28,7 +28,7 @@ log = logging.getLogger(__name__)
 ACCEPTING: Final = 5
 """Processes that accept requests."""
 SHARE: Final = ACCEPTING - 1
-"""Processes that one namespace may hold: one is left for the requests of all other namespaces."""
+"""Processes that one tenant may hold: one is left for the requests of all other tenants."""
 SLOW: Final = 2
 """Demoted processes that may run at a time."""
 SLOW_AFTER: Final = 0.1
@@ -64,8 +64,8 @@ class JudgingPool:
     async def start(self) -> None:
         """Start the processes and wait until one accepts requests."""
         self._places = [asyncio.create_task(self._keep_one()) for _ in range(ACCEPTING)]
-        self._accepting.put(await self._accepting.take(""))
-        self._accepting.release("")
+        self._accepting.put(await self._accepting.take(Asker("", "")))
+        self._accepting.release(Asker("", ""))
 
     async def close(self) -> None:
         """End every process."""
@@ -76,12 +76,12 @@ class JudgingPool:
             worker.end()
             await worker.exited
 
-    async def judge(self, path: str, namespace: str, review: bytes, until: float) -> Judgement:
+    async def judge(self, path: str, asker: Asker, review: bytes, until: float) -> Judgement:
         """Return the judgement of an AdmissionReview.
 
         Args:
             path: "validate" or "mutate".
-            namespace: the namespace of the request; "" for an object without one.
+            asker: who asks.
             review: the AdmissionReview as JSON.
             until: the deadline, in the event loop's time.
 
@@ -90,17 +90,17 @@ class JudgingPool:
         """
         try:
             async with asyncio.timeout_at(until):
-                judgement = await self._ask(namespace, path.encode() + b"\n" + review)
+                judgement = await self._ask(asker, path.encode() + b"\n" + review)
         except TimeoutError:
             raise NotJudgedError("it was not judged in time") from None
         if judgement.error:
             raise NotJudgedError(f"judging failed: {judgement.error}")
         return judgement
 
-    async def _ask(self, namespace: str, request: bytes) -> Judgement:
-        while (worker := await self._accepting.take(namespace)).exited.done():
-            self._accepting.release(namespace)
-        worker.holder = namespace
+    async def _ask(self, asker: Asker, request: bytes) -> Judgement:
+        while (worker := await self._accepting.take(asker)).exited.done():
+            self._accepting.release(asker)
+        worker.holder = asker
         demotion = asyncio.get_running_loop().call_later(SLOW_AFTER, self._demote, worker)
         try:
             answer = await worker.ask(request)
@@ -114,7 +114,7 @@ class JudgingPool:
         else:
             worker.holder = None
             self._accepting.put(worker)
-            self._accepting.release(namespace)
+            self._accepting.release(asker)
         return msgspec.msgpack.decode(answer, type=Judgement)
 
     def _demote(self, worker: _JudgingProcess) -> None:
@@ -122,8 +122,8 @@ class JudgingPool:
         worker.replaced.set()
         self._demoted = [each for each in self._demoted if not each.exited.done()] + [worker]
         if len(self._demoted) > SLOW:
-            holders = Counter(each.holder for each in self._demoted)
-            ended = max(self._demoted, key=lambda each: holders[each.holder])  # the oldest of those
+            holders = Counter(each.tenant for each in self._demoted)
+            ended = max(self._demoted, key=lambda each: holders[each.tenant])  # the oldest of those
             self._demoted.remove(ended)
             ended.end()
 
@@ -151,14 +151,14 @@ class _JudgingProcess:
     """One process.
 
     Attributes:
-        holder: the namespace of the request that the process judges, or judged when it ended.
+        holder: who asked the request that the process judges, or judged when it ended.
         exited: done when the process has ended.
         replaced: set when another process has to take its place.
     """
 
     def __init__(self, process: Process) -> None:
         self._process = process
-        self.holder: str | None = None
+        self.holder: Asker | None = None
         self.replaced = asyncio.Event()
         self.exited = asyncio.create_task(process.wait())
         self.exited.add_done_callback(lambda _: self.replaced.set())
@@ -172,6 +172,11 @@ class _JudgingProcess:
             except OSError as error:
                 log.error("cannot start a process that judges: %s", error)
                 await asyncio.sleep(_START_AGAIN)
+
+    @property
+    def tenant(self) -> str | None:
+        """The tenant whose request the process judges."""
+        return self.holder and self.holder.tenant
 
     @property
     def pid(self) -> int:

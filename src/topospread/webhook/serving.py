@@ -18,7 +18,8 @@ from topospread.config.durations import parse_duration
 from topospread.live.exposition import exposition_of
 from topospread.live.serving import Address, ServedPages, has_client_certificate, serve
 
-from .admission_reviews import read_head, unjudged
+from .admission_reviews import read_head, tenant_of, unjudged
+from .fair_queue import Asker
 from .judging_pool import JudgingPool, NotJudgedError
 from .policy import AdmissionPolicy
 
@@ -122,7 +123,7 @@ class _ReviewAnswers:
         except ValueError as error:
             return web.Response(status=400, text=f"{error}\n")
         try:
-            judgement = await self._pool.judge(path, head.namespace, data, until)
+            judgement = await self._pool.judge(path, Asker(tenant_of(head), head.namespace), data, until)
             body, result = judgement.body, judgement.result
         except NotJudgedError as error:
             log.warning("a request to /%s was not judged: %s", path, error)

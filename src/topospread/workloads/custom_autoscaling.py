@@ -15,6 +15,7 @@ from topospread.api.autoscaling import HorizontalPodAutoscaler
 from topospread.api.inventory import Inventory, ObjectKey
 from topospread.api.meta import KubeObject
 from topospread.api.pod import Pod
+from topospread.whole_number import whole_number
 
 from .autoscaling import AutoscaleChoice, Autoscalers, group_of, target_of
 
@@ -104,4 +105,4 @@ def _more(last: Pod, number: int) -> Iterator[Pod]:
     """So many pods like a custom resource's last one, whose name ends in its number."""
     stem, _, first = last.name.rpartition("-")
     for added in range(1, number + 1):
-        yield replace(last, metadata=replace(last.metadata, name=f"{stem}-{int(first) + added}"))
+        yield replace(last, metadata=replace(last.metadata, name=f"{stem}-{(whole_number(first) or 0) + added}"))

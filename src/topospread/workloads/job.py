@@ -13,6 +13,7 @@ from msgspec.structs import replace
 from topospread.api.meta import ObjectMeta
 from topospread.api.pod import Pod
 from topospread.api.workload import CronJob, Job, JobSpec
+from topospread.whole_number import whole_number
 
 from .controllers import Controller, owner_reference
 from .draft import Draft
@@ -25,6 +26,8 @@ from .stateful_set import INDEX_LABELS_SINCE
 INDEX_LABEL = "batch.kubernetes.io/job-completion-index"
 JOB_CONTROLLER = "kubernetes.io/job-controller"
 _MAX_PREFIX = 58
+_MOST_INDEXES = 1_000_000
+"""Indexes of one interval that are read: an interval of a few characters can name two thousand million."""
 
 
 def plan_job(draft: Draft, owner: Controller) -> None:
@@ -120,8 +123,9 @@ def _parsed(intervals: str | None, completions: int) -> Iterable[int]:
     """Indexes in ``1,3-5`` form below ``completions`` (``parseIndexesFromString``); what does not parse is left out."""
     for interval in (intervals or "").split(","):
         first, dash, last = interval.partition("-")
-        if first.isdecimal() and (not dash or last.isdecimal()):
-            yield from range(int(first), min(int(last if dash else first) + 1, completions))
+        begin, end = whole_number(first), whole_number(last if dash else first)
+        if begin is not None and end is not None:
+            yield from range(begin, min(end + 1, completions, begin + _MOST_INDEXES))
 
 
 def _indexes_of(pods: Iterable[Pod]) -> Iterable[int]:
@@ -132,7 +136,7 @@ def _index(pod: Pod) -> int | None:
     """The completion index, of the annotation; of the label where annotations were stripped."""
     annotations = pod.metadata.annotations
     text = (annotations.completion_index if annotations else None) or pod.labels.get(INDEX_LABEL, "")
-    return int(text) if text.isdecimal() else None
+    return whole_number(text)
 
 
 def _holding_place(spec: JobSpec, pods: Iterable[Pod]) -> int:

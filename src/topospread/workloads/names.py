@@ -13,6 +13,8 @@ import zlib
 from collections.abc import Iterable, Iterator
 from functools import cached_property
 
+from topospread.whole_number import whole_number
+
 ALPHABET = "bcdfghjklmnpqrstvwxz2456789"
 """Characters of generated names: no vowels, so that no words come about."""
 _SUFFIX_LENGTH = 5
@@ -82,5 +84,5 @@ def parent_and_ordinal(pod_name: str) -> tuple[str, int]:
     found = _STATEFUL.fullmatch(pod_name)
     if found is None:
         return "", -1
-    ordinal = int(found[2])
-    return found[1], ordinal if ordinal < 2**31 else -1
+    ordinal = whole_number(found[2])
+    return found[1], ordinal if ordinal is not None and ordinal < 2**31 else -1

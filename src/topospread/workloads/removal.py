@@ -21,6 +21,7 @@ import msgspec
 from topospread.api.labels import Selector
 from topospread.api.pod import FINISHED_PHASES, Pod
 from topospread.scheduling.go_sort import go_sorted
+from topospread.whole_number import whole_number
 
 from .timestamps import seconds
 
@@ -147,7 +148,10 @@ def _ready(pod: Pod) -> tuple[bool, float | None]:
 def _cost(pod: Pod) -> int:
     """``controller.kubernetes.io/pod-deletion-cost``, an int32; 0 when it is missing or is none."""
     text = pod.metadata.annotations.pod_deletion_cost if pod.metadata.annotations else None
-    cost = int(text) if text and _COST.fullmatch(text) else 0
+    if not text or not _COST.fullmatch(text):
+        return 0
+    size = whole_number(text.removeprefix("-")) or 0
+    cost = -size if text.startswith("-") else size
     return cost if -(2**31) <= cost < 2**31 else 0
 
 

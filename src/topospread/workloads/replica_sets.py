@@ -15,6 +15,7 @@ from topospread.api.meta import ObjectMeta, OwnerReference
 from topospread.api.pod import Pod, PodTemplateSpec
 from topospread.api.workload import Deployment, ReplicaSet, ReplicaSetSpec, ReplicationController
 from topospread.errors import UsageError
+from topospread.whole_number import whole_number
 
 from .controllers import Controller, controller, owner_reference
 from .draft import Draft
@@ -106,7 +107,7 @@ def _newest(item: Deployment, replica_sets: Iterable[Controller]) -> Controller 
 def _age(each: Controller) -> tuple[int, float]:
     metadata = each.object.metadata
     revision = metadata.annotations.revision if metadata.annotations else None
-    number = int(revision) if revision and revision.isdecimal() else 0
+    number = whole_number(revision) or 0
     return number, seconds(metadata.creation_timestamp) or 0.0
 
 

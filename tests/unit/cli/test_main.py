@@ -93,7 +93,7 @@ def test_the_help_names_every_command_in_a_screen(
         (["simulat"], "there is no command 'simulat'; did you mean 'simulate'?"),
         (["frobnicate"], "there are status, why, "),
         (["simulate", "--sclae", "deploy/web=3"], "--sclae: there is --scale"),
-        (["simulate", "-o", "jsn"], "'json'"),
+        (["simulate", "-o", "jsn"], "-o jsn: json?"),
         (["simulate", "--seed", "x"], "'x' is not a valid integer"),
         (["completion", "tcsh"], "'bash'"),
         (["simulate"], "name files or folders to read"),

@@ -25,7 +25,9 @@ def test_a_simulation_tells_what_crosses_zones() -> None:
     jsonschema.validate(found, json.loads((ROOT / "docs/reference/simulation.schema.json").read_text()))
     shares = {each["name"]: each["crossing"] for each in found["traffic"]["services"]}
     assert shares == {"api": 0.666667, "api-close": 0}
-    assert "traffic" not in json.loads(run("simulate", "-f", SHOP, *SIX, "-o", "json").stdout)
+    assert json.loads(run("simulate", "-f", SHOP, *SIX, "-o", "json").stdout)["traffic"] is None
+    text = run("simulate", "-f", SHOP, *SIX, "--traffic", "--price", "0.02").stdout
+    assert "shop/api        67%       13.33    0%               3  1.00× mean  Cluster, clients" in text
 
 
 def test_a_status_tells_it_of_pods_as_they_are(tmp_path: Path) -> None:

@@ -190,3 +190,9 @@ def test_an_empty_file_is_the_default_of_its_version(version: str) -> None:
     served = {"v1alpha2": "1.18", "v1beta1": "1.22", "v1beta2": "1.27", "v1beta3": "1.28", "v1": "1.37"}[version]
     again = load_configuration(configuration(version), kube_version=served)
     assert loaded.profiles[0].plugins == again.profiles[0].plugins
+
+
+def test_profiles_are_a_thousand_at_most() -> None:
+    data = configuration() | {"profiles": [{"schedulerName": f"a{number}"} for number in range(1001)]}
+    with pytest.raises(ConfigError, match="1001 profiles, and the most is 1000"):
+        load_configuration(data)

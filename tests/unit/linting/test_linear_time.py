@@ -39,6 +39,14 @@ def different(count: int) -> list[Json]:
     return [workload(number, 1 + number) for number in range(count)]
 
 
+def selectors(count: int) -> list[Json]:
+    made = alike(count)
+    for number, each in enumerate(made):
+        (over,) = each["spec"]["template"]["spec"]["topologySpreadConstraints"]
+        over["labelSelector"] = {"matchExpressions": [{"key": f"x{number}", "operator": "DoesNotExist"}]}
+    return made
+
+
 def budgets(count: int) -> list[Json]:
     spec = {"maxUnavailable": 0, "selector": {"matchLabels": {"tier": "x"}}}
     kind = {"apiVersion": "policy/v1", "kind": "PodDisruptionBudget", "spec": spec}
@@ -62,14 +70,33 @@ def jobs(count: int) -> list[Json]:
 
 def seconds(items: list[Json]) -> float:
     """Return the processor time of a run."""
-    data = json.dumps({"apiVersion": "v1", "kind": "List", "items": items}).encode()
+    return seconds_for(json.dumps({"apiVersion": "v1", "kind": "List", "items": items}))
+
+
+def seconds_for(text: str) -> float:
     begun = time.process_time()
-    assert run(Question(paths=["-"], settings=Settings()), io.BytesIO(data)).findings
+    assert run(Question(paths=["-"], settings=Settings()), io.BytesIO(text.encode())).findings
     return time.process_time() - begun
 
 
-@pytest.mark.parametrize("made", [alike, different, budgets, jobs], ids=lambda made: made.__name__)
+@pytest.mark.parametrize("made", [alike, different, selectors, budgets, jobs], ids=lambda made: made.__name__)
 def test_time_is_within_twice_of_linear(made: Callable[[int], list[Json]]) -> None:
     seconds(made(FEW))  # reads the tables of rules
     few = min(seconds(made(FEW)) for _ in range(3))
     assert seconds(made(FEW * TIMES)) < 2 * TIMES * few
+
+
+def ignored_lines(count: int) -> str:
+    data = "".join(f"  k{number}: a # topospread: ignore no-budget\n" for number in range(count))
+    return f"apiVersion: v1\nkind: ConfigMap\nmetadata: {{name: a}}\ndata:\n{data}"
+
+
+def ignores_above_each_other(count: int) -> str:
+    return "# topospread: ignore no-budget\n" * count + ignored_lines(1)
+
+
+@pytest.mark.parametrize("made", [ignored_lines, ignores_above_each_other], ids=lambda made: made.__name__)
+def test_ignores_take_time_within_twice_of_linear(made: Callable[[int], str]) -> None:
+    seconds_for(made(FEW))
+    few = min(seconds_for(made(FEW)) for _ in range(3))
+    assert seconds_for(made(FEW * TIMES)) < 2 * TIMES * few

@@ -118,5 +118,15 @@ def test_examples_have_no_warning_unless_they_show_what_is_wrong(folder: str) ->
     assert bool(warned) == (folder in SHOWN_AS_WRONG), warned
 
 
+def test_a_text_repeats_an_object_a_few_times_at_most(tmp_path: Path) -> None:
+    item = "&x {apiVersion: v1, kind: Pod, metadata: {name: a}, spec: {containers: [{name: a, image: a}]}}"
+    text = f"apiVersion: v1\nkind: List\nitems: [{item}{', *x' * 100}]\n"
+    for name, words in (("name", "Pod default/a"), ("generateName", "Pod default/a")):
+        (tmp_path / "a.yaml").write_text(text.replace("metadata: {name", f"metadata: {{{name}"))
+        with pytest.raises(InputError, match="given more than 20 times in one text") as caught:
+            lint(str(tmp_path / "a.yaml"))
+        assert words in str(caught.value)
+
+
 def test_ids_are_unique() -> None:
     assert len({each.id for each in RULES}) == len(RULES)

@@ -9,6 +9,7 @@ import pytest
 from topospread.errors import InputError
 from topospread.linting.run import lint
 from topospread.linting.settings import Settings, find_settings, read_settings
+from topospread.sources.custom_kinds import find_kinds
 
 POD = """\
 apiVersion: v1
@@ -110,3 +111,23 @@ def test_what_means_nothing_is_refused_with_its_place(tmp_path: Path, text: str,
 def test_a_pyproject_that_is_no_toml_is_bad_input(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="not TOML"):
         written(tmp_path / "pyproject.toml", "[tool")
+
+
+def test_settings_that_nobody_named_are_no_link_out_of_their_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "secret.yaml").write_text("hunter2: token\n")
+    (tmp_path / "checkout").mkdir()
+    (tmp_path / "checkout" / ".topospread.yaml").symlink_to("../secret.yaml")
+    monkeypatch.chdir(tmp_path / "checkout")
+    for find in (find_settings, find_kinds):
+        with pytest.raises(InputError, match="leaves") as caught:
+            find()
+        assert "hunter2" not in str(caught.value)
+
+
+@pytest.mark.parametrize("globs", ["exclude: [{}]", "per-file-ignores: {{{}}}"])
+def test_each_file_is_compared_with_a_thousand_globs_at_most(tmp_path: Path, globs: str) -> None:
+    value = ", ".join(f"a{number}: []" if "per" in globs else f"a{number}" for number in range(1001))
+    with pytest.raises(InputError, match="1001 globs, and the most is 1000"):
+        written(tmp_path / ".topospread.yaml", f"lint: {{{globs.format(value)}}}\n")

@@ -31,6 +31,10 @@ def test_text_is_klogs() -> None:
     assert logged(0, "text", (logging.INFO, "plain", {})).endswith("] plain\n")
 
 
+def test_a_message_is_one_line() -> None:
+    assert logged(0, "text", (logging.INFO, "failed: a\nE1126 forged", {})).endswith("] failed: a\\nE1126 forged\n")
+
+
 def test_json_has_kubernetes_keys() -> None:
     line = json.loads(logged(4, "json", (level(4), 'a "b"', {"pod": "a/b"})))
     assert (line["msg"], line["v"], line["pod"]) == ('a "b"', 4, "a/b")

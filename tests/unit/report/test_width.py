@@ -13,9 +13,7 @@ import topospread
 from topospread.report.comparison import comparison_text
 from topospread.report.explanation import explanation_summary, explanation_text
 from topospread.report.layout import Layout
-from topospread.report.orders import orders_summary, orders_text
 from topospread.report.status import status_summary, status_text
-from topospread.report.table import summary, table
 from topospread.simulation.comparison import compare
 from topospread.simulation.orders import simulate_orders
 from topospread.simulation.run import SimulationOptions
@@ -77,14 +75,12 @@ def reports(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFac
     orders = simulate_orders(given, 3, SimulationOptions())
     compared = compare(found, topospread.simulate(given, seed=1), ("by name", "drawn"))
     return {
-        "table": lambda layout: table(found, layout),
-        "summary": lambda layout: summary(found, layout),
+        "simulation": lambda layout: found.answer().text(wide=layout.wide, width=layout.width),
+        "orders": lambda layout: orders.answer().text(wide=layout.wide, width=layout.width),
         "status": lambda layout: status_text(status, layout),
         "status summary": lambda layout: status_summary(status, layout),
         "explanation": lambda layout: explanation_text(explained, layout),
         "explanation summary": lambda layout: explanation_summary(explained, layout),
-        "orders": lambda layout: orders_text(orders, layout),
-        "orders summary": lambda layout: orders_summary(orders, layout),
         "comparison": lambda layout: comparison_text(compared, layout),
     }
 

@@ -10,7 +10,7 @@ from tests.plain_inventory import inventory
 from tests.unit.drills.builders import node, workload
 from topospread.errors import UsageError
 from topospread.report.layout import Layout
-from topospread.report.traffic import traffic_json, with_traffic
+from topospread.report.traffic import with_traffic
 from topospread.service_traffic import ServiceTraffic, Traffic
 from topospread.service_traffic.clients import Clients, read_clients
 from topospread.service_traffic.traffic import TrafficQuestion, traffic_of
@@ -160,7 +160,7 @@ def test_what_is_left_out_is_said_of_one_and_of_several_alike() -> None:
 def test_a_price_is_told() -> None:
     found = asked(*NODES, *THREE, *EVEN, service(), price=0.01)
     assert "6.67 for 1000 GB" in with_traffic("", found, Layout())
-    assert traffic_json(found)["services"][0]["pricePerGB"] == pytest.approx(0.01 * 2 / 3)
+    assert found.to_dict()["services"][0]["pricePerGB"] == pytest.approx(0.01 * 2 / 3)
 
 
 @pytest.mark.parametrize("text", ["", "web", "a=", "a=0", "a=1,a=2", ":deploy/web", "a=x"])
@@ -187,4 +187,4 @@ def test_endpoints_on_silent_nodes_do_not_answer() -> None:
     assert (found.endpoints, found.failing, found.unanswered) == (3, pytest.approx(1 / 3), pytest.approx(1 / 3))
     assert found.over_mean == pytest.approx(1)
     assert "33% fails: endpoints on silent nodes" in with_traffic("", published, Layout(200)).replace("\xa0", " ")
-    assert traffic_json(published)["services"][0]["unanswered"] == pytest.approx(1 / 3)
+    assert published.to_dict()["services"][0]["unanswered"] == pytest.approx(1 / 3)

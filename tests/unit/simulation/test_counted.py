@@ -12,7 +12,6 @@ from topospread.linting.examples import constraint, deployment
 from topospread.report.explanation import explanation_text
 from topospread.report.layout import Layout
 from topospread.report.status import status_text
-from topospread.report.table import table
 from topospread.simulation import WorkloadSpread
 
 ZONE = "topology.kubernetes.io/zone"
@@ -47,16 +46,16 @@ def test_pods_of_another_workload_are_named(tmp_path: Path) -> None:
     found = spread_of(given, "frontend")
     assert dict(found.counted) == {"Deployment/frontend": 3, "Deployment/history": 3}
     assert found.exceeded == "others"
-    text = table(topospread.simulate(given), Layout(width=80))
-    assert "    counted: 3 frontend, 3 history\n" in text
-    assert "more than maxSkew: others' pods are counted" in text
+    text = topospread.simulate(given).answer().text(wide=True)
+    assert "counted: 3 Deployment/frontend, 3 Deployment/history\n" in text
+    assert "above maxSkew: pods of other workloads count" in text
 
 
 def test_nobody_is_named_where_all_are_the_workloads_own(tmp_path: Path) -> None:
     own = constraint("labelSelector:\n  matchLabels: {app: frontend}")
     given = loaded(tmp_path, of_shop("frontend", own), of_shop("history", IN_ZONE_A))
     assert spread_of(given, "frontend").counted == {}
-    assert "    counted:" not in table(topospread.simulate(given), Layout(width=80))
+    assert "\ncounted:" not in topospread.simulate(given).answer().text(wide=True)
 
 
 def test_pods_that_do_not_count_are_not_named(tmp_path: Path) -> None:
@@ -78,8 +77,8 @@ def test_bare_pods_are_counted_together_and_a_kind_tells_names_apart(tmp_path: P
     )
     (found,) = [each for each in topospread.simulate(given).workloads if each.kind == "Deployment"]
     assert found.spread[0].counted == {"Deployment/web": 2, "Pod": 2, "StatefulSet/web": 1}
-    text = table(topospread.simulate(given), Layout(width=100))
-    assert "counted: 2 Deployment/web, 2 bare pods, 1 StatefulSet/web\n" in text
+    text = topospread.simulate(given).answer().text(wide=True)
+    assert "counted: 2 Deployment/web, 2 Pod, 1 StatefulSet/web\n" in text
 
 
 @pytest.mark.parametrize(

@@ -13,8 +13,6 @@ from hypothesis import strategies as st
 import topospread
 from topospread.api.pod import Pod
 from topospread.errors import UsageError
-from topospread.report.layout import Layout
-from topospread.report.orders import orders_json, orders_text
 from topospread.simulation.orders import Range, interleaved, simulate_orders
 from topospread.simulation.run import SimulationOptions
 from topospread.workloads.planned import QueuedPod, Workload
@@ -133,12 +131,13 @@ def test_every_interleaving_comes_about() -> None:
 
 def test_the_report_says_ranges_and_what_is_the_same(contested: topospread.Inventory) -> None:
     found = simulate_orders(contested, 20, SimulationOptions())
-    text = orders_text(found, Layout(width=200))
-    assert "default/picky  Deployment · 1 pod · pending 0–1" in text
-    assert f"20 orders: pending 0–1, nothing pending in {found.all_placed} of them; in the order of the input 1" in text
-    data = orders_json(found)
-    assert data["pending"] == [0, 1]
-    assert [each["pending"] for each in data["workloads"]] == [[0, 0], [0, 1]]
+    text = found.answer().text()
+    assert text.startswith(f"no: 0–1 pod is pending; in {found.all_placed} of 20 orders no pod is pending\n")
+    assert "default/picky" in text
+    assert "same in every order: 1 workload: default/any\n" in text
+    data = found.to_dict()
+    assert data["pending"] == {"least": 0, "most": 1}
+    assert [each["pending"]["most"] for each in data["workloads"]] == [0, 1]
 
 
 def test_a_simulation_says_that_the_order_may_decide_where_it_may(

@@ -63,7 +63,7 @@ def test_a_claim_is_unknown_unless_cpu_decides(
     result = CliRunner().invoke(command, [*words, "-o", "json"], standalone_mode=False)
     assert result.return_value == code
     assert yaml.safe_load(result.stdout)["verdict"] == verdict
-    text = CliRunner().invoke(command, [*words, "-o", "summary"], standalone_mode=False).stdout
+    text = CliRunner().invoke(command, words, standalone_mode=False).stdout
     assert text.startswith("unknown: ") == (verdict == "unknown")
     assert ("spec.resourceClaims" in text) == (verdict == "unknown")
 
@@ -91,9 +91,9 @@ def test_a_judged_pod_that_is_pending_in_both_simulations_is_a_no(tmp_path: Path
     objects = deployment("infer", 1, "1", resourceClaims=CLAIMS), deployment("web", 1, "16")
     path = manifest(tmp_path, *objects)
     assert simulated(path).verdict == "no"
-    words = ["-f", str(path), "--on", CLUSTER, "-o", "summary"]
+    words = ["-f", str(path), "--on", CLUSTER]
     text = CliRunner().invoke(command, words, standalone_mode=False).stdout
-    assert text.startswith("no: 1 pod finds no node\nunknown: 0–1 of 1 pod of default/infer")
+    assert text.startswith("no: default/web is pending; 0–1 of 1 pod of default/infer find nodes\n")
 
 
 def test_a_stateful_set_that_waits_for_an_unjudged_pod_is_open(tmp_path: Path) -> None:

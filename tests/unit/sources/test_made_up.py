@@ -1,6 +1,6 @@
 import pytest
 
-from topospread.errors import InputError
+from topospread.errors import InputError, UsageError
 from topospread.sources.made_up import (
     GRAMMAR,
     HOSTNAME,
@@ -139,8 +139,19 @@ def test_a_file_with_an_equals_sign_is_a_file(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     assert is_made_up("zones=3")
     assert not is_made_up("nodes.yaml")
-    (tmp_path / "zones=3").write_text("")
-    assert not is_made_up("zones=3")
+    for name in ("a=b.yaml", "zones=3"):
+        (tmp_path / name).write_text("")
+    assert not is_made_up("a=b.yaml")
+    assert not is_made_up("./zones=3")
+    # A pull request may have added it, to have its changes judged against a cluster of its own.
+    with pytest.raises(UsageError, match=r"write \./zones=3 for the file"):
+        is_made_up("zones=3")
+
+
+def test_labels_and_nodes_are_not_too_many_together():
+    labels = ",".join(f"label=a{number}=b" for number in range(1000))
+    with pytest.raises(InputError, match="1000 labels, taints and cordons are too many for 100000 nodes"):
+        made_up_nodes(f"nodes=100000,{labels}")
 
 
 class TestStorageClasses:

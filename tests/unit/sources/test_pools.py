@@ -103,3 +103,15 @@ def test_two_pools_of_one_name(tmp_path: Path) -> None:
     one = "{name: p, shape: {cpu: '2', memory: 4Gi}}"
     with pytest.raises(InputError, match="two pools p"):
         read(tmp_path, f"{HEAD}pools: [{one}, {one}]")
+
+
+def test_pools_begin_with_a_hundred_thousand_nodes_at_most(tmp_path: Path) -> None:
+    pool = "{name: %s, shape: {cpu: 2, memory: 4Gi}, min: 60000}"
+    with pytest.raises(InputError, match="120000 nodes in all pools, and the most is 100000"):
+        read(tmp_path, f"{HEAD}pools: [{pool % 'a'}, {pool % 'b'}]")
+
+
+@pytest.mark.parametrize("number", ["²", "٣", "9" * 5000])
+def test_requirements_compare_with_numbers_alone(tmp_path: Path, number: str) -> None:
+    with pytest.raises(InputError, match="no pool"):
+        read(tmp_path, HEAD + TYPES + KARPENTER.replace('values: ["4"]', f'values: ["{number}"]'))

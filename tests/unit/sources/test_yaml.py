@@ -115,6 +115,16 @@ class TestBounds:
         values = ", ".join(["*x"] * 50)
         assert read(f"x: &x {{a: 1}}\nmany: [{values}]\n")[0]["many"] == [{"a": 1}] * 50
 
+    def test_documents_share_the_bound_on_aliases(self):
+        document = f"x: &x [{'0,' * 100}]\nmany: [{'*x,' * 350}]\n"
+        assert len(read(f"{document}---\n{document}")) == 2
+        with pytest.raises(DecodeError, match="excessive aliasing") as caught:
+            read(f"{document}---\n" * 3)
+        assert caught.value.place.document == 3
+
+    def test_a_large_text_may_repeat_as_much_as_it_writes(self):
+        read(f"x: &x [{'0,' * 50_000}]\nagain: *x\n")
+
     def test_depth_counts_through_aliases(self):
         lines = ["a0: &a0 [1]"] + [f"a{i}: &a{i} [*a{i - 1}]" for i in range(1, 300)]
         with pytest.raises(DecodeError, match="nested more than 256 levels deep"):

@@ -38,14 +38,15 @@ def play(scenario: Scenario, on_timeout: Literal["allow", "deny"] = "deny") -> N
     asyncio.run(run())
 
 
-def review(made: Json) -> bytes:
-    return json.dumps({"apiVersion": "admission.k8s.io/v1", "request": request(made)}).encode()
+def review(made: Json, user: str = "ann") -> bytes:
+    asked = request(made) | {"userInfo": {"username": user}}
+    return json.dumps({"apiVersion": "admission.k8s.io/v1", "request": asked}).encode()
 
 
-def slow(constraints: int = 30_000, namespace: str = "shop") -> bytes:
+def slow(constraints: int = 30_000, namespace: str = "shop", user: str = "ann") -> bytes:
     """Return a request that takes far longer than any deadline here."""
     wrong = [WRONG | {"topologyKey": f"example.com/{number}"} for number in range(constraints)]
-    return review(deployment(*wrong, namespace=namespace))
+    return review(deployment(*wrong, namespace=namespace), user)
 
 
 async def answered(client: TestClient[Any, Any], data: bytes, timeout: str = "5s") -> Json:
@@ -92,12 +93,13 @@ def test_slow_requests_delay_no_other() -> None:
     play(scenario)
 
 
-def test_slow_requests_of_one_namespace_delay_no_other_namespace() -> None:
+@pytest.mark.parametrize("namespaces", [1, 100])
+def test_slow_requests_of_one_user_delay_no_other_user(namespaces: int) -> None:
     """A hundred slow requests would take more than all of the time that the ordinary ones have."""
 
     async def scenario(client: TestClient[Any, Any], _: JudgingPool) -> None:
-        heavy = slow(5_000, "attacker")
-        attack = [asyncio.create_task(answered(client, heavy, "30s")) for _ in range(100)]
+        heavy = [slow(5_000, f"attacker{number % namespaces}", "mallory") for number in range(100)]
+        attack = [asyncio.create_task(answered(client, each, "30s")) for each in heavy]
         await asyncio.sleep(0.5)
         for _ in range(4):
             assert (await answered(client, review(deployment(WRONG)), "10s"))["status"]["code"] == 403

@@ -14,7 +14,6 @@ import topospread
 from tests.unit.workloads.manifests import Json, inventory, node, pod, queued, row, workload
 from topospread.api.autoscaling import HorizontalPodAutoscaler
 from topospread.errors import UsageError
-from topospread.report.json import simulation_json
 from topospread.workloads.autoscaling import Autoscalers
 from topospread.workloads.planner import plan
 
@@ -121,7 +120,7 @@ def test_pods_beyond_the_most_are_removed() -> None:
 def test_the_report_says_so(given: int, options: dict[str, Any], note: str | None) -> None:
     objects = workload("Deployment", "web", replicas=given), autoscaler(6)
     result = topospread.simulate(inventory(node("n"), *objects), **options)
-    (shown,) = simulation_json(result)["workloads"]
+    (shown,) = result.to_dict()["workloads"]
     assert shown["notes"] == ([note] if note else [])
     expected = {"name": "web", "minReplicas": 6, "maxReplicas": 9, "givenReplicas": given}
     assert shown["autoscaler"] == expected

@@ -68,6 +68,12 @@ def test_what_succeeded_is_not_run_again():
     assert len(plan(inventory(status)).queue) == 1
 
 
+def test_what_succeeded_may_be_named_without_bound():
+    endless = {"status": {"completedIndexes": f"0-2147483640,{'9' * 5000}"}}
+    result = plan(inventory(job(completions=2**31 - 1, parallelism=3, completionMode="Indexed") | endless))
+    assert len(result.queue) == 3
+
+
 def test_failed_pods_are_replaced():
     assert len(plan(inventory(job(), part("a", phase="Failed"))).queue) == 1
 

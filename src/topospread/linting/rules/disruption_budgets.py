@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from math import ceil
 from typing import NamedTuple
 
 from topospread.api.labels import InvalidSelectorError, Selector
@@ -16,6 +15,7 @@ from topospread.linting.pod_source import WITH_REPLICAS, PodSource, explicit_rep
 from topospread.linting.pods_by_label import PodsByLabel
 from topospread.linting.problem import MOST_ALIKE, Problem
 from topospread.linting.rule import Example, Rule
+from topospread.whole_number import scaled
 
 _DISRUPTIONS = "https://kubernetes.io/docs/concepts/workloads/pods/disruptions/"
 _BUDGETS = "https://kubernetes.io/docs/tasks/run-application/configure-pdb/"
@@ -96,8 +96,8 @@ def allowed(budget: PodDisruptionBudget, replicas: int) -> int | None:
     """How many of so many healthy pods may be evicted at once (pkg/controller/disruption: percentages round up)."""
     spec = budget.spec
     if spec.max_unavailable is not None:
-        return _scaled(spec.max_unavailable, replicas)
-    wanted = None if spec.min_available is None else _scaled(spec.min_available, replicas)
+        return scaled(spec.max_unavailable, replicas)
+    wanted = None if spec.min_available is None else scaled(spec.min_available, replicas)
     return None if wanted is None else max(0, replicas - wanted)
 
 
@@ -106,13 +106,6 @@ def value_of(budget: PodDisruptionBudget) -> tuple[str, int | str | None]:
     if budget.spec.max_unavailable is None:
         return "minAvailable", budget.spec.min_available
     return "maxUnavailable", budget.spec.max_unavailable
-
-
-def _scaled(value: int | str, replicas: int) -> int | None:
-    if isinstance(value, int):
-        return value
-    number = value.removesuffix("%")
-    return ceil(int(number) * replicas / 100) if value.endswith("%") and number.isdecimal() else None
 
 
 def _blocks(given: LintInput) -> Iterator[tuple[LintSubject, Problem]]:

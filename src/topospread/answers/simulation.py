@@ -1,0 +1,323 @@
+"""The answer of ``topospread simulate``: do all the pods find nodes?"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, ClassVar
+
+from msgspec import Meta
+from msgspec.structs import replace
+
+from topospread.answer import Answer, Asked
+from topospread.base import Base, Bounds
+from topospread.errors import UsageError
+
+from .spread import PendingPods, Pool, SpreadOutcome, pending_pods, pool_of, spread_outcome
+from .traffic import ExpectedTraffic
+from .words import counted
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable, Iterator
+
+    from topospread.simulation import Eviction, WorkloadResult
+    from topospread.simulation import Simulation as Simulated
+    from topospread.workloads.dropped_fields import UnusedField
+
+
+class Placement(Base, frozen=True, kw_only=True):
+    """A pod that was to be placed."""
+
+    namespace: Annotated[str, Meta(description="Namespace of the pod.")]
+    name: Annotated[str, Meta(description="Name of the pod.")]
+    workload: Annotated[str, Meta(description="`Deployment/web`, or `Pod/NAME` for a bare pod.")]
+    node: Annotated[str | None, Meta(description="Node of the pod; null while it is pending.")]
+    message: Annotated[
+        str, Meta(description="Why it is pending: kube-scheduler's sentence without preemption's; empty with a node.")
+    ]
+    score: Annotated[int | None, Meta(description="Total score of the node; null while the pod is pending.")]
+    nominated_node: Annotated[
+        str | None, Meta(description="Node from which pods were evicted to make room for it; null if none.")
+    ]
+
+
+class AutoscalerBounds(Base, frozen=True, kw_only=True):
+    """The HorizontalPodAutoscaler of a workload."""
+
+    name: Annotated[str, Meta(description="Name of the HorizontalPodAutoscaler.")]
+    min_replicas: Annotated[int, Meta(description="Fewest replicas.")]
+    max_replicas: Annotated[int, Meta(description="Most replicas.")]
+    given_replicas: Annotated[int, Meta(description="Replicas that the workload itself asks for.")]
+
+
+class PlacedWorkload(Base, frozen=True, kw_only=True):
+    """A workload after the simulation."""
+
+    kind: Annotated[str, Meta(description="Kind of the workload; `Pod` for a bare pod.")]
+    namespace: Annotated[str, Meta(description="Namespace of the workload.")]
+    name: Annotated[str, Meta(description="Name of the workload.")]
+    replicas: Annotated[int, Meta(description="Pods that it wants.")]
+    autoscaler: Annotated[AutoscalerBounds | None, Meta(description="Its autoscaler; null if it has none.")]
+    existing: Annotated[int, Meta(description="Its pods on nodes before.")]
+    placed: Annotated[int, Meta(description="Its pods on nodes afterwards, the earlier ones included.")]
+    placed_bounds: Annotated[
+        Bounds, Meta(description="Least and most pods on nodes; both are `placed` if every pod is judged.")
+    ]
+    pending: Annotated[int, Meta(description="Its pods without a node, created or not.")]
+    spread: Annotated[tuple[SpreadOutcome, ...], Meta(description="Each constraint in force.")]
+    notes: Annotated[tuple[str, ...], Meta(description="Sentences about the workload.")]
+
+
+class EvictedPod(Base, frozen=True, kw_only=True):
+    """A pod that preemption evicted for a more important pod."""
+
+    namespace: Annotated[str, Meta(description="Namespace of the pod.")]
+    name: Annotated[str, Meta(description="Name of the pod.")]
+    node: Annotated[str, Meta(description="Node that it was on.")]
+    workload: Annotated[str, Meta(description="`Deployment/web`; empty if that is not known.")]
+    preemptor: Annotated[str, Meta(description="NAMESPACE/NAME of the pod that it made room for.")]
+    created_anew: Annotated[str | None, Meta(description="Pod that its controller creates instead; null if none.")]
+
+
+class RemovedPod(Base, frozen=True, kw_only=True):
+    """A pod that ``--scale`` removed."""
+
+    pod: Annotated[str, Meta(description="NAMESPACE/NAME of the pod.")]
+    node: Annotated[str | None, Meta(description="Node that it was on; null if it had none.")]
+
+
+class UnusedInput(Base, frozen=True, kw_only=True):
+    """A field of the input without effect."""
+
+    kind: Annotated[str, Meta(description="Kind of the object.")]
+    namespace: Annotated[str | None, Meta(description="Namespace of the object; null for kinds without one.")]
+    name: Annotated[str, Meta(description="Name of the object.")]
+    path: Annotated[str, Meta(description="`spec.topologySpreadConstraints[0].minDomains`")]
+    feature_gate: Annotated[
+        str | None, Meta(description="Gate that is off; null for a field that the version does not know.")
+    ]
+
+
+class Simulation(Answer, frozen=True, kw_only=True):
+    """Do all the pods find nodes?"""
+
+    PAGE: ClassVar[str] = "topospread.render.pages.simulation:page"
+
+    open_pods: Annotated[
+        tuple[str, ...],
+        Meta(description="NAMESPACE/NAME of pods whose outcome depends on unjudged parts: theirs or a neighbour's."),
+    ] = ()
+    nodes: Annotated[int, Meta(description="Number of nodes.")]
+    placements: Annotated[tuple[Placement, ...], Meta(description="Pods that were to be placed, in queue order.")]
+    workloads: Annotated[tuple[PlacedWorkload, ...], Meta(description="Workloads in input order.")]
+    pending: Annotated[tuple[PendingPods, ...], Meta(description="Pods that stay pending, grouped.")]
+    evictions: Annotated[
+        tuple[EvictedPod, ...], Meta(description="Pods that were evicted for more important ones, in order.")
+    ]
+    removed: Annotated[tuple[RemovedPod, ...], Meta(description="Pods that `--scale` removed.")]
+    pools: Annotated[tuple[Pool, ...], Meta(description="The pools of `--pools`, by name.")]
+    foreign: Annotated[
+        dict[str, int], Meta(description="Scheduler name → pods that wait for it and were not simulated.")
+    ]
+    skipped: Annotated[dict[str, int], Meta(description="Kind → objects that were skipped.")]
+    dropped_fields: Annotated[tuple[UnusedInput, ...], Meta(description="Fields that the API server does not keep.")]
+    ignored_fields: Annotated[
+        tuple[UnusedInput, ...], Meta(description="Fields that the API server keeps and kube-scheduler ignores.")
+    ]
+    elsewhere: Annotated[int, Meta(description="Pending pods in namespaces that `-n` leaves out.")] = 0
+    traffic: Annotated[ExpectedTraffic | None, Meta(description="Expected traffic, with `--traffic`.")] = None
+    warnings: Annotated[tuple[str, ...], Meta(description="Sentences that a person must see.")] = ()
+    notes: Annotated[tuple[str, ...], Meta(description="Sentences that help a person.")] = ()
+
+    def placement(self, name: str, namespace: str = "default") -> Placement:
+        """Return the placement of a pod.
+
+        Raises:
+            KeyError: if no such pod was to be placed.
+        """
+        for each in self.placements:
+            if (each.namespace, each.name) == (namespace, name):
+                return each
+        raise KeyError(f"{namespace}/{name}")
+
+
+def simulation_answer(
+    result: Simulated,
+    namespace: str | None = None,
+    *,
+    traffic: ExpectedTraffic | None = None,
+    on: Asked = Asked(),  # noqa: B008 - frozen
+) -> Simulation:
+    """Return what a simulation found as an answer.
+
+    Args:
+        result: the simulation.
+        namespace: the namespace that is shown; by default all. The verdict is about all pods.
+        traffic: expected traffic afterwards.
+        on: the input.
+
+    Raises:
+        UsageError: if nothing is in the namespace.
+    """
+    if namespace is not None:
+        _check_namespace(result, namespace)
+
+    def shown(each: str) -> bool:
+        return namespace is None or each == namespace
+
+    def of_shown(pod: str) -> bool:
+        return shown(pod.partition("/")[0])
+
+    pending = tuple(pending_pods(each) for each in result.pending if shown(each.namespace))
+    workloads = tuple(_workload(each, result) for each in result.workloads if shown(each.namespace))
+    elsewhere = sum(len(each.pods) for each in result.pending if not shown(each.namespace))
+    worst = max(pending, key=lambda each: len(each.pods) if each.causes else -1, default=None)
+    return Simulation(
+        kind="Simulation",
+        verdict=result.verdict,
+        says=_says(result, workloads, pending, elsewhere),
+        causes=worst.causes if worst is not None else (),
+        unjudged=tuple(
+            replace(each, pods=pods) for each in result.unjudged if (pods := tuple(filter(of_shown, each.pods)))
+        ),
+        on=on,
+        open_pods=tuple(filter(of_shown, result.open_pods)),
+        nodes=result.nodes,
+        placements=tuple(
+            Placement(
+                namespace=each.namespace,
+                name=each.name,
+                workload=each.workload,
+                node=each.node,
+                message=each.message,
+                score=each.score,
+                nominated_node=each.nominated_node or None,
+            )
+            for each in result.placements
+            if shown(each.namespace)
+        ),
+        workloads=workloads,
+        pending=pending,
+        evictions=tuple(
+            evicted_pod(each) for each in result.evictions if shown(each.namespace) or of_shown(each.preemptor)
+        ),
+        removed=tuple(RemovedPod(pod=pod, node=node or None) for pod, node in result.removed.items() if of_shown(pod)),
+        pools=tuple(map(pool_of, result.pools)),
+        foreign=dict(sorted(result.foreign.items())),
+        skipped=dict(sorted(result.skipped.items())),
+        dropped_fields=tuple(_unused(result.unused, "dropped")),
+        ignored_fields=tuple(_unused(result.unused, "ignored")),
+        elsewhere=elsewhere,
+        traffic=traffic,
+        warnings=tuple(result.warnings),
+        notes=tuple(result.notes),
+    )
+
+
+def evicted_pod(each: Eviction) -> EvictedPod:
+    """Return a pod that preemption evicted as data."""
+    return EvictedPod(
+        namespace=each.namespace,
+        name=each.name,
+        node=each.node,
+        workload=each.workload,
+        preemptor=each.preemptor,
+        created_anew=each.created_anew or None,
+    )
+
+
+def names(result: Simulated, namespace: str | None = None) -> str:
+    """Return ``pod/NAME NODE``, a line a placement in queue order; ``<none>`` for a pod that stays pending.
+
+    Raises:
+        UsageError: if nothing is in the namespace.
+    """
+    if namespace is not None:
+        _check_namespace(result, namespace)
+    shown = (each for each in result.placements if namespace in (None, each.namespace))
+    return "".join(f"pod/{each.name} {each.node or '<none>'}\n" for each in shown)
+
+
+def _check_namespace(result: Simulated, namespace: str) -> None:
+    known = {each.namespace for each in result.workloads} | {each.namespace for each in result.placements}
+    if namespace not in known:
+        there_are = f"there are {', '.join(sorted(known))}" if known else "there are no workloads at all"
+        raise UsageError(f'-n {namespace}: there is no workload in the namespace "{namespace}"; {there_are}')
+
+
+def _says(
+    result: Simulated, workloads: tuple[PlacedWorkload, ...], pending: tuple[PendingPods, ...], elsewhere: int
+) -> str:
+    """Return the verdict's sentence: ``2 of 8 pods of shop/web are pending``."""
+    opened = set(result.open_pods)
+    judged = [(each, pod) for each in pending for pod in each.pods if f"{each.namespace}/{pod}" not in opened]
+    besides = f"; in other namespaces {elsewhere} pending" if elsewhere else ""
+    parts = []
+    if judged:
+        owners = {(each.namespace, each.workload) for each, _ in judged}
+        total = max(_sum(workloads, owners)[1], len(judged))
+        if total == 1:
+            parts.append(f"{_name(owners)} is pending")
+        else:
+            verb = "is" if len(judged) == 1 else "are"
+            parts.append(f"{len(judged)} of {counted(total, 'pod')} of {_name(owners)} {verb} pending")
+    if opened:
+        owners = {
+            (each.namespace, each.workload) for each in result.placements if f"{each.namespace}/{each.name}" in opened
+        }.intersection((each.namespace, f"{each.kind}/{each.name}") for each in workloads)
+        bounds, total = _sum(workloads, owners)
+        parts += [f"{bounds} of {counted(total, 'pod')} of {_name(owners)} find nodes"] if owners else []
+    if parts:
+        return "; ".join(parts) + besides
+    nodes, placed = counted(result.nodes, "node"), sum(each.placed - each.existing for each in workloads)
+    if not placed:
+        return f"no pod is to be placed on {nodes}{besides}"
+    landed = [each for each in result.placements if each.node is not None]
+    if len(landed) == placed == 1:
+        return f"{landed[0].namespace}/{landed[0].name} finds a node: {landed[0].node}{besides}"
+    return f"all {counted(placed, 'pod')} find nodes ({nodes}){besides}"
+
+
+def _sum(workloads: Iterable[PlacedWorkload], of: set[tuple[str, str]]) -> tuple[Bounds, int]:
+    """Return the pods of some workloads that have nodes, and all pods of these workloads."""
+    found = [each for each in workloads if (each.namespace, f"{each.kind}/{each.name}") in of]
+    placed = sum((each.placed_bounds for each in found), Bounds.exactly(0))
+    return placed, sum(each.placed + each.pending for each in found)
+
+
+def _name(owners: set[tuple[str, str]]) -> str:
+    if len(owners) > 1:
+        return f"{len(owners)} workloads"
+    [(namespace, workload)] = owners
+    return f"{namespace}/{workload.partition('/')[2]}"
+
+
+def _workload(each: WorkloadResult, result: Simulated) -> PlacedWorkload:
+    scaled = each.autoscaling
+    return PlacedWorkload(
+        kind=each.kind,
+        namespace=each.namespace,
+        name=each.name,
+        replicas=each.replicas,
+        autoscaler=None
+        if scaled is None
+        else AutoscalerBounds(
+            name=scaled.name, min_replicas=scaled.least, max_replicas=scaled.most, given_replicas=scaled.given
+        ),
+        existing=each.existing,
+        placed=each.placed,
+        placed_bounds=result.bounds.get(f"{each.namespace}/{each.kind}/{each.name}", Bounds.exactly(each.placed)),
+        pending=each.pending,
+        spread=tuple(map(spread_outcome, each.spread)),
+        notes=tuple(each.notes),
+    )
+
+
+def _unused(fields: Collection[UnusedField], outcome: str) -> Iterator[UnusedInput]:
+    for each in fields:
+        if each.outcome == outcome:
+            yield UnusedInput(
+                kind=each.kind,
+                namespace=each.namespace or None,
+                name=each.name,
+                path=each.path,
+                feature_gate=each.gate or None,
+            )

@@ -1,0 +1,274 @@
+"""Parts that answers share: how constraints count pods, which pods are pending, and the pools that grow."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING, Annotated
+
+from msgspec import Meta, field
+
+from topospread.answer import Cause
+from topospread.base import Base
+
+from .causes import causes_of
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from topospread.plugins.spread_arithmetic import ConstraintArithmetic, Domain
+    from topospread.scheduling.verdict import Verdict
+    from topospread.simulation import PendingGroup, PoolUse, WorkloadSpread
+
+Reasons = dict[str, int]
+"""Reason of kube-scheduler → nodes that are rejected for it."""
+
+
+class LeftOutNodes(Base, frozen=True, kw_only=True):
+    """Nodes that take no part in a constraint's counts."""
+
+    reason: Annotated[str, Meta(description="Why the nodes do not count.")]
+    nodes: Annotated[tuple[str, ...], Meta(description="Names of the nodes.")]
+
+
+class SpreadOutcome(Base, frozen=True, kw_only=True):
+    """One constraint of a workload, before and after."""
+
+    topology_key: Annotated[str, Meta(description="Node label whose values are the domains.")]
+    when_unsatisfiable: Annotated[str, Meta(description="`DoNotSchedule` (hard) or `ScheduleAnyway` (soft).")]
+    max_skew: Annotated[int, Meta(description="Largest allowed skew.")]
+    min_domains: Annotated[int, Meta(description="minDomains in force; 1 if the constraint does not set it.")]
+    origin: Annotated[
+        str,
+        Meta(description="`pod`, `profile` (default constraints of the profile) or `system` (built-in defaults)."),
+    ]
+    selector: Annotated[str, Meta(description="Label selector, matchLabelKeys included.")]
+    counts_itself: Annotated[int, Meta(description="1 if the pods match their own selector.")] = field(name="self")
+    skew: Annotated[int, Meta(description="Largest count of an eligible domain minus the global minimum, afterwards.")]
+    minimum: Annotated[int, Meta(description="Global minimum in force: 0 if there are fewer domains than minDomains.")]
+    domains: Annotated[dict[str, int], Meta(description="Eligible domain → matching pods afterwards.")]
+    before: Annotated[dict[str, int], Meta(description="Eligible domain → matching pods before.")]
+    nodes: Annotated[dict[str, int], Meta(description="Eligible domain → nodes that take part.")]
+    rejected: Annotated[
+        dict[str, Reasons],
+        Meta(
+            description="Domain → reason → nodes that reject one more pod. Only for workloads that had pods to place, "
+            "if some are pending or domains differ by more than one pod."
+        ),
+    ]
+    counted: Annotated[
+        dict[str, int],
+        Meta(description="`Deployment/web` → its pods that count; empty if only the workload's own pods count."),
+    ]
+    exceeded: Annotated[
+        str | None,
+        Meta(
+            description="Why the skew is above maxSkew: `before` (earlier pods), `others` (pods of other workloads), "
+            "or for a soft constraint `full`, `scores` or `sampled`; null if it is not."
+        ),
+    ]
+    left_out: Annotated[tuple[LeftOutNodes, ...], Meta(description="Nodes that do not count, by reason.")]
+
+    @property
+    def hard(self) -> bool:
+        """Whether the constraint is DoNotSchedule."""
+        return self.when_unsatisfiable == "DoNotSchedule"
+
+    @property
+    def only_domain(self) -> str:
+        """The domain that holds all of several pods although other domains are eligible, else ""."""
+        held = [name for name, pods in self.domains.items() if pods]
+        return held[0] if len(held) == 1 and self.domains[held[0]] > 1 and len(self.domains) > 1 else ""
+
+
+class RejectedNodes(Base, frozen=True, kw_only=True):
+    """Nodes that one plugin rejects for the same reasons."""
+
+    plugin: Annotated[str, Meta(description="Plugin that rejects the nodes.")]
+    code: Annotated[str, Meta(description="kube-scheduler's status code.")]
+    reasons: Annotated[tuple[str, ...], Meta(description="kube-scheduler's reasons.")]
+    nodes: Annotated[int, Meta(description="Number of nodes.")]
+
+
+class DomainSum(Base, frozen=True, kw_only=True):
+    """The arithmetic of a hard constraint in one domain, for one more pod."""
+
+    name: Annotated[str, Meta(description="Value of the topology key.")]
+    matching: Annotated[int, Meta(description="Pods that the selector matches on nodes that take part.")]
+    nodes: Annotated[int, Meta(description="Nodes that take part.")]
+    skew: Annotated[int, Meta(description="Skew with the pod placed here: matching + self − minimum.")]
+    allowed: Annotated[bool, Meta(description="Whether the constraint admits the pod.")]
+    arithmetic: Annotated[str, Meta(description="The sum in words.")]
+    rejected: Annotated[Reasons, Meta(description="Reason → nodes of the domain that reject the pod.")]
+
+
+class SpreadSums(Base, frozen=True, kw_only=True):
+    """A hard constraint and its arithmetic in each domain."""
+
+    topology_key: Annotated[str, Meta(description="Node label whose values are the domains.")]
+    when_unsatisfiable: Annotated[str, Meta(description="`DoNotSchedule` (hard) or `ScheduleAnyway` (soft).")]
+    max_skew: Annotated[int, Meta(description="Largest allowed skew.")]
+    min_domains: Annotated[int, Meta(description="minDomains in force; 1 if the constraint does not set it.")]
+    origin: Annotated[str, Meta(description="`pod`, `profile` or `system`: source of the constraint.")]
+    selector: Annotated[str, Meta(description="Label selector, matchLabelKeys included.")]
+    counts_itself: Annotated[int, Meta(description="1 if the pod matches its own selector.")] = field(name="self")
+    minimum: Annotated[int, Meta(description="Global minimum in force.")]
+    minimum_domains: Annotated[tuple[str, ...], Meta(description="Domains with the fewest pods.")]
+    domains: Annotated[tuple[DomainSum, ...], Meta(description="Eligible domains.")]
+    left_out: Annotated[tuple[LeftOutNodes, ...], Meta(description="Nodes that do not count, by reason.")]
+
+
+class PendingPods(Base, frozen=True, kw_only=True):
+    """Pods of one workload that stay pending with one message."""
+
+    namespace: Annotated[str, Meta(description="Namespace of the pods.")]
+    workload: Annotated[str, Meta(description="`Deployment/web`, or `Pod/NAME` for a bare pod.")]
+    pods: Annotated[tuple[str, ...], Meta(description="Names of the pods, in queue order.")]
+    message: Annotated[str, Meta(description="kube-scheduler's sentence, or why the pods were not tried.")]
+    preemption: Annotated[str, Meta(description="kube-scheduler's addition about preemption; empty if not tried.")]
+    causes: Annotated[tuple[Cause, ...], Meta(description="Why the first of the pods has no node; empty if unjudged.")]
+    rejections: Annotated[
+        tuple[RejectedNodes, ...],
+        Meta(description="Rejections of the first pod, most nodes first."),
+    ]
+    constraints: Annotated[
+        tuple[SpreadSums, ...], Meta(description="The arithmetic of each hard constraint for the first pod.")
+    ]
+
+
+class Pool(Base, frozen=True, kw_only=True):
+    """A pool of nodes that may grow, and its use."""
+
+    name: Annotated[str, Meta(description="Name of the pool.")]
+    zone: Annotated[str | None, Meta(description="Zone of its nodes; null if it has none.")]
+    nodes: Annotated[int, Meta(description="Number of nodes that it had.")]
+    added: Annotated[tuple[str, ...], Meta(description="Nodes that were added for pending pods.")]
+    most: Annotated[int | None, Meta(description="Largest number of nodes; null without a limit.")] = field(name="max")
+    on_paper: Annotated[
+        dict[str, str],
+        Meta(description="Topology key → domain that a node of the pool would add and that no node has."),
+    ]
+    may_grow: Annotated[bool, Meta(description="Whether no limit is reached.")]
+
+
+def spread_outcome(spread: WorkloadSpread) -> SpreadOutcome:
+    """Return a constraint of a workload as data."""
+    names, after, earlier = spread.domains.names, spread.domains.after.tolist(), spread.domains.before.tolist()
+    domains = dict(zip(names, after, strict=True))
+    return SpreadOutcome(
+        topology_key=spread.topology_key,
+        when_unsatisfiable=spread.when_unsatisfiable,
+        max_skew=spread.max_skew,
+        min_domains=spread.arithmetic.min_domains,
+        origin=spread.origin,
+        selector=spread.arithmetic.selector,
+        counts_itself=spread.arithmetic.counts_itself,
+        skew=spread.skew,
+        minimum=spread.arithmetic.minimum,
+        domains=domains,
+        before=domains if earlier == after else dict(zip(names, earlier, strict=True)),
+        nodes={domain.name: domain.nodes for domain in spread.arithmetic.domains},
+        rejected={name: dict(reasons) for name, reasons in spread.domains.rejected.items()},
+        counted=dict(spread.counted),
+        exceeded=spread.exceeded or None,
+        left_out=left_out_nodes(spread.arithmetic),
+    )
+
+
+def left_out_nodes(arithmetic: ConstraintArithmetic) -> tuple[LeftOutNodes, ...]:
+    """Return the nodes that take no part in a constraint, by reason."""
+    return tuple(LeftOutNodes(reason=each.reason, nodes=tuple(each.nodes)) for each in arithmetic.left_out)
+
+
+def pending_pods(group: PendingGroup) -> PendingPods:
+    """Return pods that stay pending with one message as data."""
+    return PendingPods(
+        namespace=group.namespace,
+        workload=group.workload,
+        pods=tuple(group.pods),
+        message=group.message,
+        preemption=group.preemption,
+        causes=causes_of(group),
+        rejections=rejections_of(group.verdict) if group.verdict is not None else (),
+        constraints=tuple(
+            spread_sums(arithmetic, tuple((each.domain, each.rejected) for each in outcomes))
+            for arithmetic, outcomes in group.outcomes
+        ),
+    )
+
+
+def rejections_of(verdict: Verdict) -> tuple[RejectedNodes, ...]:
+    """Return how many nodes were rejected for each set of reasons, most nodes first."""
+    return tuple(
+        RejectedNodes(plugin=each.plugin, code=each.code, reasons=tuple(each.reasons), nodes=nodes)
+        for each, nodes in Counter(verdict.rejected.values()).most_common()
+    )
+
+
+def spread_sums(arithmetic: ConstraintArithmetic, domains: tuple[tuple[Domain, Mapping[str, int]], ...]) -> SpreadSums:
+    """Return a hard constraint with its arithmetic.
+
+    Args:
+        arithmetic: the constraint.
+        domains: each eligible domain, with reason → nodes of it that reject the pod.
+    """
+    return SpreadSums(
+        topology_key=arithmetic.topology_key,
+        when_unsatisfiable=arithmetic.when_unsatisfiable,
+        max_skew=arithmetic.max_skew,
+        min_domains=arithmetic.min_domains,
+        origin=arithmetic.origin,
+        selector=arithmetic.selector,
+        counts_itself=arithmetic.counts_itself,
+        minimum=arithmetic.minimum,
+        minimum_domains=tuple(arithmetic.minimum_domains),
+        domains=tuple(
+            DomainSum(
+                name=domain.name,
+                matching=domain.matching,
+                nodes=domain.nodes,
+                skew=domain.skew,
+                allowed=domain.allowed,
+                arithmetic=sum_in_words(arithmetic, domain),
+                rejected=dict(rejected),
+            )
+            for domain, rejected in domains
+        ),
+        left_out=left_out_nodes(arithmetic),
+    )
+
+
+def sum_in_words(arithmetic: ConstraintArithmetic, domain: Domain) -> str:
+    """Return the sum of a domain: ``3 + 1 (self) − 2 (minimum: zone-c) = 2 > maxSkew 1``.
+
+    In this order: matching pods of the domain, the pod itself, the global minimum in force, the skew with the pod.
+    """
+    relation = "≤" if domain.skew <= arithmetic.max_skew else ">"
+    return (
+        f"{domain.matching} + {arithmetic.counts_itself} (self) − {arithmetic.minimum} ({_minimum(arithmetic)}) "
+        f"= {domain.skew} {relation} maxSkew {arithmetic.max_skew}"
+    )
+
+
+def _minimum(arithmetic: ConstraintArithmetic) -> str:
+    """Return the domains that hold the minimum, or why it is 0."""
+    if arithmetic.lacks_domains:
+        return f"{len(arithmetic.domains)} domains < minDomains {arithmetic.min_domains}"
+    names = arithmetic.minimum_domains
+    if not names:
+        return "no domain"
+    if len(names) == len(arithmetic.domains) > 2:
+        return f"minimum: all {len(names)} domains"
+    return f"minimum: {names[0]}" + (f" and {len(names) - 1} more" if len(names) > 1 else "")
+
+
+def pool_of(use: PoolUse) -> Pool:
+    """Return a pool as data."""
+    return Pool(
+        name=use.name,
+        zone=use.zone or None,
+        nodes=use.there,
+        added=tuple(use.added),
+        most=use.most,
+        on_paper=dict(use.paper),
+        may_grow=use.may_grow,
+    )

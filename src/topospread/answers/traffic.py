@@ -1,0 +1,83 @@
+"""Expected traffic of Services, as part of an answer."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+from msgspec import Meta, field
+
+from topospread.base import Base
+
+if TYPE_CHECKING:
+    from topospread.service_traffic import Traffic
+
+
+class TrafficOfZone(Base, frozen=True, kw_only=True):
+    """A Service's traffic in one zone."""
+
+    name: Annotated[str | None, Meta(description="Name of the zone; null for nodes without one.")]
+    clients: Annotated[float, Meta(description="Share of the requests that come from the zone.")]
+    endpoints: Annotated[int, Meta(description="Number of endpoints in the zone.")]
+    crossing: Annotated[float, Meta(description="Share of the zone's requests that go to another zone.")]
+
+
+class TrafficOfService(Base, frozen=True, kw_only=True):
+    """The expected traffic of one Service."""
+
+    namespace: Annotated[str, Meta(description="Namespace of the Service.")]
+    name: Annotated[str, Meta(description="Name of the Service.")]
+    policy: Annotated[str, Meta(description="Routing that is in force.")]
+    clients: Annotated[str, Meta(description="Where the requests come from.")]
+    endpoints: Annotated[int, Meta(description="Number of endpoints.")]
+    crossing: Annotated[float, Meta(description="Share of the requests that go to another zone.")]
+    failing: Annotated[float, Meta(description="Share of the requests that reach no endpoint.")]
+    unanswered: Annotated[float, Meta(description="Part of `failing` that goes to endpoints on NotReady nodes.")]
+    price_per_gb: Annotated[float | None, Meta(description="Price of a GB; null without --price.")] = field(
+        name="pricePerGB"
+    )
+    busiest: Annotated[str | None, Meta(description="Endpoint with the most requests.")]
+    over_mean: Annotated[float, Meta(description="Requests of the busiest endpoint, over the mean.")]
+    zones: Annotated[tuple[TrafficOfZone, ...], Meta(description="The traffic by zone.")]
+    why: Annotated[str | None, Meta(description="Why the routing that the Service asks for is not in force.")]
+
+
+class ExpectedTraffic(Base, frozen=True, kw_only=True):
+    """The expected traffic of Services: shares of requests."""
+
+    price: Annotated[float | None, Meta(description="Price of a GB that crosses zones; null without --price.")]
+    services: Annotated[tuple[TrafficOfService, ...], Meta(description="Services with endpoints.")]
+    left_out: Annotated[dict[str, str], Meta(description="NAMESPACE/NAME of a Service → why it has no figures.")]
+
+
+def traffic_of(traffic: Traffic) -> ExpectedTraffic:
+    """Return expected traffic as data."""
+    return ExpectedTraffic(
+        price=traffic.price,
+        services=tuple(
+            TrafficOfService(
+                namespace=each.namespace,
+                name=each.name,
+                policy=each.policy,
+                clients=each.clients,
+                endpoints=each.endpoints,
+                crossing=round(each.crossing, 6),
+                failing=round(each.failing, 6),
+                unanswered=round(each.unanswered, 6),
+                price_per_gb=None if traffic.price is None else round(each.crossing * traffic.price, 9),
+                busiest=each.busiest or None,
+                over_mean=round(each.over_mean, 6),
+                zones=tuple(
+                    TrafficOfZone(
+                        name=zone.name or None,
+                        clients=round(zone.clients, 6),
+                        endpoints=zone.endpoints,
+                        crossing=round(zone.crossing, 6),
+                    )
+                    for zone in each.zones
+                ),
+                why=each.why or None,
+            )
+            for each in traffic.services
+        ),
+        left_out=dict(traffic.left_out),
+    )

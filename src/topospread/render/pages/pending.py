@@ -1,0 +1,81 @@
+"""Pending pods on a page: why they are pending, what was not judged, and kube-scheduler's words."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+
+from topospread.answer import Remedy, Unjudged
+from topospread.answers.causes import why_words
+from topospread.answers.reasons import its_nodes, others
+from topospread.answers.spread import PendingPods, SpreadSums
+from topospread.answers.words import counted, listed, noun_of
+from topospread.render.blocks import Fact, Section, Table
+
+_MOST_CAUSES = 2
+_MOST_SUMS = 20
+
+
+def why_facts(pending: Sequence[PendingPods]) -> Iterator[Fact]:
+    """Yield the causes with the most pods, of at most two kinds."""
+    kinds: dict[str, list[PendingPods]] = {}
+    for each in pending:
+        if each.causes:
+            kinds.setdefault(why_words(each.causes), []).append(each)
+    order = sorted(kinds.items(), key=lambda kind: -sum(len(each.pods) for each in kind[1]))
+    single = len(order) == 1
+    for words, groups in order[:_MOST_CAUSES]:
+        yield Fact("why", words if single else f"{_whose(groups)}: {words}")
+    left = [each for _, groups in order[_MOST_CAUSES:] for each in groups]
+    if left:
+        pods = counted(sum(len(each.pods) for each in left), "pod")
+        yield Fact("more", f"{pods} pending for {counted(len(order) - _MOST_CAUSES, 'other cause')}: -o wide")
+
+
+def _whose(groups: Sequence[PendingPods]) -> str:
+    names = list(dict.fromkeys(f"{each.namespace}/{each.workload.partition('/')[2]}" for each in groups))
+    return f"{listed(names, 2)} ({counted(sum(len(each.pods) for each in groups), 'pod')})"
+
+
+def fix_facts(remedies: Sequence[Remedy]) -> Iterator[Fact]:
+    """Yield the first remedy, with the result of its simulation."""
+    for each in remedies[:1]:
+        tried = each.tried
+        result = [f"places {tried.places} of {tried.of}"]
+        result += [f"evicts {counted(tried.evicts, 'pod')}"] if tried.evicts else []
+        result += [f"{counted(len(tried.newly_pending), 'other pod')} pending"] if tried.newly_pending else []
+        words = f"tried: {', '.join(result)}"
+        yield Fact("fix", words if each.command else f"{each.says}; {words}", " ".join(each.command))
+
+
+def unjudged_facts(parts: Iterable[Unjudged], neighbours: Sequence[str] = ()) -> Iterator[Fact]:
+    """Yield what was not judged and the commands that show what decides it."""
+    for each in parts:
+        yield Fact("not judged", f"{each.because} ({each.field})" if each.field else each.because)
+        if each.to_know:
+            yield Fact("know it by", "", each.to_know)
+    if neighbours:
+        yield Fact("depends on it", f"{counted(len(neighbours), 'other pod')}: {listed(neighbours, 3)}")
+
+
+def pending_sections(pending: Sequence[PendingPods]) -> Iterator[Section]:
+    """Yield a section for each group of pending pods: kube-scheduler's sentence, and the sums of its constraints."""
+    for each in pending:
+        name = f"{each.namespace}/{each.workload.partition('/')[2]}"
+        sentence = f"{each.message.rstrip()} {each.preemption}".rstrip()
+        parts: list[Fact | Table] = [Fact("kube-scheduler" if each.rejections else "why", sentence)]
+        parts += [_sums(one) for one in each.constraints if one.domains]
+        pods = "" if each.workload.startswith("Pod/") else f": {', '.join(each.pods)}"
+        yield Section(f"Pending: {name}, {counted(len(each.pods), 'pod')}{pods}", tuple(parts), wide=True)
+
+
+def _sums(one: SpreadSums) -> Table:
+    """Return the sums of a constraint; domains with the same sum are one row."""
+    alike: dict[str, list[str]] = {}
+    for each in one.domains:
+        besides = its_nodes(others(each.rejected), each.nodes)
+        says = each.arithmetic if not each.allowed else "admitted" + (f"; {besides}" if besides else "")
+        alike.setdefault(says, []).append(each.name)
+    rows = [
+        (name, says) for says, names in alike.items() for name in (names if len(one.domains) <= _MOST_SUMS else [])
+    ] or [(f"{len(names)}: {listed(names, 2)}", says) for says, names in alike.items()]
+    return Table((noun_of(one.topology_key), "PODS + SELF − MINIMUM = SKEW"), tuple(rows), most=_MOST_SUMS)

@@ -1,0 +1,29 @@
+"""The table of pools on a page."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from topospread.answers.spread import Pool
+from topospread.answers.words import listed
+from topospread.render.blocks import Table
+
+
+def pool_table(pools: Sequence[Pool]) -> Table:
+    """Return the pools, those that grew or would add a domain first."""
+    order = sorted(pools, key=lambda each: not (each.added or each.on_paper))
+    rows = tuple(
+        (each.name, each.nodes, len(each.added), "–" if each.most is None else str(each.most), _words(each))
+        for each in order
+    )
+    return Table(("POOL", "NODES", "ADDED", "AT MOST", ""), rows)
+
+
+def _words(pool: Pool) -> str:
+    parts = []
+    if not pool.may_grow and (pool.most is None or pool.nodes + len(pool.added) < pool.most):
+        parts.append("its limits are reached")
+    if pool.on_paper:
+        domains = listed([f"{key}={value}" for key, value in pool.on_paper.items()], 2)
+        parts.append(f"no node has {domains}, so no constraint counts it")
+    return "; ".join(parts)

@@ -1,0 +1,191 @@
+"""The matrix of workloads and domains, and the table of one constraint: simulate and drill show both."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Protocol
+
+from topospread.answers.reasons import nodes_and, of_them, on_it, others
+from topospread.answers.spread import Reasons, SpreadOutcome
+from topospread.answers.words import counted, in_order, listed, natural, noun_of
+from topospread.base import Bounds
+from topospread.render.blocks import Bar, Cell, Fact, Part, Section, Span, Table
+
+ZONE = "topology.kubernetes.io/zone"
+HOSTNAME = "kubernetes.io/hostname"
+_MOST_DOMAINS = 8
+_MOST_LETTERS = 30
+"""Letters of all domain names that fit beside the other columns."""
+_MOST_ROWS = 20
+_ORIGINS = {"profile": "profile default", "system": "built-in default"}
+_EXCEEDED = {
+    "before": "earlier pods exceed it, and nothing moves them",
+    "others": "pods of other workloads count, which their own constraints place",
+    "full": "soft, and the domains with the fewest pods take no more",
+    "scores": "soft, and other scores weighed more",
+    "sampled": "soft: other scores weighed more, or the nodes were not sampled",
+}
+
+
+class Constraint(Protocol):
+    """A constraint with its pods by domain."""
+
+    @property
+    def topology_key(self) -> str:
+        """Node label whose values are the domains."""
+
+    @property
+    def when_unsatisfiable(self) -> str:
+        """DoNotSchedule or ScheduleAnyway."""
+
+    @property
+    def max_skew(self) -> int:
+        """Largest allowed skew."""
+
+    @property
+    def skew(self) -> int | Bounds:
+        """The skew."""
+
+    @property
+    def domains(self) -> Mapping[str, int] | Mapping[str, Bounds]:
+        """Domain → matching pods."""
+
+
+Row = tuple[str, Sequence[Constraint], tuple[Cell, ...], str]
+"""A workload of the matrix: its name, its constraints, cells of its counts, and what is said behind it."""
+
+
+def keys_of(spreads: Iterable[Sequence[Constraint]]) -> Counter[str]:
+    """Return topology key → constraints with it that count some domain."""
+    return Counter(each.topology_key for spread in spreads for each in spread if each.domains)
+
+
+def matrix_key(spreads: Iterable[Sequence[Constraint]]) -> str:
+    """Return the topology key of the matrix: the zone if a constraint has it, else the most frequent key."""
+    keys = keys_of(spreads)
+    return ZONE if ZONE in keys else max(keys, key=lambda key: keys[key], default="")
+
+
+def matrix(rows: Sequence[Row], heads: tuple[str, ...], key: str) -> Table:
+    """Return the table of workloads: their counts, pods by domain of a topology key, skew and maxSkew.
+
+    Args:
+        rows: the workloads.
+        heads: headings of the counts.
+        key: topology key of the domains.
+    """
+    found = [
+        next((each for each in spread if each.topology_key == key and each.domains), None) for _, spread, *_ in rows
+    ]
+    names = in_order({name for each in found if each is not None for name in each.domains})
+    few = len(names) <= _MOST_DOMAINS and sum(map(len, names)) <= _MOST_LETTERS
+    table = []
+    for (name, _, counts, says), each in zip(rows, found, strict=True):
+        cells: tuple[Cell, ...] = (Span(name, "name"), *counts)
+        if each is None:
+            table.append((*cells, *[""] * (len(names) if few else 1), "", says))
+            continue
+        hard = each.when_unsatisfiable == "DoNotSchedule"
+        over = hard and most_of(each.skew) > each.max_skew
+        cells += tuple(each.domains.get(domain, "") for domain in names) if few else (_range(each),)
+        cells += (Span(str(each.skew), "bad") if over else each.skew,)
+        limit = f"{each.max_skew}" if hard else f"{each.max_skew} soft"
+        table.append((*cells, f"{limit}  {says}" if says else limit))
+    return Table(("WORKLOAD", *heads, *(names if few else ["PODS BY DOMAIN"]), "SKEW", "MAX"), tuple(table))
+
+
+def most_of(number: int | Bounds) -> int:
+    """Return the number, or the largest possible one."""
+    return number if isinstance(number, int) else number.most
+
+
+def _range(each: Constraint) -> str:
+    """Return the pods of many domains: ``0–2 in 200``."""
+    least = min(number if isinstance(number, int) else number.least for number in each.domains.values())
+    most = max(map(most_of, each.domains.values()))
+    return f"{Bounds(least=least, most=most)} in {len(each.domains)}"
+
+
+def said_of(kind: str, spread: Sequence[SpreadOutcome], key: str) -> str:
+    """Return what is said behind a row: constraints that are exceeded, or one domain that holds all pods."""
+    parts = []
+    for each in spread:
+        if each.skew > each.max_skew and each.topology_key == key:
+            parts.append("exceeded" if each.hard else "")
+        elif each.skew > each.max_skew and each.hard:
+            parts.append(f"skew {each.skew} over {noun_of(each.topology_key)}s, max {each.max_skew}")
+    held = {each.topology_key: each.only_domain for each in spread if each.only_domain}
+    if held:
+        parts.append(f"all in {held.get(key) or next(iter(held.values()))}")
+    if kind == "DaemonSet":
+        parts.append("DaemonSet")
+    return "; ".join(filter(None, parts))
+
+
+def constraint_sections(spread: Sequence[SpreadOutcome], name: str) -> Iterator[Section]:
+    """Yield a section for each constraint of a workload, with its domains."""
+    for each in spread:
+        if each.domains or each.origin != "system":
+            yield Section(f"{name}  {' · '.join(_terms(each))}", _parts(each), wide=True)
+
+
+def _terms(each: SpreadOutcome) -> Iterator[str]:
+    yield each.topology_key
+    yield each.when_unsatisfiable
+    yield f"maxSkew {each.max_skew}"
+    if each.min_domains > 1:
+        yield f"minDomains {each.min_domains}"
+    yield f"selects {each.selector or 'nothing'}"
+    yield f"skew {each.skew}"
+    if each.origin in _ORIGINS:
+        yield _ORIGINS[each.origin]
+
+
+def _parts(each: SpreadOutcome) -> tuple[Part, ...]:
+    if not each.domains:
+        why = ", ".join(left.reason for left in each.left_out)
+        return (Fact("no node takes part", why),)
+    rows = list(_rows(each)) if len(each.domains) <= _MOST_ROWS else list(_groups(each))
+    return (Table((noun_of(each.topology_key), "before", "after", "", ""), tuple(rows)), *_remarks(each))
+
+
+def _remarks(each: SpreadOutcome) -> Iterator[Fact]:
+    if each.exceeded:
+        yield Fact("above maxSkew", _EXCEEDED[each.exceeded])
+    if len(each.domains) < each.min_domains:
+        yield Fact("minimum", f"counts as 0: {len(each.domains)} domains < minDomains {each.min_domains}")
+    if not each.counts_itself:
+        yield Fact(
+            "self",
+            f"the pods do not match their own labelSelector ({each.selector}): each adds 0"
+            if each.selector
+            else "without a labelSelector the constraint counts no pod: each adds 0",
+        )
+    if each.counted:
+        yield Fact("counted", ", ".join(f"{pods} {of}" for of, pods in each.counted.items()))
+    for left in each.left_out:
+        yield Fact("not counted", f"{listed(in_order(left.nodes), 3)} ({left.reason})")
+
+
+def _rows(each: SpreadOutcome) -> Iterator[tuple[Cell, ...]]:
+    for name in sorted(each.domains, key=natural):
+        reasons = others(each.rejected.get(name, {}))
+        words = on_it(reasons) if each.topology_key == HOSTNAME else nodes_and(reasons, each.nodes[name])
+        yield name, each.before.get(name, 0), each.domains[name], Bar(each.domains[name]), words
+
+
+def _groups(each: SpreadOutcome) -> Iterator[tuple[Cell, ...]]:
+    """Yield a row for domains with the same counts, the fullest first."""
+    alike: dict[tuple[int, int], list[str]] = {}
+    for name, pods in each.domains.items():
+        alike.setdefault((pods, each.before.get(name, 0)), []).append(name)
+    for (after, before), names in sorted(alike.items(), reverse=True):
+        rejected: Reasons = {}
+        for name in names if each.rejected else ():
+            for reason, nodes in others(each.rejected.get(name, {})).items():
+                rejected[reason] = rejected.get(reason, 0) + nodes
+        words = f"{listed(in_order(names), 2)}" if len(names) > 1 else ""
+        trouble = of_them(rejected)
+        noun = names[0] if len(names) == 1 else counted(len(names), "domain")
+        yield noun, before, after, Bar(after), "; ".join(filter(None, (words, trouble)))

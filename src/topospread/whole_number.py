@@ -1,0 +1,35 @@
+"""Whole numbers in texts that anybody may write, as Go's ``strconv.Atoi`` reads them.
+
+Python's ``int`` also reads digits of other scripts, and fails for thousands of digits.
+"""
+
+from __future__ import annotations
+
+from math import ceil
+from typing import Final
+
+_LARGEST: Final = 2**63 - 1
+_DIGITS: Final = len(str(_LARGEST))
+
+
+def whole_number(text: str | None) -> int | None:
+    """Return the number that decimal digits without a sign say; None for other texts and more than 64 bits.
+
+    >>> whole_number("42"), whole_number("4" * 42), whole_number("-42")
+    (42, None, None)
+    """
+    if not text or not text.isascii() or not text.isdigit():
+        return None
+    number = int(text.lstrip("0")[: _DIGITS + 1] or "0")
+    return number if number <= _LARGEST else None
+
+
+def scaled(value: int | str, total: int) -> int | None:
+    """Return a number, or a percentage of the total, rounded up; None for other texts.
+
+    Source: ``GetScaledValueFromIntOrPercent`` in k8s.io/apimachinery/pkg/util/intstr/intstr.go.
+    """
+    if isinstance(value, int):
+        return value
+    share = whole_number(value.removesuffix("%")) if value.endswith("%") else None
+    return None if share is None else ceil(share * total / 100)

@@ -1,0 +1,68 @@
+"""Kustomizations that would make kustomize read outside their root, or fetch something."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from topospread.errors import InputError
+from topospread.sources.kustomization_reach import check_reach
+
+URL = "http://127.0.0.1:8080/token"
+GENERATOR = f'{{apiVersion: builtin, kind: ConfigMapGenerator, metadata: {{name: a}}, files: ["{URL}"]}}'
+
+
+def write(folder: Path, files: dict[str, str]) -> Path:
+    for name, text in files.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text(text)
+    return folder
+
+
+def check(folder: Path, *, network: bool = False) -> None:
+    check_reach(str(folder), str(folder), network=network)
+
+
+@pytest.mark.parametrize("field", ["generators", "transformers", "validators"])
+def test_a_folder_of_configurations_may_name_any_url(tmp_path: Path, field: str) -> None:
+    files = {"a/kustomization.yaml": "resources: [b.yaml]\n", "a/b.yaml": GENERATOR}
+    folder = write(tmp_path, files | {"kustomization.yaml": f"{field}: [a]\n"})
+    with pytest.raises(InputError, match=f"a is a folder of {field}"):
+        check(folder)
+    check(folder, network=True)
+
+
+def test_a_configuration_on_one_line_is_no_path(tmp_path: Path) -> None:
+    folder = write(tmp_path, {"kustomization.yaml": f"generators:\n- '{GENERATOR}'\n", GENERATOR: "a: b\n"})
+    with pytest.raises(InputError, match="would fetch this"):
+        check(folder)
+
+
+def test_a_configuration_on_several_lines_needs_no_file(tmp_path: Path) -> None:
+    text = GENERATOR.replace(URL, "b.yaml").replace(", kind", ",\n  kind")
+    check(write(tmp_path, {"kustomization.yaml": f"generators:\n- |\n  {text}\n"}))
+
+
+def test_a_base_with_a_line_break_in_its_name_is_checked(tmp_path: Path) -> None:
+    base = {"a\nb/kustomization.yaml": "resources: [../../outside]\n", "../outside/kustomization.yaml": ""}
+    folder = write(tmp_path / "root", base | {"kustomization.yaml": 'resources: ["a\\nb"]\n'})
+    with pytest.raises(InputError, match="leaves"):
+        check(folder)
+
+
+@pytest.mark.parametrize(
+    "charts",
+    [
+        f"helmCharts: [{{name: a, valuesFile: '{URL}'}}]",
+        f"helmCharts: [{{name: a, additionalValuesFiles: ['{URL}']}}]",
+        f"helmChartInflationGenerator: [{{chartName: a, values: '{URL}'}}]",
+    ],
+)
+def test_values_of_charts_are_no_urls(tmp_path: Path, charts: str) -> None:
+    with pytest.raises(InputError, match="would fetch this"):
+        check(write(tmp_path, {"kustomization.yaml": charts}))
+
+
+def test_the_repository_of_a_chart_is_only_asked_if_the_chart_is_missing(tmp_path: Path) -> None:
+    check(write(tmp_path, {"kustomization.yaml": f"helmCharts: [{{name: a, repo: '{URL}'}}]\n"}))
