@@ -388,8 +388,6 @@ _COMMANDS: dict[str, tuple[Callable[[random.Random], list[str]], tuple[Option, .
             *_COLOUR,
             lambda draw: ["--orders", "3"],
             lambda draw: ["--seed", "1"],
-            lambda draw: ["--compare-config", "config.yaml"],
-            lambda draw: ["--compare-kube-version", "1.25"],
             lambda draw: ["--save", "saved.json"],
             lambda draw: ["-o", "html=page.html"],
             lambda draw: ["--autoscale", "max"],

@@ -26,8 +26,8 @@ if TYPE_CHECKING:
 HELP = """\
 Check promises of workloads: proved for every order of pods, or broken by an order that is shown.
 
-Pods may come in any order and land on any feasible node. Without --want: no single zone or node takes all pods of a
-workload, or the quorum of a StatefulSet.
+Without --want: the annotation topospread.dev/promise of workloads and the promises of the settings; if there are none,
+no single zone or node takes all pods of a workload, or the quorum of a StatefulSet.
 
 \b
 Promises:
@@ -80,6 +80,7 @@ def check(**given: Any) -> int:
         states=given["states"],
         seconds=given["seconds"],
         sources=_sources(given),
+        declared=topospread.find_settings().promises,
     )
     try:
         found = asked()

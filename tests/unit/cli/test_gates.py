@@ -9,6 +9,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from topospread.cli.inputs import read_control_plane
+from topospread.cli.plan import plan
 from topospread.cli.simulate import simulate
 from topospread.cli.status import status
 from topospread.cli.why import why as explain
@@ -118,10 +119,10 @@ class TestOutcome:
             assert f"minDomains is dropped by the API server (its feature gate {GATE} is off): Pod default/web" in text
 
     def test_comparison_tells_the_versions_apart(self, app: str) -> None:
-        done = run(simulate, "-f", app, "--kube-version", "1.26", "--compare-kube-version", "1.37")
+        done = run(plan, "-f", app, "--kube-version", "1.26", "--to-kube-version", "1.37", "-o", "wide")
         text = " ".join(done.stdout.split())
-        assert "warning (Kubernetes 1.26): minDomains is dropped" in text
-        assert "1 newly pending" in text
+        assert "warning: minDomains is dropped" in text
+        assert "no: 1 pod newly pending" in text
         assert done.return_value == 1
 
 
@@ -149,5 +150,5 @@ class TestComparisonOperators:
         )
 
     def test_other_side_of_a_comparison_refuses(self, tolerant: str) -> None:
-        done = run(simulate, "-f", tolerant, "--feature-gates", self.GATE, "--compare-kube-version", "1.30")
+        done = run(plan, "-f", tolerant, "--feature-gates", self.GATE, "--to-kube-version", "1.30")
         assert "unrecognized feature gate: TaintTolerationComparisonOperators" in str(done.exception)

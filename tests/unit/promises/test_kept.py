@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from tests.unit.drills.builders import inventory, node, nodes, rolling, spread, workload
 from topospread.answers.promise_check import PromiseCheck, promise_check
-from topospread.errors import UsageError
+from topospread.errors import InputError, UsageError
+from topospread.linting.settings import read_settings
 from topospread.promises.wants import Want, default_wants, read_wants
 
 Json = dict[str, Any]
@@ -101,6 +103,43 @@ def test_nothing_declared_asks_that_no_loss_takes_all_and_of_a_stateful_set_for_
     assert found.verdict == "no"
     assert "default promise" in found.says
     assert default_wants("Deployment", 2) == (Want("zone-loss", 1), Want("node-loss", 1))
+
+
+def annotated(promise: str, key: str = "topospread.dev/promise") -> Json:
+    made = web(spread(matchLabelKeys=["pod-template-hash"]))
+    made["metadata"]["annotations"] = {key: promise}
+    return made
+
+
+def test_an_annotation_declares_promises_and_workloads_without_one_are_left_out() -> None:
+    found = checked([*THREE, annotated("zone-loss>=4 rollout>=6"), workload("ReplicaSet", "other", 2)])
+    assert [(each.want, each.verdict) for each in found.promises] == [("zone-loss>=4", "yes"), ("rollout>=6", "no")]
+    assert found.says == "1 of 2 declared promises is not kept"
+    assert {each.workload for each in found.promises} == {"shop/Deployment/web"}
+    assert verdicts([*THREE, annotated("4", "topospread.dev/quorum")], "") == {
+        "zone-loss>=4": "yes",
+        "node-loss>=4": "yes",
+    }
+
+
+def test_what_is_asked_wins_over_the_annotation_and_a_mistake_in_it_names_the_workload() -> None:
+    assert verdicts([*THREE, annotated("zone-loss>=6")], "rollout>=1") == {"rollout>=1": "yes"}
+    with pytest.raises(UsageError, match='shop/web: promise "zone-loss": write zone-loss>=N'):
+        checked([*THREE, annotated("zone-loss")])
+
+
+def test_settings_declare_promises_by_labels(tmp_path: Path) -> None:
+    path = tmp_path / ".topospread.yaml"
+    path.write_text('promises: [{select: "app=web", want: "zone-loss>=4"}]')
+    settings = read_settings(str(path))
+    assert settings is not None
+    objects = [*THREE, web(spread(matchLabelKeys=["pod-template-hash"])), workload("ReplicaSet", "other", 2)]
+    (each,) = checked(objects, declared=settings.promises).promises
+    assert (each.workload, each.verdict, each.declared) == ("shop/Deployment/web", "yes", f"{path} promises[0]")
+    for text, said in (("[{select: web}]", "labels such as"), ("[{wants: x}]", "there is no setting"), ("x", "a list")):
+        path.write_text(f"promises: {text}")
+        with pytest.raises(InputError, match=said):
+            read_settings(str(path))
 
 
 def test_a_pod_that_is_not_judged_is_never_promised_a_node() -> None:

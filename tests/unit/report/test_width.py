@@ -10,10 +10,11 @@ from typing import Any
 import pytest
 
 import topospread
-from topospread.report.comparison import comparison_text
+from topospread.answers.plan import plan_answer
 from topospread.report.explanation import explanation_summary, explanation_text
 from topospread.report.layout import Layout
 from topospread.report.status import status_summary, status_text
+from topospread.review.review import Review
 from topospread.simulation.comparison import compare
 from topospread.simulation.orders import simulate_orders
 from topospread.simulation.run import SimulationOptions
@@ -81,7 +82,7 @@ def reports(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFac
         "status summary": lambda layout: status_summary(status, layout),
         "explanation": lambda layout: explanation_text(explained, layout),
         "explanation summary": lambda layout: explanation_summary(explained, layout),
-        "comparison": lambda layout: comparison_text(compared, layout),
+        "comparison": lambda layout: plan_answer(Review(compared)).text(wide=layout.wide, width=layout.width),
     }
 
 

@@ -41,6 +41,8 @@ def _row(each: CheckedPromise) -> tuple[Span, ...]:
     word, role = _KEPT[each.verdict]
     namespace, _, name = each.workload.split("/")
     ground = each.says if each.says.startswith("counted") else f"{each.when}: {each.says}"
+    if each.declared and each.verdict != "yes":
+        ground += f" ({each.declared})"
     return Span(f"{namespace}/{name}", "name"), Span(word, role), Span(each.want), Span(ground)
 
 
