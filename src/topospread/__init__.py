@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from topospread.answers.promise_design import PromiseDesign, promise_design
     from topospread.answers.promise_show import PromiseShow, promise_show
     from topospread.answers.rebalance import Rebalance, rebalance
+    from topospread.answers.why import Why, why
     from topospread.api.inventory import Inventory
     from topospread.api.spread import TopologySpreadConstraint, merge, merge_constraints
     from topospread.config.gates import Gates, gates_for, parse_gates
@@ -31,8 +32,6 @@ if TYPE_CHECKING:
     from topospread.drills import Drill
     from topospread.drills.drill import drill
     from topospread.errors import InputError, TopospreadError
-    from topospread.explanation import Explanation
-    from topospread.explanation.explain import explain
     from topospread.linting.settings import Settings, find_settings, read_settings
     from topospread.service_traffic import Traffic
     from topospread.service_traffic.traffic import traffic
@@ -48,7 +47,6 @@ _MODULES = {
     "Capacity": "topospread.answers.capacity",
     "Configuration": "topospread.config.profile",
     "Drill": "topospread.drills",
-    "Explanation": "topospread.explanation",
     "Gates": "topospread.config.gates",
     "InputError": "topospread.errors",
     "Inventory": "topospread.api.inventory",
@@ -66,10 +64,10 @@ _MODULES = {
     "TopologySpreadConstraint": "topospread.api.spread",
     "TopospreadError": "topospread.errors",
     "Traffic": "topospread.service_traffic",
+    "Why": "topospread.answers.why",
     "capacity": "topospread.answers.capacity",
     "default_configuration": "topospread.config.load",
     "drill": "topospread.drills.drill",
-    "explain": "topospread.explanation.explain",
     "find_settings": "topospread.linting.settings",
     "gates_for": "topospread.config.gates",
     "lint": "topospread.answers.lint",
@@ -87,13 +85,13 @@ _MODULES = {
     "simulate": "topospread.simulation.simulate",
     "status": "topospread.spread_status.status",
     "traffic": "topospread.service_traffic.traffic",
+    "why": "topospread.answers.why",
 }
 
 __all__ = [
     "Capacity",
     "Configuration",
     "Drill",
-    "Explanation",
     "Gates",
     "InputError",
     "Inventory",
@@ -111,11 +109,11 @@ __all__ = [
     "TopologySpreadConstraint",
     "TopospreadError",
     "Traffic",
+    "Why",
     "__version__",
     "capacity",
     "default_configuration",
     "drill",
-    "explain",
     "find_settings",
     "gates_for",
     "lint",
@@ -134,6 +132,7 @@ __all__ = [
     "simulate",
     "status",
     "traffic",
+    "why",
 ]
 
 

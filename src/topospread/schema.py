@@ -26,6 +26,8 @@ ANSWERS: dict[str, str] = {
     "PromiseCheck": "topospread.answers.promise_check",
     "PromiseDesign": "topospread.answers.promise_design",
     "PromiseShow": "topospread.answers.promise_show",
+    "Why": "topospread.answers.why",
+    "WhyHistory": "topospread.answers.why_history",
 }
 """Kind of answer → module that has its struct, of the same name."""
 

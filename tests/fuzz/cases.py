@@ -407,10 +407,10 @@ _COMMANDS: dict[str, tuple[Callable[[random.Random], list[str]], tuple[Option, .
             *_POOLS,
             *_COLOUR,
             lambda draw: ["-f", "app.yaml"],
-            lambda draw: ["--graph", "picture.svg"],
+            lambda draw: ["-o", "svg=picture.svg"],
             lambda draw: ["--no-suggestions"],
         ),
-        _output("table", "wide", "summary", "json", "yaml"),
+        _output("text", "wide", "json", "yaml", "md"),
     ),
     "lint": (
         lambda draw: ["MANIFESTS"],
@@ -538,7 +538,7 @@ _COMMANDS: dict[str, tuple[Callable[[random.Random], list[str]], tuple[Option, .
     "why --events": (
         lambda draw: ["events.json", "--on", "before.json"],
         (*_PLACING, *_COLOUR, lambda draw: ["--since", draw.choice(("2026-11-22T20:17:49Z", _word(draw)))]),
-        _output("table", "wide", "json", "yaml"),
+        _output("text", "wide", "json", "yaml", "md"),
     ),
     "config validate": (lambda draw: ["config.yaml"], (_READING[3],), lambda draw: []),
     "config show": (lambda draw: ["config.yaml"], (_READING[3],), _output("json", "yaml", "text")),

@@ -138,7 +138,7 @@ ASKED: dict[str, tuple[NeededKinds, Callable[[Inventory, str], Any]]] = {
         PLACEMENT_AND_RUNS,
         lambda cluster, _: topospread.simulate(cluster, run_cron_jobs=["default/web"]),
     ),
-    "explain": (PLACEMENT, topospread.explain),
+    "why": (PLACEMENT, topospread.why),
     "capacity": (PLACEMENT, lambda cluster, target: capacity(cluster, target, limit=9, workers=1)),
     "drill": (PLACEMENT, lambda cluster, _: topospread.drill(cluster, STEPS)),
     "rebalance": (PLACEMENT, lambda cluster, _: topospread.rebalance(cluster, seconds=0.0)),

@@ -7,11 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from topospread.atomic_file import write_file
 from topospread.errors import InputError, Place, UsageError
-from topospread.text import escape_control_characters
 
-from .further import further
 from .inputs import (
     AUTOSCALE,
     PATH,
@@ -26,17 +23,16 @@ from .inputs import (
     shown_namespace,
 )
 from .live_options import access_options, read_access
-from .pictures import check_graph
+from .output import check_outputs, output_options, write_answer
 from .replay import replay
-from .report_file import ReportWish, check_html, html_options, options_of, write_html
+from .report_file import ReportWish, check_html, html_text, options_of, page_options
 from .targets import one_target, target_argument
-from .terminal import layout, progress, show, warn, written
+from .terminal import progress
 from .usage import Explained
 
 if TYPE_CHECKING:
     from topospread.api.inventory import Inventory
     from topospread.explanation import Explanation
-    from topospread.report.further import FurtherCommands
 
 HELP = """\
 Explain one pod: why it is pending and what would let it in, or why it is where it is. With a log of the past: who
@@ -51,11 +47,11 @@ Examples:
   topospread why deploy/web --on cluster.json
   topospread why deploy/web -f app.yaml --on zones=3,nodes=12
   topospread why -f new.yaml --on cluster.json
+  topospread why deploy/web --on cluster.json -o svg=web.svg
   topospread why --on before.json.gz --audit audit.jsonl
   topospread why --on before.json.gz --events events.json
 """
 
-FORMATS = click.Choice(["table", "wide", "summary", "json", "yaml"])
 _KINDS = frozenset({"Pod", "Deployment", "ReplicaSet", "ReplicationController", "StatefulSet", "DaemonSet", "Job"})
 """Kinds that a manifest may bring to be explained."""
 
@@ -70,19 +66,16 @@ _KINDS = frozenset({"Pod", "Deployment", "ReplicaSet", "ReplicationController", 
 @POOLS
 @click.option("--no-suggestions", is_flag=True, help="Do not try what would let the pod in.")
 @namespace_options("Look in")
-@html_options
-@click.option("--graph", metavar="FILE", type=PATH, help="Write the domains and their pods as an SVG picture.")
+@page_options
 @click.option("--audit", metavar="FILE", type=PATH, help="Say what happened, by kube-apiserver's audit log.")
 @click.option("--events", metavar="FILE", type=PATH, help="… by kubectl get events -A -o json.")
 @click.option("--since", default="", metavar="TIME", help="… since a time (2026-11-22T16:42:12Z).")
-@click.option(
-    "-o", "--output", type=FORMATS, default="table", metavar="FORMAT", help="table, wide, summary, json or yaml."
-)
+@output_options()
 def why(**given: Any) -> int:
-    """Explain a pod; 1 when it is pending."""
+    """Explain a pod; the exit code is that of the verdict."""
+    check_outputs(given)
     if given["audit"] or given["events"]:
         return replay(given)
-    check_graph(given["graph"])
     check_html(given)
     target = one_target(given["targets"]) if given["targets"] else None
     if target is None and not given["paths"]:
@@ -93,10 +86,12 @@ def why(**given: Any) -> int:
     from topospread.sources.needed_kinds import PLACEMENT
 
     inventory = read_inventory(given, by=[by], needed=PLACEMENT)
-    import topospread
+    from topospread.answers.asking import with_version
+    from topospread.answers.why import why_answer
+    from topospread.explanation.explain import explain
 
     with progress("placing") as bar:
-        explanation = topospread.explain(
+        explanation = explain(
             inventory,
             target or _only_one(inventory, given["paths"]),
             namespace=shown_namespace(given),
@@ -113,10 +108,6 @@ def why(**given: Any) -> int:
             progress=bar,
         )
     explanation = _with_tries(explanation, inventory, given)
-    if given["graph"]:
-        from topospread.report.explanation_graph import explanation_svg
-
-        write_file(given["graph"], escape_control_characters(explanation_svg(explanation)))
     options = replace(
         options_of(by, configuration),
         scale=scale,
@@ -124,10 +115,9 @@ def why(**given: Any) -> int:
         preemption=not given["no_preemption"],
     )
     pod = f"{explanation.namespace}/{explanation.name}"
-    write_html(given, ReportWish(inventory, options, shown={"at": "1", "pod": pod}))
-    added = further(given, inventory) if given["output"] in ("table", "wide") else None
-    show(_text(explanation, given["output"], given["color"], added))
-    return 0 if explanation.placed else 1
+    wish = ReportWish(inventory, options, shown={"at": "1", "pod": pod})
+    answer = with_version(why_answer(explanation), by.scheduler.kube_version)
+    return write_answer(answer, given, {"html": lambda: html_text(given, wish)})
 
 
 def _with_tries(explanation: Explanation, inventory: Inventory, given: dict[str, Any]) -> Explanation:
@@ -178,15 +168,3 @@ def _only_one(inventory: Inventory, manifests: tuple[str, ...]) -> str:
 def _is_of(place: Place, roots: tuple[str, ...]) -> bool:
     """Whether a place is in one of these files or folders."""
     return any(place.source == root or place.source.startswith(root.rstrip("/") + "/") for root in roots)
-
-
-def _text(explanation: Explanation, output: str, color: str, added: FurtherCommands | None) -> str:
-    if output in ("table", "wide", "summary"):
-        from topospread.report.explanation import explanation_summary, explanation_text
-
-        drawn = layout(color, wide=output == "wide")
-        if output == "summary":
-            return explanation_summary(explanation, drawn)
-        return explanation_text(explanation, drawn, added)
-    warn(explanation.warnings)
-    return written(explanation.to_dict(), output)

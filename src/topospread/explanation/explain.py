@@ -13,6 +13,7 @@ from typing import Any
 
 from msgspec.structs import replace as with_fields
 
+from topospread.answer import Unjudged
 from topospread.api.inventory import Inventory
 from topospread.api.pod import Pod
 from topospread.api.pools import NodePool
@@ -28,6 +29,7 @@ from topospread.simulation.extender_notes import filtered_by_extender
 from topospread.simulation.paper import unmet_min_domains
 from topospread.simulation.placing import Progress
 from topospread.simulation.run import PodOutcome, Run, SimulationOptions, prepare
+from topospread.simulation.unknown import unjudged_of
 from topospread.sources.inputs import Input, inventory_of
 from topospread.workloads.autoscaling import AutoscaleChoice
 from topospread.workloads.planned import QueuedPod, Workload
@@ -98,8 +100,12 @@ def explain(  # noqa: PLR0913 - keyword arguments of the public API
     inventory = inventory_of(inputs, cluster, options.apiserver_gates, namespace)
     run = prepare(inventory, options, with_spreads=False)
     subject = find(run, parse_target(target, namespace))
-    explainer = _Explainer(inventory, run, suggest, progress)
-    found = explainer.explain(subject, another=another)
+    found = _Explainer(inventory, run, suggest, progress).explain(subject, another=another)
+    if found.unjudged:
+        assumed = prepare(inventory, replace(options, assumes_unjudged=True), with_spreads=False)
+        same = find(assumed, parse_target(target, namespace))
+        other = _Explainer(inventory, assumed, False, progress).explain(same, another=another)
+        found = replace(found, assumed=other)
     if not pools or subject.workload is None:
         return found
     own = f"{subject.workload.namespace}/{subject.workload.name}"
@@ -259,6 +265,7 @@ class _Explainer:
             nodes=len(self._run.cluster.nodes),
             verdict=verdict,
             warnings=(*planned.inventory.warnings, *planned.warnings),
+            unjudged=self._unjudged(queued, verdict) if state != "bound" else (),
             notes=(
                 *workload.notes,
                 *_of_old_condition(queued.pod, str(facts.get("preemption", ""))),
@@ -266,6 +273,17 @@ class _Explainer:
             ),
             **facts,
         )
+
+    def _unjudged(self, subject: QueuedPod, verdict: Verdict | None) -> tuple[Unjudged, ...]:
+        """Return what is not judged of the pod itself and of the pending pods of the run."""
+        own = f"{subject.namespace}/{subject.name}"
+        found = [(part, own) for part in verdict.unjudged] if verdict is not None and verdict.error else []
+        if self._ended is not None:
+            for queued in self._ended.queue:
+                outcome = self._ended.outcome(queued)
+                if outcome is not None and outcome.pending:
+                    found += [(part, f"{queued.namespace}/{queued.name}") for part in outcome.unjudged]
+        return unjudged_of(found)
 
 
 def _of_old_condition(pod: Pod, preemption: str) -> Iterator[str]:

@@ -8,11 +8,13 @@ from textwrap import wrap
 
 from topospread.text import colour_mark
 
-from .blocks import Bar, Cell, Code, Fact, Page, Part, Role, Section, Span, Table, Verdict, cell_text
+from .blocks import Bar, Cell, Code, Fact, Hint, Page, Part, Role, Section, Span, Table, Verdict, cell_text
 
 _COLOURS = {"name": "1", "good": "32", "bad": "1;31", "unsure": "33", "dim": "2"}
 _WORD_ROLES: dict[str, Role] = {"yes": "good", "no": "bad", "unknown": "unsure"}
 _LONGEST_BAR = 24
+_SHORTEST_NAME = 12
+"""Columns of the first column at least; a longer name has a line of its own."""
 _NARROWEST = 16
 """Columns that a wrapped cell keeps at least."""
 _GAP = "  "
@@ -52,6 +54,8 @@ class _Writer:
                 yield from (f"  {line}" for line in part.text.splitlines())
             case Table():
                 yield from self._table(part)
+            case Hint() if not self._wide:
+                yield from _wrapped(f"{part.says}: -o wide", self._width, hang=2)
             case Section() if self._wide or not part.wide:
                 yield ""
                 if part.title:
@@ -83,7 +87,7 @@ class _Writer:
                 words = max((len(word) for row in texts for word in row[widest].split()), default=0)
                 widths[widest] = max(widths[widest] - excess, words, min(_NARROWEST, widths[widest]))
             rest = sum(widths.values()) + len(_GAP) * (len(columns) - 1) - widths[columns[0]]
-            widths[columns[0]] = min(widths[columns[0]], max(self._width - rest, _NARROWEST))
+            widths[columns[0]] = min(widths[columns[0]], max(self._width - rest, _SHORTEST_NAME))
         numbers = {i for i in columns if all(_NUMBER.fullmatch(cell_text(row[i])) for row in rows)}
         numbers -= {i for i in columns if any(isinstance(row[i], Bar) for row in rows)}
         for at, row in enumerate(texts):

@@ -11,7 +11,6 @@ import pytest
 
 import topospread
 from topospread.answers.plan import plan_answer
-from topospread.report.explanation import explanation_summary, explanation_text
 from topospread.report.layout import Layout
 from topospread.report.status import status_summary, status_text
 from topospread.review.review import Review
@@ -72,7 +71,7 @@ def reports(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFac
     found = topospread.simulate(given, keep_after=True)
     assert found.after is not None
     status = topospread.status(found.after)
-    explained = topospread.explain(given, f"deploy/{NAME}", namespace=NAMESPACE, suggest=False)
+    explained = topospread.why(given, f"deploy/{NAME}", namespace=NAMESPACE, suggest=False)
     orders = simulate_orders(given, 3, SimulationOptions())
     compared = compare(found, topospread.simulate(given, seed=1), ("by name", "drawn"))
     return {
@@ -80,8 +79,7 @@ def reports(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFac
         "orders": lambda layout: orders.answer().text(wide=layout.wide, width=layout.width),
         "status": lambda layout: status_text(status, layout),
         "status summary": lambda layout: status_summary(status, layout),
-        "explanation": lambda layout: explanation_text(explained, layout),
-        "explanation summary": lambda layout: explanation_summary(explained, layout),
+        "explanation": lambda layout: explained.text(width=layout.width, wide=layout.wide),
         "comparison": lambda layout: plan_answer(Review(compared)).text(wide=layout.wide, width=layout.width),
     }
 

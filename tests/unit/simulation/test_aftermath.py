@@ -11,6 +11,7 @@ import topospread
 from tests.unit.workloads.manifests import Json, inventory, pod, workload
 from topospread.api.meta import ObjectMeta
 from topospread.api.storage import PersistentVolume
+from topospread.explanation.explain import explain
 from topospread.simulation.aftermath import inventory_after
 from topospread.simulation.placing import place_all
 from topospread.simulation.result import Simulation
@@ -138,7 +139,7 @@ def test_a_saved_file_is_read_as_a_snapshot(tmp_path: Path) -> None:
     read = topospread.load(path)
     assert topospread.simulate(read).placements == ()
     assert topospread.status(read).workloads[0].name == "web"
-    explained = topospread.explain(read, "deploy/web")
+    explained = explain(read, "deploy/web")
     assert (explained.state, explained.node in ("a", "b")) == ("bound", True)
     assert any(note.endswith("Z") and "what a simulation left" in note for note in read.notes)
     assert read.warnings == []

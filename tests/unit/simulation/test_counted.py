@@ -9,7 +9,6 @@ import pytest
 import topospread
 from topospread.api.inventory import Inventory
 from topospread.linting.examples import constraint, deployment
-from topospread.report.explanation import explanation_text
 from topospread.report.layout import Layout
 from topospread.report.status import status_text
 from topospread.simulation import WorkloadSpread
@@ -125,10 +124,10 @@ def test_a_status_names_them_too(tmp_path: Path) -> None:
 
 def test_an_explanation_names_them_too(tmp_path: Path) -> None:
     given = loaded(tmp_path, of_shop("history", IN_ZONE_A), of_shop("frontend", constraint(SHOP)))
-    found = topospread.explain(given, "deploy/frontend", another=True)
+    found = topospread.why(given, "deploy/frontend", another=True)
     (table,) = found.constraints
-    assert dict(table.counted)["Deployment/history"] == 3
-    assert "counted: " in explanation_text(found, Layout(width=80))
+    assert table.counted["Deployment/history"] == 3
+    assert "counted: " in found.text(wide=True)
 
 
 def flow() -> str:
