@@ -51,7 +51,7 @@ class ControlSide:
 
 
 HELP = """\
-Say what a change of manifests does to the pods of a cluster, and whether anything gets worse.
+Say what a change of manifests does to the pods of a cluster; does it get worse?
 
 OLD and NEW are folders, files, or git revisions of this repository (path:NAME and rev:NAME say which). -f narrows
 both to these paths. Settings are OLD's. The answer is no if the loss of a zone or node may leave fewer pods, if a pod
@@ -63,7 +63,6 @@ control plane: all pods are placed again on both sides.
 \b
 Examples:
   topospread plan HEAD~1 HEAD --on cluster.json.gz
-  topospread plan main . -f overlays/prod --on zones=3,nodes=12
   topospread plan origin/main HEAD --on cluster.json.gz -o md
   topospread plan --to-config tomorrow.yaml --on cluster.json.gz
   topospread plan --to-kube-version 1.37 --kube-version 1.34 --on cluster.json.gz
