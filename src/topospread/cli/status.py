@@ -33,29 +33,16 @@ if TYPE_CHECKING:
     from topospread.workloads.control_plane import ControlPlane
 
 HELP = """\
-Show how the pods that are there are spread: what is skewed now, and what is at risk. Nothing is placed.
+Show how the pods that exist are spread: what is skewed now, and what is at risk. Nothing is placed.
 
-Without PATH the cluster is read that kubectl points at. PATHs are as for simulate: YAML or JSON files, folders, or -
-for standard input; `topospread dump` writes one of a cluster.
-
-Workloads stand worst first: hard constraints that are exceeded, pods that kube-scheduler would refuse on the node that
-they are on if they were placed anew, soft constraints that are unsatisfied, and what the failure of one domain takes.
-Of more than ten workloads the worst ten are shown with what is wrong, the others in a line each; -o wide shows all, -o
-summary only who is in trouble. The pods of all namespaces count,
-whichever are shown. Pods of DaemonSets belong to their nodes and are not asked.
-
---watch follows the live cluster and shows the status again whenever it changes, in its place on a terminal; while the
-API server is away the last one stays, marked with its age.
-
-With --check the exit code is 1 when a hard constraint of the workloads that were chosen is exceeded.
+Workloads are listed worst first. Pods of all namespaces count, whichever are shown; pods of DaemonSets belong to
+their nodes and are not judged.
 
 \b
 Examples:
   topospread status --context prod
   topospread status -n shop --watch -o summary
-  topospread status --on cluster.json.gz
   topospread status --on cluster.json.gz -n shop -l app=web -o wide
-  topospread status --on cluster.json.gz --key topology.kubernetes.io/zone --min-skew 2
   topospread status --on cluster.json.gz --check -o json
   kubectl get no,po,svc,rs,sts -A -o json | topospread status -f -
 """
@@ -68,13 +55,15 @@ FORMATS = click.Choice(["table", "wide", "summary", "json", "yaml"])
 @access_options
 @namespace_options("Show workloads of")
 @click.option("-l", "--selector", metavar="SELECTOR", help="Show workloads whose pods have these labels.")
-@click.option("--key", "keys", multiple=True, metavar="KEY", help="Look at this topology key alone; may be repeated.")
+@click.option("--key", "keys", multiple=True, metavar="KEY", help="Look at this topology key alone; repeatable.")
 @click.option("--min-skew", type=click.IntRange(min=0), metavar="N", help="Show constraints of at least this skew.")
 @click.option("--check", is_flag=True, help="Exit with 1 when a hard constraint is exceeded.")
-@click.option("--watch", "-w", is_flag=True, help="Show it again whenever the live cluster changes, until interrupted.")
+@click.option("--watch", "-w", is_flag=True, help="Show it again whenever the live cluster changes.")
 @traffic_options
 @html_options
-@click.option("-o", "--output", type=FORMATS, default="table", help="How to show the status.")
+@click.option(
+    "-o", "--output", type=FORMATS, default="table", metavar="FORMAT", help="table, wide, summary, json or yaml."
+)
 def status(**given: Any) -> int:
     """Show the status; 1 when it is to be checked and a hard constraint is exceeded."""
     check_html(given)
