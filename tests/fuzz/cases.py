@@ -337,7 +337,7 @@ _READING = (
     lambda draw: ["--config", "config.yaml"],
     lambda draw: ["--kube-version", draw.choice(("1.18", "1.25", "1.33", "1.36", _word(draw)))],
     lambda draw: ["-n", draw.choice(("shop", "shop", "default", _word(draw)))],
-    lambda draw: ["--raw"],
+    lambda draw: ["--render", "never"],
 )
 _PLACING: tuple[Option, ...] = (
     *_READING,

@@ -51,27 +51,19 @@ class ControlSide:
 
 
 HELP = """\
-Say what a change of manifests does to the pods of a cluster: what moves and why, what becomes pending, which skew
-grows, which findings are new.
+Say what a change of manifests does to the pods of a cluster; does it get worse?
 
-OLD and NEW are folders or files, or git revisions of the repository that the working directory is in; of a revision it
-is the working directory as it was then. A name that is both a path and a revision is an error: write path:NAME or
-rev:NAME. Settings are those of OLD. PATHs are looked at in both, by default all. Charts and kustomizations are
-rendered as for simulate. Both states are placed on the cluster of --on as if the other had never been: objects
-that NEW no longer has are still there when the cluster has them.
+OLD and NEW are folders, files, or git revisions of this repository (path:NAME and rev:NAME say which). -f narrows
+both to these paths. Settings are OLD's. The answer is no if the loss of a zone or node may leave fewer pods, if a pod
+is newly pending or evicted for good, if a skew grows beyond its maxSkew, or if a warning or error is new.
 
-The answer is no when it gets worse: the loss of a zone or node may leave fewer pods of a workload, by what filters
-force; a pod is pending or evicted for good that was not; a skew grows beyond its maxSkew; a warning or error is new.
-
---to-config, --to-kube-version and --to-sampling ask it, in place of OLD and NEW, of the control plane: the same objects
-under another configuration, Kubernetes version or sampling of nodes, every workload's pods placed anew on both sides.
+--to-config, --to-kube-version and --to-sampling compare, in place of OLD and NEW, the same objects under another
+control plane: all pods are placed again on both sides.
 
 \b
 Examples:
   topospread plan HEAD~1 HEAD --on cluster.json.gz
-  topospread plan main . -f overlays/prod --on zones=3,nodes=12,cpu=8,memory=32Gi
-  topospread plan old/ new/ --on cluster.json.gz -o json
-  topospread plan rev:origin/main rev:HEAD --on cluster.json.gz -o md > comment.md
+  topospread plan origin/main HEAD --on cluster.json.gz -o md
   topospread plan --to-config tomorrow.yaml --on cluster.json.gz
   topospread plan --to-kube-version 1.37 --kube-version 1.34 --on cluster.json.gz
 """
@@ -82,13 +74,13 @@ Examples:
 @click.argument("new", required=False)
 @input_options
 @click.option("--scale", multiple=True, metavar="[NS/]KIND/NAME=N", help="Other replicas than the manifests say.")
-@click.option("--to-config", type=PATH, metavar="FILE", help="In place of OLD and NEW: another configuration.")
-@click.option("--to-kube-version", metavar="VERSION", help="In place of OLD and NEW: another Kubernetes version.")
-@click.option("--to-sampling", type=SAMPLING, help="In place of OLD and NEW: score other nodes.")
+@click.option("--to-config", type=PATH, metavar="FILE", help="In place of OLD and NEW.")
+@click.option("--to-kube-version", metavar="VERSION", help="In place of OLD and NEW.")
+@click.option("--to-sampling", type=SAMPLING, help="In place of OLD and NEW.")
 @click.option(
     "--as-if-rolled-out/--no-as-if-rolled-out",
     default=True,
-    help="With --to-…: place the pods of every workload anew.  [default: yes]",
+    help="With --to-…: place all pods again.  [default: yes]",
 )
 @click.option("--no-lint", is_flag=True, help="Do not look for findings.")
 @namespace_options("Show")

@@ -45,30 +45,16 @@ if TYPE_CHECKING:
 HELP = """\
 Place every pod that the manifests want, exactly as kube-scheduler would, and show where each lands.
 
-PATHs are YAML or JSON files, folders, or - for standard input, applied in their order. They hold nodes (or use
---on), workloads, and whatever else decides: pods that are there, Services, PriorityClasses, volumes. Folders that
-are Helm charts or kustomizations are rendered, with helm and kustomize or kubectl; --raw reads files as they are.
-Without PATH, or where PATHs are manifests alone, the cluster is read that kubectl points at; --on live says so.
-
-The first line says whether all the pods find nodes, the next lines why not. The table shows each workload with its pods
-by zone. -o wide adds the domains of each constraint, the nodes of the pods and the sums of pending pods. -o html is the
-interactive page. The exit code is 1 if pods are pending, and 4 if topospread cannot judge whether they are.
-
-All namespaces take part. As with kubectl, -n is where objects go that name no namespace (without it: default), and what
-is shown; -A shows all.
-
---orders N simulates in the order of the input and in N - 1 random ones, as controllers that create pods at once may
-bring about, drawing among equal nodes, and shows ranges. The exit code is 1 when pods stay pending in any.
+-f is applied to the cluster of --on, or holds the nodes itself. -n is where objects go that name no namespace, and
+what is shown; all namespaces take part.
 
 \b
 Examples:
   topospread simulate -f app.yaml --context prod
-  topospread simulate --on nodes.yaml -f app.yaml
   topospread simulate -f app.yaml --on zones=3,nodes=12,cpu=8,memory=32Gi
-  topospread simulate --on snapshot.json -f app.yaml --scale deploy/web=30 -o json
-  topospread simulate --on snapshot.json -f app.yaml --config scheduler.yaml --seed 7
-  topospread simulate --on snapshot.json -f app.yaml --save after.json.gz
-  topospread simulate --on snapshot.json -f app.yaml --orders 50
+  topospread simulate -f app.yaml --on snapshot.json --scale deploy/web=30
+  topospread simulate -f app.yaml --on snapshot.json --save after.json.gz
+  topospread simulate -f app.yaml --on snapshot.json --orders 50
 """
 
 SAMPLING = click.Choice(["all", "kube"])

@@ -36,27 +36,14 @@ if TYPE_CHECKING:
 HELP = """\
 Does every pod have a node, and does every hard constraint hold?
 
-Without --on and -f the cluster of kubectl's context is read; `topospread dump` writes a snapshot of it.
-
-Pending pods are grouped by cause, most pods first, each group with the first change that was simulated and helps. Pods
-that topospread cannot judge are a group of their own. Without pending pods the workloads are shown, worst first: hard
-constraints that are exceeded, pods that kube-scheduler would reject on their node now, soft constraints that are
-unsatisfied, and the loss of one domain. -o wide shows both, and all constraints, losses and notes. The pods of all
-namespaces count, whichever are shown.
-
---watch follows the live cluster and shows the status again whenever it changes, in place on a terminal. While the API
-server does not answer, the last status stays, marked with its age. No fixes are tried then.
-
-The exit code is 0 for yes, 1 for no and 4 for unknown.
+Pending pods are grouped by cause, each with the first change that was tried. Workloads are listed worst first. Pods of
+all namespaces count, whichever are shown. With --watch no changes are tried.
 
 \b
 Examples:
   topospread status --context prod
   topospread status -n shop --watch
-  topospread status --on cluster.json.gz
   topospread status --on cluster.json.gz -n shop -l app=web -o wide
-  topospread status --on cluster.json.gz --key topology.kubernetes.io/zone --min-skew 2
-  topospread status --on cluster.json.gz -o json
   kubectl get no,po,svc,rs,sts -A -o json | topospread status -f -
 """
 
@@ -66,9 +53,9 @@ Examples:
 @access_options
 @namespace_options("Show workloads of")
 @click.option("-l", "--selector", metavar="SELECTOR", help="Show workloads whose pods have these labels.")
-@click.option("--key", "keys", multiple=True, metavar="KEY", help="Look at this topology key alone; may be repeated.")
+@click.option("--key", "keys", multiple=True, metavar="KEY", help="Look at this topology key alone; repeatable.")
 @click.option("--min-skew", type=click.IntRange(min=0), metavar="N", help="Show constraints of at least this skew.")
-@click.option("--watch", "-w", is_flag=True, help="Show it again whenever the live cluster changes, until interrupted.")
+@click.option("--watch", "-w", is_flag=True, help="Show it again whenever the live cluster changes.")
 @traffic_options
 @page_options
 @output_options()

@@ -35,34 +35,21 @@ if TYPE_CHECKING:
     from topospread.explanation import Explanation
 
 HELP = """\
-Explain one pod: why it is pending and what would let it in, or why it is where it is.
+Explain one pod: why it is pending and what would let it in, or why it is where it is. With a log of the past: who
+waited, and what began it.
 
-TARGET is POD or KIND/NAME, either with NAMESPACE/ before it: web-0, deploy/web, shop/sts/db. Of a workload it is a pod
-that is pending, else one that the simulation places, else one on a node. Without TARGET it is the one pod or workload
-that -f brings.
-
-The answer is yes if the pod has a node or would find one, else no with the causes and the smallest change that was
-tried and places it. It is unknown if parts decide that topospread does not model. A pod on a node is explained as if
-it were scheduled now. -o wide adds every change with its patch, each plugin's verdict, the scores and
-kube-scheduler's words; -o svg draws the domains, -o html the interactive page.
-
-Of a pod that waits in a live cluster the events tell since when, and how often kube-scheduler tried it.
-
-With --audit or --events it says what happened: which pod was refused when, by which sums, and which change of a node
-began it. --on is the cluster as it was when the log begins, or at --since. An audit log of kube-apiserver (JSON lines)
-says it all where nodes, pods, pods/binding, pods/status and events are logged at level RequestResponse. What `kubectl
-get events -A -o json` prints says less: not what a new node looks like, nor labels and taints.
+TARGET is POD or KIND/NAME: web-0, deploy/web, shop/sts/db. Without TARGET it is the one pod or workload that -f
+brings.
 
 \b
 Examples:
   topospread why web-0 -n shop
   topospread why deploy/web --on cluster.json
-  topospread why web-0 --on cluster.json -n shop -o json
+  topospread why deploy/web -f app.yaml --on zones=3,nodes=12
   topospread why -f new.yaml --on cluster.json
-  topospread why deploy/web -f app.yaml --on zones=3,nodes=12,cpu=8,memory=32Gi
   topospread why deploy/web --on cluster.json -o svg=web.svg
   topospread why --on before.json.gz --audit audit.jsonl
-  topospread why --on before.json.gz --events events.json --since 2026-11-22T16:42:12Z
+  topospread why --on before.json.gz --events events.json
 """
 
 _KINDS = frozenset({"Pod", "Deployment", "ReplicaSet", "ReplicationController", "StatefulSet", "DaemonSet", "Job"})
@@ -80,9 +67,9 @@ _KINDS = frozenset({"Pod", "Deployment", "ReplicaSet", "ReplicationController", 
 @click.option("--no-suggestions", is_flag=True, help="Do not try what would let the pod in.")
 @namespace_options("Look in")
 @page_options
-@click.option("--audit", metavar="FILE", type=PATH, help="Say what happened, from an audit log of kube-apiserver.")
-@click.option("--events", metavar="FILE", type=PATH, help="… from what kubectl get events -A -o json prints.")
-@click.option("--since", default="", metavar="TIME", help="… and leave out what is older (2026-11-22T16:42:12Z).")
+@click.option("--audit", metavar="FILE", type=PATH, help="Say what happened, by kube-apiserver's audit log.")
+@click.option("--events", metavar="FILE", type=PATH, help="… by kubectl get events -A -o json.")
+@click.option("--since", default="", metavar="TIME", help="… since a time (2026-11-22T16:42:12Z).")
 @output_options()
 def why(**given: Any) -> int:
     """Explain a pod; the exit code is that of the verdict."""

@@ -51,7 +51,9 @@ def served(tmp_path: Any) -> ServedCluster:
     items = [deployment("web", 6), deployment("db", 3)]
     file.write_text(json.dumps({"apiVersion": "v1", "kind": "List", "items": items}))
     inventory = topospread.load(file, cluster="zones=3,nodes=3,cpu=8,taint=zone-c:dedicated=x:NoSchedule")
-    return ServedCluster.begin(inventory, SimulationOptions(), InputWords("app.json", ("app.json",), ("app.json",)))
+    return ServedCluster.begin(
+        inventory, SimulationOptions(), InputWords("app.json", ("-f", "app.json"), ("app.json",))
+    )
 
 
 @pytest.fixture
