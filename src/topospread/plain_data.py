@@ -11,13 +11,9 @@ from typing import Any
 from topospread.base import json_text
 
 _FORMS = {
-    "Comparison": ("comparison_json", "comparison_json"),
     "EachDrill": ("drill_each", "each_json"),
     "DrillCheck": ("drill_check", "check_json"),
     "Drill": ("drill_json", "drill_json"),
-    "Explanation": ("explanation_json", "explanation_json"),
-    "Incident": ("incident", "incident_json"),
-    "SpreadStatus": ("status_json", "status_json"),
 }
 """Class → the module of `report` and its function."""
 _ANSWERS = {

@@ -6,6 +6,7 @@ Each entry of `QUESTIONS` is a question on objects; add one for each command.
 from __future__ import annotations
 
 from collections.abc import Callable
+from copy import deepcopy
 from typing import Any
 
 import pytest
@@ -13,9 +14,19 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from tests.unit.drills.builders import inventory, node, spread, workload
+from tests.unit.rebalancing.builders import standing
+from topospread.answers.capacity import capacity
+from topospread.answers.plan import plan_answer
 from topospread.answers.promise_check import promise_check
 from topospread.answers.promise_design import promise_design
 from topospread.answers.promise_show import promise_show
+from topospread.answers.rebalance import rebalance
+from topospread.guarantees.orders import SearchBudget
+from topospread.promises.compared import promise_changes
+from topospread.review.review import Review
+from topospread.simulation.comparison import compare
+from topospread.simulation.run import SimulationOptions
+from topospread.simulation.simulate import simulate
 
 Json = dict[str, Any]
 Question = Callable[[list[Json]], str]
@@ -55,7 +66,40 @@ def designed(objects: list[Json]) -> str:
     return promise_design(inventory(*objects), ["deploy/web"], want="zone-loss>=1", states=200, tries=12).verdict
 
 
-QUESTIONS: dict[str, Question] = {"promise check": checked, "promise show": shown, "promise design": designed}
+def room(objects: list[Json]) -> str:
+    return capacity(inventory(*objects), "deploy/web", more=3, limit=5, workers=1).verdict
+
+
+def mended(objects: list[Json]) -> str:
+    """The pods of the workload are all on the first node."""
+    first, web = objects[0]["metadata"]["name"], next(each for each in objects if each["metadata"]["name"] == "web")
+    constraints = [
+        {key: value for key, value in each.items() if key != "matchLabelKeys"}
+        for each in web["spec"]["template"]["spec"]["topologySpreadConstraints"]
+    ]
+    there = standing({first: 2}, *constraints)
+    return rebalance(inventory(*(each for each in objects if each is not web), *there), seconds=0).verdict
+
+
+def planned(objects: list[Json]) -> str:
+    """The change takes the constraints away and adds a replica."""
+    changed = deepcopy(objects)
+    web = next(each for each in changed if each["metadata"]["name"] == "web")
+    web["spec"]["replicas"] += 1
+    web["spec"]["template"]["spec"]["topologySpreadConstraints"] = []
+    sides = inventory(*objects), inventory(*changed)
+    losses = promise_changes(*sides, SimulationOptions(), SearchBudget(states=400, seconds=5))
+    return plan_answer(Review(compare(simulate(sides[0]), simulate(sides[1]), ("old", "new"))), losses).verdict
+
+
+QUESTIONS: dict[str, Question] = {
+    "capacity": room,
+    "rebalance": mended,
+    "plan": planned,
+    "promise check": checked,
+    "promise show": shown,
+    "promise design": designed,
+}
 
 
 @pytest.mark.parametrize("command", QUESTIONS)

@@ -37,6 +37,19 @@ def without_pods_of(inventory: Inventory, key: ObjectKey) -> Inventory:
     )
 
 
+_PLACED_ANEW = frozenset({"ReplicaSet", "ReplicationController", "StatefulSet"})
+
+
+def without_placed_pods(inventory: Inventory) -> Inventory:
+    """Return the inventory without the pods of workloads that a rollout places anew."""
+    pods = [
+        each
+        for each in inventory.pods
+        if not (each.metadata.controller and each.metadata.controller.kind in _PLACED_ANEW)
+    ]
+    return replace(inventory, pods=pods)
+
+
 def _is_owned(metadata: ObjectMeta, owners: set[ObjectKey]) -> bool:
     owner = metadata.controller
     return owner is not None and (owner.kind, metadata.namespace or "", owner.name) in owners
