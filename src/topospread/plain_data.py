@@ -14,9 +14,6 @@ _FORMS = {
     "Comparison": ("comparison_json", "comparison_json"),
     "Description": ("description", "description_json"),
     "Design": ("design", "design_json"),
-    "EachDrill": ("drill_each", "each_json"),
-    "DrillCheck": ("drill_check", "check_json"),
-    "Drill": ("drill_json", "drill_json"),
     "Explanation": ("explanation_json", "explanation_json"),
     "Incident": ("incident", "incident_json"),
     "Review": ("review_json", "review_json"),
@@ -24,6 +21,9 @@ _FORMS = {
 }
 """Class → the module of `report` and its function."""
 _ANSWERS = {
+    "Drill": ("drill", "drill_answer"),
+    "DrillCheck": ("drill_many", "check_answer"),
+    "EachDrill": ("drill_many", "each_answer"),
     "Orders": ("orders", "orders_answer"),
     "Simulation": ("simulation", "simulation_answer"),
     "Traffic": ("traffic", "traffic_of"),
