@@ -53,9 +53,9 @@ time instead.
 
 Nodes are meant by a label, or by node=NAME; zone=, region= and pool= stand for the usual labels.
 
-The report shows for each step what happened when, workloads that it touched with the pods of each domain before →
-after, what stays pending with kube-scheduler's sentence and its sum, disruption budgets that were broken, and what a
-drain could not evict. The exit code is 1 when pods are pending at the end, a budget was broken, or a drain left pods.
+The first line says whether the steps end without harm that did not exist at the beginning: pods newly pending, a
+broken budget, a stuck rollout, pods that a drain left. The page shows workloads before, at worst and at the end, and
+what happened when. The exit code is 1 for harm, and 4 if that depends on pods that topospread cannot judge.
 With --traffic it says what of each Service's traffic crosses zones after each step. With --save the cluster is written
 as the steps leave it, for other commands to begin with.
 

@@ -34,7 +34,7 @@ def page(answer: DrillResult) -> Page:
     rows = list(_workloads(answer))
     if rows:
         key = matrix_key(spread for _, spread, *_ in rows)
-        parts.append(Section("", (matrix(rows, ("BEFORE", "AT WORST", "AT THE END"), key),)))
+        parts.append(Section("", (matrix(rows, ("BEFORE", "WORST", "AT THE END"), key),)))
     if len(answer.steps) > 2 or answer.ranges:
         parts.append(Section("", (_steps(answer),)))
     for number, step in enumerate(answer.steps):
