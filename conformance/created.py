@@ -187,6 +187,8 @@ def comparable(spec: PodSpec) -> Json:
     """
     plain: Json = _amounts(msgspec.to_builtins(spec))
     plain.get("resources", {}).pop("limits", None)
+    for claim in plain.get("resourceClaims") or ():
+        claim.pop("resourceClaimName", None)  # before 1.31 it was a level deeper
     without: Json = _without_empty(plain)
     return without
 

@@ -2,8 +2,10 @@
 
     python conformance/judge.py < cases.jsonl > verdicts.jsonl
     python conformance/judge.py --validate < objects.jsonl > answers.jsonl
+    python conformance/judge.py --whole < cases.jsonl > verdicts.jsonl
 
-Input is a stream of JSON objects, pretty-printed or not. ``--validate`` answers objects as `validate` does.
+Input is a stream of JSON objects, pretty-printed or not. ``--validate`` answers objects as `validate` does;
+``--whole`` plays cases with steps through the whole scheduler.
 Objects are taken as the scheduler sees them: no defaulting, merging or validation of cases. What does not decode ends
 the program with exit code 1, after the answers before it.
 """
@@ -24,6 +26,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 from conformance.judging.cases import judge_case
 from conformance.judging.queue_histories import judge_history
 from conformance.judging.sequences import judge_sequence
+from conformance.judging.whole import judge_whole
 from topospread.api.quantity import NumberText, QuantityError
 from topospread.api.validation import judge_object
 from topospread.api.validation.schema import WrongTypeError
@@ -82,7 +85,9 @@ def main() -> int:
     """Answer every object of standard input."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--validate", action="store_true", help="answer objects as the API server's validation does")
-    judge = validated if parser.parse_args().validate else judged
+    parser.add_argument("--whole", action="store_true", help="play cases of objects and steps with the whole scheduler")
+    given = parser.parse_args()
+    judge = validated if given.validate else judge_whole if given.whole else judged
     try:
         for each in objects(sys.stdin.read()):
             print(json.dumps(judge(each), separators=(",", ":"), ensure_ascii=False), flush=True)

@@ -190,14 +190,15 @@ def scheduler_of(case: Case) -> Scheduler:
         cluster.add_pod(pod, _free_key(cluster, pod))
     for pod in read(case.get("nominated"), Pod):
         cluster.nominate(_free_key(cluster, pod), cluster.shared_class(pod), pod.nominated_node_name)
-    profiles = _profiles(case, gates)
+    profiles = profiles_of(case, gates)
     if not case.get("sampling") and not case.get("bySchedulerName"):
         profiles = {"default-scheduler": next(iter(profiles.values()))}
     frameworks = {name: Framework(profile, gates) for name, profile in profiles.items()}
     return Scheduler(cluster, frameworks, sampled=bool(case.get("sampling")))
 
 
-def _profiles(case: Case, gates: Gates) -> dict[str, Profile]:
+def profiles_of(case: Case, gates: Gates) -> dict[str, Profile]:
+    """The profiles of a case by scheduler name."""
     version = gates.kube_version
     if not case.get("config"):
         return {"default-scheduler": default_profile(version, gates)}

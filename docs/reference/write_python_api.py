@@ -18,13 +18,13 @@ HEAD = """\
 
 Printed from the docstrings by `python docs/reference/write_python_api.py`.
 
-`simulate`, `explain`, `status`, `drill`, `capacity`, `rebalance`, `promise_check`, `describe`, `design`, `traffic` and
-`lint` take what `load` gives, or the paths to read: YAML or JSON files, folders, `-` for standard input. What they
-return is data, and has `to_dict()` and `to_json()`: exactly what the command writes with `-o json`, whose forms are
-described beside ([simulation](simulation.md), [explanation](explanation.md), [status](status.md), [drill](drill.md),
-[capacity](capacity.md), [rebalance](rebalance.md), [promise_check](guarantee.md), [describe](describe.md),
-[design](design.md), [lint](lint.md); traffic as in that of a simulation). The steps of a drill are in
-`topospread.drills.steps`.
+`simulate`, `explain`, `status`, `drill`, `capacity`, `rebalance`, `promise_check`, `promise_show`,
+`promise_design`, `traffic` and `lint` take what `load` gives, or the paths to read: YAML or JSON files, folders,
+`-` for standard input. What they return is data, and has `to_dict()` and `to_json()`: exactly what the command
+writes with `-o json`, whose forms are described beside ([simulation](simulation.md), [explanation](explanation.md),
+[status](status.md), [drill](drill.md), [capacity](capacity.md), [rebalance](rebalance.md),
+[promise_check](guarantee.md), [promise_show](describe.md), [promise_design](design.md), [lint](lint.md); traffic as
+in that of a simulation). The steps of a drill are in `topospread.drills.steps`.
 
 ```python
 import topospread

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from topospread.answers.capacity import Capacity, capacity
     from topospread.answers.lint import Lint, LintFinding, lint
     from topospread.answers.promise_check import PromiseCheck, promise_check
+    from topospread.answers.promise_design import PromiseDesign, promise_design
+    from topospread.answers.promise_show import PromiseShow, promise_show
     from topospread.answers.rebalance import Rebalance, rebalance
     from topospread.api.inventory import Inventory
     from topospread.api.spread import TopologySpreadConstraint, merge, merge_constraints
@@ -26,16 +28,12 @@ if TYPE_CHECKING:
     from topospread.config.load import default_configuration, load_configuration
     from topospread.config.profile import Configuration
     from topospread.config.versions import KubeVersion
-    from topospread.designing import Design
-    from topospread.designing.design import design
     from topospread.drills import Drill
     from topospread.drills.drill import drill
     from topospread.errors import InputError, TopospreadError
     from topospread.explanation import Explanation
     from topospread.explanation.explain import explain
     from topospread.linting.settings import Settings, find_settings, read_settings
-    from topospread.promises import Description
-    from topospread.promises.describe import describe
     from topospread.service_traffic import Traffic
     from topospread.service_traffic.traffic import traffic
     from topospread.simulation import Simulation
@@ -49,8 +47,6 @@ if TYPE_CHECKING:
 _MODULES = {
     "Capacity": "topospread.answers.capacity",
     "Configuration": "topospread.config.profile",
-    "Description": "topospread.promises",
-    "Design": "topospread.designing",
     "Drill": "topospread.drills",
     "Explanation": "topospread.explanation",
     "Gates": "topospread.config.gates",
@@ -61,6 +57,8 @@ _MODULES = {
     "LintFinding": "topospread.answers.lint",
     "Rebalance": "topospread.answers.rebalance",
     "PromiseCheck": "topospread.answers.promise_check",
+    "PromiseDesign": "topospread.answers.promise_design",
+    "PromiseShow": "topospread.answers.promise_show",
     "Rendering": "topospread.sources.rendering",
     "Settings": "topospread.linting.settings",
     "Simulation": "topospread.simulation",
@@ -70,8 +68,6 @@ _MODULES = {
     "Traffic": "topospread.service_traffic",
     "capacity": "topospread.answers.capacity",
     "default_configuration": "topospread.config.load",
-    "describe": "topospread.promises.describe",
-    "design": "topospread.designing.design",
     "drill": "topospread.drills.drill",
     "explain": "topospread.explanation.explain",
     "find_settings": "topospread.linting.settings",
@@ -82,6 +78,8 @@ _MODULES = {
     "merge_constraints": "topospread.api.spread",
     "parse_gates": "topospread.config.gates",
     "promise_check": "topospread.answers.promise_check",
+    "promise_design": "topospread.answers.promise_design",
+    "promise_show": "topospread.answers.promise_show",
     "read_configuration": "topospread.sources.configuration",
     "read_settings": "topospread.linting.settings",
     "rebalance": "topospread.answers.rebalance",
@@ -94,8 +92,6 @@ _MODULES = {
 __all__ = [
     "Capacity",
     "Configuration",
-    "Description",
-    "Design",
     "Drill",
     "Explanation",
     "Gates",
@@ -105,6 +101,8 @@ __all__ = [
     "Lint",
     "LintFinding",
     "PromiseCheck",
+    "PromiseDesign",
+    "PromiseShow",
     "Rebalance",
     "Rendering",
     "Settings",
@@ -116,8 +114,6 @@ __all__ = [
     "__version__",
     "capacity",
     "default_configuration",
-    "describe",
-    "design",
     "drill",
     "explain",
     "find_settings",
@@ -129,6 +125,8 @@ __all__ = [
     "merge_constraints",
     "parse_gates",
     "promise_check",
+    "promise_design",
+    "promise_show",
     "read_configuration",
     "read_settings",
     "rebalance",

@@ -12,11 +12,8 @@ from topospread.base import json_text
 
 _FORMS = {
     "Comparison": ("comparison_json", "comparison_json"),
-    "Description": ("description", "description_json"),
-    "Design": ("design", "design_json"),
     "Explanation": ("explanation_json", "explanation_json"),
     "Incident": ("incident", "incident_json"),
-    "Review": ("review_json", "review_json"),
     "SpreadStatus": ("status_json", "status_json"),
 }
 """Class → the module of `report` and its function."""

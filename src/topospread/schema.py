@@ -25,7 +25,10 @@ ANSWERS: dict[str, str] = {
     "ConfigValidate": "topospread.answers.config_validate",
     "Lint": "topospread.answers.lint",
     "Rebalance": "topospread.answers.rebalance",
+    "Plan": "topospread.answers.plan",
     "PromiseCheck": "topospread.answers.promise_check",
+    "PromiseDesign": "topospread.answers.promise_design",
+    "PromiseShow": "topospread.answers.promise_show",
 }
 """Kind of answer → module that has its struct, of the same name."""
 

@@ -432,7 +432,7 @@ _COMMANDS: dict[str, tuple[Callable[[random.Random], list[str]], tuple[Option, .
     "plan": (
         lambda draw: ["cluster.yaml", "app.yaml"],
         (*_PLACING, *_SCALE, *_COLOUR, lambda draw: ["--no-lint"]),
-        _output("table", "wide", "json", "yaml", "markdown"),
+        _output("text", "wide", "json", "yaml", "md", "html"),
     ),
     "status": (
         lambda draw: ["-f", "MANIFESTS"],
@@ -515,7 +515,7 @@ _COMMANDS: dict[str, tuple[Callable[[random.Random], list[str]], tuple[Option, .
             "50",
         ],
         _PLACING,
-        _output("table", "json", "yaml"),
+        _output("text", "wide", "json", "yaml", "md", "html", "svg"),
     ),
     "promise design": (
         lambda draw: [
@@ -526,13 +526,11 @@ _COMMANDS: dict[str, tuple[Callable[[random.Random], list[str]], tuple[Option, .
             "50",
             "--tries",
             "5",
-            "--survive",
-            draw.choice(("zone", "node")),
-            "--left",
-            "1",
+            "--want",
+            draw.choice(("zone-loss>=1", "node-loss>=50%", _word(draw))),
         ],
-        _PLACING,
-        _output("json", "yaml", "table"),
+        (*_PLACING, lambda draw: ["--out", "patches"]),
+        _output("text", "wide", "json", "yaml", "md", "html", "svg"),
     ),
     "why --audit": (
         lambda draw: ["audit.jsonl", "--on", "before.json"],

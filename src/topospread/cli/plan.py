@@ -21,14 +21,15 @@ from .inputs import (
     read_rendering,
     shown_namespace,
 )
-from .terminal import layout, progress, show, written
+from .output import check_outputs, output_options, write_answer
+from .terminal import progress
 from .usage import Explained
 
 if TYPE_CHECKING:
+    from topospread.answers.plan import Plan
     from topospread.api.inventory import Inventory
     from topospread.config.profile import Configuration
     from topospread.linting.rule import Finding
-    from topospread.review.review import Review
     from topospread.simulation import Simulation
     from topospread.simulation.comparison import Comparison
     from topospread.sources.revisions import State
@@ -44,18 +45,16 @@ rev:NAME. Settings are those of OLD. PATHs are looked at in both, by default all
 rendered as for simulate. Both states are placed on the cluster of --on as if the other had never been: objects
 that NEW no longer has are still there when the cluster has them.
 
-The exit code is 1 when it gets worse: a pod is pending or evicted for good that was not, a skew grows beyond its
-maxSkew, a warning or an error is new.
+The answer is no when it gets worse: the loss of a zone or node may leave fewer pods of a workload, by what filters
+force; a pod is pending or evicted for good that was not; a skew grows beyond its maxSkew; a warning or error is new.
 
 \b
 Examples:
   topospread plan HEAD~1 HEAD --on cluster.json.gz
   topospread plan main . -f overlays/prod --on zones=3,nodes=12,cpu=8,memory=32Gi
   topospread plan old/ new/ --on cluster.json.gz -o json
-  topospread plan rev:origin/main rev:HEAD --on cluster.json.gz -o markdown > comment.md
+  topospread plan rev:origin/main rev:HEAD --on cluster.json.gz -o md > comment.md
 """
-
-FORMATS = click.Choice(["table", "wide", "json", "yaml", "markdown"])
 
 
 @click.command(cls=Explained, help=HELP)
@@ -65,9 +64,13 @@ FORMATS = click.Choice(["table", "wide", "json", "yaml", "markdown"])
 @click.option("--scale", multiple=True, metavar="[NS/]KIND/NAME=N", help="Other replicas than the manifests say.")
 @click.option("--no-lint", is_flag=True, help="Do not look for findings.")
 @namespace_options("Show")
-@click.option("-o", "--output", type=FORMATS, default="table", help="How to show the plan.")
+@click.option(
+    "--seconds", type=click.FloatRange(min=0), default=5.0, metavar="S", help="Time for what each loss leaves (5)."
+)
+@output_options()
 def plan(**given: Any) -> int:
-    """Compare the two states; 1 when it gets worse."""
+    """Compare the two states; the exit code is that of the verdict."""
+    check_outputs(given)
     if "-" in (given["old"], given["new"], given["cluster"], *given["paths"]):
         raise UsageError("plan reads everything twice, and standard input can be read once: name files")
     from topospread.sources.revisions import state_of
@@ -78,9 +81,8 @@ def plan(**given: Any) -> int:
         paths = [_paths_of(state, given["paths"]) for state in states]
         if not any(paths):
             raise InputError("neither state has it", Place(", ".join(given["paths"])))
-        found = _review(given, states, paths)
-    show(_text(found, given))
-    return int(found.worse)
+        answer = _answer(given, states, paths)
+    return write_answer(answer, given)
 
 
 def _paths_of(state: State, paths: Sequence[str]) -> list[str]:
@@ -91,10 +93,16 @@ def _paths_of(state: State, paths: Sequence[str]) -> list[str]:
     return [path for path in inside if os.path.exists(path)]
 
 
-def _review(given: dict[str, Any], states: Sequence[State], paths: Sequence[Sequence[str]]) -> Review:
+def _answer(given: dict[str, Any], states: Sequence[State], paths: Sequence[Sequence[str]]) -> Plan:
     from dataclasses import replace
 
+    from topospread.answers.asking import with_version
+    from topospread.answers.plan import plan_answer
+    from topospread.guarantees.orders import SearchBudget
+    from topospread.promises.compared import promise_changes
+    from topospread.report.comparison import restricted
     from topospread.review.review import Review, only_in
+    from topospread.simulation.run import SimulationOptions
 
     given = {**given, "settings_from": states[0].folder}
     by = read_control_plane(given)
@@ -107,9 +115,23 @@ def _review(given: dict[str, Any], states: Sequence[State], paths: Sequence[Sequ
         findings = [
             _linted(own, states[0], state, each) for own, state, each in zip(options, states, paths, strict=True)
         ]
-    return Review(
-        replace(comparison, counts_new=True), only_in(findings[1], findings[0]), only_in(findings[0], findings[1])
+    namespace = shown_namespace(given)
+    review = Review(
+        replace(comparison if namespace is None else restricted(comparison, namespace), counts_new=True),
+        only_in(findings[1], findings[0]),
+        only_in(findings[0], findings[1]),
     )
+    judged_by = SimulationOptions.of_version(str(by.scheduler.kube_version), configuration, by.scheduler, by.apiserver)
+    with progress("judging losses"):
+        changes = [
+            each
+            for each in promise_changes(
+                inventories[0], inventories[1], judged_by, SearchBudget(seconds=given["seconds"])
+            )
+            if namespace in (None, each.key[1])
+        ]
+    is_same = [*inventories[0].objects()] == [*inventories[1].objects()]
+    return with_version(plan_answer(review, changes, is_same_input=is_same), by.scheduler.kube_version)
 
 
 def _options_for(given: dict[str, Any], paths: Sequence[str], every: Sequence[Sequence[str]]) -> dict[str, Any]:
@@ -210,16 +232,3 @@ def _linted(given: dict[str, Any], old: State, state: State, paths: Sequence[str
     return [
         replace(each, place=replace(each.place, source=state.shown(each.place.source))) for each in outcome.findings
     ]
-
-
-def _text(found: Review, given: dict[str, Any]) -> str:
-    from topospread.report.review import review_markdown, review_text
-
-    output, namespace = given["output"], shown_namespace(given)
-    match output:
-        case "json" | "yaml":
-            return written(found.to_dict(namespace), output)
-        case "markdown":
-            return review_markdown(found, namespace)
-        case _:
-            return review_text(found, layout(given["color"], wide=output == "wide"), namespace)

@@ -13,12 +13,12 @@ Say what the loss of a zone, of a node, a drain or a rollout leaves of a workloa
 Examples:
   topospread promise show deploy/web --on cluster.json.gz
   topospread promise check -f app.yaml --on zones=3,nodes=6 --want never-waits
-  topospread promise design deploy/web --on cluster.json.gz --survive zone --left 4
+  topospread promise design deploy/web --on cluster.json.gz --want "zone-loss>=4"
 """
 COMMANDS = {
-    "show": ("topospread.cli.promise_show:show_promises", "What do a workload's constraints promise here?"),
-    "check": ("topospread.cli.promise_check:check", "What holds in every order, whatever is drawn?"),
-    "design": ("topospread.cli.promise_design:design", "Which constraints promise what I want?"),
+    "show": ("topospread.cli.promise_show:show_promises", "What does each loss leave of a workload?"),
+    "check": ("topospread.cli.promise_check:check", "Are promises kept, whatever the order of pods?"),
+    "design": ("topospread.cli.promise_design:design_promises", "Which constraints keep a promise?"),
 }
 
 

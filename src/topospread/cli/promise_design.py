@@ -1,64 +1,71 @@
-"""``topospread promise design``: from what is wanted of a workload to the constraints that promise it, as YAML."""
+"""``topospread promise design``: constraints that keep what is wanted of workloads, as YAML."""
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from .inputs import POOLS, given_pools, input_options, read_configuration, read_control_plane, read_inventory
-from .targets import one_target, target_argument
-from .terminal import layout, progress, show, warn, written
+from topospread.atomic_file import write_file
+from topospread.errors import InputError
+from topospread.text import escape_control_characters
+
+from .inputs import PATH, POOLS, given_pools, input_options, read_configuration, read_control_plane, read_inventory
+from .output import check_outputs, output_options, write_answer
+from .targets import target_argument
+from .terminal import progress
 from .usage import Explained
 
 if TYPE_CHECKING:
-    from topospread.designing import Design
+    from topospread.answers.promise_design import PromiseDesign
 
 HELP = """\
-Search for the fewest constraints that promise what is wanted of a workload on a cluster, and print them as YAML.
+Search for the fewest constraints that keep what is wanted of a Deployment or StatefulSet.
 
-TARGET is a Deployment or a StatefulSet, [NAMESPACE/]KIND/NAME; PATHs are as for simulate. Every design that is tried is
-checked: each zone, node or domain of a key is lost in a drill, before and after a rollout; nodes are drained; and all
-orders of pods are looked at. What one design fails says which is tried next: constraints, looser ones first,
-minDomains, nodeTaintsPolicy, matchLabelKeys, anti-affinity, maxSurge and a PodDisruptionBudget. What is not needed is
-left out, and every part stands with what fails without it.
-
-The YAML is for `kubectl apply --server-side --force-conflicts -f -`: it holds only what is added. What cannot be
-promised stands above it. The exit code is 1 when what was asked cannot be promised.
+Every design is checked: each zone, node or domain of a key is lost in a drill, before and after a rollout; nodes are
+drained; and all orders of pods are searched, on any feasible node. Constraints, minDomains, nodeTaintsPolicy,
+matchLabelKeys, anti-affinity, maxSurge and a PodDisruptionBudget are tried. What is not needed is left out, and each
+line stands beside what fails without it. Without --want, the loss of a zone may take its share of the pods only.
+Without TARGET, all Deployments and StatefulSets with two pods or more are designed for.
 
 \b
 Examples:
-  topospread promise design deploy/web -f app.yaml --on zones=3,nodes=6 --survive zone --left 4 --of 6
-  topospread promise design deploy/web --on cluster.json.gz --survive zone --left 4 --lose-node-unnoticed
-  topospread promise design deploy/web --on cluster.json.gz --survive zone --left 4 --survive node --left 5 -o json
+  topospread promise design deploy/web -f app.yaml --on zones=3,nodes=6 --want "zone-loss>=4" --of 6
+  topospread promise design deploy/web --on cluster.json.gz --want "zone-loss>=66% node-loss>=5" --out patches
+  topospread promise design deploy/web --on cluster.json.gz --lose-node-unnoticed -o json
 """
 
-FORMATS = click.Choice(["table", "json", "yaml"])
 
-
-@click.command(cls=Explained, help=HELP)
-@target_argument(required=True)
+@click.command("design", cls=Explained, help=HELP)
+@target_argument(required=False)
 @input_options
-@click.option("--survive", multiple=True, metavar="zone|node|KEY", help="The loss of any one leaves …")
-@click.option("--left", multiple=True, type=int, metavar="N", help="… so many pods; one for each --survive.")
-@click.option("--of", "replicas", type=click.IntRange(min=1), metavar="N", help="Of so many replicas (as it says).")
+@click.option("--want", default="", metavar="PROMISES", help="zone-loss>=N, node-loss>=N or %, quorum.")
+@click.option("--survive", multiple=True, metavar="zone|node|KEY", help="Topology key whose domains may be lost.")
+@click.option("--left", multiple=True, type=int, metavar="COUNT", help="Pods to be left; one for each --survive.")
+@click.option("--of", "replicas", type=click.IntRange(min=1), metavar="COUNT", help="Replicas [default: as it says].")
 @click.option("--lose-node-unnoticed", "unnoticed", is_flag=True, help="A node takes one pod, which comes back.")
-@click.option("--tries", type=click.IntRange(min=1), default=60, metavar="N", help="Check so many designs (60).")
-@click.option("--states", type=click.IntRange(min=1), default=5_000, metavar="N", help="Of all orders look at (5000).")
+@click.option("--tries", type=click.IntRange(min=1), default=60, show_default=True, metavar="COUNT",
+              help="Designs to check.")  # fmt: skip
+@click.option("--states", type=click.IntRange(min=1), default=5_000, show_default=True, metavar="COUNT",
+              help="States to search for each design.")  # fmt: skip
 @POOLS
-@click.option("-n", "--namespace", metavar="NAMESPACE", help="Of a TARGET that names none, and of such objects.")
-@click.option("-o", "--output", type=FORMATS, default="table", help="YAML with comments, or all as data.")
-def design(**given: Any) -> int:
-    """Show the design; 1 when what was asked cannot be promised."""
+@click.option("--out", metavar="DIR", type=PATH, help="Write the YAML of each workload into this folder.")
+@click.option("-n", "--namespace", metavar="NAMESPACE", help="Namespace of TARGET and objects that name none.")
+@output_options()
+def design_promises(**given: Any) -> int:
+    """Write the answer and the files; return the verdict's exit code."""
+    check_outputs(given)
     by = read_control_plane(given)
     configuration = read_configuration(given["config_path"], by.scheduler)
     inventory = read_inventory(given, by=[by])
     import topospread
 
     with progress("designing") as bar:
-        found = topospread.design(
+        found = topospread.promise_design(
             inventory,
-            one_target(given["targets"]),
+            given["targets"],
+            want=given["want"],
             survive=given["survive"],
             left=given["left"],
             replicas=given["replicas"],
@@ -73,14 +80,21 @@ def design(**given: Any) -> int:
             states=given["states"],
             progress=bar,
         )
-    show(_text(found, given["output"], given["color"]))
-    return 0 if found.promises else 1
+    if given["out"]:
+        _write_files(found, given["out"])
+    return write_answer(found, given)
 
 
-def _text(found: Design, output: str, color: str) -> str:
-    if output == "table":
-        from topospread.report.design import design_text
+def _write_files(found: PromiseDesign, folder: str) -> None:
+    """Write one file for each workload that gets lines.
 
-        return design_text(found, layout(color))
-    warn(found.warnings)
-    return written(found.to_dict(), output)
+    Raises:
+        InputError: if the folder or a file cannot be written.
+    """
+    try:
+        os.makedirs(folder, exist_ok=True)
+    except OSError as error:
+        raise InputError(f"{folder}: {error.strerror}") from None
+    for each in found.workloads:
+        if each.manifest:
+            write_file(os.path.join(folder, each.file), escape_control_characters(each.manifest))

@@ -1,29 +1,22 @@
-"""``topospread promise show``: what the constraints of a workload promise on a cluster, each sentence checked."""
+"""``topospread promise show``: what losses, drains, rollouts and fewer replicas leave of workloads."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
-from .inputs import input_options, read_configuration, read_control_plane, read_inventory, retyped
-from .targets import one_target, target_argument
-from .terminal import layout, show, warn, written
+from .inputs import input_options, read_configuration, read_control_plane, read_inventory
+from .output import check_outputs, output_options, write_answer
+from .targets import target_argument
 from .usage import Explained
 
-if TYPE_CHECKING:
-    from topospread.promises import Description
-
 HELP = """\
-Say in plain sentences what a workload is promised on a cluster, and what it is not.
+Show what the loss of a zone or node, a drain, a rollout and other replicas leave of workloads.
 
-TARGET is [NAMESPACE/]KIND/NAME. PATHs are as for simulate; -f names them as well. Every sentence was checked: the loss
-of any zone, of any node and of any domain of its constraints by drills, and the return of one; drains, a rollout and
-fewer replicas by drills, too; how many more replicas fit by placing them; what holds in every order by looking at all
-orders, where the pods are still to come. With each stands how it was checked and the command that repeats it.
-
-It says what came of these drills on this cluster: not what another cluster or other failures would do. Of more domains
-than --most those that hold most of its pods are drilled, and the sentence says so.
+Losses are proved by what filters force: pods may come in any order, and kube-scheduler may choose any feasible node.
+What follows, drains and rollouts are played in drills. The question is whether a single loss can take all pods of the
+workload, or the quorum of a StatefulSet. Without TARGET, each workload is a row.
 
 \b
 Examples:
@@ -32,29 +25,29 @@ Examples:
   topospread promise show sts/db --on cluster.json.gz -n shop -o json
 """
 
-FORMATS = click.Choice(["table", "json", "yaml"])
-
 
 @click.command("show", cls=Explained, help=HELP)
-@target_argument(required=True)
+@target_argument(required=False)
 @input_options
-@click.option(
-    "--most", type=click.IntRange(min=1), default=20, metavar="N", help="Drill so many domains of a key (20)."
-)
-@click.option("--states", type=click.IntRange(min=1), default=5_000, metavar="N", help="Of all orders look at (5000).")
-@click.option("--seconds", type=click.FloatRange(min=0), default=10.0, metavar="S", help="… for so long each (10).")
-@click.option("-n", "--namespace", metavar="NAMESPACE", help="Of a TARGET that names none, and of such objects.")
-@click.option("-o", "--output", type=FORMATS, default="table", help="How to show the sentences.")
+@click.option("--most", type=click.IntRange(min=1), metavar="COUNT",
+              help="Domains and nodes to drill, fullest first [default: 20, 1 of several].")  # fmt: skip
+@click.option("--states", type=click.IntRange(min=1), default=2_000, show_default=True, metavar="COUNT",
+              help="States to search for each count.")  # fmt: skip
+@click.option("--seconds", type=click.FloatRange(min=0), default=3.0, show_default=True, metavar="SECONDS",
+              help="Time to search for each count.")  # fmt: skip
+@click.option("-n", "--namespace", metavar="NAMESPACE", help="Namespace of TARGET and objects that name none.")
+@output_options()
 def show_promises(**given: Any) -> int:
-    """Show the sentences; 0, as nothing was asked that could be answered with no."""
+    """Write the answer; return the verdict's exit code."""
+    check_outputs(given)
     by = read_control_plane(given)
     configuration = read_configuration(given["config_path"], by.scheduler)
     inventory = read_inventory(given, by=[by])
     import topospread
 
-    found = topospread.describe(
+    found = topospread.promise_show(
         inventory,
-        one_target(given["targets"]),
+        given["targets"],
         namespace=given["namespace"],
         config=configuration,
         kube_version=str(by.scheduler.kube_version),
@@ -63,16 +56,5 @@ def show_promises(**given: Any) -> int:
         most=given["most"],
         states=given["states"],
         seconds=given["seconds"],
-        typed=retyped(given),
     )
-    show(_text(found, given["output"], given["color"]))
-    return 0
-
-
-def _text(found: Description, output: str, color: str) -> str:
-    if output == "table":
-        from topospread.report.description import description_text
-
-        return description_text(found, layout(color))
-    warn(found.warnings)
-    return written(found.to_dict(), output)
+    return write_answer(found, given)

@@ -317,6 +317,8 @@ class Cluster:
             self.volume_use.remove(pod_class.volumes, row)
         self.undo.record(self._undo_unbind, key, pod_class, row, started)
         self.journal.append((row, pod_class, -1))
+        if self.objects.devices.users:
+            self.objects.release_claims(pod_class.namespace, key.partition("/")[2])
         return pod_class
 
     def assigned_class(self, key: PodKey) -> PodClass | None:

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, NamedTuple, TypeVar
 
-from topospread.api.device_claims import ResourceClaim, ResourceClaimTemplate
+from msgspec.structs import replace
+
+from topospread.api.device_claims import ResourceClaim, ResourceClaimStatus, ResourceClaimTemplate
 from topospread.api.devices import DeviceClass, DeviceTaintRule, ResourceSlice
 from topospread.api.label_index import SelectorIndex
 from topospread.api.labels import Selector
@@ -23,6 +25,7 @@ from topospread.api.storage import (
 )
 from topospread.api.workload import ReplicaSet, ReplicationController, Service, StatefulSet
 
+from .device_use import DeviceUse
 from .journal import ELSEWHERE, VOLUMES, Journal
 from .relevant import same_to_scheduling
 from .undo import UndoLog
@@ -53,6 +56,8 @@ class ClusterObjects:
     Attributes:
         version: another with every change, and again what it was when changes are undone.
         changed: subject → `version` of the newest change.
+        devices: devices that allocated claims hold.
+        devices_known: the ResourceSlices are all there are, also if there are none.
         stocked: another with every change of a volume, but not when one is bound to a claim.
         unread: kind → why its objects are not known, as in `Inventory`.
     """
@@ -63,6 +68,8 @@ class ClusterObjects:
         self._undo = undo
         self._use = use
         self._row_of = row_of
+        self.devices = DeviceUse()
+        self.devices_known = False
         self.version = 0
         self.stocked = 0
         self.unread: Mapping[str, str] = {}
@@ -184,6 +191,21 @@ class ClusterObjects:
                 if claim is not None:
                     self._changed(claim, _nothing)
 
+    def release_claims(self, namespace: str, pod: str) -> None:
+        """Give back the devices of a pod that is gone (pkg/controller/resourceclaim/controller.go).
+
+        Claims that were made for the pod are deleted; others are deallocated once no pod uses them.
+        """
+        for key in sorted(self.devices.users.get((namespace, pod), ())):
+            claim = self.resource_claims[key]
+            owner = claim.metadata.controller
+            if owner is not None and (owner.kind, owner.name) == ("Pod", pod):
+                self.delete(claim)
+                continue
+            users = [each for each in claim.status.reserved_for or () if each.name != pod]
+            status = replace(claim.status, reserved_for=users) if users else ResourceClaimStatus()
+            self.put(replace(claim, status=status))
+
     def copy(self, journal: Journal, undo: UndoLog, use: VolumeUse, row_of: Mapping[str, int]) -> ClusterObjects:
         """The same objects, to be changed apart from these."""
         made = ClusterObjects(journal, undo, use, row_of)
@@ -192,6 +214,9 @@ class ClusterObjects:
         for kind, named in self._by_name.items():
             made._by_name[kind].update(named)
         made.services.update({namespace: dict(each) for namespace, each in self.services.items()})
+        made.devices_known = self.devices_known
+        for claim in made.resource_claims.values():
+            made.devices.replaced(None, claim)
         made.assumed_claims.update(self.assumed_claims)
         made._naming = {named: set(keys) for named, keys in self._naming.items()}
         return made
@@ -237,6 +262,8 @@ class ClusterObjects:
 
     def _set(self, table: dict[Any, Any], key: Any, item: KubeObject | None) -> None:
         """Put an object in place, or take out what is there; who names a volume is kept."""
+        if table is self.resource_claims:
+            self.devices.replaced(table.get(key), item if isinstance(item, ResourceClaim) else None)
         before, after = _named_volume(table.get(key)), _named_volume(item)
         if before is not None:
             self._naming[before].discard(key)

@@ -80,6 +80,7 @@ class PodClass:
         occupancy: row → how many of its pods are on that node.
         host_ports: ports that its containers and sidecars take on the node.
         volumes: the claims and disks that a volume plugin looks at.
+        may_need_devices: whether its pods claim devices, or request a resource that may stand for some.
         affinity_terms: room for what a plugin compiles of the pods' affinity, as every incoming pod asks for it.
         is_tied: whether its pods are a DaemonSet's, for one node each.
         tied_to: the node that this pod of a DaemonSet is for, "" for all others and for the class that all of them are.
@@ -103,6 +104,7 @@ class PodClass:
         "labels",
         "last_change",
         "likeness",
+        "may_need_devices",
         "namespace",
         "node_name",
         "occupancy",
@@ -128,6 +130,7 @@ class PodClass:
         self.volumes: tuple[VolumeRef, ...] = volume_refs(pod)
         self._cost = cost or Cost(pod, rules)
         self.request = self._cost.request
+        self.may_need_devices = bool(pod.spec.resource_claims) or any("/" in name for name in self.request)
         self._rules = rules
         self.affinity_terms: object = None
         self.label_set: LabelSet[PodClass] | None = None
@@ -190,7 +193,19 @@ def identity(pod: Pod) -> Hashable:
         owner_key,
         volume_refs(pod) if pod.spec.volumes else (),
         _pinned_to(pod) if pod.spec.affinity is not None else (),
+        _device_claims(pod) if pod.spec.resource_claims else (),
     )
+
+
+def _device_claims(pod: Pod) -> tuple[object, ...]:
+    """The claims on devices that a pod names; claims that exist for it alone are its own."""
+    spec, status = pod.spec, pod.status
+    made = {each.name: each.resource_claim_name for each in (status.resource_claim_statuses or ())} if status else {}
+    named = tuple(
+        (each.name, each.resource_claim_name, each.resource_claim_template_name, each.name in made, made.get(each.name))
+        for each in spec.resource_claims or ()
+    )
+    return (*named, pod.metadata.uid if made else None)
 
 
 def _pinned_to(pod: Pod) -> tuple[str, ...]:
@@ -248,7 +263,6 @@ def signature(pod: Pod) -> tuple[object, ...]:
         spec.scheduler_name,
         spec.preemption_policy,
         [volume for volume in spec.volumes if volume.restricts] if spec.volumes else [],
-        bool(spec.resource_claims),
         spec.scheduling_group,
         spec.workload_ref,
         bool(spec.host_network) and spec.host_users is False,

@@ -1,4 +1,4 @@
-"""From what is wanted of a workload to the constraints that promise it on a cluster: `topospread.design`."""
+"""From what is wanted of a workload to the constraints that promise it on a cluster: `topospread.promise_design`."""
 
 from .result import Design, ReasonedLine
 

@@ -85,9 +85,10 @@ def design(  # noqa: PLR0913 - keyword arguments of the public API
     rules, failures = search.best()
     wanted = any(each.is_wanted for each in failures.values())
     against = [each.text for each in failures.values()]
+    counted_out: tuple[str, ...] = ()
     if wanted:
         # An autoscaler may make more domains than there are.
-        counted_out = () if pools else beyond_counting(intent, [each.labels for each in given.nodes])
+        counted_out = () if pools else tuple(beyond_counting(intent, [each.labels for each in given.nodes]))
         against = [*counted_out, *_by_failure(failures)]
     lines = () if wanted else tuple(search.reasons(rules))
     shown = "" if wanted else manifest_text(item, rules, intent.replicas, lines)
@@ -103,6 +104,7 @@ def design(  # noqa: PLR0913 - keyword arguments of the public API
         search.tried,
         tuple(given.warnings),
         tuple(given.notes),
+        bool(counted_out),
     )
 
 

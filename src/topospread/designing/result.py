@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from topospread.plain_data import PlainData
-
 
 @dataclass(frozen=True, slots=True)
 class ReasonedLine:
@@ -21,7 +19,7 @@ class ReasonedLine:
 
 
 @dataclass(frozen=True)
-class Design(PlainData):
+class Design:
     """The whole answer.
 
     Attributes:
@@ -33,6 +31,7 @@ class Design(PlainData):
         checked: what the design was held to, a phrase each.
         unmet: what it cannot promise: of what was asked where ``promises`` is false, else of what comes with it.
         tried: how many designs were checked.
+        is_impossible: whether no placement at all keeps what was asked.
     """
 
     kind: str
@@ -48,3 +47,4 @@ class Design(PlainData):
     tried: int
     warnings: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
+    is_impossible: bool = False

@@ -5,7 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from topospread.api.inventory import Inventory, ObjectKey
 from topospread.errors import UsageError
+from topospread.promises.fresh import workload_of
+from topospread.promises.wants import read_wants
 from topospread.promises.workload_drills import HOSTNAME, ZONE
 
 _KEYS = {"zone": ZONE, "node": HOSTNAME}
@@ -62,6 +65,31 @@ class Intent:
         return (*others, Survival(HOSTNAME, self.replicas - 1))
 
 
+def wanted_of(
+    inventory: Inventory, key: ObjectKey, want: str, replicas: int | None
+) -> tuple[tuple[str, ...], tuple[int, ...]]:
+    """Return keys whose domains may be lost and the pods that each loss must leave.
+
+    Without a declaration, the loss of any one zone takes its share of the pods only.
+
+    Raises:
+        UsageError: if a promise is not one that constraints can keep.
+    """
+    number = replicas or workload_of(inventory, key).spec.replicas or 1
+    if not want:
+        loss = "zone" if len({each.labels.get(ZONE) for each in inventory.nodes}) > 1 else "node"
+        domains = len({each.labels.get(_KEYS[loss]) for each in inventory.nodes})
+        return (loss,), (number - -(-number // max(domains, 1)),)
+    found: dict[str, int] = {}
+    for each in read_wants(want):
+        if each.about not in ("zone-loss", "node-loss", "quorum"):
+            raise UsageError(f"--want {each}: a design is for zone-loss, node-loss and quorum")
+        least = number // 2 + 1 if each.about == "quorum" else each.least(number)
+        for loss in ("zone", "node") if each.about == "quorum" else (each.about.removesuffix("-loss"),):
+            found[loss] = max(found.get(loss, 0), least)
+    return tuple(found), tuple(found.values())
+
+
 def read_intent(survive: Sequence[str], left: Sequence[int], replicas: int, *, unnoticed: bool) -> Intent:
     """What the options ask for.
 
@@ -75,7 +103,7 @@ def read_intent(survive: Sequence[str], left: Sequence[int], replicas: int, *, u
     if len(survive) != len(left):
         raise UsageError("--survive says what is lost, and --left what has to be left then: give as many of each")
     if not survive and not unnoticed:
-        raise UsageError("say what is wanted: --survive zone --left 4, or --lose-node-unnoticed")
+        raise UsageError("say what is wanted: --want zone-loss>=4, or --lose-node-unnoticed")
     for each in left:
         if not 0 < each < replicas:
             raise UsageError(f"--left {each}: of {replicas} replicas a loss can leave 1 to {replicas - 1}")

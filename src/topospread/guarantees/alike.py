@@ -91,10 +91,14 @@ def _has_own_hostnames(cluster: Cluster) -> bool:
 
 
 def _has_volumes_of_nodes(cluster: Cluster) -> bool:
-    """Whether volumes, or what tells where they may be, are bound to nodes or zones that there are."""
+    """Whether volumes, what tells where they may be, or devices are bound to nodes or zones that there are."""
     objects = cluster.objects
     there = (objects.persistent_volumes, objects.csi_nodes, objects.csi_storage_capacities, objects.volume_attachments)
-    if any(there) or any(each.allowed_topologies for each in objects.storage_classes.values()):
+    if (
+        any(there)
+        or objects.resource_slices
+        or any(each.allowed_topologies for each in objects.storage_classes.values())
+    ):
         return True
     claims = objects.persistent_volume_claims.values()
     return any(each.spec.volume_name or _selected_node(each) for each in claims)

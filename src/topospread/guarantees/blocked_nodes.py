@@ -110,7 +110,13 @@ class BlockedNodes:
         """Rows that nothing refuses but what is counted here; ``None`` where something else may change its mind."""
         cluster, spec = self._cluster, self._class.pod.spec
         framework = self._scheduler.framework_of(self._class)
-        if spec.resource_claims or spec.scheduling_gates or cluster.nominated or not self._own_volumes():
+        if (
+            spec.resource_claims
+            or (cluster.objects.resource_slices and self._class.may_need_devices)
+            or spec.scheduling_gates
+            or cluster.nominated
+            or not self._own_volumes()
+        ):
             return None
         if terms_of(self._class).affinity or terms_of(self._class).problems:
             return None

@@ -1,7 +1,7 @@
 """What happens in a cluster, as plugins register for it and the scheduling queue is told of it. Moves no pod itself.
 
 Source: k8s.io/kube-scheduler/framework/types.go (``ClusterEvent``), pkg/scheduler/framework/types.go
-(``MatchClusterEvents``). Events of devices and pod groups are left out: neither is judged here.
+(``MatchClusterEvents``). Events of pod groups are left out: they are not judged here.
 """
 
 from __future__ import annotations
@@ -25,6 +25,8 @@ Resource = Literal[
     "StorageClass",
     "VolumeAttachment",
     "DeviceClass",
+    "ResourceClaim",
+    "ResourceSlice",
     "*",
 ]
 """What an event is of; ``Pod`` stands for the three after it, ``TargetPod`` for the waiting pod itself."""

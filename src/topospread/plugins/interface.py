@@ -17,7 +17,7 @@ import numpy as np
 
 from topospread.cluster import Cluster, PodClass
 from topospread.cluster.arrays import Ints, Rows
-from topospread.cluster.objects import Subject
+from topospread.cluster.objects import One, Subject
 
 from .cluster_event import Registration
 from .group_columns import GroupColumn
@@ -238,7 +238,7 @@ class Prepared(msgspec.Struct):
     narrowed: frozenset[str] | None = None
     rejected: Status | None = None
     counts_own_nodes: bool = False
-    reads: Collection[Subject] = ()
+    reads: Collection[Subject | One] = ()
 
 
 class Reservation(Protocol):

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from topospread.api.devices import IMPLICIT_PREFIX, DeviceClass
+from topospread.api.devices import IMPLICIT_PREFIX, DeviceClass, ResourceSlice
 from topospread.api.node import Node
 from topospread.api.pod import Pod
 from topospread.api.requests import (
@@ -35,7 +35,8 @@ from .cluster_event import (
     Registration,
     takes_room,
 )
-from .dynamic_resources import DynamicResourcesRules, asks_for_others, left_to_devices
+from .dynamic_resources import DynamicResourcesRules
+from .dynamic_resources.extended import asks_for_others, left_to_devices, unjudged_resource
 from .interface import UNRESOLVABLE, UNSCHEDULABLE, NotJudgedError, Prepared, RejectsAll, Scope, Status
 from .resource_scoring import ResourceReader, StrategyScore, scorer_of
 
@@ -109,15 +110,20 @@ class NodeResourcesFit:
         Raises:
             NotJudgedError: if the pod requests a resource that stands for devices, which are not modelled.
         """
-        if self._devices.extended_resources and (problem := left_to_devices(pod_class, cluster)):
+        if problem := unjudged_resource(pod_class, cluster, self._devices):
             raise NotJudgedError("extendedResources", "spec.containers[].resources", problem)
         strategy = self._args.scoring_strategy
         requests = fit_scoring_requests(pod_class.pod, pod_class.rules)
         reader = ResourceReader(strategy.resources, requests, cluster.nodes)
         prepared = Prepared(
-            filter=_Room(self._checked(pod_class.request), cluster.nodes, self._rules),
+            filter=_Room(
+                self._checked(pod_class.request),
+                cluster.nodes,
+                self._rules,
+                left_to_devices(pod_class, cluster.objects, self._devices),
+            ),
             score=StrategyScore(reader, scorer_of(strategy)),
-            reads=[(DeviceClass, "")] if self._devices.extended_resources and asks_for_others(pod_class) else (),
+            reads=[(DeviceClass, ""), (ResourceSlice, "")] if asks_for_others(pod_class, self._devices) else (),
         )
         if not self._rules.knows_sidecars and _has_sidecar(pod_class):
             if self._rules.rejects_sidecars_at_once:
@@ -147,11 +153,21 @@ class NodeResourcesFit:
             Registration(ASSIGNED_POD_DELETE, lambda pod, old, new: takes_room(old, promises=promises)),
             Registration(
                 ClusterEvent("Node", ADD | NODE_ALLOCATABLE),
-                lambda pod, old, new: _may_have_room(cluster.shared_class(pod).request, old, new),
+                lambda pod, old, new: self._may_have_room(cluster.shared_class(pod), cluster, old, new),
             ),
             *((device_class,) if hears_of_classes else ()),
             *(shrinking if self._rules.resizes else ()),
         )
+
+    def _may_have_room(self, pod_class: PodClass, cluster: Cluster, old: Node | None, new: Node) -> bool:
+        """Whether the node may have become feasible; devices are left to DynamicResources."""
+        devices = left_to_devices(pod_class, cluster.objects, self._devices)
+        if not devices:
+            return _may_have_room(pod_class.request, old, new)
+        had = resource_amounts(new.status.allocatable)
+        left = {name for name in devices if not had.get(name)}
+        request = {name: amount for name, amount in pod_class.request.items() if name not in left}
+        return _may_have_room(request, old, new) or (bool(left) and _may_have_room(request, None, new))
 
     def _checked(self, requests: dict[str, int]) -> dict[str, int]:
         """What has to be there, by resource."""
@@ -209,13 +225,21 @@ class _Room:
 
     scope = Scope.USAGE
 
-    def __init__(self, requests: dict[str, int], nodes: NodeTable, rules: NodeResourcesFitRules) -> None:
+    def __init__(
+        self,
+        requests: dict[str, int],
+        nodes: NodeTable,
+        rules: NodeResourcesFitRules,
+        devices: frozenset[str] = frozenset(),
+    ) -> None:
+        """``devices``: resources that DynamicResources looks for where a node has none of them itself."""
         names = [name for name in _FIRST_RESOURCES if name in requests]
         names += sorted(set(requests) - set(names))
         self._nodes = nodes
         self._tells_unresolvable = rules.tells_unresolvable
         self._names = names
         self._checks = [(nodes.resource(name), requests[name], 2 << i) for i, name in enumerate(names)]
+        self._devices = frozenset(nodes.resource(name) for name in names if name in devices)
 
     def filter(self, rows: Rows) -> Ints:
         allocatable = self._nodes.allocatable
@@ -224,6 +248,8 @@ class _Room:
         for column, amount, bit in self._checks:
             capacity = allocatable[rows, column]
             short = amount > capacity - used[rows, column]
+            if column in self._devices:
+                short &= capacity > 0
             codes |= np.where(short, bit, 0)
             if self._tells_unresolvable:
                 codes |= np.where(short & (amount > capacity), _UNRESOLVABLE_BIT, 0)
@@ -238,7 +264,7 @@ class _Room:
         code = int(used(row, PODS) + 1 > allocatable(row, PODS))
         for column, amount, bit in self._checks:
             capacity = allocatable(row, column)
-            if amount > capacity - used(row, column):
+            if amount > capacity - used(row, column) and not (column in self._devices and capacity <= 0):
                 code |= bit
                 if self._tells_unresolvable and amount > capacity:
                     code |= _UNRESOLVABLE_BIT

@@ -117,7 +117,7 @@ PLUGINS: Mapping[str, Callable[[PluginSettings], Plugin]] = {
     "NodeDeclaredFeatures": lambda settings: NodeDeclaredFeatures(
         settings.gates.kube_version.minor, enabled=settings.gates.enabled("NodeDeclaredFeatures")
     ),
-    "DynamicResources": lambda settings: DynamicResources(),
+    "DynamicResources": lambda settings: DynamicResources(settings.rules(DynamicResourcesRules)),
     "PodTopologySpread": lambda settings: PodTopologySpread(
         settings.args.pod_topology_spread, settings.rules(PodTopologySpreadRules), _spread_methods(settings)
     ),
@@ -128,7 +128,11 @@ PLUGINS: Mapping[str, Callable[[PluginSettings], Plugin]] = {
 }
 """Plugins with a Filter or a Score. SchedulingGates and PrioritySort work on the queue (`workloads`)."""
 
-ASKED_ABOUT_CLAIMS = frozenset({"VolumeRestrictions", "NodeVolumeLimits", "VolumeBinding", "VolumeZone", *KINDS})
+ASKED_ABOUT_CLAIMS = frozenset(
+    {"VolumeRestrictions", "NodeVolumeLimits", "VolumeBinding", "VolumeZone", "DynamicResources", *KINDS}
+)
 """Those whose answers rest on a pod's claims; all others say the same of pods that differ in claims alone."""
-LOOK_AT_OTHER_PODS = frozenset({"PodTopologySpread", "InterPodAffinity", "SelectorSpread", "DefaultPodTopologySpread"})
-"""Plugins whose answers rest on other pods; all others say the same of pods that differ only in what concerns these."""
+ASKED_OF_EACH_CLASS = frozenset(
+    {"PodTopologySpread", "InterPodAffinity", "SelectorSpread", "DefaultPodTopologySpread", "DynamicResources"}
+)
+"""Plugins whose answers rest on other pods or claims. Other plugins answer the same where only these differ."""

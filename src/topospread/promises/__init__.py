@@ -1,5 +1,1 @@
-"""What a workload's constraints promise on a cluster, in sentences that were checked: `topospread.describe`."""
-
-from .result import Description, Statement
-
-__all__ = ["Description", "Statement"]
+"""Promises of workloads: what filters force, whatever the order of pods and the scores are."""

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from msgspec.structs import replace as with_fields
+
 from topospread.api.inventory import Inventory, ObjectKey
 from topospread.api.meta import ObjectMeta
 from topospread.api.spread import DO_NOT_SCHEDULE
@@ -57,3 +59,17 @@ def counts_revisions_alone(item: Designed, key: str, *, by_labels: bool) -> bool
     terms = (anti.required_during_scheduling_ignored_during_execution if anti else None) or ()
     own = any(each.label_selector == item.spec.selector and each.topology_key == HOSTNAME for each in terms)
     return key == HOSTNAME and own
+
+
+def without_unjudged(inventory: Inventory, key: ObjectKey) -> Inventory:
+    """Return the inventory with a workload whose pods ask for nothing that topospread cannot judge."""
+    item = workload_of(inventory, key)
+    pod = item.spec.template.spec
+    pod = with_fields(pod, resource_claims=None, scheduling_group=None, workload_ref=None)
+    template = with_fields(item.spec.template, spec=pod)
+    judged = with_fields(item, spec=with_fields(item.spec, template=template))
+    name = LISTS[key[0]]
+    items = [judged if each is item else each for each in getattr(inventory, name)]
+    made = replace(inventory)
+    setattr(made, name, items)
+    return made

@@ -6,9 +6,10 @@ now is judged as well, and for a Deployment every course of a rollout.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Literal
 
 from msgspec.structs import replace as with_fields
@@ -17,7 +18,7 @@ from topospread.answer import Unjudged
 from topospread.api.inventory import Inventory, ObjectKey
 from topospread.api.rollout import strategy_of, strategy_of_stateful_set
 from topospread.api.workload import Deployment
-from topospread.base import Word, worst
+from topospread.base import Bounds, Word, worst
 from topospread.guarantees.guarantee import answered
 from topospread.guarantees.orders import SearchBudget, rows_of
 from topospread.guarantees.questions import EndQuestion, LeftAfterLoss, NoPending, OrderEnd, SkewWithin
@@ -67,6 +68,21 @@ class Kept:
     want: Want
     verdict: Word
     part: KeptPart
+
+
+@dataclass(frozen=True, slots=True)
+class Fewest:
+    """The fewest pods that a loss leaves.
+
+    Attributes:
+        orders: wherever filters let the pods go.
+        rolled: after a rollout, ``None`` if rollouts do not matter.
+        now: in the current state, ``None`` if no pod has a node.
+    """
+
+    orders: Bounds
+    rolled: Bounds | None
+    now: int | None
 
 
 @dataclass
@@ -140,6 +156,39 @@ class WorkloadPromises:
         with_rollout = not self._is_alone(_KEYS[loss])
         yield from self._in_orders(lambda of: LeftAfterLoss(loss, of, least), with_rollout=with_rollout)
 
+    def fewest(self, loss: str) -> Fewest:
+        """Return the fewest pods that the loss of any one zone or node leaves."""
+        rows = rows_of(self._now, self.workload.existing)
+        column = self._now.cluster.nodes.labels(_KEYS[loss])
+        held = Counter(column.codes[row].item() for row in rows)
+        now = len(rows) - max((number for code, number in held.items() if code >= 0), default=0) if rows else None
+        names = {each.labels.get(_KEYS[loss]) for each in self.inventory.nodes}
+        replicas = self.workload.replicas
+        highest = replicas if None in names or not names else replicas - -(-replicas // len(names))
+        orders = self._between(loss, highest, None)
+        rolled = None
+        if self._is_rolled and not self._is_alone(_KEYS[loss]):
+            rolled = self._between(loss, min(highest, orders.most), short_target(self.key))
+        return Fewest(orders, rolled, now)
+
+    def _between(self, loss: str, highest: int, rollout: str | None) -> Bounds:
+        """Return bounds of the fewest pods that are left, by questions that halve what is open."""
+        least, most, open_to = 0, highest, highest
+        while least < open_to:
+            middle = (least + open_to + 1) // 2
+            verdict = self._asked("", partial(LeftAfterLoss, loss, least=middle), rollout).verdict
+            if verdict == "yes":
+                least = middle
+            else:
+                open_to = middle - 1
+                most = min(most, middle - 1) if verdict == "no" else most
+        return Bounds(least=least, most=most)
+
+    @property
+    def _is_rolled(self) -> bool:
+        item = self._item
+        return isinstance(item, Deployment) and strategy_of(item) is not None and self.workload.replicas > 0
+
     def _is_alone(self, key: str) -> bool:
         """Return whether a rollout spreads new pods over a key as if there were no old ones."""
         gates = [each for each in (self.options.gates, self.options.apiserver_gates) if each is not None]
@@ -148,15 +197,17 @@ class WorkloadPromises:
 
     def _in_orders(self, ask: _Ask, *, with_rollout: bool = True) -> Iterator[KeptPart]:
         """Yield the judgements on every order, and on every rollout of a Deployment that has one."""
-        fresh = without_pods_of(self.inventory, self.key)
-        yield self._asked("in every order", fresh, ask)
-        item = self._item
-        if with_rollout and isinstance(item, Deployment) and strategy_of(item) is not None and self.workload.replicas:
-            yield self._asked("after a rollout", fresh, ask, short_target(self.key))
+        yield self._asked("in every order", ask)
+        if with_rollout and self._is_rolled:
+            yield self._asked("after a rollout", ask, short_target(self.key))
 
-    def _asked(self, when: str, fresh: Inventory, ask: _Ask, rollout: str | None = None) -> KeptPart:
+    @cached_property
+    def _fresh(self) -> Inventory:
+        return without_pods_of(self.inventory, self.key)
+
+    def _asked(self, when: str, ask: _Ask, rollout: str | None = None) -> KeptPart:
         found = answered(
-            fresh,
+            self._fresh,
             self._unscored,
             lambda run: [ask(_of(run, self.key))],
             self.budget,
@@ -165,7 +216,7 @@ class WorkloadPromises:
         )
         (answer,) = found.answers
         self.unjudged += found.unjudged
-        if fresh.pods != self.inventory.pods or rollout:
+        if self._fresh.pods != self.inventory.pods or rollout:
             answer = replace(answer, drill="")  # it would begin elsewhere
         verdict = _WORDS[answer.answer]
         says = answer.why or f"{answer.states} states of all orders searched"
@@ -173,19 +224,20 @@ class WorkloadPromises:
         return KeptPart(when, verdict, says, ground, answer)
 
     def _rollout(self, least: int) -> KeptPart:
-        """Return whether the strategy keeps enough pods ready, which the controller never goes below."""
-        item, replicas = self._item, self.workload.replicas
-        if item is None:
+        if self._item is None:
             return KeptPart("in a rollout", "yes", f"a {self.key[0]} is not rolled out", "proved")
+        left = self.rolling_least()
+        says = f"the strategy leaves {left} of {self.workload.replicas} ready"
+        return KeptPart("in a rollout", "yes" if left >= least else "no", says, "proved")
+
+    def rolling_least(self) -> int:
+        """Return the pods that the strategy keeps ready in a rollout: its controller never goes below."""
+        item, replicas = self._item, self.workload.replicas
         if isinstance(item, Deployment):
             rolling = strategy_of(with_fields(item, spec=with_fields(item.spec, replicas=replicas)))
-            unavailable = replicas if rolling is None else rolling.max_unavailable
-        else:
-            ordinal = strategy_of_stateful_set(item, replicas)
-            unavailable = 0 if ordinal is None else ordinal.max_unavailable
-        left = max(replicas - unavailable, 0)
-        says = f"maxUnavailable {unavailable} leaves {left} of {replicas} ready"
-        return KeptPart("in a rollout", "yes" if left >= least else "no", says, "proved")
+            return 0 if rolling is None else max(replicas - rolling.max_unavailable, 0)
+        ordinal = None if item is None else strategy_of_stateful_set(item, replicas)
+        return replicas if ordinal is None else max(replicas - ordinal.max_unavailable, 0)
 
 
 def _of(run: Run, key: ObjectKey) -> Workload:

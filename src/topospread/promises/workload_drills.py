@@ -44,16 +44,6 @@ class Trial:
     stuck: bool
     runs: int
 
-    @property
-    def taken(self) -> int:
-        """How many fewer were ready at the worst moment than before."""
-        return max(self.begun - self.fewest, 0)
-
-    @property
-    def words(self) -> list[str]:
-        """The steps as options of `topospread drill`."""
-        return [word for each in self.steps for word in _option(each)]
-
 
 @dataclass(frozen=True, slots=True)
 class WorkloadDrills:
@@ -136,8 +126,3 @@ def _worst(trials: Sequence[Trial]) -> Trial:
         stuck=any(each.stuck for each in trials),
         runs=len(trials),
     )
-
-
-def _option(step: Step) -> list[str]:
-    name, _, value = str(step).partition(" ")
-    return [f"--{name}", value]

@@ -7,12 +7,11 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 from topospread.linting.rule import Finding
-from topospread.plain_data import NamespacedData
 from topospread.simulation.comparison import Comparison, PlacementChange, SpreadChange
 
 
 @dataclass(frozen=True, slots=True)
-class Review(NamespacedData):
+class Review:
     """A change of manifests.
 
     Attributes:

@@ -14,14 +14,17 @@ Source: pkg/scheduler/schedule_one.go (``scheduleOnePod``, ``schedulingCycle``, 
 from __future__ import annotations
 
 import random
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from itertools import compress
 
 import msgspec
+import numpy as np
 
 from topospread.api.pod import Pod
 from topospread.cluster import Cluster, PodClass
 from topospread.cluster.cluster import PodKey, pod_key
 from topospread.config.version_rules import rules_for
+from topospread.plugins.dynamic_resources import DynamicResources
 from topospread.plugins.interface import PluginError
 
 from .eligible_to_preempt_others import EligibilityRules, why_not_eligible
@@ -72,6 +75,7 @@ class Scheduler:
 
     Attributes:
         views: what is known of the classes that were placed.
+        generated: names a claim for extended resources by its prefix.
     """
 
     def __init__(
@@ -89,6 +93,7 @@ class Scheduler:
         self.shared = self.views.shared
         self.work = self.shared.work
         self.topology_labels: TopologyLabels | None = None
+        self.generated: Callable[[str], str] = lambda prefix: f"{prefix}0"
         self._random = None if seed is None else random.Random(seed)
         self._binds_not = any(each.without_reserve for each in frameworks.values())
         gates = [each.gates for each in frameworks.values()]
@@ -115,6 +120,8 @@ class Scheduler:
             return Placement(key, None, message=verdict.message or verdict.error)
         row, score = host
         self.bind(key, pod_class, row)
+        if pod_class.may_need_devices:
+            self._reserve_devices(pod_class, row, key, pod.metadata.uid or key)
         if (pod_class.volumes or self._binds_not) and (failed := self.reserve(pod_class, row)):
             self.cluster.unbind(key)
             return Placement(key, None, message=failed, unbound=True)
@@ -134,6 +141,32 @@ class Scheduler:
         """
         reserved = self.framework_of(pod_class).reserve(pod_class, self.cluster, row)
         return next(filter(None, [each.bind() for each in reserved]), "")
+
+    def _reserve_devices(self, pod_class: PodClass, row: int, key: PodKey, uid: str) -> None:
+        """Reserve and PreBind of DynamicResources: claims are allocated and reserved for a pod that was just placed."""
+        devices = self.framework_of(pod_class).devices
+        found = devices.filter_of(pod_class, self.cluster) if devices is not None else None
+        if found is not None:
+            from topospread.plugins.dynamic_resources.reserving import Consumer, reserve
+
+            reserve(self.cluster, found, row, Consumer(key.partition("/")[2], uid, self.generated)).bind()
+
+    def release_claim(self, pod: Pod, name: str, verdict: Verdict) -> str:
+        """PostFilter of DynamicResources: deallocate a claim that keeps the pod from every node; what is said of it."""
+        pod_class = self.cluster.shared_class(pod)
+        devices = self.framework_of(pod_class).devices
+        rejects = any(each.plugin == DynamicResources.name for each in verdict.rejections)
+        found = devices.filter_of(pod_class, self.cluster) if devices is not None and rejects else None
+        if found is None or verdict.pre_filter:
+            return ""
+        blamed = [place for place, each in enumerate(verdict.rejections) if each.plugin == DynamicResources.name]
+        rows = [self.cluster.nodes.row_of[node] for node in compress(verdict.nodes, np.isin(verdict.blame, blamed))]
+        unavailable = found.allocations.unavailable(np.array(rows, dtype=np.int64))
+        from topospread.plugins.dynamic_resources.reserving import release_elsewhere
+
+        uid = pod.metadata.uid or pod_key(pod.namespace, name)
+        released = release_elsewhere(self.cluster.objects, found, unavailable, uid)
+        return "" if released is None else "deallocation of ResourceClaim completed"
 
     def verdict(self, pod: Pod, name: str | None = None) -> Verdict:
         """The whole answer for a pod: every node, every plugin. Binds nothing."""

@@ -14,6 +14,7 @@ from topospread.cluster.objects import One, Subject
 from topospread.config.gates import Gates
 from topospread.config.profile import Profile
 from topospread.config.version_rules import rules_for, since, until
+from topospread.plugins.dynamic_resources import DynamicResources
 from topospread.plugins.interface import (
     UNRESOLVABLE,
     UNSCHEDULABLE,
@@ -137,6 +138,9 @@ class Framework:
         profile: the profile.
         gates: kube-scheduler's feature gates.
         assumes_unjudged: treat filters that topospread does not model as if they let every node pass.
+
+    Attributes:
+        devices: the plugin that allocates devices, ``None`` where the profile lacks a part of it.
     """
 
     def __init__(self, profile: Profile, gates: Gates, *, assumes_unjudged: bool = False) -> None:
@@ -150,6 +154,10 @@ class Framework:
         self._failing_filters = failing_filters(profile, gates)
         self._failing_scores = failing_scores(profile, gates)
         self.plugins: dict[str, Plugin] = {name: make(settings) for name, make in PLUGINS.items() if name in used}
+        devices = self.plugins.get(DynamicResources.name)
+        points = ("pre_filter", "filter", "reserve", "pre_bind")
+        allocates = all(DynamicResources.name in profile.enabled(each) for each in points)
+        self.devices = devices if isinstance(devices, DynamicResources) and allocates else None
         reserves = self.rules.reserves_by_plugin
         self.without_reserve = without_reserve(profile, gates.kube_version) if reserves else WithoutReserve()
         reserving = [self.plugins.get(name) for name in self._reserving_names()]

@@ -18,7 +18,7 @@ from topospread.cluster.arrays import Bools, Ints, Rows, grown
 from topospread.cluster.objects import Reading
 from topospread.plugins.group_columns import GroupColumn
 from topospread.plugins.interface import RestsOnAllNodes, Scope, length, numbers, offers
-from topospread.plugins.registry import LOOK_AT_OTHER_PODS
+from topospread.plugins.registry import ASKED_OF_EACH_CLASS
 
 from .framework import Framework, PreparedPlugins, WeightedScore
 from .groups import Groups
@@ -67,7 +67,7 @@ class NodeLocalAnswers:
         self._cluster = cluster
         self.plugins = plugins
         self._work = work
-        asked = [each for name, each in plugins.prepared.items() if name not in LOOK_AT_OTHER_PODS]
+        asked = [each for name, each in plugins.prepared.items() if name not in ASKED_OF_EACH_CLASS]
         self._objects = Reading(cluster.objects, [subject for each in asked for subject in each.reads])
         self._position = cluster.journal.join(self)
         self._numbering = cluster.nodes.numbering
@@ -246,15 +246,21 @@ class NodeLocalAnswers:
 def sharing_key(framework: Framework, pod_class: PodClass) -> Hashable | None:
     """Return a key: pod classes with the same key have the same answers. ``None`` for a class that shares none.
 
-    It says all of the pod but what it says of other pods: spread constraints, affinity to pods, labels; nor where one
-    of the class happens to be (``pod_class.node_name`` says where it must be). Volumes and host ports are left to
-    themselves, as objects of the pod's namespace and other pods decide on them.
+    It says all of the pod but what it says of other pods (spread constraints, affinity to pods, labels) and its claims
+    on devices; nor where one of the class happens to be (``pod_class.node_name`` says where it must be). Volumes and
+    host ports are left to themselves, as objects of the pod's namespace and other pods decide on them.
     """
     spec = pod_class.pod.spec
-    if pod_class.volumes or pod_class.host_ports or spec.resource_claims:
+    if pod_class.volumes or pod_class.host_ports:
         return None
     affinity = None if spec.affinity is None else replace(spec.affinity, pod_affinity=None, pod_anti_affinity=None)
-    others = {"topology_spread_constraints": None, "priority": None, "priority_class_name": None, "node_name": None}
+    others = {
+        "topology_spread_constraints": None,
+        "resource_claims": None,
+        "priority": None,
+        "priority_class_name": None,
+        "node_name": None,
+    }
     alone = replace(spec, affinity=affinity, **others)
     described = _ENCODER.encode((pod_class.node_name, sorted(pod_class.request.items()), alone))
     return (framework.profile.scheduler_name, described)

@@ -92,7 +92,7 @@ class NodeSearch:
             return None
         if view.node_local.worth[row] is None or not view.stands_for_tied or view.plugins.unjudged:
             return None
-        if view.pod_class.volumes and first_failure(view, np.array([row], dtype=np.int64)):
+        if view.can_fail and first_failure(view, np.array([row], dtype=np.int64)):
             return None
         return best_of_heads(view, (array("q", [row]), array("q", [1])))
 
@@ -106,7 +106,7 @@ class NodeSearch:
     def _best_of_all(self, view: View, key: str) -> Chosen | None:
         """The best of all nodes but those that are promised to other pods."""
         blocked = blocked_by_nominated(key, view) if self._cluster.nominated else []
-        if view.pod_class.volumes and (failure := first_failure(view, walkable(view), blocked)):
+        if view.can_fail and (failure := first_failure(view, walkable(view), blocked)):
             raise failure.error
         heads = view.heads() if self._among is None and not blocked else None
         if heads is None:

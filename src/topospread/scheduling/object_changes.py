@@ -1,7 +1,7 @@
 """What an update of a node or pod amounts to, as events for the scheduling queue. It moves no pod.
 
 Source: pkg/scheduler/framework/events.go (``NodeSchedulingPropertiesChange``, ``PodSchedulingPropertiesChange``).
-Changes of conditions, annotations and devices are no events here: no plugin that is judged registers for them.
+Changes of conditions and annotations are no events here: no plugin that is judged registers for them.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from topospread.api.node import Node
-from topospread.api.pod import Pod
+from topospread.api.pod import Pod, PodResourceClaimStatus
 from topospread.api.quantity import Quantity
 from topospread.api.requests import CURRENT_RULES, RequestRules, requested_quantities
 from topospread.api.resource_lists import quantities
@@ -18,6 +18,7 @@ from topospread.plugins.cluster_event import (
     NODE_DECLARED_FEATURE,
     NODE_LABEL,
     NODE_TAINT,
+    POD_CLAIM,
     POD_GATES_ELIMINATED,
     POD_LABEL,
     POD_SCALE_DOWN,
@@ -57,11 +58,16 @@ def pod_changes(
         POD_SCALE_DOWN: _exceeds(before, after),
         POD_SCALE_UP: _exceeds(after, before),
         POD_GATES_ELIMINATED: bool(old.spec.scheduling_gates) and not new.spec.scheduling_gates,
+        POD_CLAIM: _generated_claims(old) != _generated_claims(new),
         POD_TOLERATION: len(old.spec.tolerations or ()) != len(new.spec.tolerations or ()),
     }
     resource: Resource = "AssignedPod" if new.spec.node_name else "TargetPod" if is_target else "UnscheduledPod"
     actions = [action for action, is_so in changed.items() if is_so] or [UPDATE]
     return [ClusterEvent(resource, action) for action in actions]
+
+
+def _generated_claims(pod: Pod) -> list[PodResourceClaimStatus]:
+    return (pod.status.resource_claim_statuses or []) if pod.status is not None else []
 
 
 def _exceeds(requests: Mapping[str, Quantity], others: Mapping[str, Quantity]) -> bool:

@@ -244,9 +244,10 @@ class PreemptionSearch:
                     break
             else:
                 failures[found] += 1
-        if candidates:
-            errors = _aggregate([each.reasons[0] for each in failures if each.code == "Error"])
-            return Preemption(candidates=tuple(candidates), picked=tuple(pick(candidates)), message=errors)
+        errors = _aggregate([each.reasons[0] for each in failures if each.code == "Error"])
+        if candidates or errors:
+            picked = tuple(pick(candidates)) if candidates else ()
+            return Preemption(candidates=tuple(candidates), picked=picked, message=errors)
         failures += self._without_victims(promising, set(tried))
         nodes = len(self._verdict.nodes)
         failures[Rejection(UNRESOLVABLE, "", (NOT_HELPFUL,))] += nodes - len(promising)

@@ -26,6 +26,7 @@ from topospread.plugins.cluster_event import (
     Resource,
     always,
 )
+from topospread.plugins.dynamic_resources import DynamicResources
 from topospread.plugins.interface import Plugin, PluginError, Requeues
 from topospread.plugins.scheduling_gates import SchedulingGates
 from topospread.plugins.until.node_events import NodeEventRules
@@ -43,6 +44,9 @@ _ALL_RESOURCES: tuple[Resource, ...] = (
     "CSIDriver",
     "CSIStorageCapacity",
     "StorageClass",
+    "ResourceClaim",
+    "DeviceClass",
+    "ResourceSlice",
 )
 _EVERYTHING = tuple(Registration(ClusterEvent(resource, ALL)) for resource in _ALL_RESOURCES)
 """What plugins are registered for that do not say what may help (``UnrollWildCardResource``)."""
@@ -187,10 +191,14 @@ def requeueing_of(framework: Framework, cluster: Cluster) -> Requeueing:
     rules = rules_for(RequeueingRules, framework.gates)
     node_events = rules_for(NodeEventRules, framework.gates)
     queueing: list[Plugin | Requeues] = [*framework.plugins.values(), gates]
-    enabled = "SchedulingGates" in framework.profile.enabled("pre_enqueue")
+    enabled = framework.profile.enabled("pre_enqueue")
+    pre_enqueue = {gates.name: gates.pre_enqueue} if gates.name in enabled else {}
+    devices = framework.plugins.get("DynamicResources")
+    if isinstance(devices, DynamicResources) and devices.name in enabled:
+        pre_enqueue[devices.name] = lambda pod: devices.lets_in(pod, cluster)
     return Requeueing(
         {each.name: _registrations(each, cluster, rules, node_events) for each in queueing},
-        {gates.name: gates.pre_enqueue} if enabled else {},
+        pre_enqueue,
         rules,
         lambda waiting, other: wants_near(waiting, other, cluster),
     )

@@ -167,7 +167,7 @@ class Sampler:
         rules = rules_for(SamplingRules, framework.gates)
         walk = order if plugins.narrowed is None else order[np.isin(order, walkable(view))]
         found, walked = self._walk(view, walk, _wanted(framework, rules, len(walk)), blocked)
-        failure = first_failure(view, walked, blocked) if view.pod_class.volumes else None
+        failure = first_failure(view, walked, blocked) if view.can_fail else None
         if failure is not None:
             walked = walked[: failure.place]
         evaluated = len(walked) + (refused >= 0 and refused not in walked)

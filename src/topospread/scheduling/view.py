@@ -20,6 +20,7 @@ from topospread.plugins.group_columns import CountColumn, GroupColumn, HasKey
 from topospread.plugins.interface import (
     Assuming,
     CanBeIdle,
+    CanFail,
     Filter,
     FilterEach,
     Listener,
@@ -31,7 +32,7 @@ from topospread.plugins.interface import (
     Watcher,
     offers,
 )
-from topospread.plugins.registry import ASKED_ABOUT_CLAIMS, LOOK_AT_OTHER_PODS
+from topospread.plugins.registry import ASKED_ABOUT_CLAIMS, ASKED_OF_EACH_CLASS
 
 from .framework import Framework, PreparedPlugins, WeightedScore
 from .groups import Heads
@@ -89,6 +90,7 @@ class View:
         one_by_one: the cluster-wide plugins node by node, ``None`` where one of them only knows arrays.
         assuming, settling: watchers that are told of dry runs.
         beside: row → a state of the node and the pods that it is promised to, and what rejects it beside them.
+        can_fail: whether a filter may fail on single nodes.
         stands_for_tied: whether it says of a node what the view of a pod that is tied to that node would say.
     """
 
@@ -112,10 +114,11 @@ class View:
         if before is not None and passes_on:
             known = _without(ASKED_ABOUT_CLAIMS, before.plugins)
         elif answers is not None:
-            known = _without(LOOK_AT_OTHER_PODS, answers.plugins)
+            known = _without(ASKED_OF_EACH_CLASS, answers.plugins)
         self.plugins: PreparedPlugins = framework.prepare(pod_class, cluster, known)
         self.assuming = [each for each in self.plugins.watchers if offers(each, Assuming)]
         self.settling = [each for each in self.plugins.watchers if offers(each, Settling)]
+        self.can_fail = any(offers(each.filter, CanFail) for each in self.plugins.filters)
         self.stands_for_tied = not any(each.counts_own_nodes for each in self.plugins.prepared.values())
         # Plugins that did not judge the class, or reject it as a whole, say nothing of classes that agree in the rest.
         if self.plugins.rejected is not None or len(self.plugins.prepared) < len(framework.plugins):

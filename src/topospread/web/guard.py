@@ -20,7 +20,7 @@ from collections.abc import Awaitable, Callable, Iterable, MutableMapping
 from dataclasses import dataclass, field
 from http.cookies import CookieError, SimpleCookie
 from typing import Any, Final
-from urllib.parse import parse_qsl, quote, urlencode, urlsplit
+from urllib.parse import parse_qsl, quote, urlencode
 
 from topospread.live.loopback import is_loopback
 
@@ -280,8 +280,7 @@ def _check_origin(scope: AsgiScope, headers: dict[str, list[str]], host: str) ->
     """
     words = "This was asked by a page of another origin."
     for origin in headers.get("origin", []):
-        read = urlsplit(origin)
-        if read.scheme not in ("http", "https") or read.netloc.lower() != host.lower():
+        if origin.lower() not in (f"http://{host.lower()}", f"https://{host.lower()}"):
             raise _Refused(403, words)
     site, mode, destination = (headers.get(f"sec-fetch-{name}", [""])[-1] for name in ("site", "mode", "dest"))
     if destination in _FRAMES:

@@ -1,4 +1,4 @@
-"""``topospread promise show``: exit codes and forms of output."""
+"""``topospread promise show``: exit codes and formats."""
 
 from __future__ import annotations
 
@@ -25,12 +25,17 @@ def test_json_has_the_documented_form_and_f_names_a_path() -> None:
     done = run("deploy/web", "-f", WEB, *SIX, "-o", "json")
     assert done.returncode == 0, done.stderr
     found = json.loads(done.stdout)
-    jsonschema.validate(found, json.loads((ROOT / "docs/reference/description.schema.json").read_text()))
-    assert {each["held"] for each in found["statements"]} == {"yes", "no"}
-    assert all(WEB in each["command"] for each in found["statements"])
+    jsonschema.validate(found, json.loads((ROOT / "docs/reference/promise-show.schema.json").read_text()))
+    assert found["verdict"] == "yes"
 
 
-def test_a_workload_that_is_not_there_is_refused() -> None:
+def test_one_zone_is_a_single_point_of_failure() -> None:
+    done = run("deploy/web", "-f", WEB, "--on", "zones=1,nodes=6,cpu=4")
+    assert done.returncode == 1, done.stderr
+    assert done.stdout.startswith("no: a single loss can take all pods of shop/web\nwhy: ")
+
+
+def test_a_workload_that_does_not_exist_is_refused() -> None:
     done = run("deploy/none", "-f", WEB, *SIX)
     assert (done.returncode, done.stdout) == (2, "")
     assert "there is no Deployment none" in done.stderr

@@ -12,6 +12,7 @@ import yaml
 from click.testing import CliRunner
 
 from tests.unit.drills.builders import ZONE, inventory, node, nodes, rolling, spread, workload
+from topospread.answers.promise_design import promise_design
 from topospread.cli.main import topospread as command
 from topospread.designing import Design
 from topospread.designing.design import design
@@ -121,46 +122,54 @@ def test_what_cannot_be_meant_is_refused(wanted: Json, said: str) -> None:
         designed(*nodes("a", "b", "c"), workload("Deployment", replicas=3), **wanted)
 
 
-def test_the_command_prints_yaml_that_can_be_applied_and_data_of_the_documented_form() -> None:
-    words = [
-        "promise",
-        "design",
-        "deploy/web",
-        "-f",
-        WEB,
-        "--on",
-        "zones=3,nodes=3,cpu=8",
-        "--survive",
-        "zone",
-        "--left",
-        "2",
-    ]
-    runner = CliRunner()
-    done = runner.invoke(command, [*words, "--of", "3"], standalone_mode=False)
+def test_the_command_writes_yaml_that_can_be_applied_and_data_of_the_documented_form(tmp_path: Path) -> None:
+    words = ["promise", "design", "deploy/web", "-f", WEB, "--on", "zones=3,nodes=3,cpu=8", "--of", "3"]
+    words += ["--want", "zone-loss>=2"]
+    done = CliRunner().invoke(
+        command, [*words, "-o", "json", "--out", str(tmp_path / "patches")], standalone_mode=False
+    )
     assert done.return_value == 0
-    objects = list(yaml.safe_load_all(done.stdout))
-    assert {each["kind"] for each in objects} == {"Deployment", "PodDisruptionBudget"}
-    told = runner.invoke(command, [*words, "--of", "3", "-o", "json"], standalone_mode=False)
-    found = json.loads(told.stdout)
-    jsonschema.validate(found, json.loads((ROOT / "docs/reference/design.schema.json").read_text()))
-    assert found["promises"]
+    found = json.loads(done.stdout)
+    jsonschema.validate(found, json.loads((ROOT / "docs/reference/promise-design.schema.json").read_text()))
+    text = (tmp_path / "patches" / "shop-web.yaml").read_text()
+    assert text == found["workloads"][0]["manifest"]
+    assert {each["kind"] for each in yaml.safe_load_all(text)} == {"Deployment", "PodDisruptionBudget"}
 
 
-def test_the_exit_code_is_1_when_it_cannot_be_promised() -> None:
-    words = [
-        "promise",
-        "design",
-        "deploy/web",
-        "-f",
-        WEB,
-        "--on",
-        "zones=1,nodes=3",
-        "--survive",
-        "zone",
-        "--left",
-        "4",
-    ]
+def test_the_exit_code_is_1_when_no_design_keeps_it() -> None:
+    words = ["promise", "design", "deploy/web", "-f", WEB, "--on", "zones=1,nodes=3", "--want", "zone-loss>=4"]
     done = CliRunner().invoke(command, words, standalone_mode=False)
     assert done.return_value == 1
-    assert "this cannot promise" in done.stdout
-    assert list(yaml.safe_load_all(done.stdout)) == []
+    assert done.stdout.startswith("no: none of ")
+    assert "why: 1 zone: one holds 6 or more of 6" in done.stdout
+
+
+def test_a_search_that_ends_early_decides_nothing() -> None:
+    found = promise_design(inventory(*nodes("a", "b", "c"), workload("Deployment", replicas=3)), tries=1)
+    assert (found.verdict, found.unjudged[0].to_know) == ("unknown", "--tries 10")
+
+
+def test_a_part_that_is_not_judged_is_left_out_of_the_design_and_the_verdict_is_unknown() -> None:
+    claims = [{"name": "gpu", "resourceClaimTemplateName": "gpu"}]
+    web = workload("Deployment", replicas=3, spec={"resourceClaims": claims})
+    found = promise_design(inventory(*nodes("a", "b", "c"), web), states=500, tries=30)
+    assert (found.verdict, [each.what for each in found.unjudged]) == ("unknown", ["resourceClaims"])
+    assert ZONE in found.workloads[0].manifest
+    impossible = promise_design(inventory(*nodes("a", "b", "c"), web), want="zone-loss>=3", replicas=4, states=500)
+    assert impossible.verdict == "no"
+
+
+def test_all_workloads_are_designed_for_with_a_row_each() -> None:
+    objects = [*nodes("a", "b", "c"), workload("Deployment", replicas=3), workload("StatefulSet", "db", 3)]
+    found = promise_design(inventory(*objects), states=500, tries=30)
+    assert (found.verdict, found.says) == ("yes", "a design keeps what is wanted of 2 of 2 workloads")
+    assert {each.asked for each in found.workloads} == {("the loss of any one zone leaves at least 2 of 3",)}
+    assert [line.split()[0] for line in found.text().splitlines() if line.startswith("shop/")] == [
+        "shop/web",
+        "shop/db",
+    ]
+
+
+def test_a_promise_that_constraints_do_not_keep_is_refused() -> None:
+    with pytest.raises(UsageError, match="a design is for zone-loss, node-loss and quorum"):
+        promise_design(inventory(*nodes("a", "b"), workload("Deployment", replicas=3)), want="skew<=1")

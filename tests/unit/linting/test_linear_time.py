@@ -39,6 +39,14 @@ def different(count: int) -> list[Json]:
     return [workload(number, 1 + number) for number in range(count)]
 
 
+def selectors(count: int) -> list[Json]:
+    made = alike(count)
+    for number, each in enumerate(made):
+        (over,) = each["spec"]["template"]["spec"]["topologySpreadConstraints"]
+        over["labelSelector"] = {"matchExpressions": [{"key": f"x{number}", "operator": "DoesNotExist"}]}
+    return made
+
+
 def budgets(count: int) -> list[Json]:
     spec = {"maxUnavailable": 0, "selector": {"matchLabels": {"tier": "x"}}}
     kind = {"apiVersion": "policy/v1", "kind": "PodDisruptionBudget", "spec": spec}
@@ -71,7 +79,7 @@ def seconds_for(text: str) -> float:
     return time.process_time() - begun
 
 
-@pytest.mark.parametrize("made", [alike, different, budgets, jobs], ids=lambda made: made.__name__)
+@pytest.mark.parametrize("made", [alike, different, selectors, budgets, jobs], ids=lambda made: made.__name__)
 def test_time_is_within_twice_of_linear(made: Callable[[int], list[Json]]) -> None:
     seconds(made(FEW))  # reads the tables of rules
     few = min(seconds(made(FEW)) for _ in range(3))

@@ -1,4 +1,4 @@
-"""DynamicResources: pods that claim devices are not judged."""
+"""DynamicResources: claims are allocated where the slices are known; elsewhere pods with claims are not judged."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from conformance.judging.cases import judge_case
+from tests.unit.plugins.device_builders import GPUS, allocated, claim, device, devices_of, either, request, template
 from tests.unit.plugins.storage_builders import cluster, node, pod, prepare, zonal
 from topospread.api.devices import DeviceClass, DeviceClassSpec
 from topospread.api.meta import ObjectMeta
@@ -116,3 +117,145 @@ def test_a_device_class_that_comes_later_is_heard_of() -> None:
     before = scheduler.verdict(incoming)
     made.objects.add([DeviceClass(metadata=ObjectMeta(name="g"), spec=DeviceClassSpec("example.com/gpu"))])
     assert (before.error, "not judged" in scheduler.verdict(incoming).error) == ("", True)
+
+
+# With slices, claims are allocated.
+
+
+def with_devices(*objects: Any, nodes: tuple[str, ...] = ("n0",), devices: int = 1) -> Scheduler:
+    """A scheduler whose nodes have a number of devices each."""
+    made = Cluster()
+    slices = [devices_of(name, *(device(f"d{i}") for i in range(devices)), nodeName=name) for name in nodes]
+    for name in nodes:
+        made.add_node(node(name, {}, allocatable={"pods": "9"}))
+    made.objects.add([GPUS, *slices, *objects])
+    return Scheduler(made, {"default-scheduler": Framework(default_profile(), gates_for())})
+
+
+def named(name: str, **entry: str) -> Any:
+    made = pod(resourceClaims=[{"name": "g", **entry}])
+    made.metadata.name, made.metadata.namespace, made.metadata.uid = name, "default", f"uid-{name}"
+    return made
+
+
+def devices_in_use(scheduler: Scheduler) -> list[str]:
+    return sorted("/".join(each[1:]) for each in scheduler.cluster.objects.devices.dedicated)
+
+
+FULL = "0/1 nodes are available: 1 cannot allocate all claims."
+
+
+def test_a_device_that_one_pod_has_is_not_free_for_the_next() -> None:
+    scheduler = with_devices(claim("a", request()), claim("b", request()))
+    assert scheduler.schedule(named("p", resourceClaimName="a")).node == "n0"
+    assert scheduler.schedule(named("q", resourceClaimName="b")).message == FULL
+    held = scheduler.cluster.objects.resource_claims["default", "a"]
+    assert [each.name for each in held.status.reserved_for or ()] == ["p"]
+    assert devices_in_use(scheduler) == ["n0/d0"]
+
+
+def test_a_savepoint_gives_devices_back_and_a_fork_keeps_its_own() -> None:
+    scheduler = with_devices(template("t", request()), devices=2)
+    pods = [named(name, resourceClaimTemplateName="t") for name in "pqr"]
+    assert scheduler.schedule(pods[0], "p").node == "n0"
+    with scheduler.cluster.savepoint() as savepoint:
+        assert scheduler.schedule(pods[1], "q").node == "n0"
+        assert scheduler.schedule(pods[2], "r").message == FULL
+        savepoint.rollback()
+        assert devices_in_use(scheduler) == ["n0/d0"]
+        assert scheduler.schedule(pods[2], "r").node == "n0"
+    assert devices_in_use(scheduler) == ["n0/d0"]
+    forked = Scheduler(scheduler.cluster.fork(), scheduler.frameworks)
+    assert forked.schedule(pods[1], "q").node == "n0"
+    assert (devices_in_use(forked), devices_in_use(scheduler)) == (["n0/d0", "n0/d1"], ["n0/d0"])
+
+
+def test_a_pod_that_is_gone_gives_back_what_nobody_else_uses() -> None:
+    scheduler = with_devices(claim("shared", request()), template("t", request()), devices=2)
+    for name in "pq":
+        assert scheduler.schedule(named(name, resourceClaimName="shared")).node == "n0"
+    assert scheduler.schedule(named("r", resourceClaimTemplateName="t")).node == "n0"
+    claims = scheduler.cluster.objects.resource_claims
+    assert set(claims) == {("default", "shared"), ("default", "r-g")}
+    for name, left in (("p", ["n0/d0", "n0/d1"]), ("r", ["n0/d0"]), ("q", [])):
+        scheduler.cluster.delete_pod(f"default/{name}")
+        assert devices_in_use(scheduler) == left
+    assert set(claims) == {("default", "shared")}, "a claim of a template goes with its pod"
+
+
+def test_a_claim_that_is_allocated_keeps_its_pods_where_it_is() -> None:
+    held = allocated(claim("a", request()), ("n0", "d0"))
+    scheduler = with_devices(held, nodes=("n0", "n1"))
+    verdict = scheduler.verdict(named("p", resourceClaimName="a"))
+    assert verdict.feasible == ("n0",)
+    assert verdict.rejected["n1"].reasons == ("resourceclaim not available on the node",)
+
+
+def test_a_claim_that_nobody_uses_is_released_where_its_node_is_full() -> None:
+    held = allocated(claim("a", request()), ("gone", "d0"))
+    held.status.allocation.node_selector.node_selector_terms[0].match_fields[0].values = ["gone"]
+    scheduler = with_devices(held)
+    waiting = named("p", resourceClaimName="a")
+    verdict = scheduler.verdict(waiting)
+    assert scheduler.release_claim(waiting, "p", verdict) == "deallocation of ResourceClaim completed"
+    assert scheduler.schedule(waiting).node == "n0"
+
+
+@pytest.mark.parametrize(
+    ("objects", "message"),
+    [
+        ((), 'could not find ResourceClaim "default/a"'),
+        ((claim("a", request(deviceClassName="none")),), "request r: device class none does not exist"),
+        (
+            (claim("a", either("r", request("s"), request("t", deviceClassName="none"))),),
+            "request r/t: device class none does not exist",
+        ),
+    ],
+)
+def test_a_claim_that_cannot_be_allocated_anywhere_rejects_the_pod(objects: tuple[Any, ...], message: str) -> None:
+    scheduler = with_devices(*objects)
+    assert scheduler.schedule(named("p", resourceClaimName="a")).message == f"0/1 nodes are available: {message}."
+
+
+def test_a_template_that_is_missing_rejects_the_pod() -> None:
+    found = with_devices().schedule(named("p", resourceClaimTemplateName="t")).message
+    assert found == '0/1 nodes are available: pod "default/p": ResourceClaim not created yet.'
+
+
+def test_nodes_are_scored_by_the_alternatives_that_they_have() -> None:
+    wanted = claim("a", either("r", request("two", count=2), request("one")))
+    scheduler = with_devices(wanted, nodes=("n0", "n1"))
+    pair = devices_of("n1", device("d0"), device("d1"), nodeName="n1")
+    scheduler.cluster.objects.put(pair)
+    verdict = scheduler.verdict(named("p", resourceClaimName="a"))
+    assert {name: points["DynamicResources"] for name, points in verdict.scores.items()} == {"n0": 174, "n1": 200}
+    assert scheduler.schedule(named("p", resourceClaimName="a")).node == "n1"
+
+
+def test_an_extended_resource_takes_devices_where_a_node_has_none_of_it() -> None:
+    standing = DeviceClass(metadata=ObjectMeta(name="gpu"), spec=DeviceClassSpec("example.com/gpu"))
+    scheduler = with_devices(standing, devices=2)
+    amounts = {"requests": {"example.com/gpu": "1"}}
+    asking = pod(containers=[{"name": "c", "resources": amounts}])
+    for name in "pq":
+        asking.metadata.namespace = "default"
+        assert scheduler.schedule(asking, name).node == "n0"
+    assert devices_in_use(scheduler) == ["n0/d0", "n0/d1"]
+    assert scheduler.schedule(asking, "r").message == FULL
+    names = sorted(name for _, name in scheduler.cluster.objects.resource_claims)
+    assert names == ["p-extended-resources-0", "q-extended-resources-0"]
+
+
+def test_an_expression_that_cannot_be_evaluated_is_not_judged() -> None:
+    scheduler = with_devices(claim("a", request(selectors=["unheard(device.driver)"])))
+    waiting = named("p", resourceClaimName="a")
+    message = scheduler.schedule(waiting).message
+    assert message.startswith("not judged: a selector of the pod's claims: ")
+    assert "unheard" in message
+
+
+def test_before_1_34_claims_are_not_judged() -> None:
+    made = with_devices(claim("a", request())).cluster
+    gates = gates_for("1.33", {"DynamicResourceAllocation": True})
+    scheduler = Scheduler(made, {"default-scheduler": Framework(default_profile("1.33", gates), gates)})
+    assert scheduler.schedule(named("p", resourceClaimName="a")).message == "not judged: resource claims"

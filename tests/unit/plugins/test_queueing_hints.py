@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 import msgspec
 import pytest
 
+from tests.unit.plugins.device_builders import allocated, claim
 from topospread.api.devices import DeviceClass
 from topospread.api.meta import KubeObject
 from topospread.api.node import Node
@@ -114,6 +115,10 @@ SPREAD = _pod(
 )
 
 
+USES = _pod(resourceClaims=[{"name": "g", "resourceClaimName": "gpu"}])
+HELD = allocated(claim("gpu"), ("p", "d0"))
+
+
 class Case(NamedTuple):
     """An event on a resource, its objects, and whether it may help the pod."""
 
@@ -135,6 +140,13 @@ def _added(plugin: str, pod: Pod, came: Pod, helps: bool) -> Case:
 
 
 CASES = [
+    Case("DynamicResources", "Node", ADD, _pod(), None, _node(), True),
+    Case("DynamicResources", "DeviceClass", ADD, _pod(), None, _device_class("gpus"), True),
+    Case("DynamicResources", "ResourceClaim", ADD, USES, None, claim("gpu"), False),
+    Case("DynamicResources", "ResourceClaim", UPDATE, _pod(), HELD, claim("gpu"), True),
+    Case("DynamicResources", "ResourceClaim", UPDATE, _pod(), claim("gpu"), HELD, False),
+    Case("DynamicResources", "ResourceClaim", DELETE, _pod(), HELD, None, True),
+    Case("DynamicResources", "ResourceClaim", DELETE, _pod(), claim("gpu"), None, False),
     Case("NodeAffinity", "Node", ADD, SELECTS, None, _node(disk="ssd"), True),
     Case("NodeAffinity", "Node", ADD, SELECTS, None, _node(), False),
     Case("NodeAffinity", "Node", NODE_LABEL, SELECTS, _node(), _node(disk="ssd"), True),

@@ -7,10 +7,11 @@ from dataclasses import replace
 import pytest
 
 from tests.unit.report.builders import ZONE, arithmetic, placements, simulation, spread, workload
+from topospread.answers.plan import plan_answer
+from topospread.base import Bounds
 from topospread.errors import Place
 from topospread.linting.rule import Finding
-from topospread.report.layout import Layout
-from topospread.report.review import review_markdown, review_text
+from topospread.promises.compared import PromiseChange
 from topospread.review.review import Review, only_in
 from topospread.simulation import Simulation
 from topospread.simulation.comparison import compare
@@ -33,7 +34,8 @@ def review(before: Simulation, after: Simulation, **findings: tuple[Finding, ...
 def test_nothing_is_worse_when_nothing_changes() -> None:
     same = state({"web-0": "n1"})
     assert not review(same, same).worse
-    assert "nothing gets worse" in review_text(review(same, same), Layout())
+    answer = plan_answer(review(same, same))
+    assert (answer.verdict, answer.says) == ("yes", "nothing gets worse")
 
 
 def test_a_pod_of_a_new_workload_that_is_pending_is_worse() -> None:
@@ -101,9 +103,63 @@ def test_findings_that_agree_most_are_taken_for_one_another() -> None:
 
 def test_markdown_says_what_moves_and_nothing_is_taken_for_a_sign() -> None:
     bad = replace(A, message="a|b <i> `c` [d] *e*")
-    found = review(state({"web-0": "n1"}), state({"web-0": None}, (4, 1)), new=(bad,))
-    text = review_markdown(found)
-    assert text.startswith("### topospread plan: `old` → `new`\n\n**⚠️ worse: 1 pod newly pending, 1 skew grown")
-    assert "| `shop/web` Deployment | 1 → 0 |" in text
-    assert f"`{ZONE}` 0 → 3 (maxSkew 1) ⚠️" in text
-    assert "- warning `selector-empty` at `a.yaml:3:1`, `Pod a`: `a¦b <i> 'c' [d] *e*`" in text
+    answer = plan_answer(review(state({"web-0": "n1"}), state({"web-0": None}, (4, 1)), new=(bad,)))
+    text = answer.markdown()
+    assert text.startswith("### ❌ 1 pod newly pending; 1 skew grown beyond maxSkew; 1 new warning\n")
+    assert "| shop/web | 1 → 0 |" in text
+    assert f"**0 → 3 (max 1) {ZONE}**" in text
+    assert "a\\|b &lt;i\\> \\`c\\` \\[d\\] \\*e\\*" in text
+
+
+def kept(before: Bounds, after: Bounds, replicas: tuple[int, int] = (6, 6)) -> PromiseChange:
+    return PromiseChange(("Deployment", "shop", "web"), "zone", before, after, replicas)
+
+
+def test_a_loss_that_may_leave_fewer_is_worse_although_every_pod_stays_where_it_is() -> None:
+    same = state({"web-0": "n1"})
+    answer = plan_answer(review(same, same), [kept(Bounds.exactly(4), Bounds.exactly(0))])
+    assert (answer.verdict, answer.says) == (
+        "no",
+        "shop/web keeps less: losing a zone leaves 0 of 6, not 4",
+    )
+    assert [each.code for each in answer.causes] == ["keeps-less"]
+    assert "losing a zone leaves  4 of 6  0 of 6  worse" in answer.text()
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "replicas", "verdict"),
+    [
+        ((4, 4), (4, 4), (6, 6), "yes"),
+        ((4, 4), (5, 5), (6, 6), "yes"),
+        ((3, 5), (3, 5), (6, 6), "yes"),
+        ((4, 4), (2, 2), (6, 3), "yes"),
+        ((4, 4), (1, 1), (6, 3), "no"),
+        ((3, 5), (4, 4), (6, 6), "unknown"),
+        ((4, 4), (1, 6), (6, 6), "unknown"),
+        ((0, 4), (0, 0), (6, 6), "unknown"),
+    ],
+)
+def test_what_losses_leave_is_compared_as_shares_on_bounds(
+    before: tuple[int, int], after: tuple[int, int], replicas: tuple[int, int], verdict: str
+) -> None:
+    sides = [Bounds(least=least, most=most) for least, most in (before, after)]
+    change = kept(sides[0], sides[1], replicas)
+    assert change.verdict == verdict
+    same = state({"web-0": "n1"})
+    assert plan_answer(review(same, same), [change]).verdict == verdict
+
+
+def unsure(most: int, name: str = "web") -> Simulation:
+    found = state({f"{name}-0": None}, name=name)
+    return replace(found, open_pods=(f"shop/{name}-0",), bounds={f"shop/Deployment/{name}": Bounds(least=0, most=most)})
+
+
+def test_a_pod_that_is_not_judged_is_not_newly_pending() -> None:
+    found = review(state({"web-0": "n1"}), unsure(1))
+    assert plan_answer(found).newly_pending == ()
+
+
+def test_the_same_unknown_on_both_sides_cancels_and_another_does_not() -> None:
+    assert plan_answer(review(unsure(1), unsure(1)), is_same_input=True).verdict == "yes"
+    assert plan_answer(review(unsure(1), unsure(1))).verdict == "unknown"
+    assert plan_answer(review(simulation([]), unsure(1))).verdict == "unknown"

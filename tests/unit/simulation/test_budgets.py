@@ -125,7 +125,6 @@ class TestRecounted:
 
     @pytest.mark.parametrize(
         "status",
-        "-f",
         [
             None,
             {"disruptionsAllowed": 1},

@@ -122,6 +122,7 @@ def test_addresses_will_do_where_we_listen_everywhere_and_names_have_to_be_given
         {"origin": "http://localhost:9090"},
         {"origin": "file://"},
         {"origin": "http://localhost:8080.evil.example"},
+        {"origin": "http://[localhost:8080"},
         {"sec-fetch-site": "cross-site", "sec-fetch-mode": "no-cors"},
         {"sec-fetch-site": "same-site", "sec-fetch-mode": "cors"},
     ],

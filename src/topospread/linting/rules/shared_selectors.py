@@ -96,7 +96,7 @@ class _Namespace:
                 self._with[label] = self._with.get(label, 0) | 1 << position
                 self._labelled[label[0]] = self._labelled.get(label[0], 0) | 1 << position
         self._selected: dict[Selector, int] = {}
-        self._owners: dict[tuple[str | None, _Meaning], dict[Selector, int]] = {}
+        self._owners: dict[tuple[str | None, _Meaning], dict[int, int]] = {}
         self._counting: list[dict[str | None, int]] = [{} for _ in workloads]
         self._note_counting()
         by_order = sorted((each.manifest.order if each.manifest else -1, at) for at, each in enumerate(workloads))
@@ -104,15 +104,17 @@ class _Namespace:
         self._up_to: list[int] = list(accumulate((1 << at for _, at in by_order), or_))
 
     def _note_counting(self) -> None:
-        over: dict[tuple[str | None, Selector], int] = {}
+        # By what is selected: thousands of different selectors often select the same pods.
+        over: dict[tuple[str | None, int], int] = {}
         for at, one in enumerate(self.workloads):
             for key, constraints in one.by_key.items():
                 for each, selector in constraints:
+                    selected = self.selected(selector)
                     owners = self._owners.setdefault((key, _meaning(each)), {})
-                    owners[selector] = owners.get(selector, 0) | 1 << at
-                    over[key, selector] = over.get((key, selector), 0) | 1 << at
-        for (key, selector), owning in over.items():
-            for at in _positions(self.selected(selector)):
+                    owners[selected] = owners.get(selected, 0) | 1 << at
+                    over[key, selected] = over.get((key, selected), 0) | 1 << at
+        for (key, selected), owning in over.items():
+            for at in _positions(selected):
                 self._counting[at][key] = self._counting[at].get(key, 0) | owning
 
     def selected(self, selector: Selector) -> int:
@@ -139,8 +141,8 @@ class _Namespace:
     def counting_alike(self, at: int, each: TopologySpreadConstraint) -> int:
         """Return those of `counting` whose constraints also mean the same as this one."""
         found = 0
-        for selector, owners in self._owners.get((each.topology_key, _meaning(each)), {}).items():
-            if self.selected(selector) >> at & 1:
+        for selected, owners in self._owners.get((each.topology_key, _meaning(each)), {}).items():
+            if selected >> at & 1:
                 found |= owners
         return found
 

@@ -20,7 +20,7 @@ def page(answer: Lint) -> Page:
         for file, found in groupby(answer.findings, lambda each: each.file)
     ]
     if answer.findings:
-        parts.append(Fact("why a rule", "", f"topospread why {answer.findings[0].rule}"))
+        parts.append(Fact("why a rule", "", f"topospread explain {answer.findings[0].rule}"))
     return Page(f"lint: {answer.says}", tuple(parts))
 
 

@@ -1,0 +1,292 @@
+"""The answer of `plan`: does a change of manifests, configuration or version make nothing worse?"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Annotated, ClassVar, Literal
+
+from msgspec import Meta
+
+from topospread.answer import Answer, Asked, Cause, Unjudged
+from topospread.base import Base, Bounds, Word, worst
+from topospread.promises.compared import PromiseChange
+from topospread.review.review import Review
+from topospread.simulation import Simulation
+from topospread.simulation.comparison import PlacementChange, SpreadChange
+from topospread.simulation.unknown import merged
+
+from .lint import LintFinding, lint_finding
+from .words import counted, joined
+
+_MOST_CAUSES = 3
+
+
+class PromiseSides(Base, frozen=True, kw_only=True):
+    """The fewest pods that a loss leaves of a workload, by what filters force in every order of pods."""
+
+    kind: Annotated[str, Meta(description="Kind of the workload.")]
+    namespace: Annotated[str, Meta(description="Namespace of the workload.")]
+    name: Annotated[str, Meta(description="Name of the workload.")]
+    loss: Annotated[Literal["zone", "node"], Meta(description="What is lost.")]
+    before: Annotated[Bounds, Meta(description="Pods left before the change.")]
+    after: Annotated[Bounds, Meta(description="Pods left after the change.")]
+    replicas: Annotated[tuple[int, int], Meta(description="Replicas before and after.")]
+    verdict: Annotated[Word, Meta(description="Whether the change keeps as large a share of the replicas.")]
+
+
+class MoveCause(Base, frozen=True, kw_only=True):
+    """The filter or score that sends a pod elsewhere."""
+
+    kind: Annotated[Literal["filter", "score", "tie"], Meta(description="What differs.")]
+    plugin: Annotated[str, Meta(description="Plugin of the filter or score; empty for a tie.")]
+    says: Annotated[str, Meta(description="The cause in a sentence.")]
+    points: Annotated[
+        tuple[int, int] | None, Meta(description="Lead in points of the new node, before and after; of a score.")
+    ]
+
+
+class MovedPod(Base, frozen=True, kw_only=True):
+    """A pod that is on another node, or has a node on one side only."""
+
+    namespace: Annotated[str, Meta(description="Namespace of the pod.")]
+    name: Annotated[str, Meta(description="Name of the pod.")]
+    workload: Annotated[str, Meta(description="`KIND/NAME` of its workload.")]
+    exists: Annotated[tuple[bool, bool], Meta(description="Whether it exists before and after.")]
+    nodes: Annotated[tuple[str | None, str | None], Meta(description="Node before and after; null without one.")]
+    message: Annotated[str, Meta(description="kube-scheduler's sentence if it is pending after; empty otherwise.")]
+    why: Annotated[MoveCause | None, Meta(description="The cause, for the first pods of each workload.")]
+
+
+class SkewSides(Base, frozen=True, kw_only=True):
+    """A constraint of a workload that differs, or has other counts."""
+
+    kind: Annotated[str, Meta(description="Kind of the workload.")]
+    namespace: Annotated[str, Meta(description="Namespace of the workload.")]
+    name: Annotated[str, Meta(description="Name of the workload.")]
+    topology_key: Annotated[str, Meta(description="Topology key of the constraint.")]
+    when_unsatisfiable: Annotated[tuple[str | None, str | None], Meta(description="Before and after; null for none.")]
+    max_skew: Annotated[tuple[int | None, int | None], Meta(description="maxSkew before and after; null for none.")]
+    skew: Annotated[tuple[int | None, int | None], Meta(description="Skew before and after.")]
+    domains: Annotated[
+        tuple[dict[str, int] | None, dict[str, int] | None], Meta(description="Domain → pods, before and after.")
+    ]
+    exceeded: Annotated[bool, Meta(description="Whether the skew has grown beyond maxSkew.")]
+
+
+class WorkloadSides(Base, frozen=True, kw_only=True):
+    """A workload that comes out differently."""
+
+    kind: Annotated[str, Meta(description="Kind of the workload.")]
+    namespace: Annotated[str, Meta(description="Namespace of the workload.")]
+    name: Annotated[str, Meta(description="Name of the workload.")]
+    placed: Annotated[tuple[Bounds, Bounds], Meta(description="Pods with a node, before and after.")]
+    moved: Annotated[tuple[MovedPod, ...], Meta(description="Pods that are elsewhere, or on one side only.")]
+    skews: Annotated[tuple[SkewSides, ...], Meta(description="Constraints that come out differently.")]
+
+
+class SettingSides(Base, frozen=True, kw_only=True):
+    """A setting of kube-scheduler's configuration that differs."""
+
+    profile: Annotated[str, Meta(description="Profile of the setting.")]
+    setting: Annotated[str, Meta(description="Name of the setting.")]
+    values: Annotated[tuple[str, str], Meta(description="Value before and after; empty if it is not set.")]
+
+
+class Plan(Answer, frozen=True, kw_only=True):
+    """The answer of `topospread plan`: does nothing get worse?"""
+
+    PAGE: ClassVar[str] = "topospread.render.pages.plan:page"
+
+    names: Annotated[tuple[str, str], Meta(description="The two states.")]
+    reasons: Annotated[tuple[str, ...], Meta(description="What gets worse, in a few words each.")]
+    promises: Annotated[
+        tuple[PromiseSides, ...], Meta(description="What losses leave of workloads whose spread or replicas change.")
+    ]
+    workloads: Annotated[tuple[WorkloadSides, ...], Meta(description="Workloads that come out differently.")]
+    newly_pending: Annotated[tuple[str, ...], Meta(description="Pods that are pending only after the change.")]
+    newly_placed: Annotated[tuple[str, ...], Meta(description="Pods that are pending only before the change.")]
+    newly_gone: Annotated[tuple[str, ...], Meta(description="Pods that are evicted only after, for good.")]
+    new_findings: Annotated[tuple[LintFinding, ...], Meta(description="Findings that only the new state has.")]
+    gone_findings: Annotated[tuple[LintFinding, ...], Meta(description="Findings that only the old state has.")]
+    settings: Annotated[tuple[SettingSides, ...], Meta(description="Settings of the configuration that differ.")] = ()
+    warnings: Annotated[tuple[str, ...], Meta(description="Doubts that only one state gives.")] = ()
+
+
+def plan_answer(review: Review, promises: Iterable[PromiseChange] = (), *, is_same_input: bool = False) -> Plan:
+    """Return the answer of a review.
+
+    Args:
+        review: both states placed and linted.
+        promises: what losses leave of changed workloads.
+        is_same_input: whether the objects of both states are the same, so that what is not judged cancels.
+    """
+    changes = tuple(promises)
+    comparison = review.comparison
+    open_pods = {*comparison.before.open_pods, *comparison.after.open_pods}
+    pending = [each for each in review.pending if _key(each) not in open_pods]
+    reasons = [*_promise_reasons(changes), *_reasons(review, len(pending))]
+    unjudged = merged(
+        *(each.unjudged for each in (comparison.before, comparison.after)),
+        *(each.unjudged for each in changes if each.verdict == "unknown"),
+    )
+    verdict = worst(["no" if reasons else "yes", *(each.verdict for each in changes), *_open(review, is_same_input)])
+    return Plan(
+        kind="Plan",
+        verdict=verdict,
+        says=_says(verdict, reasons, changes, unjudged),
+        causes=tuple(_causes(review, changes))[:_MOST_CAUSES] if verdict == "no" else (),
+        unjudged=unjudged,
+        on=Asked(nodes=comparison.after.nodes, pods=len(comparison.after.placements)),
+        names=comparison.names,
+        reasons=tuple(reasons),
+        promises=tuple(map(_promise, changes)),
+        workloads=tuple(_workloads(review)),
+        newly_pending=tuple(map(_key, pending)),
+        newly_placed=tuple(map(_key, comparison.newly_placed)),
+        newly_gone=tuple(f"{each.namespace}/{each.name}" for each in comparison.newly_gone),
+        new_findings=tuple(map(lint_finding, review.new)),
+        gone_findings=tuple(map(lint_finding, review.gone)),
+        settings=tuple(
+            SettingSides(profile=each.profile, setting=each.setting, values=(each.before, each.after))
+            for each in comparison.settings
+        ),
+        warnings=tuple(each for side in comparison.warnings for each in side),
+    )
+
+
+def _key(change: PlacementChange) -> str:
+    pod = change.after or change.pod
+    return f"{pod.namespace}/{pod.name}"
+
+
+def _reasons(review: Review, pending: int) -> Iterator[str]:
+    """Yield why the change makes things worse, with the pods that are proved to be pending."""
+    for each in review.reasons:
+        if "newly pending" not in each:
+            yield each
+        elif pending:
+            yield f"{counted(pending, 'pod')} newly pending"
+
+
+def _promise_reasons(changes: Sequence[PromiseChange]) -> Iterator[str]:
+    for each in changes:
+        if each.verdict == "no":
+            _, namespace, name = each.key
+            left = f"{each.after} of {each.replicas[1]}, not {each.before}"
+            left += f" of {each.replicas[0]}" if each.replicas[0] != each.replicas[1] else ""
+            yield f"{namespace}/{name} keeps less: losing a {each.loss} leaves {left}"
+
+
+def _open(review: Review, is_same_input: bool) -> Iterator[Word]:
+    """Yield whether each workload whose pods are not all judged has as many nodes as before."""
+    before, after = review.comparison.before, review.comparison.after
+    if is_same_input and before.open_pods == after.open_pods and before.bounds == after.bounds:
+        return
+    touched = [_touched(each) for each in (before, after)]
+    for key in dict.fromkeys((*touched[0], *touched[1])):
+        was, now = before.bounds.get(key), after.bounds.get(key)
+        if was is None or now is None:  # a new workload is judged by its pods, and a deleted one takes no node
+            if now is not None and not now.known:
+                yield "unknown"
+        elif now.most < was.least:
+            yield "no"
+        elif now.least < was.most:
+            yield "unknown"
+
+
+def _touched(simulation: Simulation) -> list[str]:
+    opened = set(simulation.open_pods)
+    found = (each for each in simulation.placements if f"{each.namespace}/{each.name}" in opened)
+    return [f"{each.namespace}/{each.workload}" for each in found]
+
+
+def _says(verdict: Word, reasons: Sequence[str], changes: Sequence[PromiseChange], unjudged: Sequence[Unjudged]) -> str:
+    if verdict == "no":
+        return "; ".join(reasons) or "fewer pods that are not judged can find nodes"
+    if verdict == "yes":
+        return "nothing gets worse"
+    names = dict.fromkeys(f"{each.key[1]}/{each.key[2]}" for each in changes if each.verdict == "unknown")
+    hangs = f"what losses leave of {joined(names)} is not decided" if names else ""
+    parts = f"{joined([each.what for each in unjudged])} are not judged" if unjudged else ""
+    return "nothing is proved to get worse; " + " and ".join(each for each in (hangs, parts) if each)
+
+
+def _causes(review: Review, changes: Sequence[PromiseChange]) -> Iterator[Cause]:
+    for each in changes:
+        if each.verdict == "no":
+            yield Cause(
+                code="keeps-less",
+                says=f"filters let {each.replicas[1] - each.after.most} of {each.replicas[1]} pods into one {each.loss}"
+                f", before at most {each.replicas[0] - each.before.least}",
+                objects=("/".join(each.key),),
+            )
+    for pod in review.pending:
+        if pod.after is not None:
+            yield Cause(code="newly-pending", says=f"{_key(pod)}: {pod.after.message}", objects=(_key(pod),))
+    for finding in review.new:
+        if finding.severity != "hint":
+            found = lint_finding(finding)
+            yield Cause(code="new-finding", says=f"{found.where} {found.rule}: {found.says}", objects=(found.object,))
+
+
+def _promise(change: PromiseChange) -> PromiseSides:
+    kind, namespace, name = change.key
+    return PromiseSides(
+        kind=kind,
+        namespace=namespace,
+        name=name,
+        loss=change.loss,
+        before=change.before,
+        after=change.after,
+        replicas=change.replicas,
+        verdict=change.verdict,
+    )
+
+
+def _workloads(review: Review) -> Iterator[WorkloadSides]:
+    comparison = review.comparison
+    for each in comparison.workloads:
+        kind, namespace, name = each.workload.kind, each.workload.namespace, each.workload.name
+        sides = (comparison.before, comparison.after)
+        bounds = [side.bounds.get(f"{namespace}/{kind}/{name}") for side in sides]
+        placed = [found or Bounds.exactly(number) for found, number in zip(bounds, each.pods, strict=True)]
+        yield WorkloadSides(
+            kind=kind,
+            namespace=namespace,
+            name=name,
+            placed=(placed[0], placed[1]),
+            moved=tuple(_moved(one, review) for one in each.moved),
+            skews=tuple(_skew(one, review) for one in each.spreads),
+        )
+
+
+def _moved(change: PlacementChange, review: Review) -> MovedPod:
+    why = review.comparison.why.get(change.key)
+    is_pending = change.after is not None and change.after.node is None
+    return MovedPod(
+        namespace=change.pod.namespace,
+        name=change.pod.name,
+        workload=change.pod.workload,
+        exists=(change.before is not None, change.after is not None),
+        nodes=change.nodes,
+        message=change.after.message if is_pending and change.after is not None else "",
+        why=MoveCause(kind=why.kind, plugin=why.plugin, says=why.sentence, points=why.points) if why else None,
+    )
+
+
+def _skew(change: SpreadChange, review: Review) -> SkewSides:
+    was, now = change.before, change.after
+    return SkewSides(
+        kind=change.workload.kind,
+        namespace=change.workload.namespace,
+        name=change.workload.name,
+        topology_key=change.spread.topology_key,
+        when_unsatisfiable=(was.when_unsatisfiable if was else None, now.when_unsatisfiable if now else None),
+        max_skew=(was.max_skew if was else None, now.max_skew if now else None),
+        skew=(was.skew if was else None, now.skew if now else None),
+        domains=(
+            {each.name: each.after for each in was.domains} if was else None,
+            {each.name: each.after for each in now.domains} if now else None,
+        ),
+        exceeded=change in review.exceeded,
+    )

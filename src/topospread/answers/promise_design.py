@@ -1,0 +1,223 @@
+"""``topospread promise design``: constraints that keep what is wanted of workloads, each line with its reason."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from typing import Annotated, ClassVar
+
+from msgspec import Meta
+
+from topospread.answer import Answer, Asked, Cause, Unjudged
+from topospread.api.inventory import Inventory, ObjectKey
+from topospread.api.pools import NodePool
+from topospread.base import Base, Word, worst
+from topospread.config.gates import Gates
+from topospread.config.profile import Configuration
+from topospread.designing.design import design
+from topospread.designing.result import Design
+from topospread.designing.wanted import wanted_of
+from topospread.errors import UsageError
+from topospread.guarantees.guarantee import unjudged_parts
+from topospread.promises.fresh import LISTS, without_pods_of, without_unjudged
+from topospread.simulation.run import SimulationOptions, prepare
+from topospread.sources.inputs import Input, inventory_of
+from topospread.workloads.scale import short_target, the_workload
+
+from .words import counted
+
+Progress = Callable[[int, int | None], None]
+
+
+class DesignLine(Base, frozen=True, kw_only=True):
+    """A part of the design that is needed."""
+
+    line: Annotated[str, Meta(description="The part, for example `nodeTaintsPolicy: Honor`.")]
+    reason: Annotated[str, Meta(description="What fails without it.")]
+
+
+class DesignedWorkload(Base, frozen=True, kw_only=True):
+    """A workload and the design for it."""
+
+    kind: Annotated[str, Meta(description="Kind of the workload.")]
+    namespace: Annotated[str, Meta(description="Namespace of the workload.")]
+    name: Annotated[str, Meta(description="Name of the workload.")]
+    replicas: Annotated[int, Meta(description="Pods that it is to have.")]
+    verdict: Annotated[Word, Meta(description="Whether a design keeps everything that is wanted.")]
+    asked: Annotated[tuple[str, ...], Meta(description="What is wanted, a phrase each.")]
+    lines: Annotated[tuple[DesignLine, ...], Meta(description="What is added, each line with what fails without it.")]
+    manifest: Annotated[str, Meta(description="The lines as YAML for server-side apply; empty if nothing is added.")]
+    file: Annotated[str, Meta(description="Name of the manifest's file with `--out`.")]
+    checked: Annotated[tuple[str, ...], Meta(description="What the design was checked for, a phrase each.")]
+    unmet: Annotated[
+        tuple[str, ...],
+        Meta(description="What fails: of what is wanted if the verdict is not yes, else of what was only wished."),
+    ]
+    tried: Annotated[int, Meta(description="Designs that were checked.")]
+
+
+class PromiseDesign(Answer, frozen=True, kw_only=True):
+    """Is there a design that keeps what is wanted?"""
+
+    PAGE: ClassVar[str] = "topospread.render.pages.promise_design:page"
+
+    kind: Annotated[str, Meta(description="`PromiseDesign`.")] = "PromiseDesign"
+    workloads: Annotated[tuple[DesignedWorkload, ...], Meta(description="Each workload with its design.")]
+    warnings: Annotated[tuple[str, ...], Meta(description="Warnings about the input.")] = ()
+    notes: Annotated[tuple[str, ...], Meta(description="Notes about the input.")] = ()
+
+
+def promise_design(  # noqa: PLR0913 - keyword arguments of the public API
+    inputs: Input,
+    targets: Sequence[str] = (),
+    *,
+    want: str = "",
+    survive: Sequence[str] = (),
+    left: Sequence[int] = (),
+    replicas: int | None = None,
+    unnoticed: bool = False,
+    cluster: str | None = None,
+    namespace: str | None = None,
+    config: Configuration | str | os.PathLike[str] | None = None,
+    kube_version: str = "1.37",
+    gates: Gates | None = None,
+    apiserver_gates: Gates | None = None,
+    pools: Sequence[NodePool] = (),
+    tries: int = 60,
+    states: int = 5_000,
+    progress: Progress | None = None,
+) -> PromiseDesign:
+    """Search for the fewest constraints that keep what is wanted of workloads; drills and searches check each design.
+
+    Args:
+        inputs: an inventory (`topospread.load`), which is not changed, or paths to read.
+        targets: Deployments and StatefulSets, ``[NAMESPACE/]KIND/NAME``; by default all with two pods or more.
+        want: promises: ``zone-loss>=4``, ``node-loss>=66%``, ``quorum``; by default all but one zone's share of pods.
+        survive: ``zone``, ``node`` or topology keys; the loss of any one domain of each …
+        left: … leaves this number of pods, one for each of `survive`.
+        replicas: pods that a workload is to have; by default as many as it says.
+        unnoticed: a node's loss takes one pod at most, which is ready again elsewhere, and any node can be drained.
+        cluster: synthetic cluster such as ``zones=3,nodes=12``, or a file that holds one.
+        namespace: namespace of targets and objects that name none.
+        config: kube-scheduler's configuration, or its file.
+        kube_version: Kubernetes version.
+        gates: kube-scheduler's feature gates; by default the version's.
+        apiserver_gates: the API server's feature gates; by default the version's.
+        pools: pools of nodes that an autoscaler grows for pending pods.
+        tries: designs of each workload that are checked.
+        states: states of the cluster that are searched for each design.
+        progress: receives the number of designs that were checked.
+
+    Returns:
+        the answer, with a manifest for each workload.
+
+    Raises:
+        InputError: if an object is not valid, or a path cannot be read.
+        UsageError: if a target does not exist, or what is wanted is not valid.
+    """
+    options = SimulationOptions.of_version(kube_version, config, gates, apiserver_gates)
+    inventory = inventory_of(inputs, cluster, options.apiserver_gates, namespace)
+    found: list[DesignedWorkload] = []
+    parts: dict[str, Unjudged] = {}
+    for key in _chosen(inventory, targets, namespace):
+        unjudged = _unjudged(inventory, options, key)
+        parts |= {each.what: each for each in unjudged}
+        wanted = wanted_of(inventory, key, want, replicas) if want or not (survive or unnoticed) else ((), ())
+        one = design(
+            without_unjudged(inventory, key) if unjudged else inventory,
+            short_target(key),
+            survive=(*survive, *wanted[0]),
+            left=(*left, *wanted[1]),
+            replicas=replicas,
+            unnoticed=unnoticed,
+            **options.answered_by,
+            pools=pools,
+            tries=tries,
+            states=states,
+            progress=progress,
+        )
+        found.append(_designed(one, is_judged=not unjudged, tries=tries))
+    for each in found:
+        if each.verdict == "unknown" and not parts:
+            because = f"{each.tried} designs were checked and more are possible"
+            parts["budget"] = Unjudged(what="budget", because=because, to_know=f"--tries {tries * 10}")
+    kept = sum(each.verdict == "yes" for each in found)
+    return PromiseDesign(
+        verdict=worst(each.verdict for each in found),
+        says=_says(found, kept),
+        causes=tuple(_causes(found)),
+        unjudged=tuple(parts.values()),
+        assumed=tuple(f"{each.what} let every node pass" for each in parts.values() if each.pods),
+        on=Asked(kube_version=options.kube_version, nodes=len(inventory.nodes), pods=len(inventory.pods)),
+        workloads=tuple(sorted(found, key=lambda each: {"no": 0, "unknown": 1, "yes": 2}[each.verdict])),
+        warnings=tuple(inventory.warnings),
+        notes=tuple(inventory.notes),
+    )
+
+
+def _chosen(inventory: Inventory, targets: Sequence[str], namespace: str | None) -> list[ObjectKey]:
+    """Return the workloads that targets name, or all with two pods or more.
+
+    Raises:
+        UsageError: if a target does not exist, or there is no workload.
+    """
+    items = [(kind, each) for kind, name in LISTS.items() for each in getattr(inventory, name)]
+    keys = [(kind, each.namespace, each.name) for kind, each in items]
+    if targets:
+        spaced = [f"{namespace}/{each}" if namespace and each.count("/") == 1 else each for each in targets]
+        return list(dict.fromkeys(the_workload(each, keys) for each in spaced))
+    found = [
+        key
+        for key, (_, each) in zip(keys, items, strict=True)
+        if (each.spec.replicas or 0) > 1 and namespace in (None, key[1])
+    ]
+    if not found:
+        raise UsageError("no Deployment or StatefulSet with two pods or more")
+    return found
+
+
+def _unjudged(inventory: Inventory, options: SimulationOptions, key: ObjectKey) -> tuple[Unjudged, ...]:
+    run = prepare(without_pods_of(inventory, key), replace(options, preemption=False), with_spreads=False)
+    own = [
+        each for each in run.queue if (each.workload.kind, each.workload.namespace, each.workload.name) == key
+    ]  # fmt: skip
+    return unjudged_parts(run, own)
+
+
+def _designed(one: Design, *, is_judged: bool, tries: int) -> DesignedWorkload:
+    verdict: Word = "yes" if one.promises and is_judged else "no"
+    if (one.promises and not is_judged) or (not one.promises and one.tried >= tries and not one.is_impossible):
+        verdict = "unknown"
+    return DesignedWorkload(
+        kind=one.kind,
+        namespace=one.namespace,
+        name=one.name,
+        replicas=one.replicas,
+        verdict=verdict,
+        asked=one.asked,
+        lines=tuple(DesignLine(line=each.line, reason=each.reason) for each in one.lines),
+        manifest=one.manifest,
+        file=f"{one.namespace}-{one.name}.yaml",
+        checked=one.checked,
+        unmet=one.unmet,
+        tried=one.tried,
+    )
+
+
+def _says(found: Sequence[DesignedWorkload], kept: int) -> str:
+    if len(found) == 1:
+        (one,) = found
+        name = f"{one.namespace}/{one.name}"
+        if one.verdict == "yes":
+            parts = counted(len(one.lines), "line")
+            return f"{name} keeps what is wanted with {parts}" if one.lines else f"{name} keeps it as it is"
+        if one.verdict == "no":
+            return f"none of {counted(one.tried, 'design')} keeps what is wanted of {name}"
+        return f"whether a design keeps what is wanted of {name}"
+    return f"a design keeps what is wanted of {kept} of {counted(len(found), 'workload')}"
+
+
+def _causes(found: Sequence[DesignedWorkload]) -> Iterator[Cause]:
+    for each in [each for each in found if each.verdict == "no"][:3]:
+        yield Cause(code="no-design", says=each.unmet[0], objects=(f"{each.namespace}/{each.name}",))

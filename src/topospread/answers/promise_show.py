@@ -1,0 +1,212 @@
+"""``topospread promise show``: what losses, drains, rollouts and fewer replicas leave of workloads."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Annotated, ClassVar
+
+from msgspec import Meta
+
+from topospread.answer import Answer, Asked, Cause
+from topospread.base import Base, Bounds, Word, worst
+from topospread.config.gates import Gates
+from topospread.config.profile import Configuration
+from topospread.guarantees.orders import SearchBudget
+from topospread.promises.shown import Basis, Shown, ShownEvent, When, shown
+from topospread.simulation.run import SimulationOptions, prepare
+from topospread.sources.inputs import Input, inventory_of
+
+from .promise_check import chosen_workloads
+from .words import counted
+
+_WHAT = {"zone-loss": "zone", "node-loss": "node"}
+
+
+class PromisedEvent(Base, frozen=True, kw_only=True):
+    """An event and what it leaves of the workload."""
+
+    when: Annotated[When, Meta(description="The event; `more`: replicas are added.")]
+    leaves: Annotated[
+        Bounds,
+        Meta(
+            description="Fewest pods that stay ready: now, in every order and after a rollout. "
+            "Of `more` the number of replicas that can be added."
+        ),
+    ]
+    of: Annotated[int, Meta(description="Pods that the workload wants after the event; 0 for `more`.")]
+    ground: Annotated[
+        Basis,
+        Meta(
+            description="`proved`: holds in every order with any feasible node. `seen`: so now. `played`: one course "
+            "simulated. `drawn`: courses with random draws. `none`: the search ended early or pods are not judged."
+        ),
+    ]
+    now: Annotated[int | None, Meta(description="Pods that the loss leaves in the current state; null without.")] = None
+    orders: Annotated[
+        Bounds | None, Meta(description="Pods that the loss leaves in every order; null for other events.")
+    ] = None
+    rolled: Annotated[
+        Bounds | None, Meta(description="Pods that the loss leaves after a rollout; null if rollouts do not matter.")
+    ] = None
+    then: Annotated[str, Meta(description="What follows, as drills show it; empty if nothing was played.")] = ""
+    pending: Annotated[int, Meta(description="Pods that are pending afterwards.")] = 0
+    missing: Annotated[int, Meta(description="Pods that are not ready afterwards.")] = 0
+    skew: Annotated[int | None, Meta(description="Greatest skew afterwards; null without a constraint.")] = None
+    worst: Annotated[str, Meta(description="Domain or node of the worst drill; empty for other events.")] = ""
+    message: Annotated[str, Meta(description="kube-scheduler's message about a pod that is pending afterwards.")] = ""
+    runs: Annotated[int, Meta(description="Number of drills that were played.")] = 0
+    steps: Annotated[tuple[str, ...], Meta(description="Steps of the worst drill, as options of `drill`.")] = ()
+
+
+class PromisedWorkload(Base, frozen=True, kw_only=True):
+    """A workload and what it keeps."""
+
+    kind: Annotated[str, Meta(description="Kind of the workload.")]
+    namespace: Annotated[str, Meta(description="Namespace of the workload.")]
+    name: Annotated[str, Meta(description="Name of the workload.")]
+    replicas: Annotated[int, Meta(description="Pods that it wants.")]
+    ready: Annotated[int, Meta(description="Pods that have a node now.")]
+    needed: Annotated[int, Meta(description="Pods that a loss must leave: 1, or the quorum of a StatefulSet.")]
+    verdict: Annotated[Word, Meta(description="Whether the loss of any one zone or node leaves the needed pods.")]
+    constraints: Annotated[tuple[str, ...], Meta(description="Constraints in force, in words.")]
+    events: Annotated[tuple[PromisedEvent, ...], Meta(description="Events, losses first.")]
+
+
+class PromiseShow(Answer, frozen=True, kw_only=True):
+    """Does no single loss take everything, or the quorum? What else does each event leave?"""
+
+    PAGE: ClassVar[str] = "topospread.render.pages.promise_show:page"
+
+    kind: Annotated[str, Meta(description="`PromiseShow`.")] = "PromiseShow"
+    workloads: Annotated[tuple[PromisedWorkload, ...], Meta(description="Each workload.")]
+    warnings: Annotated[tuple[str, ...], Meta(description="Warnings about the input.")] = ()
+    notes: Annotated[tuple[str, ...], Meta(description="Notes about the input.")] = ()
+
+
+def promise_show(  # noqa: PLR0913 - keyword arguments of the public API
+    inputs: Input,
+    targets: Sequence[str] = (),
+    *,
+    cluster: str | None = None,
+    namespace: str | None = None,
+    config: Configuration | str | os.PathLike[str] | None = None,
+    kube_version: str = "1.37",
+    gates: Gates | None = None,
+    apiserver_gates: Gates | None = None,
+    most: int | None = None,
+    states: int = 2_000,
+    seconds: float = 3.0,
+) -> PromiseShow:
+    """Show what the loss of a zone or node, a drain, a rollout and other replicas leave of workloads.
+
+    Losses are counted by what filters force: any order of the pods, any feasible node. Drills play what follows.
+
+    Args:
+        inputs: an inventory (`topospread.load`), which is not changed, or paths to read.
+        targets: workloads, ``[NAMESPACE/]KIND/NAME``; by default all that have replicas.
+        cluster: synthetic cluster such as ``zones=3,nodes=12``, or a file that holds one.
+        namespace: namespace of targets and objects that name none.
+        config: kube-scheduler's configuration, or its file.
+        kube_version: Kubernetes version.
+        gates: kube-scheduler's feature gates; by default the version's.
+        apiserver_gates: the API server's feature gates; by default the version's.
+        most: domains and nodes of each workload that drills play, those with most pods first; by default 20 for a
+            single workload, else 1.
+        states: states of the cluster that are searched for each count.
+        seconds: seconds for the search for each count.
+
+    Returns:
+        the answer, with the events of each workload.
+
+    Raises:
+        InputError: if an object is not valid, or a path cannot be read.
+        UsageError: if a target does not exist, or there is no workload.
+    """
+    options = SimulationOptions.of_version(kube_version, config, gates, apiserver_gates)
+    inventory = inventory_of(inputs, cluster, options.apiserver_gates, namespace)
+    workloads = prepare(inventory, replace(options, preemption=False), with_spreads=False).plan.workloads
+    keys = [(each.kind, each.namespace, each.name) for each in chosen_workloads(workloads, targets, namespace)]
+    drilled = most or (20 if len(keys) == 1 else 1)
+    found = list(shown(inventory, options, keys, SearchBudget(states, seconds), drilled))
+    parts = {each.what: each for one in found for each in one.unjudged}
+    broken = [each for each in found if each.verdict == "no"]
+    return PromiseShow(
+        verdict=worst(each.verdict for each in found),
+        says=_says(found, broken),
+        causes=tuple(_cause(each) for each in broken[:3]),
+        unjudged=tuple(parts.values()),
+        assumed=("pods that are not judged are on any node that other filters allow, or on none",) if parts else (),
+        on=Asked(kube_version=options.kube_version, nodes=len(inventory.nodes), pods=len(inventory.pods)),
+        workloads=tuple(map(_workload, found)),
+        warnings=tuple(inventory.warnings),
+        notes=tuple(inventory.notes),
+    )
+
+
+def _says(found: Sequence[Shown], broken: Sequence[Shown]) -> str:
+    needed = "the quorum" if all(each.needed > 1 for each in broken or found) else "everything"
+    if len(found) == 1:
+        (one,) = found
+        name, of = f"{one.key[1]}/{one.key[2]}", "the quorum" if one.needed > 1 else "all pods"
+        if broken:
+            return f"a single loss can take {of} of {name}"
+        unknown = one.verdict == "unknown"
+        return f"whether a single loss can take {of} of {name}" if unknown else f"no single loss takes {of} of {name}"
+    if broken:
+        return f"a single loss can take {needed} of {len(broken)} of {counted(len(found), 'workload')}"
+    unknown_ones = sum(each.verdict == "unknown" for each in found)
+    if unknown_ones:
+        return f"{unknown_ones} of {counted(len(found), 'workload')} are not decided"
+    return f"no single loss takes {needed} of any of {counted(len(found), 'workload')}"
+
+
+def _cause(one: Shown) -> Cause:
+    """Return why a loss takes too much: where the pods are now, or where filters let them be."""
+    loss = next(each for each in one.losses if each.leaves.at_least(one.needed) == "no")
+    name, what = f"{one.key[1]}/{one.key[2]}", _WHAT[loss.when]
+    left = f"{loss.leaves.most} of {one.replicas} pods"
+    if loss.basis == "seen":
+        return Cause(code="pods-together", says=f"{name}: losing a {what} now leaves {left}", objects=(name,))
+    hard = [each for each in one.constraints if each.hard and each.topology_key == loss.key]
+    why = f"maxSkew {hard[0].max_skew} allows it" if hard else f"no hard constraint over {loss.key}"
+    says = f"{name}: losing a {what} can leave {left} ({why})"
+    return Cause(code="not-kept-apart", says=says, objects=(name,))
+
+
+def _workload(one: Shown) -> PromisedWorkload:
+    kind, namespace, name = one.key
+    return PromisedWorkload(
+        kind=kind,
+        namespace=namespace,
+        name=name,
+        replicas=one.replicas,
+        ready=one.ready,
+        needed=one.needed,
+        verdict=one.verdict,
+        constraints=tuple(
+            f"{each.when_unsatisfiable} over {each.topology_key}, maxSkew {each.max_skew}" for each in one.constraints
+        ),
+        events=tuple(map(_event, one.events)),
+    )
+
+
+def _event(each: ShownEvent) -> PromisedEvent:
+    return PromisedEvent(
+        when=each.when,
+        leaves=each.leaves,
+        of=each.of,
+        ground=each.basis,
+        now=each.now,
+        orders=each.orders,
+        rolled=each.rolled,
+        then=each.then,
+        pending=each.pending,
+        missing=each.missing,
+        skew=each.skew,
+        worst=each.worst,
+        message=each.why,
+        runs=each.runs,
+        steps=tuple(map(str, each.steps)),
+    )

@@ -1,0 +1,92 @@
+"""Devices that allocated claims hold, and the claims that pods use. A plugin decides which device a claim gets.
+
+Counted as claims change, so that the cluster's savepoints and forks put it back. Source:
+pkg/scheduler/framework/plugins/dynamicresources/allocateddevices.go.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+
+from topospread.api.device_claims import ResourceClaim
+from topospread.api.quantity import parse_quantity
+
+DeviceID = tuple[str, str, str]
+"""Driver, pool and name of a device."""
+PoolID = tuple[str, str]
+"""Driver and name of a pool."""
+
+_NANO = 9
+
+
+def nanos(amount: str | float) -> int:
+    """Return a quantity in billionths, exactly."""
+    quantity = parse_quantity(amount)
+    return int(quantity.unscaled * 10 ** (quantity.exponent + _NANO))
+
+
+class DeviceUse:
+    """Allocated devices.
+
+    Attributes:
+        dedicated: device → number of allocations that hold it alone.
+        shares: device → number of allocated shares.
+        consumed: device → capacity → billionths that shares consume.
+        users: namespace and name of a pod → keys of claims that are reserved for it.
+        version: another number with every change.
+        changed: pool → `version` of its newest change, the newest last.
+    """
+
+    def __init__(self) -> None:
+        self.dedicated: Counter[DeviceID] = Counter()
+        self.shares: Counter[DeviceID] = Counter()
+        self.consumed: dict[DeviceID, Counter[str]] = {}
+        self.users: dict[tuple[str, str], set[tuple[str, str]]] = {}
+        self.version = 0
+        self.changed: dict[PoolID, int] = {}
+
+    def replaced(self, before: ResourceClaim | None, after: ResourceClaim | None) -> None:
+        """A claim was created, changed or deleted."""
+        if before is not None:
+            self._count(before, -1)
+        if after is not None:
+            self._count(after, 1)
+
+    def changed_since(self, version: int) -> Iterator[PoolID]:
+        """Return the pools of which a device was allocated or given back since a version."""
+        for pool in reversed(self.changed):
+            if self.changed[pool] <= version:
+                return
+            yield pool
+
+    def _count(self, claim: ResourceClaim, sign: int) -> None:
+        key = (claim.namespace, claim.name)
+        for each in claim.status.reserved_for or ():
+            pod = (claim.namespace, each.name)
+            if sign > 0:
+                self.users.setdefault(pod, set()).add(key)
+            elif pod in self.users:
+                self.users[pod].discard(key)
+                if not self.users[pod]:
+                    del self.users[pod]
+        allocation = claim.status.allocation
+        for result in (allocation.devices.results or ()) if allocation is not None else ():
+            if result.admin_access:
+                continue
+            self.version += 1
+            pool = (result.driver, result.pool)
+            self.changed.pop(pool, None)
+            self.changed[pool] = self.version
+            device = (result.driver, result.pool, result.device)
+            held = self.dedicated if result.share_id is None else self.shares
+            held[device] += sign
+            if not held[device]:
+                del held[device]
+            if result.share_id is None or not result.consumed_capacity:
+                continue
+            consumed = self.consumed.setdefault(device, Counter())
+            for name, amount in result.consumed_capacity.items():
+                consumed[name] += sign * nanos(amount)
+            if not any(consumed.values()):
+                del self.consumed[device]

@@ -1,0 +1,189 @@
+"""The claims of a pod: those that exist, those that are made for it from templates, and one for extended resources.
+
+Source: k8s.io/dynamic-resource-allocation/resourceclaim/resourceclaim.go, plugins/dynamicresources (``claimStore``,
+extendeddynamicresources.go).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from typing import Final
+
+import msgspec
+
+from topospread.api.device_claims import DeviceRequest, ExactDeviceRequest, ResourceClaim, ResourceClaimTemplate
+from topospread.api.devices import IMPLICIT_PREFIX, DeviceClass
+from topospread.api.meta import ObjectMeta
+from topospread.api.pod import Container, Pod, PodResourceClaim
+from topospread.api.quantity import parse_quantity
+from topospread.api.requests import is_extended_resource
+from topospread.cluster.objects import ClusterObjects, One
+
+NAME: Final = "DynamicResources"
+WHAT: Final = "resourceClaims"
+"""Key under which answers name pods with resource claims."""
+EXTENDED: Final = "<extended-resources>"
+"""Name of the claim for extended resources before it is written."""
+_ENCODER: Final = msgspec.json.Encoder(order="deterministic")
+
+
+class ClaimMissingError(Exception):
+    """A claim of a pod does not exist or is not the pod's; the message is kube-scheduler's."""
+
+
+class PodDeviceClaim(msgspec.Struct, frozen=True):
+    """A claim of a pod.
+
+    Attributes:
+        claim: the object; one that is not written yet has the spec of its template.
+        entry: name of the claim in the pod, "" for the claim for extended resources.
+        is_new: it is written when the pod has a node.
+    """
+
+    claim: ResourceClaim
+    entry: str
+    is_new: bool = False
+
+
+class ClaimsWanted(msgspec.Struct, frozen=True):
+    """What a pod's claims come to.
+
+    Attributes:
+        claims: in the pod's order, the one for extended resources last.
+        extended: extended resources that a DeviceClass stands for, with the class.
+        others: extended resources that none stands for.
+    """
+
+    pod: Pod
+    claims: tuple[PodDeviceClaim, ...]
+    extended: Mapping[str, DeviceClass]
+    others: tuple[str, ...]
+
+    @property
+    def key(self) -> Hashable:
+        """Pods with the same key have the same allocations on the same nodes."""
+        described = [(each.claim.spec, each.claim.status.allocation, each.claim.status.devices) for each in self.claims]
+        resources = None
+        if self.extended:
+            spec = self.pod.spec
+            containers = [
+                (each.resources, each.restart_policy)
+                for each in (*(spec.init_containers or ()), *(spec.containers or ()))
+            ]
+            resources = (len(spec.init_containers or ()), containers, sorted(self.extended), self.others)
+        return _ENCODER.encode((described, resources))
+
+
+def pod_device_claims(pod: Pod, objects: ClusterObjects) -> list[PodDeviceClaim]:
+    """Return the claims that a pod's spec names, in its order.
+
+    Raises:
+        ClaimMissingError: if one is missing.
+    """
+    return [found for each in pod.spec.resource_claims or () if (found := _claim(pod, each, objects)) is not None]
+
+
+def claim_reads(pod: Pod) -> Iterator[One]:
+    """Return the objects that a pod's claims rest on, whether they exist or not."""
+    for each in pod.spec.resource_claims or ():
+        name = claim_name(pod, each)
+        if name:
+            yield One(ResourceClaim, (pod.namespace, name))
+        elif each.resource_claim_template_name:
+            yield One(ResourceClaimTemplate, (pod.namespace, each.resource_claim_template_name))
+
+
+def claim_name(pod: Pod, entry: PodResourceClaim) -> str | None:
+    """Return the name of the claim that exists for an entry, "" if none is needed, ``None`` before it is made."""
+    if entry.resource_claim_name is not None:
+        return entry.resource_claim_name
+    for each in (pod.status.resource_claim_statuses or ()) if pod.status is not None else ():
+        if each.name == entry.name:
+            return each.resource_claim_name or ""
+    return None
+
+
+def _claim(pod: Pod, entry: PodResourceClaim, objects: ClusterObjects) -> PodDeviceClaim | None:
+    name = claim_name(pod, entry)
+    if name == "":
+        return None
+    if name is None:
+        template = objects.resource_claim_templates.get((pod.namespace, entry.resource_claim_template_name or ""))
+        if template is None:
+            raise ClaimMissingError(f'pod "{pod.namespace}/{pod.name}": ResourceClaim not created yet')
+        metadata = ObjectMeta(name=f"{pod.name}-{entry.name}", namespace=pod.namespace)
+        return PodDeviceClaim(ResourceClaim(metadata=metadata, spec=template.spec.spec), entry.name, is_new=True)
+    claim = objects.resource_claims.get((pod.namespace, name))
+    if claim is None:
+        raise ClaimMissingError(f'could not find ResourceClaim "{pod.namespace}/{name}"')
+    if claim.metadata.deletion_timestamp is not None:
+        raise ClaimMissingError(f'resourceclaim "{name}" is being deleted')
+    if entry.resource_claim_name is None and not is_owned_by(claim, pod):
+        words = f"was not created for Pod {pod.namespace}/{pod.name} (Pod is not owner)"
+        raise ClaimMissingError(f"ResourceClaim {claim.namespace}/{name} {words}")
+    return PodDeviceClaim(claim, entry.name)
+
+
+def is_owned_by(claim: ResourceClaim, pod: Pod) -> bool:
+    """Return whether the pod is the claim's controller."""
+    owner = claim.metadata.controller
+    return owner is not None and owner.uid == (pod.metadata.uid or "")
+
+
+def class_behind(name: str, classes: Iterable[DeviceClass]) -> DeviceClass | None:
+    """Return the DeviceClass that a resource stands for; of several the youngest, then the first by name."""
+    if name.startswith(IMPLICIT_PREFIX):
+        return next((each for each in classes if each.name == name.removeprefix(IMPLICIT_PREFIX)), None)
+    if not is_extended_resource(name):
+        return None
+    found = sorted((each for each in classes if each.spec.extended_resource_name == name), key=lambda each: each.name)
+    return max(found, key=lambda each: each.metadata.creation_timestamp or "", default=None)
+
+
+def is_device_resource(name: str) -> bool:
+    """Return whether a DeviceClass may stand for a resource (``IsDRAExtendedResourceName``)."""
+    return name.startswith(IMPLICIT_PREFIX) or is_extended_resource(name)
+
+
+def requests_of(pod: Pod, resources: Mapping[str, DeviceClass]) -> list[DeviceRequest]:
+    """Return the requests of the claim for extended resources (``createRequestsAndMappings``).
+
+    Args:
+        pod: asks for the resources in its containers.
+        resources: those that the node provides as devices, with the DeviceClass each stands for.
+    """
+    containers = [*(pod.spec.init_containers or ()), *(pod.spec.containers or ())]
+    initial = len(pod.spec.init_containers or ())
+    brief = [i for i, each in enumerate(containers) if i < initial and each.restart_policy != "Always"]
+    lasting = [i for i in range(len(containers)) if i not in brief]
+    requests: list[DeviceRequest] = []
+    for name in sorted(resources):
+        later: list[DeviceRequest | None] = [None] * len(containers)
+        for i in lasting:
+            later[i] = _request(i, containers[i], name, resources[name].name, ())
+        # Containers that end before the others start use the others' devices first.
+        most: DeviceRequest | None = None
+        for i in brief:
+            found = _request(i, containers[i], name, resources[name].name, later[i:])
+            if found is not None and (most is None or _count(most) < _count(found)):
+                most = found
+        requests += [each for each in (most, *later) if each is not None]
+    return sorted(requests, key=lambda each: each.name)
+
+
+def _request(
+    index: int, container: Container, resource: str, class_name: str, reusable: Sequence[DeviceRequest | None]
+) -> DeviceRequest | None:
+    requested = (container.resources.requests or {}) if container.resources is not None else {}
+    amount = requested.get(resource)
+    wanted = 0 if amount is None else parse_quantity(amount).value()
+    left = wanted - sum(_count(each) for each in reusable if each is not None)
+    if left <= 0:
+        return None
+    place = sorted(requested).index(resource)
+    exactly = ExactDeviceRequest(device_class_name=class_name, count=left)
+    return DeviceRequest(name=f"container-{index}-request-{place}", exactly=exactly)
+
+
+def _count(request: DeviceRequest) -> int:
+    return request.exactly.count if request.exactly is not None else 0

@@ -1,0 +1,93 @@
+"""Attributes that the devices of a claim share, or in which they differ, while devices are chosen one by one.
+
+Source: k8s.io/dynamic-resource-allocation structured/internal/experimental (``matchAttributeConstraint``,
+constraint.go).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Final
+
+from topospread.api.device_claims import DeviceConstraint
+from topospread.api.devices import DeviceAttribute
+
+from .pools import PoolDevice
+
+Values = tuple[str, frozenset[object]]
+"""Type of an attribute, and its values."""
+Lookup = Callable[[PoolDevice, str], DeviceAttribute | None]
+"""Returns a device's attribute, which its request may derive."""
+
+_TYPES: Final = (
+    ("int", "int_values", "int_value"),
+    ("bool", "bool_values", "bool_value"),
+    ("string", "string_values", "string_value"),
+    ("version", "version_values", "version_value"),
+)
+
+
+def attribute_of(device: PoolDevice, name: str) -> DeviceAttribute | None:
+    """Return an attribute by its full name; the driver's own may be written without the domain."""
+    attributes = device.device.attributes or {}
+    if name in attributes:
+        return attributes[name]
+    domain, _, identifier = name.partition("/")
+    return attributes.get(identifier) if domain == device.id[0] else None
+
+
+class AttributeConstraint:
+    """A constraint of a claim, with the values of the devices chosen so far.
+
+    Args:
+        constraint: ``matchAttribute`` or ``distinctAttribute``.
+        lists: gate DRAListTypeAttributes: attributes are compared as sets.
+    """
+
+    def __init__(self, constraint: DeviceConstraint, *, lists: bool) -> None:
+        self._requests = frozenset(constraint.requests or ())
+        self._matches = constraint.match_attribute is not None
+        self.name = constraint.match_attribute or constraint.distinct_attribute or ""
+        self._lists = lists
+        self._chosen: list[Values] = []
+
+    def concerns(self, request: str, parent: str) -> bool:
+        """Return whether the constraint is on a request; ``parent``: of an alternative, the request it belongs to."""
+        if not self._requests:
+            return True
+        if not parent:
+            return request in self._requests
+        return parent in self._requests or f"{parent}/{request}" in self._requests
+
+    def add(self, device: PoolDevice, lookup: Lookup) -> bool:
+        """Choose a device if the constraint holds with it; return whether it does."""
+        attribute = lookup(device, self.name)
+        values = None if attribute is None else self._values(attribute)
+        if values is None:
+            return False
+        if self._matches:
+            if self._chosen:
+                kind, common = self._chosen[-1]
+                if kind != values[0] or not (common & values[1]):
+                    return False
+                # Of lists only what all devices have in common is left.
+                values = (kind, common & values[1])
+        elif any(kind == values[0] and each & values[1] for kind, each in self._chosen):
+            return False
+        self._chosen.append(values)
+        return True
+
+    def remove(self) -> None:
+        """Take the device back that was chosen last."""
+        self._chosen.pop()
+
+    def _values(self, attribute: DeviceAttribute) -> Values | None:
+        for kind, many, _ in _TYPES if self._lists else ():
+            values = getattr(attribute, many)
+            if values:
+                return kind, frozenset(values)
+        for kind, _, one in _TYPES:
+            value = getattr(attribute, one)
+            if value is not None:
+                return kind, frozenset((value,))
+        return None

@@ -1,0 +1,48 @@
+"""Extended resources that stand for devices: NodeResourcesFit leaves them to DynamicResources (KEP-5004).
+
+Source: plugins/noderesources/fit.go (``shouldDelegateResourceToDRA``).
+"""
+
+from __future__ import annotations
+
+from topospread.cluster import Cluster, PodClass
+from topospread.cluster.objects import ClusterObjects
+
+from .claims import class_behind
+from .plugin import is_judged
+from .rules import DynamicResourcesRules
+
+
+def asks_for_others(pod_class: PodClass, rules: DynamicResourcesRules) -> bool:
+    """Return whether a pod requests a resource that a DeviceClass may stand for, whether there is one or not."""
+    return rules.extended_resources and any("/" in name for name in pod_class.request)
+
+
+def left_to_devices(pod_class: PodClass, objects: ClusterObjects, rules: DynamicResourcesRules) -> frozenset[str]:
+    """Return the resources of a pod that DynamicResources looks for on nodes that have none of them themselves."""
+    if not objects.device_classes or not rules.extended_resources or not is_judged(objects, rules):
+        return frozenset()
+    classes = list(objects.device_classes.values())
+    return frozenset(
+        name for name, amount in pod_class.request.items() if amount and class_behind(name, classes) is not None
+    )
+
+
+def unjudged_resource(pod_class: PodClass, cluster: Cluster, rules: DynamicResourcesRules) -> str:
+    """Return why a pod cannot be judged that asks for devices by an extended resource, "" for every other pod.
+
+    Without ResourceSlices it is not known which nodes have devices. Nodes that have the resource themselves are judged
+    in any case: the pod is judged if all of them do.
+    """
+    objects = cluster.objects
+    if not objects.device_classes or not rules.extended_resources or is_judged(objects, rules):
+        return ""
+    classes, nodes = list(objects.device_classes.values()), cluster.nodes
+    for name, amount in sorted(pod_class.request.items()):
+        device_class = class_behind(name, classes) if amount else None
+        if device_class is not None:
+            column = nodes.resource(name)  # a resource that is new adds a column
+            have = nodes.allocatable[: nodes.size, column] > 0
+            if not (have | ~nodes.alive[: nodes.size]).all():
+                return f"{name} stands for devices of DeviceClass {device_class.name}"
+    return ""

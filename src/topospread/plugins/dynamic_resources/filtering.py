@@ -1,0 +1,352 @@
+"""Nodes on which a pod's claims are, or can be, allocated; remembered for all pods whose claims ask for the same.
+
+Source: plugins/dynamicresources/dynamicresources.go (``Filter``, ``Score``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Final
+
+import msgspec
+import numpy as np
+
+from topospread.api.device_claims import AllocationResult, DeviceClaim, ResourceClaim, ResourceClaimSpec
+from topospread.api.devices import DeviceClass, DeviceTaintRule, ResourceSlice
+from topospread.api.node import Node
+from topospread.cluster import Cluster, PodClass
+from topospread.cluster.arrays import Ints, Rows, grown
+from topospread.cluster.device_use import PoolID
+from topospread.plugins.group_columns import GroupColumn
+from topospread.plugins.interface import (
+    UNRESOLVABLE,
+    Listener,
+    NotJudgedError,
+    PluginError,
+    Scope,
+    Status,
+    normalize_by_maximum,
+    numbers,
+)
+from topospread.plugins.node_matching import matches_node
+
+from .allocator import NODE_OPERATIONS, AllocationError, Allocator, InvalidPoolError, SearchTooLongError
+from .claims import NAME, WHAT, ClaimsWanted, requests_of
+from .pools import catalog_of
+from .rules import DynamicResourcesRules
+from .selectors import CannotEvaluateError
+
+MOST_ALTERNATIVES: Final = 8
+"""``FirstAvailableDeviceRequestMaxSize``."""
+
+CANNOT_ALLOCATE, NOT_HERE, INVALID, NO_RESOURCE = 1, 2, 3, 4
+_FAILED: Final = 16
+_UNKNOWN: Final = -1
+_WORDS: Final = {
+    CANNOT_ALLOCATE: "cannot allocate all claims",
+    NOT_HERE: "resourceclaim not available on the node",
+    INVALID: "invalid resource pools were encountered",
+    NO_RESOURCE: "cannot fit resource",
+}
+
+
+class Allocated(msgspec.Struct, frozen=True):
+    """An answer for a node: the code, and allocations for the claims that have none."""
+
+    code: int
+    allocations: tuple[AllocationResult, ...] = ()
+
+
+class NodeAllocations:
+    """Answers for pods whose claims ask for the same, kept up to date as devices are taken and given back.
+
+    Args:
+        cluster: its nodes, claims and slices.
+        wanted: the claims of one of these pods.
+        rules: gates.
+    """
+
+    def __init__(self, cluster: Cluster, wanted: ClaimsWanted, rules: DynamicResourcesRules) -> None:
+        self._cluster = cluster
+        self._wanted = wanted
+        self._rules = rules
+        objects = cluster.objects
+        self._catalog = catalog_of(objects, rules)
+        self._read = _stamps(cluster)
+        self._position = cluster.journal.join(self)
+        self._numbering = cluster.nodes.numbering
+        self._version = objects.devices.version
+        self._allocator = Allocator(objects.devices, objects.device_classes, rules)
+        self._codes: Ints = np.full(cluster.nodes.capacity, _UNKNOWN, dtype=np.int64)
+        self._found: dict[int, Allocated] = {}
+        self._rows_of: dict[PoolID, set[int]] = {}
+
+    def catch_up(self) -> bool:
+        """Forget the answers for nodes whose devices or labels changed; False if all answers have to be found anew."""
+        cluster = self._cluster
+        if self._numbering != cluster.nodes.numbering or self._read != _stamps(cluster):
+            return False
+        changes = cluster.journal.about((None,), self._position, self)
+        if changes is None:
+            return False
+        if changes:
+            self._position = cluster.journal.position
+            self._forget(row for row, _, _ in changes)
+        devices = cluster.objects.devices
+        if self._version != devices.version:
+            for pool in devices.changed_since(self._version):
+                self._forget(self._rows_of.pop(pool, ()))
+            self._version = devices.version
+        return True
+
+    def rewind(self, position: int) -> None:
+        """The journal's newest changes, which were read and undo each other, were taken back."""
+        self._position = position
+
+    def _forget(self, rows: Iterable[int]) -> None:
+        capacity = self._cluster.nodes.capacity
+        if len(self._codes) < capacity:
+            known = len(self._codes)
+            self._codes = grown(self._codes, capacity)
+            self._codes[known:] = _UNKNOWN
+        for row in rows:
+            self._codes[row] = _UNKNOWN
+            self._found.pop(row, None)
+
+    def codes(self, rows: Ints) -> Ints:
+        """Return a code for each row, 0 where the claims are or can be allocated."""
+        if len(self._codes) < self._cluster.nodes.capacity:
+            self._forget(())
+        codes = self._codes[rows]
+        unknown = rows[codes == _UNKNOWN]
+        if len(unknown):
+            for row in unknown.tolist():
+                self._codes[row] = self.of(row).code
+            codes = self._codes[rows]
+        return codes
+
+    def of(self, row: int) -> Allocated:
+        """Return the answer for a row."""
+        found = self._found.get(row)
+        if found is None:
+            found = self._found[row] = self._allocated(row)
+        return found
+
+    def _allocated(self, row: int) -> Allocated:
+        try:
+            return self.tried(row, self._wanted)
+        except AllocationError:
+            return Allocated(_FAILED)
+
+    def tried(self, row: int, wanted: ClaimsWanted) -> Allocated:
+        """Allocate on a node, for the claims of one of the pods.
+
+        Raises:
+            AllocationError: if kube-scheduler fails on the node.
+            NotJudgedError: if an expression cannot be evaluated, or the search takes too long.
+        """
+        node = self._cluster.nodes.nodes[row]
+        assert node is not None, "only nodes that exist are filtered"
+        pools = self._catalog.pools(node)
+        for pool in pools:
+            self._rows_of.setdefault(pool.id, set()).add(row)
+        claims, missing = on_node(wanted, row, self._cluster)
+        if missing:
+            return Allocated(NO_RESOURCE)
+        if not claims:
+            return Allocated(0)
+        elsewhere = [each for each in claims if not self._is_reached(each, node)]
+        new = tuple(each for each in claims if each.status.allocation is None)
+        allocations: list[AllocationResult] | None = []
+        if new:
+            try:
+                allocations = self._allocator.allocate(node, pools, new)
+            except InvalidPoolError:
+                return Allocated(INVALID)
+            except CannotEvaluateError as error:
+                raise NotJudgedError(WHAT, "spec.resourceClaims", f"a selector of the pod's claims: {error}") from None
+            except SearchTooLongError:
+                raise NotJudgedError(WHAT, "spec.resourceClaims", "claims with so many ways to allocate them") from None
+            if allocations is None:
+                return Allocated(CANNOT_ALLOCATE)
+        if elsewhere:
+            return Allocated(NOT_HERE)
+        return Allocated(0, tuple(allocations or ()))
+
+    def _is_reached(self, claim: ResourceClaim, node: Node) -> bool:
+        """Return whether an allocated claim can be used on the node."""
+        allocation = claim.status.allocation
+        if allocation is None:
+            return True
+        if allocation.node_selector is not None and not matches_node(allocation.node_selector, node):
+            return False
+        results = allocation.devices.results or ()
+        if any(each.skip_node_operations for each in results) and NODE_OPERATIONS not in (
+            node.status.declared_features or ()
+        ):
+            return False
+        return not (self._rules.binds_by_conditions and has_failed(claim))
+
+    def unavailable(self, rows: Ints) -> list[int]:
+        """Return the places of claims that are allocated elsewhere, on some rows (``unavailableClaims``)."""
+        nodes = [self._cluster.nodes.nodes[row] for row in rows[self.codes(rows) == NOT_HERE].tolist()]
+        return [
+            place
+            for place, each in enumerate(self._wanted.claims)
+            if any(node is not None and not self._is_reached(each.claim, node) for node in nodes)
+        ]
+
+
+def _stamps(cluster: Cluster) -> tuple[int, ...]:
+    changed = cluster.objects.changed
+    return tuple(changed.get((kind, ""), 0) for kind in (ResourceSlice, DeviceClass, DeviceTaintRule))
+
+
+def has_failed(claim: ResourceClaim) -> bool:
+    """Return whether a device of the claim reports that it cannot be bound (``isClaimReadyForBinding``)."""
+    allocation = claim.status.allocation
+    for result in (allocation.devices.results or ()) if allocation is not None else ():
+        if not result.binding_conditions:
+            continue
+        id_ = (result.driver, result.pool, result.device)
+        of = next((each for each in claim.status.devices or () if (each.driver, each.pool, each.device) == id_), None)
+        conditions = {each.type: each.status for each in (of.conditions or ())} if of is not None else {}
+        if any(conditions.get(each) == "True" for each in result.binding_failure_conditions or ()):
+            return True
+        if any(conditions.get(each) != "True" for each in result.binding_conditions):
+            return False
+    return False
+
+
+def on_node(wanted: ClaimsWanted, row: int, cluster: Cluster) -> tuple[list[ResourceClaim], bool]:
+    """Return the claims on a node, and whether it lacks a resource that no DeviceClass stands for.
+
+    Of extended resources only those are claimed that the node does not have itself (``filterExtendedResources``).
+    """
+    claims = [each.claim for each in wanted.claims if each.entry]
+    if not wanted.extended:
+        return claims, False
+    nodes = cluster.nodes
+    node = nodes.nodes[row]
+    allocatable = (node.status.allocatable or {}) if node is not None else {}
+    if any(name not in allocatable for name in wanted.others):
+        return claims, True
+    columns = {name: nodes.resource(name) for name in wanted.extended}  # a resource that is new adds a column
+    missing = {name: each for name, each in wanted.extended.items() if not nodes.allocatable[row, columns[name]]}
+    special = next(each.claim for each in wanted.claims if not each.entry)
+    if not missing and not claims:
+        return [], False
+    requests = requests_of(wanted.pod, missing)
+    spec = ResourceClaimSpec(devices=DeviceClaim(requests=requests))
+    return [*claims, msgspec.structs.replace(special, spec=spec)], False
+
+
+class DeviceFilter:
+    """The filter of a pod class, and its score where claims have alternatives.
+
+    Args:
+        cluster: its nodes.
+        wanted: the claims of the class.
+        rules: gates.
+    """
+
+    scope = Scope.CLUSTER
+    layout = 0
+    may_fail = True
+
+    def __init__(self, cluster: Cluster, wanted: ClaimsWanted, rules: DynamicResourcesRules) -> None:
+        self._cluster = cluster
+        self.wanted = wanted
+        self._key = (NAME, rules, wanted.key)
+        self._rules = rules
+
+    @property
+    def allocations(self) -> NodeAllocations:
+        """The answers, up to date."""
+        return self._cluster.journal.shared(self._key, lambda: NodeAllocations(self._cluster, self.wanted, self._rules))
+
+    def filter(self, rows: Rows) -> Ints:
+        """0 where the claims are or can be allocated, int64[rows]."""
+        asked = numbers(rows)
+        codes = self.allocations.codes(asked)
+        failed = codes == _FAILED
+        # Each node has an error of its own.
+        return np.where(failed, _FAILED + asked, codes) if failed.any() else codes
+
+    def status(self, code: int) -> Status:
+        """Return the reason.
+
+        Raises:
+            PluginError: if kube-scheduler fails on the node.
+        """
+        if code < _FAILED:
+            return Status(UNRESOLVABLE, (_WORDS[code],))
+        try:
+            self.allocations.tried(code - _FAILED, self.wanted)
+        except AllocationError as error:
+            raise PluginError(f'running "{NAME}" filter plugin: {error}') from None
+        raise AssertionError("it failed before")
+
+    # Counts no pods: devices are taken and given back with claims.
+
+    def concerned(self, since: int = 0) -> Iterable[PodClass]:
+        """No class is counted."""
+        return ()
+
+    def listener(self, pod_class: PodClass) -> Listener | None:
+        """No class is counted."""
+        return None
+
+    def counts_pods_of(self, pod_class: PodClass) -> bool:
+        """No class is counted."""
+        return False
+
+    def on_node(self, row: int) -> None:
+        """`NodeAllocations` reads of nodes itself."""
+
+    def columns(self) -> Sequence[GroupColumn] | None:
+        """Nodes have devices of their own."""
+        return None
+
+
+class DeviceScore:
+    """Points for the alternatives that a node's allocation takes: the first of a request is worth most."""
+
+    scope = Scope.CLUSTER
+
+    def __init__(self, by: DeviceFilter) -> None:
+        self._by = by
+
+    def score(self, rows: Rows, nodes: Ints | None = None) -> Ints:
+        """Raw points, int64[rows]."""
+        allocations = self._by.allocations
+        return np.array(
+            [_points(allocations.of(row), self._by.wanted) for row in numbers(rows).tolist()], dtype=np.int64
+        )
+
+    def normalize(self, raw: Ints, rows: Rows) -> Ints:
+        """Points from 0 to 100, int64[rows]."""
+        return normalize_by_maximum(raw)
+
+
+def _points(allocated: Allocated, wanted: ClaimsWanted) -> int:
+    """``computeScore``."""
+    if not allocated.allocations:
+        return 0
+    new = iter(allocated.allocations)
+    points = 0
+    for each in wanted.claims:
+        allocation = each.claim.status.allocation
+        if allocation is None:
+            allocation = next(new, None)
+        taken = {result.request for result in (allocation.devices.results or ())} if allocation is not None else set()
+        for request in each.claim.spec.devices.requests or ():
+            for place, alternative in enumerate(request.first_available or ()):
+                if f"{request.name}/{alternative.name}" in taken:
+                    points += MOST_ALTERNATIVES - place
+    return points
+
+
+def has_alternatives(wanted: ClaimsWanted) -> bool:
+    """Return whether a request of the claims is a list of alternatives."""
+    return any(request.first_available for each in wanted.claims for request in each.claim.spec.devices.requests or ())

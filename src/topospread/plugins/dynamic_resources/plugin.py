@@ -1,0 +1,217 @@
+"""DynamicResources: devices for a pod's claims and for extended resources that stand for devices.
+
+Pods are judged where the input holds ResourceSlices and the extra ``dra`` is installed, for Kubernetes 1.34 and later.
+Source: plugins/dynamicresources/dynamicresources.go.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Final
+
+from topospread.api.device_claims import ResourceClaim
+from topospread.api.devices import DeviceClass, DeviceTaintRule, ResourceSlice
+from topospread.api.meta import ObjectMeta
+from topospread.api.pod import Pod
+from topospread.cluster import Cluster, PodClass
+from topospread.cluster.objects import ClusterObjects, One, Subject
+from topospread.plugins.cluster_event import (
+    ADD,
+    DELETE,
+    NODE_ALLOCATABLE,
+    NODE_LABEL,
+    POD_CLAIM,
+    UPDATE,
+    ClusterEvent,
+    Registration,
+)
+from topospread.plugins.interface import UNRESOLVABLE, NotJudgedError, PluginError, Prepared, Status
+
+from .claims import (
+    EXTENDED,
+    NAME,
+    WHAT,
+    ClaimMissingError,
+    ClaimsWanted,
+    PodDeviceClaim,
+    claim_reads,
+    class_behind,
+    is_device_resource,
+    pod_device_claims,
+)
+from .rules import DynamicResourcesRules
+
+if TYPE_CHECKING:
+    from .filtering import DeviceFilter
+
+_OLDEST: Final = 34
+
+
+class DynamicResources:
+    """Filter: nodes whose devices the pod's claims can get, or have. Score: the alternatives that they get."""
+
+    name = NAME
+
+    def __init__(self, rules: DynamicResourcesRules | None = None) -> None:
+        self.rules = rules or DynamicResourcesRules()
+
+    def prepare(self, pod_class: PodClass, cluster: Cluster) -> Prepared:
+        """Nothing to say about pods that need no devices; some claims reject the pod as a whole.
+
+        Raises:
+            NotJudgedError: if the pod claims devices, and the input does not say which there are.
+            PluginError: if kube-scheduler fails on the pod.
+        """
+        spec, objects = pod_class.pod.spec, cluster.objects
+        judged = is_judged(objects, self.rules)
+        if spec.resource_claims and not judged:
+            raise NotJudgedError(WHAT, "spec.resourceClaims", "resource claims")
+        extended = self.extended(pod_class, objects) if judged else {}
+        if not spec.resource_claims and not extended:
+            return Prepared()
+        if self.rules.node_allocatable or (self.rules.workload_claims and spec.scheduling_group):
+            raise NotJudgedError(WHAT, "spec.resourceClaims", "resource claims under an alpha feature gate")
+        kinds: list[Subject | One] = [(DeviceClass, ""), (ResourceSlice, ""), (DeviceTaintRule, "")]
+        reads = [*kinds, *claim_reads(pod_class.pod)]
+        try:
+            wanted = self.wanted(pod_class, objects)
+        except ClaimMissingError as error:
+            return Prepared(rejected=Status(UNRESOLVABLE, (str(error),)), reads=reads)
+        if not wanted.claims:
+            return Prepared(reads=reads)
+        problem = self._problem(wanted, objects)
+        if problem:
+            return Prepared(rejected=Status(UNRESOLVABLE, (problem,)), reads=reads)
+        from .filtering import DeviceFilter, DeviceScore, has_alternatives
+
+        found = DeviceFilter(cluster, wanted, self.rules)
+        scores = self.rules.prioritized_list and has_alternatives(wanted)
+        return Prepared(filter=found, score=DeviceScore(found) if scores else None, watcher=found, reads=reads)
+
+    def filter_of(self, pod_class: PodClass, cluster: Cluster) -> DeviceFilter | None:
+        """Return the filter of a class; ``None`` if its pods need no devices, or their claims are missing."""
+        objects = cluster.objects
+        if not is_judged(objects, self.rules):
+            return None
+        from .filtering import DeviceFilter
+
+        try:
+            wanted = self.wanted(pod_class, objects)
+        except ClaimMissingError:
+            return None
+        return DeviceFilter(cluster, wanted, self.rules) if wanted.claims else None
+
+    def extended(self, pod_class: PodClass, objects: ClusterObjects) -> dict[str, DeviceClass]:
+        """Return the resources a pod requests that a DeviceClass stands for."""
+        if not self.rules.extended_resources or not objects.device_classes:
+            return {}
+        classes = list(objects.device_classes.values())
+        found = {
+            name: class_behind(name, classes)
+            for name, amount in pod_class.request.items()
+            if amount and is_device_resource(name)
+        }
+        return {name: each for name, each in found.items() if each is not None}
+
+    def wanted(self, pod_class: PodClass, objects: ClusterObjects) -> ClaimsWanted:
+        """Return the claims of a pod class.
+
+        Raises:
+            ClaimMissingError: if one is missing.
+        """
+        pod, extended = pod_class.pod, self.extended(pod_class, objects)
+        claims = pod_device_claims(pod, objects)
+        if extended:
+            claims.append(_special(pod))
+        others = tuple(
+            name
+            for name, amount in pod_class.request.items()
+            if amount and is_device_resource(name) and name not in extended
+        )
+        return ClaimsWanted(pod, tuple(claims), extended, others)
+
+    def _problem(self, wanted: ClaimsWanted, objects: ClusterObjects) -> str:
+        """Return why the claims cannot be allocated anywhere (``PreFilter``).
+
+        Raises:
+            PluginError: if a request names no class.
+        """
+        for each in wanted.claims:
+            claim = each.claim
+            if claim.status.allocation is not None or not each.entry:
+                continue
+            where = f"resource claim {claim.namespace}/{claim.name}, request"
+            for request in claim.spec.devices.requests or ():
+                alternatives = request.first_available or ()
+                if alternatives and not self.rules.prioritized_list:
+                    return f"{where} {request.name}: has subrequests, but the DRAPrioritizedList feature is disabled"
+                if request.exactly is None and not alternatives:
+                    return f"{where} {request.name}: unknown request type"
+                named = [(request.name, request.exactly)] if request.exactly is not None else []
+                named += [(f"{request.name}/{alternative.name}", alternative) for alternative in alternatives]
+                for name, wants in named:
+                    if not wants.device_class_name:
+                        words = f'running PreFilter plugin "{NAME}": request {name}: unsupported request type'
+                        raise PluginError(words)
+                    if wants.device_class_name not in objects.device_classes:
+                        return f"request {name}: device class {wants.device_class_name} does not exist"
+        return ""
+
+    def lets_in(self, pod: Pod, cluster: Cluster) -> bool:
+        """PreEnqueue: whether all of the pod's claims exist, or are made as soon as the pod has a node."""
+        if not pod.spec.resource_claims or not is_judged(cluster.objects, self.rules):
+            return True
+        try:
+            pod_device_claims(pod, cluster.objects)
+        except ClaimMissingError:
+            return False
+        return True
+
+    def events_to_register(self, cluster: Cluster) -> Sequence[Registration]:
+        """A node with other labels or resources, claims, classes and slices."""
+        return (
+            Registration(ClusterEvent("Node", ADD | NODE_LABEL | NODE_ALLOCATABLE)),
+            Registration(
+                ClusterEvent("ResourceClaim", ADD | UPDATE | DELETE),
+                lambda pod, old, new: self._may_help(pod, old, new, cluster.objects),
+            ),
+            Registration(ClusterEvent("TargetPod", POD_CLAIM), lambda pod, old, new: self.lets_in(new, cluster)),
+            Registration(ClusterEvent("DeviceClass", ADD | UPDATE)),
+            Registration(ClusterEvent("ResourceSlice", ADD | UPDATE)),
+        )
+
+    def _may_help(
+        self, pod: Pod, old: ResourceClaim | None, new: ResourceClaim | None, objects: ClusterObjects
+    ) -> bool:
+        """``isSchedulableAfterClaimChange``."""
+        had = old is not None and old.status.allocation is not None
+        if new is None:
+            return had
+        try:
+            claims = pod_device_claims(pod, objects)
+        except ClaimMissingError:
+            return False
+        if had and new.status.allocation is None:
+            return True
+        key = (new.namespace, new.name)
+        if not any((each.claim.namespace, each.claim.name) == key for each in claims):
+            return False
+        return old is None or old.status != new.status
+
+
+def is_judged(objects: ClusterObjects, rules: DynamicResourcesRules) -> bool:
+    """Return whether it is known which devices there are, and selectors can be evaluated."""
+    if rules.minor < _OLDEST or not (objects.devices_known or objects.resource_slices):
+        return False
+    from .selectors import is_installed
+
+    return is_installed()
+
+
+def _special(pod: Pod) -> PodDeviceClaim:
+    """Return the claim for a pod's extended resources, which has requests once a node is looked at.
+
+    A claim that is left of a binding that failed is not looked for.
+    """
+    metadata = ObjectMeta(name=EXTENDED, namespace=pod.namespace)
+    return PodDeviceClaim(ResourceClaim(metadata=metadata), "", is_new=True)

@@ -1,0 +1,60 @@
+"""The page of `answers.promise_design`."""
+
+from __future__ import annotations
+
+from topospread.answers.promise_design import DesignedWorkload, DesignLine, PromiseDesign
+from topospread.answers.words import counted
+from topospread.render.blocks import Cell, Code, Fact, Page, Part, Section, Span, Table, Verdict
+
+
+def page(answer: PromiseDesign) -> Page:
+    """Return the page: lines and YAML of a single workload, or one row for each of several."""
+    parts: list[Part] = [Verdict(answer.verdict, answer.says)]
+    parts += [Fact("why", each.says) for each in answer.causes[:2]]
+    parts += [Fact("not judged", each.because) for each in answer.unjudged[:2]]
+    if len(answer.workloads) == 1:
+        (one,) = answer.workloads
+        parts += _whole(one)
+    else:
+        rows = tuple(map(_row, answer.workloads))
+        parts.append(Section("", (Table(("WORKLOAD", "", "ADDED"), rows, more="workloads"),)))
+        parts += [Section(f"{each.namespace}/{each.name}", tuple(_whole(each)), wide=True) for each in answer.workloads]
+    if any(each.manifest for each in answer.workloads):
+        parts.append(Fact("next", "--out DIR writes the YAML for kubectl diff --server-side -f DIR"))
+    remarks = (*answer.warnings, *answer.notes)
+    if remarks:
+        parts.append(Section("", tuple(Fact("note", each) for each in remarks), wide=True))
+    return Page(answer.says, tuple(parts))
+
+
+def _whole(one: DesignedWorkload) -> list[Part]:
+    parts: list[Part] = [Fact("wanted", each) for each in one.asked]
+    if one.lines:
+        parts.append(Section("", (Table(("ADDED", "WITHOUT IT"), tuple(map(_line, one.lines)), most=20),)))
+    if one.manifest:
+        # The table has the comments at its head.
+        yaml = "\n".join(line for line in one.manifest.splitlines() if not line.startswith("#"))
+        parts.append(Section("", (Code(yaml, "yaml"),)))
+    title = "Wished, but not kept" if one.verdict == "yes" else f"{counted(one.tried, 'design')} failed"
+    if one.unmet:
+        parts.append(Section(title, tuple(Fact("-", each) for each in one.unmet), wide=one.verdict != "no"))
+    checks = tuple(Fact("-", each) for each in one.checked)
+    return [*parts, Section(f"Checked for each of {counted(one.tried, 'design')}", checks, wide=True)]
+
+
+def _line(each: DesignLine) -> tuple[Cell, ...]:
+    reason, _, _ = each.reason.removeprefix("without it ").partition(": ")
+    return _short(each.line), reason
+
+
+def _short(line: str) -> str:
+    return line.removeprefix("topologySpreadConstraints: ")
+
+
+def _row(one: DesignedWorkload) -> tuple[Cell, ...]:
+    name = Span(f"{one.namespace}/{one.name}", "name")
+    if one.verdict == "no":
+        return name, Span("no design", "bad"), one.unmet[0]
+    added = "; ".join(_short(each.line) for each in one.lines)
+    word = Span("designed", "good") if one.verdict == "yes" else Span("not judged", "unsure")
+    return name, word, added or "nothing has to be added"

@@ -1,0 +1,102 @@
+"""The page of `answers.promise_show`."""
+
+from __future__ import annotations
+
+from topospread.answers.promise_show import PromisedEvent, PromisedWorkload, PromiseShow
+from topospread.answers.words import counted, listed
+from topospread.base import Bounds
+from topospread.render.blocks import Cell, Fact, Page, Part, Section, Span, Table, Verdict
+
+_WHEN = {
+    "zone-loss": "a zone is lost",
+    "node-loss": "a node is lost",
+    "drain": "a node drains",
+    "rollout": "a rollout",
+    "more": "more replicas",
+}
+
+
+def page(answer: PromiseShow) -> Page:
+    """Return the page: the events of a single workload, or one row for each of several."""
+    parts: list[Part] = [Verdict(answer.verdict, answer.says)]
+    parts += [Fact("why", each.says) for each in answer.causes[:2]]
+    parts += [
+        Fact("not judged", f"{each.because} ({listed(each.pods, 2)})" if each.pods else each.because)
+        for each in answer.unjudged[:2]
+    ]
+    if len(answer.workloads) == 1:
+        (one,) = answer.workloads
+        parts.append(Section("; ".join(one.constraints), (_events(one),)))
+        parts += _worst(one)
+    else:
+        rows = tuple(map(_row, answer.workloads))
+        heads = "WORKLOAD", "READY", "ZONE LOSS", "NODE LOSS", "DRAIN", "ROLLOUT", "NEEDS"
+        parts.append(Section("", (Table(heads, rows, may_drop=(6,), more="workloads"),)))
+        parts += [
+            Section(f"{each.namespace}/{each.name}", (_events(each), *_worst(each)), wide=True)
+            for each in answer.workloads
+        ]
+    remarks = (*answer.warnings, *answer.notes)
+    if remarks:
+        parts.append(Section("", tuple(Fact("note", each) for each in remarks), wide=True))
+    return Page(answer.says, tuple(parts))
+
+
+def _events(one: PromisedWorkload) -> Table:
+    rows: list[tuple[Cell, ...]] = []
+    for each in one.events:
+        if each.orders is None:
+            when = f"scaled to {each.of}" if each.when == "scale-down" else _WHEN[each.when]
+            rows.append((when, _leaves(each.leaves, each), each.then, _ground(each)))
+            continue
+        now = "" if each.now is None else f"; now {each.now}"
+        rows.append((_WHEN[each.when], _leaves(each.orders, each), each.then, f"{_known(each.orders)}{now}"))
+        if each.rolled is not None and each.rolled != each.orders:
+            rows.append(("… after a rollout", _leaves(each.rolled, each), "", _known(each.rolled)))
+    return Table(("WHEN", "LEAVES", "AND THEN", "GROUND"), tuple(rows), most=20)
+
+
+def _leaves(bounds: Bounds, each: PromisedEvent) -> str:
+    return f"+{bounds}" if each.when == "more" else f"{bounds} of {each.of}"
+
+
+def _known(bounds: Bounds) -> str:
+    return "proved" if bounds.known else "none"
+
+
+def _ground(each: PromisedEvent) -> str:
+    runs = f"{each.runs} of {each.runs} runs"
+    match each.when:
+        case "drain":
+            return f"played, {counted(each.runs, 'node')}"
+        case "rollout":
+            return f"{'proved; ' if each.ground == 'proved' else ''}{runs}"
+    return runs if each.ground == "drawn" else each.ground
+
+
+def _worst(one: PromisedWorkload) -> list[Part]:
+    """Return the messages about pods that are pending after an event, for ``-o wide``."""
+    told = [each for each in one.events if each.message]
+    facts = tuple(
+        Fact(_WHEN.get(each.when, each.when), f"{f'{each.worst}: ' if each.worst else ''}{each.message}")
+        for each in told
+    )
+    return [Section("kube-scheduler about pods that are pending then", facts, wide=True)] if facts else []
+
+
+def _row(one: PromisedWorkload) -> tuple[Cell, ...]:
+    events = {each.when: each for each in one.events}
+    cells = [_cell(one, events.get(when)) for when in ("zone-loss", "node-loss", "drain", "rollout")]
+    ready = Span(f"{one.ready}/{one.replicas}", "" if one.ready >= one.replicas else "bad")
+    return Span(f"{one.namespace}/{one.name}", "name"), ready, *cells, one.needed
+
+
+def _cell(one: PromisedWorkload, each: PromisedEvent | None) -> Span:
+    """Return the fewest pods, with what goes wrong afterwards."""
+    if each is None:
+        return Span("–" if one.events and not any(part.ground == "none" for part in one.events) else "?", "dim")
+    after = ", pending" if each.pending else ", stuck" if each.missing else ""
+    if each.then.startswith(("does not end", "may not end", "breaks")):
+        after = ", no end" if "end" in each.then else ", budget"
+    role = {"yes": "", "no": "bad", "unknown": "unsure"}[each.leaves.at_least(one.needed)]
+    return Span(f"{each.leaves}{after}", role)  # type: ignore[arg-type]

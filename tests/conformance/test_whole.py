@@ -1,0 +1,39 @@
+"""Cases of claims and steps come to what the whole kube-scheduler makes of them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from conformance.judging.whole import judge_whole
+from conformance.stored import stored
+
+Json = dict[str, Any]
+
+
+@pytest.mark.parametrize("name", ["whole-dra", "whole-dra-spread"])
+def test_pods_and_claims_end_where_kube_scheduler_has_them(name: str) -> None:
+    cases, verdicts = stored(name)
+    assert len(cases) >= 40
+    for case, expected in zip(cases, verdicts, strict=True):
+        found = judge_whole(case)
+        for kind in ("pods", "claims"):
+            items = {*expected.get(kind, {}), *found.get(kind, {})}
+            for item in sorted(items):
+                # Chance decides among equal nodes: then any value that was seen is right.
+                seen = expected.get("varying", {}).get(f"{kind} {item}") or [expected.get(kind, {}).get(item)]
+                assert found.get(kind, {}).get(item) in seen, (case["id"], kind, item)
+
+
+def test_stored_cases_show_what_may_become_of_a_claim() -> None:
+    verdicts = [each for name in ("whole-dra", "whole-dra-spread") for each in stored(name)[1]]
+    claims = [claim for each in verdicts for claim in each.get("claims", {}).values()]
+    devices = [device for claim in claims for device in claim["allocated"] or ()]
+    assert {claim["isAllocated"] for claim in claims} == {True, False}
+    assert {bool(device.get(key)) for device in devices for key in ("share", "consumed")} == {True, False}
+    assert any("/" in device["request"] for device in devices), "an alternative"
+    assert any(len(claim["reservedFor"] or ()) > 1 for claim in claims), "a shared claim"
+    messages = [pod.get("message", "") for each in verdicts for pod in each["pods"].values()]
+    for words in ("cannot allocate all claims", "not available on the node", "CEL runtime error", "claim constraint"):
+        assert any(words in message for message in messages), words

@@ -1,0 +1,181 @@
+"""Devices for claims: which ones, in which order, and why there are none (allocator_testing.go has the same cases)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+import pytest
+
+from tests.unit.plugins.device_builders import GPUS, allocate, allocated, claim, device, devices_of, either, request
+from topospread.api.devices import DeviceClass
+from topospread.plugins.dynamic_resources import DynamicResourcesRules
+from topospread.plugins.dynamic_resources.allocator import AllocationError, InvalidPoolError
+
+ONE, TWO = devices_of("s", device("d0")), devices_of("s", device("d0"), device("d1"))
+BIG = "device.attributes['gpu.example.com'].model == 'big'"
+
+
+def test_the_first_free_device_is_taken() -> None:
+    assert allocate([TWO], claim("c", request())) == ["c r s/d0"]
+    assert allocate([TWO], claim("c", request()), held=[allocated(claim("x"), ("s", "d0"))]) == ["c r s/d1"]
+    assert allocate([ONE], claim("c", request()), held=[allocated(claim("x"), ("s", "d0"))]) is None
+
+
+def test_pools_are_looked_at_by_driver_and_name_and_slices_by_name() -> None:
+    later, first = devices_of("a", device("d0"), pool="q"), devices_of("b", device("d0"), pool="p")
+    assert allocate([later, first], claim("c", request())) == ["c r p/d0"]
+    two = {"counts": {"resourceSliceCount": 2}}
+    slices = [devices_of(name, device(name), pool="p", **two) for name in ("z", "y")]
+    assert allocate(slices, claim("c", request(count=2))) == ["c r p/y", "c r p/z"]
+
+
+def test_an_earlier_choice_is_taken_back_where_a_later_request_needs_the_device() -> None:
+    slices = [devices_of("s", device("d0", attributes={"model": "big"}), device("d1", attributes={"model": "small"}))]
+    assert allocate(slices, claim("c", request("any"), request("big", selectors=[BIG]))) == ["c any s/d1", "c big s/d0"]
+    assert allocate(slices, claim("a", request()), claim("b", request(selectors=[BIG]))) == ["a r s/d1", "b r s/d0"]
+
+
+def test_the_first_alternative_that_can_be_had_is_taken() -> None:
+    wanted = either("r", request("two", count=2), request("one"))
+    assert allocate([TWO], claim("c", wanted)) == ["c r/two s/d0", "c r/two s/d1"]
+    assert allocate([ONE], claim("c", wanted)) == ["c r/one s/d0"]
+
+
+def test_all_devices_of_a_class_are_all_or_none() -> None:
+    every = request(allocationMode="All")
+    assert allocate([TWO], claim("c", every)) == ["c r s/d0", "c r s/d1"]
+    assert allocate([TWO], claim("c", every), held=[allocated(claim("x"), ("s", "d1"))]) is None
+    assert allocate([], claim("c", every)) is None
+
+
+@pytest.mark.parametrize(
+    ("constraint", "expected"),
+    [
+        ({"matchAttribute": "gpu.example.com/numa"}, ["c r s/d0", "c r s/d2"]),
+        ({"distinctAttribute": "gpu.example.com/numa"}, ["c r s/d0", "c r s/d1"]),
+        ({"matchAttribute": "gpu.example.com/none"}, None),
+        ({"matchAttribute": "other.example.com/numa"}, None),
+    ],
+)
+def test_devices_share_an_attribute_or_differ_in_it(constraint: dict[str, str], expected: list[str] | None) -> None:
+    slices = [devices_of("s", *(device(f"d{i}", attributes={"numa": i % 2}) for i in range(3)))]
+    assert allocate(slices, claim("c", request(count=2), constraints=[constraint])) == expected
+
+
+def test_a_constraint_that_keeps_one_of_all_devices_out_is_an_error() -> None:
+    slices = [devices_of("s", *(device(f"d{i}", attributes={"numa": i}) for i in range(2)))]
+    wanted = claim("c", request(allocationMode="All"), constraints=[{"matchAttribute": "gpu.example.com/numa"}])
+    words = r"claim default/c, request r: cannot add device gpu\.example\.com/s/d1 because a claim constraint"
+    with pytest.raises(AllocationError, match=words):
+        allocate(slices, wanted)
+
+
+def test_a_taint_needs_a_toleration() -> None:
+    sick = devices_of("s", device("d0", taints=[{"key": "sick", "value": "y", "effect": "NoSchedule"}]))
+    assert allocate([sick], claim("c", request())) is None
+    for toleration in ({"key": "sick", "operator": "Exists"}, {"key": "sick", "value": "y"}, {"operator": "Exists"}):
+        assert allocate([sick], claim("c", request(tolerations=[toleration]))) == ["c r s/d0"]
+    assert allocate([sick], claim("c", request(tolerations=[{"key": "sick", "value": "n"}]))) is None
+    harmless = devices_of("s", device("d0", taints=[{"key": "sick", "effect": "None"}]))
+    assert allocate([harmless], claim("c", request())) == ["c r s/d0"]
+
+
+def test_admin_access_takes_a_device_that_is_in_use() -> None:
+    held = [allocated(claim("x"), ("s", "d0"))]
+    assert allocate([ONE], claim("c", request(adminAccess=True)), held=held) == ["c r s/d0"]
+    assert allocate([ONE], claim("c", request("a", adminAccess=True), request("b", adminAccess=True))) is None
+
+
+def partitions(*amounts: str) -> list[Any]:
+    counts = {"counts": {"resourceSliceCount": 2}}
+    shared = [{"name": "cs", "counters": {"mem": {"value": "30Gi"}}}]
+    consumed = [[{"counterSet": "cs", "counters": {"mem": {"value": amount}}}] for amount in amounts]
+    parts = [device(f"d{i}", consumesCounters=each) for i, each in enumerate(consumed)]
+    return [devices_of("c", pool="p", sharedCounters=shared, **counts), devices_of("s", *parts, pool="p", **counts)]
+
+
+def test_counters_of_a_pool_are_shared() -> None:
+    assert allocate(partitions("20Gi", "20Gi", "10Gi"), claim("c", request(count=2))) == ["c r p/d0", "c r p/d2"]
+    assert allocate(partitions("20Gi", "20Gi"), claim("c", request(count=2))) is None
+    held = [allocated(claim("x"), ("p", "d0"))]
+    assert allocate(partitions("20Gi", "20Gi", "10Gi"), claim("c", request()), held=held) == ["c r p/d2"]
+
+
+def test_a_pool_that_lacks_a_counter_is_not_valid() -> None:
+    (_, slices) = partitions("20Gi")
+    slices.spec.pool.resource_slice_count = 1
+    with pytest.raises(InvalidPoolError):
+        allocate([slices], claim("c", request()))
+
+
+def test_a_pool_that_lacks_slices_is_passed_over() -> None:
+    partial = devices_of("s", device("d0"), counts={"resourceSliceCount": 2})
+    assert allocate([partial], claim("c", request())) is None
+    with pytest.raises(AllocationError, match=r"resource pool gpu\.example\.com/s is currently being updated"):
+        allocate([partial], claim("c", request(allocationMode="All")))
+
+
+def test_an_older_generation_is_passed_over() -> None:
+    old = devices_of("old", device("d0"), pool="p")
+    new = devices_of("new", device("d1"), pool="p", counts={"generation": 2})
+    assert allocate([old, new], claim("c", request())) == ["c r p/d1"]
+
+
+def test_a_node_reaches_slices_by_name_labels_or_device() -> None:
+    def selecting(zone: str) -> dict[str, Any]:
+        each = {"key": "zone", "operator": "In", "values": [zone]}
+        return {"nodeSelectorTerms": [{"matchExpressions": [each]}]}
+
+    assert allocate([devices_of("s", device("d"), nodeName="n1")], claim("c", request())) is None
+    assert allocate([devices_of("s", device("d"), allNodes=True)], claim("c", request())) == ["c r s/d"]
+    assert allocate([devices_of("s", device("d"), nodeSelector=selecting("a"))], claim("c", request())) == ["c r s/d"]
+    assert allocate([devices_of("s", device("d"), nodeSelector=selecting("b"))], claim("c", request())) is None
+    each = devices_of("s", device("d", nodeName="n1"), device("e", nodeName="n0"), perDeviceNodeSelection=True)
+    assert allocate([each], claim("c", request())) == ["c r s/e"]
+
+
+SHARED = {"allowMultipleAllocations": True, "capacity": {"memory": "40Gi"}}
+
+
+def test_shares_consume_a_devices_capacity() -> None:
+    slices = [devices_of("s", device("d0", **SHARED))]
+    wanted = request(count=1, capacity={"requests": {"memory": "15Gi"}})
+    claims = [claim(f"c{i}", wanted) for i in range(3)]
+    assert allocate(slices, *claims[:2]) == ["c0 r s/d0", "c1 r s/d0"]
+    assert allocate(slices, *claims) is None
+    assert allocate(slices, claim("all", request()), claim("c", wanted)) is None, "a share takes all by default"
+
+
+def test_capacity_is_not_requested_while_its_gate_is_off() -> None:
+    rules = DynamicResourcesRules(consumable_capacity=False)
+    wanted = request(capacity={"requests": {"memory": "15Gi"}})
+    with pytest.raises(
+        AllocationError, match="has capacity requests, but the DRAConsumableCapacity feature is disabled"
+    ):
+        allocate([ONE], claim("c", wanted), rules=rules)
+
+
+def test_a_claim_holds_32_devices_at_most() -> None:
+    many = devices_of("s", *(device(f"d{i:02}") for i in range(40)))
+    assert len(allocate([many], claim("c", request(count=32))) or ()) == 32
+    with pytest.raises(AllocationError, match="adding 33 devices exceeds the claim limit of 32, with 0 already"):
+        allocate([many], claim("c", request(count=33)))
+    # An alternative that is small enough is taken.
+    wanted = claim("c", request("a", count=30), either("b", request("x", count=3), request("y", count=2)))
+    assert len(allocate([many], wanted) or ()) == 32
+
+
+def test_a_selector_that_fails_is_an_error_of_the_class_or_claim() -> None:
+    bad = "device.attributes['gpu.example.com'].nosuch == 'x'"
+    picky = msgspec.convert(
+        {"metadata": {"name": "gpu"}, "spec": {"selectors": [{"cel": {"expression": bad}}]}}, DeviceClass
+    )
+    words = (
+        r"^class gpu: selector #0 on device gpu\.example\.com/s/d0: CEL runtime error: no such key: nosuch\. consider"
+    )
+    with pytest.raises(AllocationError, match=words):
+        allocate([ONE], claim("c", request()), classes=[picky])
+    with pytest.raises(AllocationError, match=r"^claim default/c: selector #0 on device"):
+        allocate([ONE], claim("c", request(selectors=[bad])))
+    assert allocate([ONE], claim("c", request(selectors=["false", bad])), classes=[GPUS]) is None, "not looked at"

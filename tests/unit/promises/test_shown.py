@@ -1,0 +1,109 @@
+"""What events leave of a workload: bounds that filters force, and what drills show afterwards."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from tests.unit.drills.builders import ZONE, budget, inventory, nodes, rolling, spread, workload
+from topospread.answers.promise_show import PromisedEvent, PromiseShow, promise_show
+from topospread.base import Bounds
+from topospread.errors import UsageError
+
+Json = dict[str, Any]
+THREE = nodes("a", "a", "b", "b", "c", "c")
+BY_REVISION = {"matchLabelKeys": ["pod-template-hash"]}
+
+
+def of(*objects: Json, **options: Any) -> PromiseShow:
+    return promise_show(inventory(*objects), ["deploy/web"], **options)
+
+
+def event(found: PromiseShow, when: str) -> PromisedEvent:
+    return next(each for each in found.workloads[0].events if each.when == when)
+
+
+def web(*constraints: Json, replicas: int = 6, **more: Any) -> Json:
+    return workload("Deployment", "web", replicas, {"topologySpreadConstraints": list(constraints)}, **more)
+
+
+def test_a_zones_loss_leaves_what_filters_force_and_a_rollout_may_leave_fewer() -> None:
+    found = event(of(*THREE, web(spread(), strategy=rolling(2, 1))), "zone-loss")
+    assert (found.orders, found.rolled) == (Bounds.exactly(4), Bounds.exactly(3))
+    assert (found.leaves, found.ground) == (Bounds.exactly(3), "proved")
+    alone = event(of(*THREE, web(spread(**BY_REVISION))), "zone-loss")
+    assert (alone.leaves, alone.rolled) == (Bounds.exactly(4), None)
+
+
+def test_a_loose_constraint_promises_less_although_scores_spread_the_pods() -> None:
+    assert event(of(*THREE, web(spread(5, **BY_REVISION))), "zone-loss").leaves == Bounds.exactly(1)
+
+
+def test_a_lost_zone_that_still_counts_leaves_pods_pending_and_one_that_is_left_out_does_not() -> None:
+    counts = event(of(*THREE, web(spread())), "zone-loss")
+    assert (counts.pending, counts.then) == (2, "2 stay pending")
+    assert "didn't match pod topology spread constraints" in counts.message
+    assert event(of(*THREE, web(spread(nodeTaintsPolicy="Honor"))), "zone-loss").then == "all ready again"
+
+
+def test_without_a_hard_constraint_a_single_loss_can_take_everything() -> None:
+    for constraints in ((), (spread(whenUnsatisfiable="ScheduleAnyway"),)):
+        found = of(*THREE, web(*constraints))
+        assert (found.verdict, event(found, "zone-loss").leaves) == ("no", Bounds.exactly(0))
+        assert "no hard constraint over topology.kubernetes.io/zone" in found.causes[0].says
+
+
+def test_a_rollout_keeps_what_its_strategy_says_and_may_end_skewed() -> None:
+    plain = event(of(*THREE, web(spread(), strategy=rolling(1, 1))), "rollout")
+    assert (plain.leaves, plain.skew, plain.runs) == (Bounds.exactly(5), 2, 8)
+    assert event(of(*THREE, web(spread(**BY_REVISION), strategy=rolling(1, 1))), "rollout").skew == 0
+
+
+def test_a_budget_that_lets_nothing_go_holds_a_drain_up() -> None:
+    held = event(of(*THREE, web(spread()), budget(maxUnavailable=0)), "drain")
+    assert held.then == "does not end: 1 may not be evicted"
+    assert event(of(*THREE, web(spread())), "drain").then == "all ready again"
+
+
+def test_the_domains_that_are_drilled_are_counted() -> None:
+    assert event(of(*THREE, web(spread())), "drain").runs == 6
+    assert event(of(*THREE, web(spread()), most=2), "drain").runs == 2
+
+
+def test_a_stateful_set_of_odd_size_needs_its_quorum() -> None:
+    db = workload("StatefulSet", "db", 3, {"topologySpreadConstraints": []})
+    db["spec"]["template"]["spec"]["topologySpreadConstraints"] = [
+        {"topologyKey": ZONE, "maxSkew": 1, "whenUnsatisfiable": "DoNotSchedule"}
+        | {"labelSelector": {"matchLabels": {"app": "db"}}}
+    ]
+    (kept,) = promise_show(inventory(*THREE, db)).workloads
+    assert (kept.needed, kept.verdict) == (2, "yes")
+    (broken,) = promise_show(inventory(*nodes("a", "b"), db)).workloads
+    assert (broken.needed, broken.verdict) == (2, "no")
+
+
+def test_pods_that_are_not_judged_give_bounds() -> None:
+    """The claim's allocation may leave them no node: a loss leaves from none to what judged filters allow."""
+    claiming = web(spread(), replicas=3)
+    spec = claiming["spec"]["template"]["spec"]
+    spec["resourceClaims"] = [{"name": "gpu", "resourceClaimTemplateName": "gpu"}]
+    found = of(*THREE, claiming)
+    assert (found.verdict, event(found, "zone-loss").leaves) == ("unknown", Bounds(least=0, most=2))
+    assert {each.when for each in found.workloads[0].events} == {"zone-loss", "node-loss"}
+    assert [each.what for each in found.unjudged] == ["resourceClaims"]
+    assert "0–2 of 3" in found.text()
+
+
+def test_several_workloads_are_a_row_each() -> None:
+    found = promise_show(inventory(*THREE, web(spread()), workload("ReplicaSet", "other", 2)))
+    assert found.says == "a single loss can take everything of 1 of 2 workloads"
+    rows = [line.split()[:2] for line in found.text().splitlines() if line.startswith("shop/")]
+    assert sorted(rows) == [["shop/other", "0/2"], ["shop/web", "0/6"]]
+
+
+def test_what_cannot_be_shown_is_refused() -> None:
+    with pytest.raises(UsageError, match="not a DaemonSet"):
+        promise_show(inventory(*THREE, workload("DaemonSet", "agent")), ["ds/agent"])
+    with pytest.raises(UsageError, match="there is no Deployment none"):
+        promise_show(inventory(*THREE, web()), ["deploy/none"])
