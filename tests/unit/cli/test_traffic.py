@@ -68,8 +68,8 @@ def test_a_drill_tells_it_after_each_step() -> None:
     assert [round(each["api"]["crossing"], 2) if each else None for each in told] == [0.67, 0.5, None]
     assert [zone["clients"] for zone in told[1]["api"]["zones"]] == [0.5, 0.5], "a zone that is down asks nothing"
     text = run(*words).stdout
-    assert "1 fail            50%       10.00    0%               3" in text
-    assert "deploy/api=0" in text
+    assert "after 1    50%       10.00    0%               3" in text
+    assert "after 2" in text
     assert max(map(len, text.splitlines())) <= 80
     plain = json.loads(run("drill", "-f", SHOP, *SIX, "--wait", "1s", "-o", "json").stdout)
     assert plain["steps"][0]["traffic"] is None

@@ -10,7 +10,7 @@ from topospread.render.blocks import Bar, Cell, Fact, Page, Part, Section, Span,
 
 from .pending import fix_facts, pending_sections, unjudged_facts, why_facts
 from .pools import pool_table
-from .spread_table import Row, constraint_sections, matrix, matrix_key, said_of
+from .spread_table import Row, constraint_sections, matrix, matrix_key
 from .traffic import traffic_steps
 
 _NAMES = 3
@@ -43,7 +43,9 @@ def page(answer: DrillResult) -> Page:
     if answer.pools:
         parts.append(Section("", (pool_table(answer.pools),)))
     moved = [
-        (_name(number, step), step.traffic) for number, step in enumerate(answer.steps) if step.traffic is not None
+        (f"after {number}" if number else "beginning", step.traffic)
+        for number, step in enumerate(answer.steps)
+        if step.traffic is not None
     ]
     if moved:
         parts.append(traffic_steps([(name, traffic) for name, traffic in moved if traffic is not None]))
@@ -96,9 +98,8 @@ def _workloads(answer: DrillResult) -> Iterator[Row]:
             f"{min(each.fewest for each in states)}/{last.replicas}",
             Span(end, "bad" if last.pending else ""),
         )
-        hard = [each for each in last.spread if each.origin != "system" or each.only_domain]
-        key = matrix_key([last.spread])
-        yield f"{last.namespace}/{last.name}", last.spread, counts, said_of(last.kind, hard, key)
+        held = next((each.only_domain for each in last.spread if each.only_domain), "")
+        yield f"{last.namespace}/{last.name}", last.spread, counts, f"all in {held}" if held else ""
 
 
 def _facts(answer: DrillResult) -> Iterator[Fact]:
