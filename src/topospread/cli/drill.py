@@ -42,48 +42,24 @@ if TYPE_CHECKING:
     from topospread.workloads.control_plane import ControlPlane
 
 HELP = """\
-Let things happen to a cluster, one after the other, and show what comes of each: nodes fail and return, are cordoned
-and drained, workloads are scaled, manifests applied.
+Let things happen to a cluster, one after the other: nodes fail, return and drain, workloads scale and roll out. After
+each step the cluster settles.
 
-PATHs are as for simulate; without, the cluster is read that kubectl points at.
-Steps are options, carried out in the order in which they are given. After each the cluster
-settles: the node lifecycle controller taints silent nodes, pods are evicted when they tolerate that no longer,
-controllers create pods anew, and kube-scheduler's queue places them. A step that --wait follows is given that much
-time instead.
-
-Nodes are meant by a label, or by node=NAME; zone=, region= and pool= stand for the usual labels.
-
-The first line says whether the steps end without harm that did not exist at the beginning: pods newly pending, a
-broken budget, a stuck rollout, pods that a drain left. The page shows workloads before, at worst and at the end, and
-what happened when. The exit code is 1 for harm, and 4 if that depends on pods that topospread cannot judge.
-With --traffic it says what of each Service's traffic crosses zones after each step. With --save the cluster is written
-as the steps leave it, for other commands to begin with.
-
-With --each every zone or node fails, or every Deployment is rolled out, each from the same beginning; the worst come
-first. The exit code is 1 when one does not hold.
-
-With --shard 2/8 only the third of eight parts of these is played; --merge puts what the parts wrote (-o json) together,
-to the same result. With --dask the workers of a Dask cluster share them.
-
-With --check the PATHs are files of drills (kind: Drill), or folders with them: steps, and what is expected to come of
-them. The exit code is 1 when a drill falls short of that. They are shared out on processes, with --shard and with
---dask, alike.
+NODES is KEY=VALUE, node=NAME, zone=, region= or pool=. The verdict is against the beginning: pods that were pending
+before do not count.
 
 \b
 Examples:
-  topospread drill --fail zone=eu-west-1a
-  topospread drill --on cluster.json.gz --fail zone=eu-west-1a --recover zone=eu-west-1a
-  topospread drill --on cluster.json.gz --fail node=node-7 --wait 2m --recover node=node-7
-  topospread drill --on cluster.json.gz --drain node=node-3 --uncordon node=node-3
-  topospread drill -f app.yaml --on zones=3,nodes=9 --scale deploy/web=30 --scale deploy/web=10
-  topospread drill --on cluster.json.gz --add-nodes 3 --like node-1 --zone eu-west-1b --apply new.yaml
-  topospread drill --on cluster.json.gz --fail zone=eu-west-1a --recover zone=eu-west-1a --save after.json.gz
-  topospread drill --on cluster.json.gz --fail zone=eu-west-1a --traffic --price 0.01
+  topospread drill --fail zone=eu-west-1a --recover zone=eu-west-1a
+  topospread drill --on cluster.json.gz --drain node=node-3
   topospread drill --on cluster.json.gz --each zone
   topospread drill --check -f drills/ -o junit
 """
 
-_NODES = "KEY=VALUE|node=NAME"
+_NODES = "NODES"
+_NODE_STEPS = "Steps on nodes."
+_SHARING = "Share --each and --check out."
+_ADDING = "Add nodes like a node, in a zone."
 _STEPS = (
     "fail",
     "recover",
@@ -118,32 +94,30 @@ def _step(name: str, metavar: str, text: str) -> Callable[[Any], Any]:
     return click.option(f"--{name}", multiple=True, metavar=metavar, help=text)
 
 
-@click.command(cls=_InOrder, help=HELP)
+@click.command(cls=_InOrder, help=HELP, own=("--scale", "--autoscale"))
 @input_options
 @access_options
-@_step("fail", _NODES, "Nodes fall silent: their kubelets tell nothing any more.")
-@_step("recover", _NODES, "Silent nodes are back.")
-@_step("cordon", _NODES, "Nodes take no new pods.")
-@_step("uncordon", _NODES, "Nodes take new pods again.")
-@_step("drain", _NODES, "Drain nodes as kubectl does, respecting disruption budgets.")
-@_step("scale", "[NS/]KIND/NAME=N", "Scale a workload.")
-@_step("scale-down", "[NS/]KIND/NAME=N", "The same to fewer: its controller chooses who goes.")
-@_step("autoscale", "[NS/]hpa/NAME", "Let an autoscaler go from minReplicas to maxReplicas.")
-@_step("rollout", "[NS/]KIND/NAME[=FILE]", "Roll a workload out anew, or with manifests.")
-@_step("wait", "DURATION", "Give the step before only so much time, or let time pass.")
-@_step("add-nodes", "N", "Add nodes …")
-@_step("like", "NODE", "… like this one,")
-@_step("zone", "ZONE", "… in this zone.")
+@_step("fail", _NODES, _NODE_STEPS)
+@_step("recover", _NODES, _NODE_STEPS)
+@_step("cordon", _NODES, _NODE_STEPS)
+@_step("uncordon", _NODES, _NODE_STEPS)
+@_step("drain", _NODES, _NODE_STEPS)
+@_step("scale", "KIND/NAME=N", "Scale a workload; to fewer.")
+@_step("scale-down", "KIND/NAME=N", "Scale a workload; to fewer.")
+@_step("autoscale", "hpa/NAME", "Let an autoscaler go from its minimum to maximum.")
+@_step("rollout", "KIND/NAME[=FILE]", "Roll out again, or with manifests.")
+@_step("wait", "DURATION", "Time for the step before, or time that passes.")
+@_step("add-nodes", "N", _ADDING)
+@_step("like", "NODE", _ADDING)
+@_step("zone", "ZONE", _ADDING)
 @click.option("--apply", multiple=True, metavar="FILE", type=PATH, help="Apply manifests.")
-@click.option("--check", is_flag=True, help="Play the drills that the PATHs hold, and say what falls short.")
+@click.option("--check", is_flag=True, help="Run the drill files of -f; say what falls short.")
 @click.option("--each", type=click.Choice(["zone", "node", "deploy"]), help="Fail each zone or node, or roll each out.")
-@click.option("--workers", type=click.IntRange(min=1), metavar="N", help="Processes of --each, --check (one a core).")
-@click.option("--shard", metavar="INDEX/NUMBER", help="Play only this part of --each or --check, from 0 (0/4).")
-@click.option("--merge", is_flag=True, help="Put parts together: the PATHs are what --shard -o json wrote.")
-@click.option("--dask", metavar="ADDRESS", help="Play --each or --check on a Dask cluster (tcp://HOST:PORT).")
-@click.option(
-    "--runs", type=click.IntRange(min=1), metavar="N", help="Draw what is drawn N times (rollouts: 8); show ranges."
-)
+@click.option("--workers", type=click.IntRange(min=1), metavar="N", help=_SHARING)
+@click.option("--shard", metavar="INDEX/NUMBER", help=_SHARING)
+@click.option("--merge", is_flag=True, help="Put the parts that --shard -o json wrote together.")
+@click.option("--dask", metavar="ADDRESS", help=_SHARING)
+@click.option("--runs", type=click.IntRange(min=1), metavar="N", help="Draw N times (rollouts: 8), and show ranges.")
 @POOLS
 @traffic_options
 @page_options

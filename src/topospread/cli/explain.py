@@ -9,13 +9,13 @@ from topospread.errors import UsageError
 
 from .inputs import COLOUR
 from .terminal import layout, show, width, written
-from .usage import Explained
+from .usage import EXITS_WORKED, Explained, option_rows, shared_options
 
 HELP = """\
 Explain a field of topologySpreadConstraints or a rule of lint, without a cluster. Of a pod `topospread why` says why it
 waits.
 
-NAME is a field, a rule, or one of fields, rules and clusters.
+NAME is a field, a rule, or one of fields, rules, options and clusters.
 
 \b
 Examples:
@@ -23,6 +23,7 @@ Examples:
   topospread explain topologySpreadConstraints.minDomains
   topospread explain rules
   topospread explain selector-not-own
+  topospread explain options
   topospread explain clusters
 """
 
@@ -32,11 +33,11 @@ def _names_from(context: click.Context, parameter: click.Parameter, incomplete: 
     from topospread.api.fields import paths
     from topospread.linting.rules import BY_ID
 
-    names = ("fields", "rules", "clusters", *paths(), *BY_ID)
+    names = ("fields", "rules", "options", "clusters", *paths(), *BY_ID)
     return [CompletionItem(each) for each in names if each.startswith(incomplete)]
 
 
-@click.command(cls=Explained, help=HELP)
+@click.command(cls=Explained, help=HELP, exits=EXITS_WORKED)
 @click.argument("name", required=False, default="", shell_complete=_names_from)
 @click.option("-o", "--output", type=click.Choice(["text", "json", "name"]), default="text", help="Form of the rules.")
 @click.option("--color", type=COLOUR, default="auto", help="Colours: on a terminal, always or never.")
@@ -50,6 +51,12 @@ def explain(name: str, output: str, color: str) -> int:
         raise UsageError(f"-o {output} is for: topospread explain rules")
     if name == "rules":
         _rules(output, color)
+    elif name == "options":
+        root = click.get_current_context().find_root()
+        assert isinstance(root.command, click.Group)
+        click.echo("Options of several commands. COMMAND --help has those of one.")
+        for heading, options in shared_options(root.command, root).items():
+            click.echo("\n".join(["", heading, *option_rows(options)]))
     elif name == "clusters":
         from topospread.sources.made_up import GRAMMAR
 

@@ -13,7 +13,7 @@ from topospread.errors import UsageError
 from topospread.text import escape_control_characters
 
 from .drill_many import INTERRUPTED
-from .inputs import PATH, input_options, read_configuration, read_control_plane, read_inventory
+from .inputs import PATH, input_options, parted_gates, read_configuration, read_control_plane, read_inventory
 from .live_options import access_options
 from .output import check_outputs, output_options, write_answer
 from .targets import target_argument
@@ -26,9 +26,8 @@ if TYPE_CHECKING:
 HELP = """\
 Check promises of workloads: proved for every order of pods, or broken by an order that is shown.
 
-A promise rests on filters alone: kube-scheduler may create pods in any order, and choose any feasible node. What a
-workload has now and, for a Deployment, every course of a rollout are checked as well. Without --want: no single zone
-or node takes all pods of a workload, or the quorum of a StatefulSet.
+Without --want: the annotation topospread.dev/promise of workloads and the promises of the settings; if there are none,
+no single zone or node takes all pods of a workload, or the quorum of a StatefulSet.
 
 \b
 Promises:
@@ -40,9 +39,8 @@ Promises:
 
 \b
 Examples:
-  topospread promise check -f app.yaml --on zones=3,nodes=6 --want "zone-loss>=66% never-waits"
-  topospread promise check deploy/web -f app.yaml --on cluster.json.gz --want "skew<=2" -o json
-  topospread promise check -f app.yaml --on zones=2,nodes=4 --want never-waits --save-drill order.yaml
+  topospread promise check -f app.yaml --on zones=3,nodes=6 --want never-waits
+  topospread promise check deploy/web --on cluster.json.gz --want "skew<=2"
 """
 
 
@@ -82,6 +80,7 @@ def check(**given: Any) -> int:
         states=given["states"],
         seconds=given["seconds"],
         sources=_sources(given),
+        declared=topospread.find_settings().promises,
     )
     try:
         found = asked()
@@ -116,9 +115,9 @@ def _gates(given: dict[str, Any]) -> dict[str, object]:
     """Feature gates, as a drill's file says them."""
     from topospread.config.gates import parse_gates
 
-    options = ("feature", "apiserver_feature", "scheduler_feature")
-    names = {"feature": "featureGates"} | {each: each.replace("_feature", "FeatureGates") for each in options[1:]}
-    return {names[each]: parse_gates(given[f"{each}_gates"]) for each in options if given[f"{each}_gates"]}
+    names = {"": "featureGates", "apiserver": "apiserverFeatureGates", "scheduler": "schedulerFeatureGates"}
+    parts = parted_gates(given["feature_gates"], *names)
+    return {name: parse_gates(part) for name, part in zip(names.values(), parts, strict=True) if part}
 
 
 def _reading(given: dict[str, Any], folder: str) -> dict[str, object]:
@@ -129,8 +128,8 @@ def _reading(given: dict[str, Any], folder: str) -> dict[str, object]:
         "release": given["helm_release"],
     }
     told = {name: value for name, value in helm.items() if value}
-    flags = {"raw": "raw", "withHooks": "with_hooks", "strict": "strict"}
-    return ({"helm": told} if told else {}) | {name: True for name, option in flags.items() if given[option]}
+    flags = {"raw": given["render"] == "never", "withHooks": given["with_hooks"], "strict": given["strict"]}
+    return ({"helm": told} if told else {}) | {name: True for name, is_set in flags.items() if is_set}
 
 
 def _write_drill(found: PromiseCheck, path: str | None) -> None:

@@ -10,6 +10,7 @@ import pytest
 from click.testing import CliRunner
 
 from tests.unit.drills.builders import inventory, node, spread
+from topospread.answers.why_history import history_answer
 from topospread.cli.main import topospread as command
 from topospread.errors import InputError, UsageError
 from topospread.incidents import Incident
@@ -65,8 +66,8 @@ def test_real_events_say_who_was_refused_by_which_sums_and_what_began_it() -> No
     assert each.agrees
     assert each.cause is not None
     assert (each.cause.what, each.cause.node, each.placed_on) == ("cordoned", "c1", "c1")
-    sums = found.to_dict()["refusals"][0]["sums"]
-    assert [(one["domain"], one["exceeds"]) for one in sums] == [("a", True), ("b", True), ("c", False)]
+    (told,) = history_answer(found).refusals
+    assert [(one.domain, one.exceeds) for one in told.sums] == [("a", True), ("b", True), ("c", False)]
 
 
 @pytest.mark.parametrize(

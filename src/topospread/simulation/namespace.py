@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import msgspec
 
 from topospread.errors import UsageError
 
-if TYPE_CHECKING:
-    from topospread.simulation import Simulation
+from .result import Simulation
 
 
 def in_namespace(simulation: Simulation, namespace: str) -> Simulation:
