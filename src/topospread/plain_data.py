@@ -14,7 +14,6 @@ _FORMS = {
     "EachDrill": ("drill_each", "each_json"),
     "DrillCheck": ("drill_check", "check_json"),
     "Drill": ("drill_json", "drill_json"),
-    "SpreadStatus": ("status_json", "status_json"),
 }
 """Class → the module of `report` and its function."""
 _ANSWERS = {

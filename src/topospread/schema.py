@@ -26,6 +26,7 @@ ANSWERS: dict[str, str] = {
     "PromiseCheck": "topospread.answers.promise_check",
     "PromiseDesign": "topospread.answers.promise_design",
     "PromiseShow": "topospread.answers.promise_show",
+    "Status": "topospread.answers.status",
     "Why": "topospread.answers.why",
     "WhyHistory": "topospread.answers.why_history",
 }

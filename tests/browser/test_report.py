@@ -18,7 +18,7 @@ EVIL = "</script><img src=x onerror=alert(1)>"
 NAMES = ("storefront", "checkout", "orders-db", "node-a1", "eu-west", "shop")
 
 
-BY_OUTPUT = ("simulate", "why")
+BY_OUTPUT = ("simulate", "status", "why")
 """Commands whose page is a format of -o."""
 
 

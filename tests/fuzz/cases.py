@@ -440,9 +440,9 @@ _COMMANDS: dict[str, tuple[Callable[[random.Random], list[str]], tuple[Option, .
             *_COLOUR,
             lambda draw: ["-l", draw.choice(("app=web", "a in (b)", _word(draw)))],
             lambda draw: ["--key", draw.choice(("topology.kubernetes.io/zone", _word(draw)))],
-            lambda draw: ["--check"],
+            lambda draw: ["--exit-zero"],
         ),
-        _output("table", "wide", "summary", "json", "yaml"),
+        _output("text", "wide", "json", "yaml", "md", "html=page.html"),
     ),
     "drill": (
         lambda draw: ["-f", "MANIFESTS", *draw.choice(_STEPS)(draw)],

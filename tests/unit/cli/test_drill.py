@@ -174,7 +174,7 @@ def test_what_a_drill_leaves_is_saved_and_mended_by_what_follows(tmp_path: Path)
     assert moves
     assert all(f"{each['namespace']}/{each['name']} on {each['node']}" in foretold for each in moves)
     status = subprocess.run([*rest, "status", "-f", str(after)], capture_output=True, text=True, check=False)
-    assert f"topospread rebalance -f {after} mends" in " ".join(status.stdout.split()).replace("- ", "-")
+    assert f"fix: topospread rebalance -f {after}\n" in status.stdout
 
 
 def test_ctrl_c_while_evictions_are_looked_for_shows_the_drill() -> None:

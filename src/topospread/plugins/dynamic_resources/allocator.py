@@ -369,7 +369,7 @@ class _Search:
         is_held = shared and self._is_shared(device_id)
         fits = is_held or not device.device.consumes_counters or self._partitions.draw(device, undo)
         if fits and rules.device_taints:
-            fits = not _is_repelled(device.taints, request.request.tolerations or ())
+            fits = not is_repelled(device.taints, request.request.tolerations or ())
         if not (fits and self._constrained(index, request, device, undo)):
             take_back()
             if fits and must:
@@ -466,7 +466,7 @@ class _Search:
         expression = request.derived.get(name)
         if expression is None:
             return attribute_of(device, name)
-        value = _value(expression, device)
+        value = device_value(expression, device)
         if isinstance(value, SelectorError):
             words = f"evaluate derived attribute {name} on device {'/'.join(device.id)} failed: {value}"
             raise AllocationError(words)
@@ -527,14 +527,15 @@ def tolerates(toleration: DeviceToleration, taint: DeviceTaint) -> bool:
     return toleration.operator == "Exists"
 
 
-def _is_repelled(taints: Sequence[DeviceTaint], tolerations: Sequence[DeviceToleration]) -> bool:
+def is_repelled(taints: Sequence[DeviceTaint], tolerations: Sequence[DeviceToleration]) -> bool:
+    """Return whether a device's taints keep a request away."""
     return any(
         taint.effect in ("NoExecute", "NoSchedule") and not any(tolerates(each, taint) for each in tolerations)
         for taint in taints
     )
 
 
-def _value(expression: str, device: PoolDevice) -> object:
+def device_value(expression: str, device: PoolDevice) -> object:
     """Return what an expression comes to for a device, or the error; it is evaluated once."""
     if expression not in device.matched:
         try:
@@ -546,7 +547,7 @@ def _value(expression: str, device: PoolDevice) -> object:
 
 def _all_match(selectors: Sequence[DeviceSelector], device: PoolDevice, where: str) -> bool:
     for number, selector in enumerate(selectors):
-        value = _value(selector.cel.expression if selector.cel is not None else "", device)
+        value = device_value(selector.cel.expression if selector.cel is not None else "", device)
         if value is False:
             return False
         if value is not True:
