@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from topospread.answers.promise_design import PromiseDesign, promise_design
     from topospread.answers.promise_show import PromiseShow, promise_show
     from topospread.answers.rebalance import Rebalance, rebalance
+    from topospread.answers.status import Status, status
     from topospread.answers.why import Why, why
     from topospread.api.inventory import Inventory
     from topospread.api.spread import TopologySpreadConstraint, merge, merge_constraints
@@ -40,8 +41,6 @@ if TYPE_CHECKING:
     from topospread.sources.configuration import read_configuration
     from topospread.sources.rendering import Rendering
     from topospread.sources.snapshot_save import save
-    from topospread.spread_status import SpreadStatus
-    from topospread.spread_status.status import status
 
 _MODULES = {
     "Capacity": "topospread.answers.capacity",
@@ -60,7 +59,7 @@ _MODULES = {
     "Rendering": "topospread.sources.rendering",
     "Settings": "topospread.linting.settings",
     "Simulation": "topospread.simulation",
-    "SpreadStatus": "topospread.spread_status",
+    "Status": "topospread.answers.status",
     "TopologySpreadConstraint": "topospread.api.spread",
     "TopospreadError": "topospread.errors",
     "Traffic": "topospread.service_traffic",
@@ -83,7 +82,7 @@ _MODULES = {
     "rebalance": "topospread.answers.rebalance",
     "save": "topospread.sources.snapshot_save",
     "simulate": "topospread.simulation.simulate",
-    "status": "topospread.spread_status.status",
+    "status": "topospread.answers.status",
     "traffic": "topospread.service_traffic.traffic",
     "why": "topospread.answers.why",
 }
@@ -105,7 +104,7 @@ __all__ = [
     "Rendering",
     "Settings",
     "Simulation",
-    "SpreadStatus",
+    "Status",
     "TopologySpreadConstraint",
     "TopospreadError",
     "Traffic",
