@@ -51,7 +51,6 @@ before do not count.
 \b
 Examples:
   topospread drill --fail zone=eu-west-1a --recover zone=eu-west-1a
-  topospread drill --on cluster.json.gz --drain node=node-3
   topospread drill --on cluster.json.gz --each zone
   topospread drill --check -f drills/ -o junit
 """
