@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from topospread.answers.promise_design import PromiseDesign, promise_design
     from topospread.answers.promise_show import PromiseShow, promise_show
     from topospread.answers.rebalance import Rebalance, rebalance
+    from topospread.answers.status import Status, status
     from topospread.answers.why import Why, why
     from topospread.api.inventory import Inventory
     from topospread.api.spread import TopologySpreadConstraint, merge, merge_constraints
@@ -35,13 +36,12 @@ if TYPE_CHECKING:
     from topospread.linting.settings import Settings, find_settings, read_settings
     from topospread.service_traffic import Traffic
     from topospread.service_traffic.traffic import traffic
+    from topospread.session import Session
     from topospread.simulation import Simulation
     from topospread.simulation.simulate import simulate
     from topospread.sources.configuration import read_configuration
     from topospread.sources.rendering import Rendering
     from topospread.sources.snapshot_save import save
-    from topospread.spread_status import SpreadStatus
-    from topospread.spread_status.status import status
 
 _MODULES = {
     "Capacity": "topospread.answers.capacity",
@@ -58,9 +58,10 @@ _MODULES = {
     "PromiseDesign": "topospread.answers.promise_design",
     "PromiseShow": "topospread.answers.promise_show",
     "Rendering": "topospread.sources.rendering",
+    "Session": "topospread.session",
     "Settings": "topospread.linting.settings",
     "Simulation": "topospread.simulation",
-    "SpreadStatus": "topospread.spread_status",
+    "Status": "topospread.answers.status",
     "TopologySpreadConstraint": "topospread.api.spread",
     "TopospreadError": "topospread.errors",
     "Traffic": "topospread.service_traffic",
@@ -83,7 +84,7 @@ _MODULES = {
     "rebalance": "topospread.answers.rebalance",
     "save": "topospread.sources.snapshot_save",
     "simulate": "topospread.simulation.simulate",
-    "status": "topospread.spread_status.status",
+    "status": "topospread.answers.status",
     "traffic": "topospread.service_traffic.traffic",
     "why": "topospread.answers.why",
 }
@@ -103,9 +104,10 @@ __all__ = [
     "PromiseShow",
     "Rebalance",
     "Rendering",
+    "Session",
     "Settings",
     "Simulation",
-    "SpreadStatus",
+    "Status",
     "TopologySpreadConstraint",
     "TopospreadError",
     "Traffic",
@@ -190,4 +192,4 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
+    return sorted(__all__)

@@ -61,7 +61,7 @@ def write(name: str, *objects: dict) -> None:
 
 COMMANDS = [
     *(["simulate", "-f", "h.json", "-o", form] for form in ("table", "wide", "summary", "json", "yaml", "name")),
-    *(["status", "-f", "h.json", "-o", form] for form in ("table", "wide", "summary", "json", "yaml")),
+    *(["status", "-f", "h.json", "-o", form] for form in ("text", "wide", "json", "yaml", "md")),
     *(["why", "shop/{pod}", "-f", "h.json", "-o", form] for form in ("text", "wide", "json", "yaml", "md", "svg")),
     *(["lint", "h.json", "-o", form] for form in ("text", "line", "json", "sarif", "junit", "github")),
     *(["drill", "-f", "h.json", "--each", "node", "-o", form] for form in ("table", "json", "yaml")),

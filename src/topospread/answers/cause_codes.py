@@ -52,6 +52,14 @@ CODES: dict[str, str] = {
     ),
     "scheduling-gate": "The pod has scheduling gates; kube-scheduler does not try it until they are removed.",
     "not-created": "The pod does not exist yet; its controller creates it once the pod before it is ready.",
+    "not-placed-yet": "A node is feasible for the pod, but kube-scheduler has not placed it yet. Check that it runs.",
+    "skew-remains": (
+        "A hard constraint's skew exceeds maxSkew. kube-scheduler checks it when it places a pod, and nothing moves "
+        "pods afterwards. Evict pods from the fullest domains: topospread rebalance."
+    ),
+    "others-counted": (
+        "A hard constraint also counts pods of other workloads, which do not obey it. Narrow the constraint's selector."
+    ),
     "other-scheduler": "The pod names another scheduler, which topospread does not simulate.",
     "no-nodes": "The cluster has no node.",
     "nominated": "The node's free room is reserved for pods that preemption evicts other pods for.",

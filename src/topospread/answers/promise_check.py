@@ -9,7 +9,7 @@ from typing import Annotated, ClassVar
 
 from msgspec import Meta
 
-from topospread.answer import Answer, Asked, Cause, Unjudged
+from topospread.answer import Answer, Asked, Cause, Remedy, Tried, Unjudged
 from topospread.api.inventory import Inventory, ObjectKey
 from topospread.base import Base, Word, worst
 from topospread.config.gates import Gates
@@ -19,7 +19,7 @@ from topospread.drills.steps import TurnKind
 from topospread.errors import UsageError
 from topospread.guarantees.orders import SearchBudget
 from topospread.linting.settings import DeclaredPromise
-from topospread.promises.fresh import LISTS, workload_of
+from topospread.promises.fresh import LISTS, REVISION, workload_of
 from topospread.promises.kept import Ground, Kept, WorkloadPromises
 from topospread.promises.wants import Want, default_wants, read_wants
 from topospread.simulation.run import SimulationOptions, prepare
@@ -29,6 +29,8 @@ from topospread.workloads.scale import the_workload
 
 from .words import counted
 
+_OF_ANY_KIND = ("never-waits", "skew")
+"""Promises that Jobs and bare pods can make as well: they are about pods, not about what a loss leaves of several."""
 _KINDS = ("Deployment", "ReplicaSet", "ReplicationController", "StatefulSet")
 
 
@@ -121,7 +123,8 @@ def promise_check(  # noqa: PLR0913 - keyword arguments of the public API
     options = replace(SimulationOptions.of_version(kube_version, config, gates, apiserver_gates), preemption=False)
     inventory = inventory_of(inputs, cluster, options.apiserver_gates, namespace)
     plan = prepare(inventory, options, with_spreads=False).plan
-    chosen = chosen_workloads(plan.workloads, targets, namespace)
+    of_any_kind = bool(wants) and all(each.about in _OF_ANY_KIND for each in wants)
+    chosen = chosen_workloads(plan.workloads, targets, namespace, of_any_kind=of_any_kind)
     by_key = {} if wants else _declared(inventory, chosen, declared)
     if by_key:
         chosen = [each for each in chosen if (each.kind, each.namespace, each.name) in by_key]
@@ -136,7 +139,9 @@ def promise_check(  # noqa: PLR0913 - keyword arguments of the public API
     return checking.answer()
 
 
-def chosen_workloads(workloads: Iterable[Workload], targets: Sequence[str], namespace: str | None) -> list[Workload]:
+def chosen_workloads(
+    workloads: Iterable[Workload], targets: Sequence[str], namespace: str | None, *, of_any_kind: bool = False
+) -> list[Workload]:
     """Return the workloads that targets name, or all that have replicas.
 
     Raises:
@@ -146,7 +151,7 @@ def chosen_workloads(workloads: Iterable[Workload], targets: Sequence[str], name
     if targets:
         spaced = [f"{namespace}/{each}" if namespace and each.count("/") == 1 else each for each in targets]
         keys = dict.fromkeys(the_workload(each, list(by_key)) for each in spaced)
-        wrong = next((each for each in keys if each[0] not in _KINDS), None)
+        wrong = next((each for each in keys if each[0] not in _KINDS and not of_any_kind), None)
         if wrong:
             raise UsageError(
                 f"{wrong[1]}/{wrong[0]}/{wrong[2]}: promises are for {', '.join(_KINDS)}, not a {wrong[0]}"
@@ -155,7 +160,10 @@ def chosen_workloads(workloads: Iterable[Workload], targets: Sequence[str], name
     found = [
         each
         for key, each in by_key.items()
-        if key[0] in _KINDS and each.replicas and each.template is not None and namespace in (None, key[1])
+        if (of_any_kind or key[0] in _KINDS)
+        and each.replicas
+        and each.template is not None
+        and namespace in (None, key[1])
     ]
     if not found:
         raise UsageError(f"no workload with replicas{f' in namespace {namespace}' if namespace else ''}")
@@ -209,14 +217,39 @@ class _Checking:
     sources: Mapping[str, object]
     promises: list[CheckedPromise] = field(default_factory=list)
     unjudged: list[Unjudged] = field(default_factory=list)
+    remedies: list[Remedy] = field(default_factory=list)
 
     def check(self, workload: Workload) -> None:
         key = workload.kind, workload.namespace, workload.name
         judge = WorkloadPromises(self.inventory, self.options, key, self.budget, self.sources)
         wants, where = self.declared.get(key, (self.wants, ""))
-        for each in judge.kept(wants or default_wants(workload.kind, workload.replicas)):
-            self.promises.append(_checked(f"{key[1]}/{key[0]}/{key[2]}", each, where))
+        found = list(judge.kept(wants or default_wants(workload.kind, workload.replicas)))
+        self.promises += (_checked(f"{key[1]}/{key[0]}/{key[2]}", each, where) for each in found)
         self.unjudged += judge.unjudged
+        broken = [each.want for each in found if each.verdict == "no" and each.part.when == "after a rollout"]
+        if broken and (other := judge.by_revision()) is not None:
+            self._try_revisions(workload, broken, *other)
+
+    def _try_revisions(
+        self, workload: Workload, broken: Sequence[Want], judge: WorkloadPromises, changed: Mapping[int, list[str]]
+    ) -> None:
+        """Try constraints that count each revision alone for promises that rollouts break."""
+        verdict = worst(each.verdict for each in judge.kept(broken))
+        if verdict != "yes":
+            return
+        path = "/spec/template/spec/topologySpreadConstraints"
+        self.remedies.append(
+            Remedy(
+                code="match-label-keys",
+                says=f"matchLabelKeys: [{REVISION}] on {counted(len(changed), 'constraint')} of "
+                f"{workload.namespace}/{workload.name}",
+                patch=tuple(
+                    {"op": "add", "path": f"{path}/{at}/matchLabelKeys", "value": keys} for at, keys in changed.items()
+                ),
+                object={"kind": workload.kind, "namespace": workload.namespace, "name": workload.name},
+                tried=Tried(verdict=verdict, places=workload.replicas, of=workload.replicas),
+            )
+        )
 
     def answer(self, partial: str = "") -> PromiseCheck:
         promises, total = self.promises, len(self.promises)
@@ -237,6 +270,7 @@ class _Checking:
             verdict=verdict,
             says=f"{says}; {partial}" if partial else says,
             causes=tuple(map(_cause, [each for each in promises if each.verdict == "no"][:3])),
+            remedies=tuple(self.remedies),
             unjudged=tuple(parts.values()),
             assumed=("pods that are not judged are on any node that other filters allow, or on none",)
             if self.unjudged

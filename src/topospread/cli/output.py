@@ -125,6 +125,11 @@ def write_answer(answer: Answer, given: Mapping[str, Any], others: Mapping[str, 
     return code_of(answer.verdict, given)
 
 
+def text_of(answer: Answer, given: Mapping[str, Any]) -> str:
+    """Return an answer in the format that goes to standard output."""
+    return _text(answer, next((name for name, path in given["outputs"] if not path), "text"), "", given)
+
+
 def prints_page(given: Mapping[str, Any]) -> bool:
     """Return whether the page, with its warnings, goes to standard output."""
     printed = [name for name, path in given["outputs"] if not path]

@@ -63,6 +63,16 @@ def test_the_courses_of_a_rollout_are_shown_step_by_step() -> None:
     assert "a new pod of shop/web is ready" in text
 
 
+def test_constraints_that_count_revisions_alone_are_tried_for_what_a_rollout_breaks() -> None:
+    found = checked([*THREE, web(spread(), strategy=rolling(2, 1))], "zone-loss>=4 skew<=1 rollout>=6")
+    (remedy,) = found.remedies
+    assert (remedy.code, remedy.tried.verdict) == ("match-label-keys", "yes")
+    assert remedy.patch[0]["path"] == "/spec/template/spec/topologySpreadConstraints/0/matchLabelKeys"
+    patched = web(spread(matchLabelKeys=remedy.patch[0]["value"]), strategy=rolling(2, 1))
+    assert verdicts([*THREE, patched], "zone-loss>=4 skew<=1") == {"zone-loss>=4": "yes", "skew<=1": "yes"}
+    assert checked([*THREE, web(spread(2), strategy=rolling(2, 1))], "zone-loss>=4").remedies == ()
+
+
 def test_what_runs_now_is_part_of_a_promise() -> None:
     spec = of_pod({"cpu": "1"}, topologySpreadConstraints=[spread()])
     replicas = workload("ReplicaSet", "web", 3, spec)
@@ -201,3 +211,10 @@ def test_targets_that_promise_nothing_are_refused() -> None:
 def test_percentages_are_of_the_replicas_rounded_up() -> None:
     (want,) = read_wants("zone-loss>=66%")
     assert (str(want), want.least(6), want.least(3)) == ("zone-loss>=66%", 4, 2)
+
+
+def test_jobs_and_bare_pods_promise_that_they_never_wait() -> None:
+    objects = [*nodes("a"), workload("Job", "batch", 2)]
+    assert verdicts(objects, "never-waits") == {"never-waits": "yes"}
+    with pytest.raises(UsageError, match="no workload with replicas"):
+        checked(objects, "zone-loss>=1")
