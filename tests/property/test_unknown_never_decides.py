@@ -21,6 +21,7 @@ from topospread.answers.promise_check import promise_check
 from topospread.answers.promise_design import promise_design
 from topospread.answers.promise_show import promise_show
 from topospread.answers.rebalance import rebalance
+from topospread.answers.why import why
 from topospread.guarantees.orders import SearchBudget
 from topospread.promises.compared import promise_changes
 from topospread.review.review import Review
@@ -66,6 +67,10 @@ def designed(objects: list[Json]) -> str:
     return promise_design(inventory(*objects), ["deploy/web"], want="zone-loss>=1", states=200, tries=12).verdict
 
 
+def explained(objects: list[Json]) -> str:
+    return why(inventory(*objects), "deploy/web", suggest=False).verdict
+
+
 def room(objects: list[Json]) -> str:
     return capacity(inventory(*objects), "deploy/web", more=3, limit=5, workers=1).verdict
 
@@ -93,6 +98,7 @@ def planned(objects: list[Json]) -> str:
 
 
 QUESTIONS: dict[str, Question] = {
+    "why": explained,
     "capacity": room,
     "rebalance": mended,
     "plan": planned,
