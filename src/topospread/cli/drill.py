@@ -51,7 +51,6 @@ before do not count.
 \b
 Examples:
   topospread drill --fail zone=eu-west-1a --recover zone=eu-west-1a
-  topospread drill --on cluster.json.gz --drain node=node-3
   topospread drill --on cluster.json.gz --each zone
   topospread drill --check -f drills/ -o junit
 """
@@ -277,7 +276,9 @@ def _steps(words: list[tuple[str, str]], namespace: str | None) -> Iterator[Step
         name, value = words.pop(0)
         option = f"--{name}"
         if name in nodes:
-            yield nodes[name](steps.read_choice(value, option))
+            yield nodes[name](
+                steps.NodeChoice("", value) if value and "=" not in value else steps.read_choice(value, option)
+            )
         elif name in ("scale", "scale-down"):
             target = f"{namespace}/{value}" if namespace and value.count("/") == 1 else value
             yield (steps.read_scale if name == "scale" else steps.read_scale_down)(target, option)
