@@ -21,6 +21,7 @@ from topospread.answers.promise_check import promise_check
 from topospread.answers.promise_design import promise_design
 from topospread.answers.promise_show import promise_show
 from topospread.answers.rebalance import rebalance
+from topospread.answers.status import status
 from topospread.answers.why import why
 from topospread.guarantees.orders import SearchBudget
 from topospread.promises.compared import promise_changes
@@ -97,7 +98,12 @@ def planned(objects: list[Json]) -> str:
     return plan_answer(Review(compare(simulate(sides[0]), simulate(sides[1]), ("old", "new"))), losses).verdict
 
 
+def has_nodes(objects: list[Json]) -> str:
+    return status(inventory(*objects), selector="app=web").verdict
+
+
 QUESTIONS: dict[str, Question] = {
+    "status": has_nodes,
     "why": explained,
     "capacity": room,
     "rebalance": mended,
