@@ -17,7 +17,7 @@ HEAD = """\
 Printed from the tables by `python docs/reference/write_feature_gates.py`.
 
 `--kube-version` gives every gate its default of that version. `--feature-gates A=true,B=false` changes gates of the
-API server and of kube-scheduler alike, `--apiserver-feature-gates` and `--scheduler-feature-gates` those of one, and
+API server and of kube-scheduler alike; `apiserver:A=true` and `scheduler:A=true` are of one program, and
 decide against the first where they name the same gate. Any gate the version has may be named, also one that has
 nothing to do with scheduling; `AllAlpha` and `AllBeta` work. What kube-scheduler refuses is refused in its words:
 

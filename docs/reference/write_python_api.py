@@ -32,7 +32,7 @@ import topospread
 cluster = topospread.load("examples/demo/cluster.yaml", "examples/demo/shop.yaml")
 result = topospread.simulate(cluster)
 assert result.to_dict()["pending"] == []
-print(topospread.explain(cluster, "shop/deploy/checkout").node)
+print(topospread.why(cluster, "shop/deploy/checkout").says)
 print(topospread.status(cluster).workloads[0].name)
 
 for finding in topospread.lint(cluster).findings:

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from topospread.answers.promise_design import PromiseDesign, promise_design
     from topospread.answers.promise_show import PromiseShow, promise_show
     from topospread.answers.rebalance import Rebalance, rebalance
+    from topospread.answers.status import Status, status
+    from topospread.answers.why import Why, why
     from topospread.api.inventory import Inventory
     from topospread.api.spread import TopologySpreadConstraint, merge, merge_constraints
     from topospread.config.gates import Gates, gates_for, parse_gates
@@ -31,24 +33,20 @@ if TYPE_CHECKING:
     from topospread.drills import Drill
     from topospread.drills.drill import drill
     from topospread.errors import InputError, TopospreadError
-    from topospread.explanation import Explanation
-    from topospread.explanation.explain import explain
     from topospread.linting.settings import Settings, find_settings, read_settings
     from topospread.service_traffic import Traffic
     from topospread.service_traffic.traffic import traffic
+    from topospread.session import Session
     from topospread.simulation import Simulation
     from topospread.simulation.simulate import simulate
     from topospread.sources.configuration import read_configuration
     from topospread.sources.rendering import Rendering
     from topospread.sources.snapshot_save import save
-    from topospread.spread_status import SpreadStatus
-    from topospread.spread_status.status import status
 
 _MODULES = {
     "Capacity": "topospread.answers.capacity",
     "Configuration": "topospread.config.profile",
     "Drill": "topospread.drills",
-    "Explanation": "topospread.explanation",
     "Gates": "topospread.config.gates",
     "InputError": "topospread.errors",
     "Inventory": "topospread.api.inventory",
@@ -60,16 +58,17 @@ _MODULES = {
     "PromiseDesign": "topospread.answers.promise_design",
     "PromiseShow": "topospread.answers.promise_show",
     "Rendering": "topospread.sources.rendering",
+    "Session": "topospread.session",
     "Settings": "topospread.linting.settings",
     "Simulation": "topospread.simulation",
-    "SpreadStatus": "topospread.spread_status",
+    "Status": "topospread.answers.status",
     "TopologySpreadConstraint": "topospread.api.spread",
     "TopospreadError": "topospread.errors",
     "Traffic": "topospread.service_traffic",
+    "Why": "topospread.answers.why",
     "capacity": "topospread.answers.capacity",
     "default_configuration": "topospread.config.load",
     "drill": "topospread.drills.drill",
-    "explain": "topospread.explanation.explain",
     "find_settings": "topospread.linting.settings",
     "gates_for": "topospread.config.gates",
     "lint": "topospread.answers.lint",
@@ -85,15 +84,15 @@ _MODULES = {
     "rebalance": "topospread.answers.rebalance",
     "save": "topospread.sources.snapshot_save",
     "simulate": "topospread.simulation.simulate",
-    "status": "topospread.spread_status.status",
+    "status": "topospread.answers.status",
     "traffic": "topospread.service_traffic.traffic",
+    "why": "topospread.answers.why",
 }
 
 __all__ = [
     "Capacity",
     "Configuration",
     "Drill",
-    "Explanation",
     "Gates",
     "InputError",
     "Inventory",
@@ -105,17 +104,18 @@ __all__ = [
     "PromiseShow",
     "Rebalance",
     "Rendering",
+    "Session",
     "Settings",
     "Simulation",
-    "SpreadStatus",
+    "Status",
     "TopologySpreadConstraint",
     "TopospreadError",
     "Traffic",
+    "Why",
     "__version__",
     "capacity",
     "default_configuration",
     "drill",
-    "explain",
     "find_settings",
     "gates_for",
     "lint",
@@ -134,6 +134,7 @@ __all__ = [
     "simulate",
     "status",
     "traffic",
+    "why",
 ]
 
 
@@ -191,4 +192,4 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
+    return sorted(__all__)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Annotated, Any, Literal, Self
 
 import msgspec
@@ -18,7 +18,7 @@ class Base(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
 
     def to_dict(self) -> dict[str, Any]:
         """Return the struct as plain data, as ``-o json`` writes it."""
-        built: dict[str, Any] = msgspec.json.decode(msgspec.json.encode(self))
+        built: dict[str, Any] = msgspec.json.decode(msgspec.json.encode(self, enc_hook=_plain))
         return built
 
     def to_json(self) -> str:
@@ -71,12 +71,23 @@ def best(words: Iterable[Word]) -> Word:
     return "unknown" if "unknown" in found else "no"
 
 
+def _plain(value: object) -> dict[Any, Any]:
+    """Return a mapping of another class as a dictionary.
+
+    Raises:
+        NotImplementedError: if it is no mapping.
+    """
+    if isinstance(value, Mapping):
+        return dict(value)
+    raise NotImplementedError(f"{type(value).__name__} has no form in JSON")
+
+
 def json_text(data: object) -> str:
     """Return data as JSON text, indented by two spaces, with a final newline."""
     try:
-        encoded = msgspec.json.encode(data)
+        encoded = msgspec.json.encode(data, enc_hook=_plain)
     except UnicodeEncodeError:  # the name of a file that is not UTF-8; in JSON it has escapes
         import json
 
-        return json.dumps(msgspec.to_builtins(data), indent=2) + "\n"
+        return json.dumps(msgspec.to_builtins(data, enc_hook=_plain), indent=2) + "\n"
     return msgspec.json.format(encoded, indent=2).decode() + "\n"

@@ -16,6 +16,9 @@ from topospread.atomic_file import write_file
 from topospread.base import json_text
 
 ANSWERS: dict[str, str] = {
+    "DrillCheck": "topospread.answers.drill_many",
+    "DrillEach": "topospread.answers.drill_many",
+    "DrillResult": "topospread.answers.drill",
     "Orders": "topospread.answers.orders",
     "Simulation": "topospread.answers.simulation",
     "Capacity": "topospread.answers.capacity",
@@ -26,6 +29,9 @@ ANSWERS: dict[str, str] = {
     "PromiseCheck": "topospread.answers.promise_check",
     "PromiseDesign": "topospread.answers.promise_design",
     "PromiseShow": "topospread.answers.promise_show",
+    "Status": "topospread.answers.status",
+    "Why": "topospread.answers.why",
+    "WhyHistory": "topospread.answers.why_history",
 }
 """Kind of answer → module that has its struct, of the same name."""
 

@@ -387,7 +387,6 @@ def test_what_a_simulation_leaves_is_saved_and_read_by_every_command(tmp_path: P
     for words, said in (
         (["--save", "-"], "--save names a file"),
         (["--save", "after.yaml"], "ends in .json.gz"),
-        (["--save", after, "--compare-sampling", "kube"], "a comparison has two"),
     ):
         refused = run("simulate", *MIN_DOMAINS, *words)
         assert (refused.returncode, said in refused.stderr) == (2, True)

@@ -61,12 +61,12 @@ def write(name: str, *objects: dict) -> None:
 
 
 COMMANDS = [
-    *(["simulate", "-f", "h.json", "-o", form] for form in ("table", "wide", "summary", "json", "yaml", "name")),
-    *(["status", "-f", "h.json", "-o", form] for form in ("table", "wide", "summary", "json", "yaml")),
-    *(["why", "shop/{pod}", "-f", "h.json", "-o", form] for form in ("table", "wide", "summary", "json", "yaml")),
+    *(["simulate", "-f", "h.json", "-o", form] for form in ("text", "wide", "json", "yaml", "md", "name")),
+    *(["status", "-f", "h.json", "-o", form] for form in ("text", "wide", "json", "yaml", "md")),
+    *(["why", "shop/{pod}", "-f", "h.json", "-o", form] for form in ("text", "wide", "json", "yaml", "md", "svg")),
     *(["lint", "h.json", "-o", form] for form in ("text", "line", "json", "sarif", "junit", "github")),
-    *(["drill", "-f", "h.json", "--each", "node", "-o", form] for form in ("table", "json", "yaml")),
-    *(["plan", "h.json", "h.json", "-o", form] for form in ("table", "json", "yaml", "markdown")),
+    *(["drill", "-f", "h.json", "--each", "node", "-o", form] for form in ("text", "json", "yaml", "md")),
+    *(["plan", "h.json", "h.json", "-o", form] for form in ("text", "json", "yaml", "md")),
     ["rebalance", "-f", "h.json", "-o", "commands"],
     ["promise", "check", "-f", "h.json", "--want", "never-waits", "--states", "20"],
 ]
@@ -143,10 +143,10 @@ def test_markdown_shows_text_of_manifests_as_code_alone(run):
     evil = "@everyone ![x](https://example.com/x.png) <img src=x> | `#1"
     write("old.json", node("a", "z"))
     write("new.json", node("a", "z"), pod(f"p {evil}"))
-    code, out, err = run("plan", "old.json", "new.json", "-o", "markdown")
+    code, out, err = run("plan", "old.json", "new.json", "-o", "md")
     assert code == 1, err
     assert "everyone" in out
-    for line in out.splitlines():
+    for line in out.replace("\\`", "").splitlines():
         outside = "".join(line.split("`")[::2])
         assert not any(each in outside for each in ("everyone", "![", "<img", "example.com", "#1")), line
         assert line.count("`") % 2 == 0
@@ -162,7 +162,7 @@ def test_findings_of_one_rule_in_one_object_are_limited_and_counted(run):
     found = json.loads(out)["findings"]
     assert code == 1
     assert len(found) == MOST_ALIKE
-    assert found[-1]["message"].endswith("(and 30 more findings of this rule in the object)")
+    assert found[-1]["says"].endswith("(and 30 more findings of this rule in the object)")
 
 
 def test_an_output_that_cannot_be_written_is_told_from_other_failures(run, monkeypatch):
@@ -185,7 +185,7 @@ def test_the_name_of_a_profile_begins_no_line(run):
     Path("config.json").write_text(json.dumps(config | {"profiles": [profile]}))
     code, out, _ = run("config", "show", "config.json")
     assert code == 0
-    assert "profile a\\nFORGED\\u001b\n" in out
+    assert "profile a FORGED\\u001b: " in out
 
 
 def test_names_give_no_commands_to_who_copies_a_line(run):
@@ -207,8 +207,25 @@ def test_names_give_no_commands_to_who_copies_a_line(run):
         assert code in (0, 1), err
         shown += out
     assert "kubectl" in shown
-    assert "topospread capacity" in shown
     lines = [line for line in shown.splitlines() if "kubectl" in line or "topospread" in line]
     assert [line for line in lines if ";id" in line] == [line for line in lines if re.search("'[^']*;id[^']*'", line)]
     _, _, err = run("simulate", "a;id.yaml")
     assert "-f 'a;id.yaml'" in err
+
+
+def test_a_name_leads_no_request_of_a_script_elsewhere(run):
+    name = 'web/../../../../apis/x?a=","kind":"ClusterRoleBinding","x":"'
+    owner = {"apiVersion": "apps/v1", "kind": "ReplicaSet", "name": "web", "uid": "1", "controller": True}
+    template = {"metadata": {"labels": {"app": "web"}}, "spec": pod("p")["spec"]}
+    template["spec"]["containers"][0]["resources"] = {}
+    spec = {"replicas": 4, "selector": {"matchLabels": {"app": "web"}}, "template": template}
+    replicas = {"apiVersion": "apps/v1", "kind": "ReplicaSet", "spec": spec}
+    pods = [pod(f"{name}{number}") for number in range(4)]
+    for each in pods:
+        each["metadata"]["ownerReferences"] = [owner]
+        each["spec"] = template["spec"] | {"nodeName": "a"}
+    web = replicas | {"metadata": {"name": "web", "namespace": "shop", **STORED}}
+    write("h.json", node("a", "a"), node("b", "b"), web, *pods)
+    code, out, err = run("rebalance", "-f", "h.json", "-o", "commands")
+    assert (code, out) == (2, "")
+    assert "no API server has this name" in err

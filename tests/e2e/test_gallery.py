@@ -13,7 +13,7 @@ import pytest
 ROOT = Path(__file__).parents[2]
 TOPOSPREAD = Path(sys.executable).parent / "topospread"
 PAGE = (ROOT / "docs/gallery.md").read_text()
-COMMANDS = re.findall(r"```sh\n(topospread .* --graph .*)\n```", PAGE)
+COMMANDS = re.findall(r"```sh\n(topospread .* (?:--graph |-o svg=).*)\n```", PAGE)
 
 
 def test_there_are_pictures() -> None:
@@ -23,8 +23,8 @@ def test_there_are_pictures() -> None:
 @pytest.mark.parametrize("command", COMMANDS, ids=lambda command: command.split()[1])
 def test_a_picture_is_what_is_written(command: str, tmp_path: Path) -> None:
     words = shlex.split(command)[1:]
-    shown = words[-1]
-    words[-1] = str(tmp_path / "again.svg")
+    option, shown = words[-1].rpartition("=")[::2]
+    words[-1] = f"{option}={tmp_path / 'again.svg'}" if option else str(tmp_path / "again.svg")
     subprocess.run([TOPOSPREAD, *words], cwd=ROOT, check=False, capture_output=True)
     assert (tmp_path / "again.svg").read_text() == (ROOT / shown).read_text()
     assert f"]({shown.removeprefix('docs/')})" in PAGE

@@ -54,7 +54,7 @@ def test_json_has_the_documented_form(app: Path) -> None:
     assert (report["orders"], report["pending"]) == (20, {"least": 0, "most": 1})
 
 
-@pytest.mark.parametrize("words", [("-o", "name"), ("--compare-kube-version", "1.30")])
+@pytest.mark.parametrize("words", [("-o", "name")])
 def test_what_has_no_ranges_is_refused(app: Path, words: tuple[str, ...]) -> None:
     done = run(app, "--orders", "3", *words)
     assert done.returncode == 2

@@ -186,3 +186,35 @@ def test_fewer_replicas_are_worse_if_a_loss_takes_them_all(tmp_path: Path) -> No
     there = ("--on", "zones=3,nodes=6,cpu=4", "--no-lint")
     assert plan(tmp_path, "six", "three", *there).returncode == 0
     assert "losing a zone leaves 0 of 1, not 4 of 6" in " ".join(plan(tmp_path, "six", "one", *there).stdout.split())
+
+
+def snapshot(tmp_path: Path) -> Path:
+    """A cluster whose pods all have nodes, spread evenly."""
+    app, saved = tmp_path / "app.yaml", tmp_path / "after.json.gz"
+    app.write_text(HARD.replace("DoNotSchedule", "ScheduleAnyway"))
+    words = ["simulate", "-f", str(app), "--on", "zones=3,nodes=6,cpu=4", "--save", str(saved)]
+    subprocess.run([TOPOSPREAD, *words], check=True, capture_output=True)
+    return saved
+
+
+def test_another_configuration_places_every_workload_anew(tmp_path: Path) -> None:
+    config = tmp_path / "packed.yaml"
+    config.write_text(
+        "apiVersion: kubescheduler.config.k8s.io/v1\nkind: KubeSchedulerConfiguration\nprofiles:\n"
+        "- pluginConfig:\n  - name: NodeResourcesFit\n    args: {scoringStrategy: {type: MostAllocated}}\n"
+        "  plugins: {score: {disabled: [{name: PodTopologySpread}, {name: NodeResourcesBalancedAllocation}]}}\n"
+    )
+    words = ("--on", str(snapshot(tmp_path)), "--to-config", str(config), "-o", "json")
+    found = json.loads(plan(tmp_path, *words).stdout)
+    assert [each["name"] for each in found["workloads"]] == ["web"]
+    assert found["workloads"][0]["moved"]
+    assert found["settings"]
+    stays = json.loads(plan(tmp_path, *words, "--no-as-if-rolled-out").stdout)
+    assert [pod for each in stays["workloads"] for pod in each["moved"]] == []
+    assert stays["verdict"] == "yes"
+
+
+def test_states_and_another_control_plane_are_not_compared_at_once(tmp_path: Path) -> None:
+    done = plan(tmp_path, "old", "new", "--to-kube-version", "1.30")
+    assert (done.returncode, "name them with -f and --on" in done.stderr) == (2, True)
+    assert "name the OLD and the NEW state" in plan(tmp_path, "old").stderr

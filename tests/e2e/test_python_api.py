@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 import topospread
+from topospread.answer import Answer
 from topospread.drills.steps import read_scale
 from topospread.plain_data import PlainData
 
@@ -37,11 +38,11 @@ spec:
     - {maxSkew: 1, topologyKey: zone, whenUnsatisfiable: DoNotSchedule, labelSelector: {matchLabels: {app: web}}}
 """
 
-FUNCTIONS: dict[str, Callable[..., PlainData]] = {
+FUNCTIONS: dict[str, Callable[..., PlainData | Answer]] = {
     "simulate": topospread.simulate,
     "status": topospread.status,
     "lint": topospread.lint,
-    "explain": lambda inputs: topospread.explain(inputs, "deploy/checkout"),
+    "why": lambda inputs: topospread.why(inputs, "deploy/checkout"),
 }
 
 
@@ -71,7 +72,7 @@ def test_a_simulation_of_a_namespace_is_what_the_command_writes() -> None:
 @pytest.mark.parametrize("inputs", [DEMO, TIGHT], ids=["demo", "min-domains"])
 def test_an_explanation_is_what_the_command_writes(inputs: list[Path]) -> None:
     target = "deploy/checkout" if inputs is DEMO else "deploy/web"
-    result = topospread.explain(inputs, target)
+    result = topospread.why(inputs, target)
     assert result.to_json() == written("why", target, *applied(inputs))
     assert json.loads(result.to_json()) == result.to_dict()
 
@@ -124,7 +125,7 @@ def test_paths_and_what_was_read_of_them_are_the_same_input(name: str) -> None:
 @pytest.mark.parametrize("name", FUNCTIONS)
 def test_one_path_needs_no_list(name: str) -> None:
     shop = ROOT / "docs/how-to/shop.json"
-    functions = FUNCTIONS | {"explain": lambda inputs: topospread.explain(inputs, "shop/cache-0")}
+    functions = FUNCTIONS | {"why": lambda inputs: topospread.why(inputs, "shop/cache-0")}
     assert functions[name](shop).to_dict() == functions[name]([shop]).to_dict()
 
 
@@ -134,7 +135,7 @@ def test_a_cluster_is_made_up_beside_paths(tmp_path: Path) -> None:
     made = "zones=3,nodes=3"
     given: dict[str, Any] = {"cluster": made}
     assert topospread.simulate(file, **given).all_placed
-    assert topospread.explain(file, "web", **given).placed
+    assert topospread.why(file, "web", **given).verdict == "yes"
     assert topospread.status(file, **given).nodes == 3
     assert topospread.lint(file, **given).to_dict() == topospread.lint(topospread.load(file, cluster=made)).to_dict()
     with pytest.raises(topospread.TopospreadError, match="has its nodes"):

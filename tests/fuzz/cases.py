@@ -337,7 +337,7 @@ _READING = (
     lambda draw: ["--config", "config.yaml"],
     lambda draw: ["--kube-version", draw.choice(("1.18", "1.25", "1.33", "1.36", _word(draw)))],
     lambda draw: ["-n", draw.choice(("shop", "shop", "default", _word(draw)))],
-    lambda draw: ["--raw"],
+    lambda draw: ["--render", "never"],
 )
 _PLACING: tuple[Option, ...] = (
     *_READING,
@@ -388,8 +388,6 @@ _COMMANDS: dict[str, tuple[Callable[[random.Random], list[str]], tuple[Option, .
             *_COLOUR,
             lambda draw: ["--orders", "3"],
             lambda draw: ["--seed", "1"],
-            lambda draw: ["--compare-config", "config.yaml"],
-            lambda draw: ["--compare-kube-version", "1.25"],
             lambda draw: ["--save", "saved.json"],
             lambda draw: ["-o", "html=page.html"],
             lambda draw: ["--autoscale", "max"],
@@ -409,10 +407,10 @@ _COMMANDS: dict[str, tuple[Callable[[random.Random], list[str]], tuple[Option, .
             *_POOLS,
             *_COLOUR,
             lambda draw: ["-f", "app.yaml"],
-            lambda draw: ["--graph", "picture.svg"],
+            lambda draw: ["-o", "svg=picture.svg"],
             lambda draw: ["--no-suggestions"],
         ),
-        _output("table", "wide", "summary", "json", "yaml"),
+        _output("text", "wide", "json", "yaml", "md"),
     ),
     "lint": (
         lambda draw: ["MANIFESTS"],
@@ -442,9 +440,9 @@ _COMMANDS: dict[str, tuple[Callable[[random.Random], list[str]], tuple[Option, .
             *_COLOUR,
             lambda draw: ["-l", draw.choice(("app=web", "a in (b)", _word(draw)))],
             lambda draw: ["--key", draw.choice(("topology.kubernetes.io/zone", _word(draw)))],
-            lambda draw: ["--check"],
+            lambda draw: ["--exit-zero"],
         ),
-        _output("table", "wide", "summary", "json", "yaml"),
+        _output("text", "wide", "json", "yaml", "md", "html=page.html"),
     ),
     "drill": (
         lambda draw: ["-f", "MANIFESTS", *draw.choice(_STEPS)(draw)],
@@ -454,11 +452,11 @@ _COMMANDS: dict[str, tuple[Callable[[random.Random], list[str]], tuple[Option, .
             *_POOLS,
             *_TRAFFIC,
             *_COLOUR,
-            lambda draw: ["--graph", "picture.svg"],
+            lambda draw: ["-o", "svg=picture.svg"],
             lambda draw: ["--save", "saved.json.gz"],
             lambda draw: ["--runs", "2"],
         ),
-        _output("table", "wide", "summary", "json", "yaml"),
+        _output("text", "wide", "json", "yaml", "md"),
     ),
     "drill --each": (
         lambda draw: [draw.choice(("zone", "node", "deploy")), "-f", "MANIFESTS"],
@@ -504,7 +502,7 @@ _COMMANDS: dict[str, tuple[Callable[[random.Random], list[str]], tuple[Option, .
             lambda draw: [draw.choice(("deploy/web", _word(draw)))],
             lambda draw: ["--save-drill", "written.yaml"],
         ),
-        _output("text", "wide", "json", "yaml", "md", "html", "svg"),
+        _output("text", "wide", "json", "yaml", "md", "html", "svg", "junit", "github"),
     ),
     "promise show": (
         lambda draw: [
@@ -540,7 +538,7 @@ _COMMANDS: dict[str, tuple[Callable[[random.Random], list[str]], tuple[Option, .
     "why --events": (
         lambda draw: ["events.json", "--on", "before.json"],
         (*_PLACING, *_COLOUR, lambda draw: ["--since", draw.choice(("2026-11-22T20:17:49Z", _word(draw)))]),
-        _output("table", "wide", "json", "yaml"),
+        _output("text", "wide", "json", "yaml", "md"),
     ),
     "config validate": (lambda draw: ["config.yaml"], (_READING[3],), lambda draw: []),
     "config show": (lambda draw: ["config.yaml"], (_READING[3],), _output("json", "yaml", "text")),

@@ -106,7 +106,7 @@ def test_status_reads_it(control_plane: ControlPlane, snapshot: Path) -> None:
     done = topospread(control_plane, "status", "-f", str(snapshot), "-o", "json")
     assert done.returncode == 0, done.stderr
     web = next(each for each in json.loads(done.stdout)["workloads"] if each["name"] == "web")
-    assert sum(web["spread"][0]["domains"].values()) == web["existing"] == PODS
+    assert sum(each["matching"] for each in web["constraints"][0]["domains"]) == web["existing"] == PODS
 
 
 def test_in_small_pages_it_is_the_same(control_plane: ControlPlane, snapshot: Path, tmp_path: Path) -> None:

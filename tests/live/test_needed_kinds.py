@@ -16,7 +16,7 @@ from tests.live.conftest import ControlPlane
 from tests.live.processes import TOPOSPREAD, address, with_server
 from tests.live.running import node, pod
 from topospread.plugins.pod_volumes import VOLUME_KINDS
-from topospread.sources.needed_kinds import ALL, PLACEMENT, STATUS, NeededKinds
+from topospread.sources.needed_kinds import ALL, PLACEMENT, NeededKinds
 from topospread.sources.snapshot_lists import ListRequest
 
 Json = dict[str, Any]
@@ -96,10 +96,9 @@ def test_each_command_asks_for_what_it_needs(audited: tuple[ControlPlane, Audit]
     app.write_text(json.dumps(MANIFEST))
     claims.write_text(json.dumps(claiming(MANIFEST)))
     run.write_text(json.dumps(RUN))
-    json_out, status = ("-o", "json"), tuple(each for each in STATUS.kinds if each not in VOLUME_KINDS)
+    json_out = ("-o", "json")
     commands: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
-        "status": (("status", *json_out), status),
-        "status-table": (("status",), BARE),
+        "status": (("status", *json_out), BARE),
         "simulate": (("simulate", "-f", str(app), *json_out), BARE),
         "simulate-claims": (("simulate", "-f", str(claims), *json_out), PLACEMENT.kinds),
         "simulate-run": (("simulate", "--run-cron-job", "run", *json_out), (*BARE, "CronJob")),
@@ -141,12 +140,11 @@ def test_what_may_not_be_read_is_named_by_each_command(audited: tuple[ControlPla
     plane.kubectl("create", "clusterrole", "some", "--verb=list", resources_of)
     plane.kubectl("create", "clusterrolebinding", "some", "--clusterrole=some", "--user=some")
     for words in (
-        ("status", "-o", "summary"),
+        ("status",),
         ("status", "-o", "json"),
         ("simulate", "-f", str(app)),
         ("why", "web"),
         ("capacity", "deploy/there"),
-        ("drill", "--fail", "node=n0", "-o", "summary"),
         ("drill", "--fail", "node=n0"),
         ("rebalance",),
         ("rebalance", "-o", "commands"),

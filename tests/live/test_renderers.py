@@ -92,7 +92,7 @@ def test_an_overlay_is_built_and_nothing_below_is_read_alone(
     renderers: Path, kubectl: Path, project: Path, program: str
 ) -> None:
     path = str(renderers) if program == "kustomize" else kubectl_alone(kubectl, project)
-    done = run(project, path, "simulate", "-f", "overlays", "-f", "base", "--raw", *CLUSTER)
+    done = run(project, path, "simulate", "-f", "overlays", "-f", "base", "--render", "never", *CLUSTER)
     assert done.returncode == 2, "read raw, the kustomization is no manifest"
     done = run(project, path, "simulate", "-f", "overlays", *CLUSTER)
     # The nodes lack the old key: what counts here is which pods there are.

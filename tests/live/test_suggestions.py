@@ -26,9 +26,10 @@ from tests.live.api_server import free_port
 from tests.live.conftest import ControlPlane
 from tests.live.scenarios import POOL, corner
 from tests.property.explained import apply_patch
+from topospread.answers.remedies import remedy_of
 from topospread.explanation import Suggestion
-from topospread.report.explanation_suggestions import command_lines
-from topospread.report.layout import Layout
+from topospread.explanation.explain import explain
+from topospread.text import shell_line
 
 Json = dict[str, Any]
 CORNERS = 120
@@ -150,7 +151,7 @@ def read_corners(plane: ControlPlane, folder: Path) -> dict[str, Path]:
 
 def chosen(draw: random.Random, path: Path, target: str) -> Case | None:
     """A suggestion of those that a person can carry out; ``None`` where there is none."""
-    explained = topospread.explain(topospread.load(str(path)), target)
+    explained = explain(topospread.load(str(path)), target)
     fit = [
         each
         for each in explained.suggestions
@@ -159,8 +160,7 @@ def chosen(draw: random.Random, path: Path, target: str) -> Case | None:
     if not fit:
         return None
     each = draw.choice(fit)
-    printed = " ".join(line.strip() for line in command_lines(each, Layout(width=100_000)))
-    return Case(target.partition("/")[0], each, printed)
+    return Case(target.partition("/")[0], each, shell_line(remedy_of(each).command))
 
 
 def carry_out(plane: ControlPlane, case: Case) -> None:

@@ -13,6 +13,7 @@ from topospread.api.rollout import Strategy, strategy_of
 from topospread.config.load import load_configuration
 from topospread.config.profile import Configuration
 from topospread.explanation import Explanation, Suggestion
+from topospread.explanation.explain import explain
 from topospread.explanation.obstacles import SPREAD, Obstacles
 from topospread.explanation.own_constraints import with_constraints
 from topospread.explanation.repeated_simulation import RepeatedSimulation
@@ -28,7 +29,7 @@ MANY = settings(max_examples=150, deadline=None, suppress_health_check=[HealthCh
 
 def explained(case: Case, **how: bool) -> Explanation:
     inventory, target = case
-    return topospread.explain(inventory, target, **how)
+    return explain(inventory, target, **how)
 
 
 @given(clusters())
@@ -158,7 +159,7 @@ def carried_out(given: Inventory, suggestion: Suggestion, config: Configuration 
 @MANY
 def test_the_same_holds_of_default_constraints_that_the_pod_would_have_to_bring_itself(case: Case) -> None:
     config = load_configuration(DEFAULTS)
-    explanation = topospread.explain(*case, config=config)
+    explanation = explain(*case, config=config)
     for suggestion in explanation.suggestions:
         event(suggestion.kind + str(len(suggestion.patch)))
         placed, pending = outcome(carried_out(case[0], suggestion, config), explanation, config)

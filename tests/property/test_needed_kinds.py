@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 import topospread
 from tests.plain_inventory import inventory
 from tests.property.explained import clusters
+from topospread.answers.capacity import capacity
 from topospread.api.inventory import Inventory
 from topospread.api.kinds import KINDS
 from topospread.api.pod import PodSpec, Volume
@@ -26,12 +27,10 @@ from topospread.sources.needed_kinds import (
     ALL,
     PLACEMENT,
     PLACEMENT_AND_RUNS,
-    STATUS,
     NeededKinds,
     lint_needs,
     uses_volumes,
 )
-from topospread.spare_capacity.capacity import capacity
 
 Json = dict[str, Any]
 ZONE = "topology.kubernetes.io/zone"
@@ -132,13 +131,13 @@ def answer(ask: Callable[[], Any]) -> Any:
 
 STEPS = [Fail(NodeChoice("zone", "zone-a")), Drain(NodeChoice("node", "node-0"))]
 ASKED: dict[str, tuple[NeededKinds, Callable[[Inventory, str], Any]]] = {
-    "status": (STATUS, lambda cluster, _: topospread.status(cluster)),
+    "status": (PLACEMENT, lambda cluster, _: topospread.status(cluster)),
     "simulate": (PLACEMENT, lambda cluster, _: topospread.simulate(cluster)),
     "simulate --run-cron-job": (
         PLACEMENT_AND_RUNS,
         lambda cluster, _: topospread.simulate(cluster, run_cron_jobs=["default/web"]),
     ),
-    "explain": (PLACEMENT, topospread.explain),
+    "why": (PLACEMENT, topospread.why),
     "capacity": (PLACEMENT, lambda cluster, target: capacity(cluster, target, limit=9, workers=1)),
     "drill": (PLACEMENT, lambda cluster, _: topospread.drill(cluster, STEPS)),
     "rebalance": (PLACEMENT, lambda cluster, _: topospread.rebalance(cluster, seconds=0.0)),

@@ -97,6 +97,11 @@ def why_words(causes: Sequence[Cause]) -> str:
     return ", and ".join(spread) or joined(nodes)
 
 
+def node_words(obstacles: Sequence[Obstacle]) -> str:
+    """Return what a node lacks: ``is cordoned and lacks 700m cpu``."""
+    return joined([_one(each) for each in _told(obstacles)])
+
+
 def _chosen(
     constraints: Sequence[Cause], nodes: Sequence[Cause], together: Literal["", "all-of", "any-of"]
 ) -> tuple[Cause, ...]:
@@ -251,6 +256,8 @@ def _one(obstacle: Obstacle) -> str:
             return f"has the taint {joined(details)}"
         if code == "label-missing":
             return f"has {joined(details)}"
+        if code == "spread-domain-full":
+            return f"exceeds maxSkew ({joined(details)})"
     return _agreeing(_many(obstacle.plugin, obstacle.reasons), 1)
 
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterator
 from typing import Annotated, Any, ClassVar
 
 from msgspec import Meta, field
 
-from topospread.answer import Answer, Asked
+from topospread.answer import Answer, Asked, Unjudged
 from topospread.base import Base
 from topospread.errors import Place
 from topospread.linting.problem import Edit
@@ -21,8 +22,13 @@ from topospread.sources.text import Text
 
 from .asking import answering
 from .finding import Finding
-from .words import counted
+from .words import counted, listed
 
+_NO_RULE = {
+    "resourceClaims": ("resource claims", "spec.resourceClaims"),
+    "podGroups": ("pod groups", "spec.schedulingGroup"),
+}
+_NAMES = 3
 _LONGEST_LINE = 200
 """Characters of a line that an answer holds. A line may be a whole cluster."""
 
@@ -104,6 +110,7 @@ def lint_answer(report: LintReport) -> Lint:
         kind="Lint",
         verdict="yes" if report.passed else "no",
         says=_says(report, summary),
+        unjudged=tuple(_unjudged(report)),
         on=Asked(kube_version=str(report.given.version)),
         findings=tuple(lint_finding(each, texts.get(each.text)) for each in report.findings),
         summary=summary,
@@ -149,6 +156,20 @@ def cases(report: LintReport) -> dict[str, list[tuple[str, list[LintFinding]]]]:
         if own:
             objects.append(("comments", own))
     return found
+
+
+def _unjudged(report: LintReport) -> Iterator[Unjudged]:
+    """Yield the parts of pods that no rule looks at, with the objects that have them."""
+    found: dict[str, list[str]] = {}
+    for _, pods in report.given.sources:
+        name = f"{pods.item.kind} {pods.item.namespace or 'default'}/{pods.item.name}"
+        if pods.spec.resource_claims:
+            found.setdefault("resourceClaims", []).append(name)
+        if pods.spec.scheduling_group or pods.spec.workload_ref:
+            found.setdefault("podGroups", []).append(name)
+    for what, names in found.items():
+        words, path = _NO_RULE[what]
+        yield Unjudged(what=what, because=f"no rule looks at {words} ({listed(names, _NAMES)})", field=path)
 
 
 def _says(report: LintReport, summary: LintSummary) -> str:

@@ -16,7 +16,7 @@ from topospread.simulation.comparison import PlacementChange, SpreadChange
 from topospread.simulation.unknown import merged
 
 from .lint import LintFinding, lint_finding
-from .words import counted, joined
+from .words import counted, joined, listed
 
 _MOST_CAUSES = 3
 
@@ -220,9 +220,12 @@ def _causes(review: Review, changes: Sequence[PromiseChange]) -> Iterator[Cause]
                 f", before at most {each.replicas[0] - each.before.least}",
                 objects=("/".join(each.key),),
             )
+    messages: dict[str, list[str]] = {}
     for pod in review.pending:
         if pod.after is not None:
-            yield Cause(code="newly-pending", says=f"{_key(pod)}: {pod.after.message}", objects=(_key(pod),))
+            messages.setdefault(pod.after.message, []).append(_key(pod))
+    for message, pods in messages.items():
+        yield Cause(code="newly-pending", says=f"{listed(pods, 1)}: {message}", objects=tuple(pods))
     for finding in review.new:
         if finding.severity != "hint":
             found = lint_finding(finding)

@@ -4,20 +4,22 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from typing import Annotated, ClassVar
 
 from msgspec import Meta
 
-from topospread.answer import Answer, Asked, Cause, Unjudged
+from topospread.answer import Answer, Cause, Remedy, Tried, Unjudged
 from topospread.api.inventory import Inventory, ObjectKey
 from topospread.base import Base, Word, worst
 from topospread.config.gates import Gates
 from topospread.config.profile import Configuration
 from topospread.drills.interruption import Interrupted
 from topospread.drills.steps import TurnKind
-from topospread.errors import UsageError
+from topospread.errors import Place, UsageError
 from topospread.guarantees.orders import SearchBudget
+from topospread.linting.settings import DeclaredPromise
+from topospread.promises.fresh import LISTS, REVISION, workload_of
 from topospread.promises.kept import Ground, Kept, WorkloadPromises
 from topospread.promises.wants import Want, default_wants, read_wants
 from topospread.simulation.run import SimulationOptions, prepare
@@ -25,8 +27,12 @@ from topospread.sources.inputs import Input, inventory_of
 from topospread.workloads.planned import Workload
 from topospread.workloads.scale import the_workload
 
+from .asked import asked_of
+from .finding import Finding
 from .words import counted
 
+_OF_ANY_KIND = ("never-waits", "skew")
+"""Promises that Jobs and bare pods can make as well: they are about pods, not about what a loss leaves of several."""
 _KINDS = ("Deployment", "ReplicaSet", "ReplicationController", "StatefulSet")
 
 
@@ -47,6 +53,8 @@ class CheckedPromise(Base, frozen=True, kw_only=True):
     workload: Annotated[str, Meta(description="NAMESPACE/KIND/NAME.")]
     want: Annotated[str, Meta(description="The promise as it is declared, for example `zone-loss>=4`.")]
     declared: Annotated[str, Meta(description="Where it is declared; empty if nothing is.")] = ""
+    file: Annotated[str, Meta(description="File of the workload; empty if it is not known.")] = ""
+    line: Annotated[int | None, Meta(description="Line of the workload in the file; null if it is not known.")] = None
     verdict: Annotated[Word, Meta(description="Whether the promise is kept.")]
     ground: Annotated[
         Ground,
@@ -87,13 +95,15 @@ def promise_check(  # noqa: PLR0913 - keyword arguments of the public API
     states: int = 20_000,
     seconds: float = 60.0,
     sources: Mapping[str, object] | None = None,
+    declared: Sequence[DeclaredPromise] = (),
 ) -> PromiseCheck:
     """Say whether promises of workloads are kept, by what filters force in every order of pods.
 
     Args:
         inputs: an inventory (`topospread.load`), which is not changed, or paths to read.
         targets: workloads, ``[NAMESPACE/]KIND/NAME``; by default all that have replicas.
-        want: promises such as ``zone-loss>=66% never-waits``; by default that no single loss takes everything.
+        want: promises such as ``zone-loss>=66% never-waits``; by default those that workloads declare in the
+            annotation ``topospread.dev/promise``, else that no single loss takes everything.
         cluster: synthetic cluster such as ``zones=3,nodes=12``, or a file that holds one.
         namespace: namespace of targets and objects that name none.
         config: kube-scheduler's configuration, or its file.
@@ -103,6 +113,7 @@ def promise_check(  # noqa: PLR0913 - keyword arguments of the public API
         states: states of the cluster that are searched for each promise.
         seconds: seconds for the search for each promise.
         sources: ``cluster`` and ``manifests`` of the drill's file.
+        declared: promises of a project's settings (`topospread.find_settings`), by labels.
 
     Returns:
         the answer, with a proof or a counterexample for each promise.
@@ -116,8 +127,12 @@ def promise_check(  # noqa: PLR0913 - keyword arguments of the public API
     options = replace(SimulationOptions.of_version(kube_version, config, gates, apiserver_gates), preemption=False)
     inventory = inventory_of(inputs, cluster, options.apiserver_gates, namespace)
     plan = prepare(inventory, options, with_spreads=False).plan
-    checking = _Checking(inventory, options, wants, SearchBudget(states, seconds), sources or {})
-    chosen = chosen_workloads(plan.workloads, targets, namespace)
+    of_any_kind = bool(wants) and all(each.about in _OF_ANY_KIND for each in wants)
+    chosen = chosen_workloads(plan.workloads, targets, namespace, of_any_kind=of_any_kind)
+    by_key = {} if wants else _declared(inventory, chosen, declared)
+    if by_key:
+        chosen = [each for each in chosen if (each.kind, each.namespace, each.name) in by_key]
+    checking = _Checking(inventory, options, wants, by_key, SearchBudget(states, seconds), sources or {})
     for number, workload in enumerate(chosen, 1):
         try:
             checking.check(workload)
@@ -128,7 +143,9 @@ def promise_check(  # noqa: PLR0913 - keyword arguments of the public API
     return checking.answer()
 
 
-def chosen_workloads(workloads: Iterable[Workload], targets: Sequence[str], namespace: str | None) -> list[Workload]:
+def chosen_workloads(
+    workloads: Iterable[Workload], targets: Sequence[str], namespace: str | None, *, of_any_kind: bool = False
+) -> list[Workload]:
     """Return the workloads that targets name, or all that have replicas.
 
     Raises:
@@ -138,7 +155,7 @@ def chosen_workloads(workloads: Iterable[Workload], targets: Sequence[str], name
     if targets:
         spaced = [f"{namespace}/{each}" if namespace and each.count("/") == 1 else each for each in targets]
         keys = dict.fromkeys(the_workload(each, list(by_key)) for each in spaced)
-        wrong = next((each for each in keys if each[0] not in _KINDS), None)
+        wrong = next((each for each in keys if each[0] not in _KINDS and not of_any_kind), None)
         if wrong:
             raise UsageError(
                 f"{wrong[1]}/{wrong[0]}/{wrong[2]}: promises are for {', '.join(_KINDS)}, not a {wrong[0]}"
@@ -147,59 +164,123 @@ def chosen_workloads(workloads: Iterable[Workload], targets: Sequence[str], name
     found = [
         each
         for key, each in by_key.items()
-        if key[0] in _KINDS and each.replicas and each.template is not None and namespace in (None, key[1])
+        if (of_any_kind or key[0] in _KINDS)
+        and each.replicas
+        and each.template is not None
+        and namespace in (None, key[1])
     ]
     if not found:
         raise UsageError(f"no workload with replicas{f' in namespace {namespace}' if namespace else ''}")
     return found
 
 
+_Declared = Mapping[ObjectKey, tuple[tuple[Want, ...], str]]
+"""Workload → its declared promises, and where they are declared."""
+
+
+def _declared(inventory: Inventory, chosen: Sequence[Workload], declared: Sequence[DeclaredPromise]) -> _Declared:
+    """Return the promises of annotations, which win, and of settings.
+
+    Raises:
+        UsageError: if a declared promise is not valid.
+    """
+    found: dict[ObjectKey, tuple[tuple[Want, ...], str]] = {}
+    for each in chosen:
+        key = each.kind, each.namespace, each.name
+        item = workload_of(inventory, key) if each.kind in LISTS else None
+        annotations = None if item is None else item.metadata.annotations
+        labels = {**(each.template.labels if each.template else {}), **((item.metadata.labels if item else None) or {})}
+        text, where = "", ""
+        if annotations is not None and (annotations.promise or annotations.quorum):
+            place = inventory.places.get(key)
+            where = f"{place.source}:{place.line}" if place is not None and place.line else "annotation"
+            text = " ".join(part for part in (annotations.promise, _quorum(annotations.quorum)) if part)
+        else:
+            one = next((one for one in declared if one.select.items() <= labels.items()), None)
+            text, where = (one.want, one.where) if one is not None else ("", "")
+        try:
+            wants = read_wants(text)
+        except UsageError as error:
+            raise UsageError(f"{where}: {each.namespace}/{each.name}: {error}") from None
+        if wants:
+            found[key] = wants, where
+    return found
+
+
+def _quorum(number: str | None) -> str:
+    return f"zone-loss>={number} node-loss>={number}" if number else ""
+
+
+@dataclass
 class _Checking:
-    def __init__(
-        self,
-        inventory: Inventory,
-        options: SimulationOptions,
-        wants: tuple[Want, ...],
-        budget: SearchBudget,
-        sources: Mapping[str, object],
-    ) -> None:
-        self._inventory, self._options, self._wants = inventory, options, wants
-        self._budget, self._sources = budget, sources
-        self.promises: list[CheckedPromise] = []
-        self._unjudged: list[Unjudged] = []
+    inventory: Inventory
+    options: SimulationOptions
+    wants: tuple[Want, ...]
+    declared: _Declared
+    budget: SearchBudget
+    sources: Mapping[str, object]
+    promises: list[CheckedPromise] = field(default_factory=list)
+    unjudged: list[Unjudged] = field(default_factory=list)
+    remedies: list[Remedy] = field(default_factory=list)
 
     def check(self, workload: Workload) -> None:
         key = workload.kind, workload.namespace, workload.name
-        judge = WorkloadPromises(self._inventory, self._options, key, self._budget, self._sources)
-        wants = self._wants or default_wants(workload.kind, workload.replicas)
-        for each in judge.kept(wants):
-            self.promises.append(_checked(f"{key[1]}/{key[0]}/{key[2]}", each))
-        self._unjudged += judge.unjudged
+        judge = WorkloadPromises(self.inventory, self.options, key, self.budget, self.sources)
+        wants, where = self.declared.get(key, (self.wants, ""))
+        found = list(judge.kept(wants or default_wants(workload.kind, workload.replicas)))
+        place = self.inventory.places.get(key, Place())
+        self.promises += (_checked(f"{key[1]}/{key[0]}/{key[2]}", each, where, place) for each in found)
+        self.unjudged += judge.unjudged
+        broken = [each.want for each in found if each.verdict == "no" and each.part.when == "after a rollout"]
+        if broken and (other := judge.by_revision()) is not None:
+            self._try_revisions(workload, broken, *other)
+
+    def _try_revisions(
+        self, workload: Workload, broken: Sequence[Want], judge: WorkloadPromises, changed: Mapping[int, list[str]]
+    ) -> None:
+        """Try constraints that count each revision alone for promises that rollouts break."""
+        verdict = worst(each.verdict for each in judge.kept(broken))
+        if verdict != "yes":
+            return
+        path = "/spec/template/spec/topologySpreadConstraints"
+        self.remedies.append(
+            Remedy(
+                code="match-label-keys",
+                says=f"matchLabelKeys: [{REVISION}] on {counted(len(changed), 'constraint')} of "
+                f"{workload.namespace}/{workload.name}",
+                patch=tuple(
+                    {"op": "add", "path": f"{path}/{at}/matchLabelKeys", "value": keys} for at, keys in changed.items()
+                ),
+                object={"kind": workload.kind, "namespace": workload.namespace, "name": workload.name},
+                tried=Tried(verdict=verdict, places=workload.replicas, of=workload.replicas),
+            )
+        )
 
     def answer(self, partial: str = "") -> PromiseCheck:
         promises, total = self.promises, len(self.promises)
         verdict = worst([each.verdict for each in promises] + (["unknown"] if partial else []))
-        kept = "promise" if self._wants else "default promise"
+        kept = "declared promise" if self.declared else "promise" if self.wants else "default promise"
         broken, unknown = (sum(each.verdict == word for each in promises) for word in ("no", "unknown"))
         says = f"all of {counted(total, kept)} are kept" if total > 1 else f"the {kept} is kept"
         if broken:
             says = f"{broken} of {counted(total, kept)} {'is' if broken == 1 else 'are'} not kept"
         elif unknown:
             says = f"{unknown} of {counted(total, kept)} {'is' if unknown == 1 else 'are'} not decided"
-        parts = {each.what: each for each in self._unjudged}
+        parts = {each.what: each for each in self.unjudged}
         for each in promises:
             if each.verdict == "unknown" and each.says and not parts:
                 parts["budget"] = Unjudged(what="budget", because=each.says, to_know=_further(each.says))
-        inventory = self._inventory
+        inventory = self.inventory
         return PromiseCheck(
             verdict=verdict,
             says=f"{says}; {partial}" if partial else says,
             causes=tuple(map(_cause, [each for each in promises if each.verdict == "no"][:3])),
+            remedies=tuple(self.remedies),
             unjudged=tuple(parts.values()),
             assumed=("pods that are not judged are on any node that other filters allow, or on none",)
-            if self._unjudged
+            if self.unjudged
             else (),
-            on=Asked(kube_version=self._options.kube_version, nodes=len(inventory.nodes), pods=len(inventory.pods)),
+            on=asked_of(inventory, self.options.kube_version),
             promises=tuple(promises),
             partial=partial,
             warnings=tuple(inventory.warnings),
@@ -221,12 +302,15 @@ def _further(why: str) -> str:
     return next((word for word in why.split("; ") if word.startswith("--")), "").removesuffix(" goes further")
 
 
-def _checked(workload: str, kept: Kept) -> CheckedPromise:
+def _checked(workload: str, kept: Kept, where: str, place: Place) -> CheckedPromise:
     part, found = kept.part, kept.part.answer
     order = () if found is None or kept.verdict != "no" else found.order
     return CheckedPromise(
         workload=workload,
         want=str(kept.want),
+        declared=where,
+        file=place.source,
+        line=place.line or None,
         verdict=kept.verdict,
         ground=part.ground,
         when=part.when,
@@ -247,3 +331,29 @@ def _checked(workload: str, kept: Kept) -> CheckedPromise:
         ),
         drill=found.drill if found and kept.verdict == "no" else "",
     )
+
+
+def finding_of(each: CheckedPromise) -> Finding | None:
+    """Return a broken promise as an error at its workload's place, and one that is not decided as a warning."""
+    if each.verdict == "yes":
+        return None
+    namespace, kind, name = each.workload.split("/")
+    word = "kept" if each.verdict == "no" else "decided"
+    return Finding(
+        level="error" if each.verdict == "no" else "warning",
+        rule=each.want,
+        says=f"{namespace}/{name}: promise {each.want} is not {word}: {each.says}",
+        file=each.file or "-",
+        line=each.line,
+        object=f"{kind} {namespace}/{name}",
+    )
+
+
+def cases(answer: PromiseCheck) -> dict[str, list[tuple[str, list[Finding]]]]:
+    """Return file → its promises with their findings, as JUnit counts them."""
+    found: dict[str, list[tuple[str, list[Finding]]]] = {}
+    for each in answer.promises:
+        finding = finding_of(each)
+        label = f"{each.workload} {each.want}"
+        found.setdefault(each.file or "-", []).append((label, [finding] if finding else []))
+    return found

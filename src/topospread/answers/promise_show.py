@@ -9,7 +9,7 @@ from typing import Annotated, ClassVar
 
 from msgspec import Meta
 
-from topospread.answer import Answer, Asked, Cause
+from topospread.answer import Answer, Cause, Unjudged
 from topospread.base import Base, Bounds, Word, worst
 from topospread.config.gates import Gates
 from topospread.config.profile import Configuration
@@ -18,6 +18,7 @@ from topospread.promises.shown import Basis, Shown, ShownEvent, When, shown
 from topospread.simulation.run import SimulationOptions, prepare
 from topospread.sources.inputs import Input, inventory_of
 
+from .asked import asked_of
 from .promise_check import chosen_workloads
 from .words import counted
 
@@ -131,14 +132,21 @@ def promise_show(  # noqa: PLR0913 - keyword arguments of the public API
     drilled = most or (20 if len(keys) == 1 else 1)
     found = list(shown(inventory, options, keys, SearchBudget(states, seconds), drilled))
     parts = {each.what: each for one in found for each in one.unjudged}
+    assumed = ("pods that are not judged are on any node that other filters allow, or on none",) if parts else ()
     broken = [each for each in found if each.verdict == "no"]
+    verdict = worst(each.verdict for each in found)
+    if verdict == "unknown" and not parts:
+        because = f"the search of all orders ended after {states} states or {seconds:g} s"
+        parts["budget"] = Unjudged(
+            what="budget", because=because, to_know=f"--states {states * 10} --seconds {max(seconds, 1) * 10:g}"
+        )
     return PromiseShow(
-        verdict=worst(each.verdict for each in found),
+        verdict=verdict,
         says=_says(found, broken),
         causes=tuple(_cause(each) for each in broken[:3]),
         unjudged=tuple(parts.values()),
-        assumed=("pods that are not judged are on any node that other filters allow, or on none",) if parts else (),
-        on=Asked(kube_version=options.kube_version, nodes=len(inventory.nodes), pods=len(inventory.pods)),
+        assumed=assumed,
+        on=asked_of(inventory, options.kube_version),
         workloads=tuple(map(_workload, found)),
         warnings=tuple(inventory.warnings),
         notes=tuple(inventory.notes),

@@ -65,6 +65,8 @@ class Annotations(KubeStruct):
     shares: str | None = msgspec.field(default=None, name="topospread.dev/shares")
     domain_hierarchy: str | None = msgspec.field(default=None, name="topospread.dev/hierarchy")
     counted: str | None = msgspec.field(default=None, name="topospread.dev/counted")
+    promise: str | None = msgspec.field(default=None, name="topospread.dev/promise")
+    quorum: str | None = msgspec.field(default=None, name="topospread.dev/quorum")
 
 
 class ObjectMeta(KubeStruct):

@@ -7,7 +7,7 @@ import click
 from topospread.version import __version__
 
 from .live_options import current_context
-from .usage import Explained
+from .usage import EXITS_WORKED, Explained
 
 _START = """\
 Where Kubernetes pods land, and why.
@@ -49,7 +49,7 @@ def start_page(name: str) -> str:
     return _START.format(name=name, asked=asked)
 
 
-@click.command("help", cls=Explained, help=HELP)
+@click.command("help", cls=Explained, exits=EXITS_WORKED, help=HELP)
 @click.argument("command", nargs=-1)
 @click.pass_context
 def help_(context: click.Context, command: tuple[str, ...]) -> None:
@@ -65,7 +65,7 @@ def help_(context: click.Context, command: tuple[str, ...]) -> None:
     click.echo(inner.get_help())
 
 
-@click.command(cls=Explained, help=VERSION)
+@click.command(cls=Explained, exits=EXITS_WORKED, help=VERSION)
 def version() -> None:
     """Print the version."""
     click.echo(f"topospread {__version__}")

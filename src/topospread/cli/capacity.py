@@ -17,14 +17,10 @@ from .terminal import progress
 from .usage import Explained
 
 HELP = """\
-Say how many more replicas of a workload fit until the first stays pending, with everything there that is there.
+Say how many more replicas of a workload fit until the first stays pending, and what ends it.
 
-PATHs are as for simulate; without, the cluster is read that kubectl points at.
-Their own pods are placed first; then replicas come one after the other, each placed as
-kube-scheduler would, and nothing is evicted for them. Of several workloads in a ratio they come in rounds.
-
-The answer is yes if --more of them fit, now and with --each zone after each zone's loss, when everything that can be
-replaced elsewhere is. Otherwise one more node is tried in each zone, like those that are there or of a --node-shape.
+Replicas are placed one after the other as kube-scheduler would, and nothing is evicted for them. The answer is yes if
+--more of them fit, with --each zone also after each zone's loss. Otherwise one more node is tried in each zone.
 
 \b
 Examples:
@@ -32,7 +28,7 @@ Examples:
   topospread capacity deploy/web --on cluster.json.gz --more 20
   topospread capacity deploy/web=2,deploy/api=1 --on cluster.json.gz
   topospread capacity --on cluster.json.gz --pod pod.yaml -o json
-  topospread capacity deploy/web -f app.yaml --on zones=3,nodes=9 --each zone --more 20%
+  topospread capacity deploy/web --on cluster.json.gz --each zone --more 20%
   topospread capacity deploy/web --on cluster.json.gz --node-shape cpu=8,memory=32Gi
 """
 

@@ -7,7 +7,7 @@ import sys
 import click
 from click.shell_completion import CompletionItem, ShellComplete, get_completion_class
 
-from .usage import VARIABLE, Explained
+from .usage import EXITS_WORKED, VARIABLE, Explained
 
 HELP = """\
 Print the script that makes a shell complete topospread's commands and options.
@@ -27,7 +27,7 @@ _NO_FILES = ":4"
 """cobra's directives, in the last line of an answer: whether the shell may complete file names besides."""
 
 
-@click.command(cls=Explained, help=HELP)
+@click.command(cls=Explained, help=HELP, exits=EXITS_WORKED)
 @click.argument("shell", type=click.Choice(["bash", "zsh", "fish"]))
 def completion(shell: str) -> int:
     """Print the completion script."""

@@ -12,8 +12,8 @@ from topospread.errors import Place
 from .inputs import COLOUR, PATH, read_configuration, read_gates
 from .output import check_outputs, output_options, write_answer
 from .standard_input import standard_input
-from .terminal import layout, written
 from .terminal import show as show_text
+from .terminal import style, width, written
 from .usage import Explained, ExplainedGroup
 
 HELP = """\
@@ -94,7 +94,8 @@ def show(file: str | None, kube_version: str, feature_gates: str, color: str, ou
     """Show a configuration, or without a file the default one."""
     from topospread.config.load import default_configuration, standard_configuration
     from topospread.config.show import describe
-    from topospread.report.configuration import configuration_text
+    from topospread.render.pages.configuration import page
+    from topospread.render.text import text
 
     gates = read_gates(kube_version, feature_gates)
     configuration = read_configuration(file, gates) or default_configuration(gates.kube_version, gates)
@@ -104,7 +105,7 @@ def show(file: str | None, kube_version: str, feature_gates: str, color: str, ou
     elif output == "yaml":
         click.echo(written(described, "yaml"), nl=False)
     else:
-        show_text(configuration_text(described, layout(color)))
+        show_text(text(page(described), width=width(), colour=style(color).colour))
     return 0
 
 

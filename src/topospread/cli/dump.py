@@ -17,7 +17,7 @@ from .inputs import PATH
 from .live_options import access_options, named_options, read_access
 from .reading_line import ReadingLine
 from .terminal import warn
-from .usage import Explained
+from .usage import EXITS_WORKED, Explained
 
 if TYPE_CHECKING:
     from topospread.sources.snapshot_facts import SnapshotFacts
@@ -28,21 +28,8 @@ DEFAULT = "cluster.json.gz"
 HELP = f"""\
 Write a snapshot of the cluster that kubectl points at; every command reads it.
 
-FILE ends in .json.gz or .json, or is - for standard output; by default {DEFAULT}. It appears only when it is whole,
-may be read by its owner only, and replaces an older one.
-
-Asked for, page by page, are nodes, pods, their owners and whatever else decides on a placement.
-Secrets and ConfigMaps are never asked for. Of each object only the fields that topospread reads are kept: no
-environment, arguments, commands or addresses, no annotations that no rule reads, no managedFields.
-
---anonymous replaces private names, so that a snapshot can be shared. A simulation of it gives the same answers.
-docs/how-to/snapshot.md lists the names that stay and says what a reader can still learn. The words come from a random
-salt; --salt-file FILE or the environment variable TOPOSPREAD_SALT gives two snapshots the same words.
-
---from FILE reads a snapshot instead of the cluster.
-
-Lists that may not be read are left out with a warning that says what is lost, which later commands repeat; without
-nodes or pods nothing is written and the exit code is 2.
+FILE ends in .json.gz or .json, or is - for standard output [default: {DEFAULT}]. Secrets and ConfigMaps are never
+read. Only fields that topospread reads are kept. Lists that may not be read are left out with a warning.
 
 \b
 Examples:
@@ -55,7 +42,7 @@ Examples:
 """
 
 
-@click.command(cls=Explained, help=HELP)
+@click.command(cls=Explained, help=HELP, exits=EXITS_WORKED)
 @click.argument("path", default=DEFAULT, metavar="[FILE]", type=PATH)
 @access_options
 @click.option("-n", "--namespace", default="", metavar="NAMESPACE", help="Only this namespace's objects, and nodes.")

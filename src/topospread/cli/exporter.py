@@ -8,38 +8,29 @@ import click
 
 from .inputs import PATH, read_configuration, read_gates
 from .served_address import served_at, tls_options
-from .usage import Explained
+from .usage import EXITS_WORKED, Explained
 
 if TYPE_CHECKING:
     from topospread.exporter.process import Judging
 
 HELP = """\
-Watch a cluster and serve how its pods are spread as metrics for Prometheus: for every workload and constraint skew,
-maxSkew, minimum and pods by domain, pods that kube-scheduler would refuse where they are, what the failure of a zone
-takes at worst, and pods that wait because of a constraint. Nothing is placed, and nothing is written to the cluster.
+Watch a cluster and serve how its pods are spread as metrics for Prometheus, until SIGTERM. Nothing is written to the
+cluster.
 
-The figures are those of `topospread status`, kept up to date event by event. When the API server is away, the last
-known state is shown: topospread_last_sync_age_seconds says how old it is, topospread_watch_up what is not followed.
-
-It runs until SIGTERM and exits with 0; with 2 when the configuration is wrong, the API server does not answer, or nodes
-or pods may not be read. Other kinds that may not be read are said in the log and in topospread_watch_errors_total.
-
-/metrics (also as OpenMetrics), /healthz, /livez and /readyz authenticate nobody. They are on 127.0.0.1 by default.
-`topospread run scheduler --export` serves the same figures with its own metrics.
-This command needs the extra 'live': pip install 'topospread[live]'.
+The figures are those of `topospread status`. /metrics, /healthz, /livez and /readyz authenticate nobody, and are on
+127.0.0.1 by default.
 
 \b
 Examples:
   topospread run exporter
-  topospread run exporter --kubeconfig ~/.kube/config --context prod --port 9401
-  topospread run exporter --config scheduler.yaml --kube-version 1.36 --bind-address 0.0.0.0
-  topospread run exporter --max-workloads 500 --max-domains 0
+  topospread run exporter --context prod --port 9401
+  topospread run exporter --config scheduler.yaml --bind-address 0.0.0.0
   curl -s localhost:9401/metrics | grep topospread_constraint_skew
 """
 PORT = 9401
 
 
-@click.command(cls=Explained, help=HELP)
+@click.command(cls=Explained, help=HELP, exits=EXITS_WORKED)
 @click.option("--kubeconfig", type=PATH, metavar="FILE", help="Where the API server is; in a pod its service account.")
 @click.option("--context", metavar="NAME", help="A context of the kubeconfig, not the current one.")
 @click.option("--config", "config_path", type=PATH, metavar="FILE", help="kube-scheduler's configuration, any version.")
@@ -64,8 +55,8 @@ PORT = 9401
 @click.option("--bind-address", default="127.0.0.1", metavar="IP", help="Where to serve.")
 @click.option("--port", type=click.IntRange(1, 65535), default=PORT, show_default=True, help="… on which port.")
 @tls_options
-@click.option("-v", "--v", "verbosity", type=click.IntRange(0, 10), default=0, help="How much to log.")
-@click.option("--logging-format", type=click.Choice(["text", "json"]), default="text", help="How to log.")
+@click.option("-v", "--v", "verbosity", type=click.IntRange(0, 10), default=0, help="How much to log, and how.")
+@click.option("--logging-format", type=click.Choice(["text", "json"]), default="text", help="How much to log, and how.")
 def exporter(**given: Any) -> int:
     """Run until SIGTERM."""
     from topospread.live.extra import require_extra

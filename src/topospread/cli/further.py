@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from .inputs import file_words, read_configuration, read_control_plane
-from .live_options import live_words
+from .inputs import read_configuration, read_control_plane
+from .typed_words import typed_words
 
 if TYPE_CHECKING:
     from topospread.api.inventory import Inventory
@@ -56,9 +56,6 @@ def _beside(command: str, given: Mapping[str, Any], *paths: str) -> str:
     """``topospread COMMAND``, as it is typed for the same input."""
     from topospread.text import shell_line
 
-    words = ["topospread", command, *file_words(*(paths or given["paths"])), *live_words(given)]
-    words += [] if given["cluster"] is None else ["--on", given["cluster"]]
-    words += [] if given["config_path"] is None else ["--config", given["config_path"]]
-    words += [] if given["namespace"] is None else ["-n", given["namespace"]]
+    words = ["topospread", command, *typed_words(given, *paths)]
     words += ["-l", given["selector"]] if given.get("selector") and command == "rebalance" else []
     return shell_line(words)

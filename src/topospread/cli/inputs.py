@@ -12,7 +12,7 @@ import click
 
 from topospread.errors import Place, UsageError
 
-from .live_options import NOTHING_GIVEN, is_meant, is_there, named_options, read_access, read_live
+from .live_options import NOTHING_GIVEN, is_meant, is_there, named_options, read_access, read_live, why_none
 from .standard_input import is_piped, standard_input
 from .terminal import progress
 
@@ -42,14 +42,19 @@ PATH = click.Path()
 POOLS = click.option(
     "--pools", multiple=True, metavar="FILE", type=PATH, help="Pools of nodes that grow for pods that are pending."
 )
-_GATES = "A=true,B=false"
-GATE_OPTIONS = (
-    click.option("--feature-gates", default="", metavar=_GATES, help="Feature gates of the API server and scheduler."),
-    click.option("--apiserver-feature-gates", default="", metavar=_GATES, help="… of the API server alone."),
-    click.option("--scheduler-feature-gates", default="", metavar=_GATES, help="… of kube-scheduler alone."),
+KUBE_VERSION = click.option(
+    "--kube-version",
+    default="1.37",
+    envvar="TOPOSPREAD_KUBE_VERSION",
+    metavar="VERSION",
+    help="Act as this Kubernetes (1.18 … 1.37).",
 )
-
-_GATE_NAMES = ("feature_gates", "apiserver_feature_gates", "scheduler_feature_gates")
+GATES = click.option(
+    "--feature-gates",
+    default="",
+    metavar="A=true,…",
+    help="Feature gates; apiserver:A=true and scheduler:A=true are of one program.",
+)
 
 ALLOW_EMPTY = click.option("--allow-empty", is_flag=True, help="Accept input without objects or matches.")
 
@@ -59,14 +64,19 @@ RENDERING_OPTIONS = (
     ),
     click.option("--helm-set", multiple=True, metavar="NAME=VALUE", help="… a single value, as helm's --set takes it."),
     click.option("--helm-release", default="", metavar="NAME", help="… the release's name (the chart's otherwise)."),
-    click.option("--raw", is_flag=True, help="Render no chart and build no kustomization: read files as they are."),
+    click.option(
+        "--render",
+        type=click.Choice(["auto", "never"]),
+        default="auto",
+        help="Render charts and kustomizations, or read their files as they are.",
+    ),
     click.option("--render-helm", is_flag=True, help="Let kustomize run Helm for the charts of kustomizations."),
     click.option("--render-network", is_flag=True, help="Let kustomize and Helm fetch remote bases and charts."),
 )
 
 
 def rendering_options(command: Command) -> Command:
-    """``--helm-values --helm-set --helm-release --raw --render-helm --render-network``."""
+    """``--helm-values --helm-set --helm-release --render --render-helm --render-network``."""
     for decorator in reversed(RENDERING_OPTIONS):
         command = decorator(command)
     return command
@@ -87,6 +97,7 @@ def input_options(command: Command) -> Command:
         click.option(
             "--on",
             "cluster",
+            envvar="TOPOSPREAD_ON",
             type=PATH,
             metavar="CLUSTER",
             help="The cluster: live, a snapshot or folder, or made up (topospread explain clusters).",
@@ -94,8 +105,8 @@ def input_options(command: Command) -> Command:
         click.option(
             "--config", "config_path", type=PATH, metavar="FILE", help="kube-scheduler's configuration, of any version."
         ),
-        click.option("--kube-version", default="1.37", metavar="VERSION", help="Act as this Kubernetes (1.18 … 1.37)."),
-        *GATE_OPTIONS,
+        KUBE_VERSION,
+        GATES,
         *RENDERING_OPTIONS,
         click.option("--with-hooks", is_flag=True, help="Place Helm's hooks too: Jobs before an installation, tests …"),
         click.option("--strict", is_flag=True, help="Refuse fields that Kubernetes does not know."),
@@ -117,6 +128,7 @@ def namespace_options(shown: str) -> Callable[[Command], Command]:
         one = click.option(
             "-n",
             "--namespace",
+            envvar="TOPOSPREAD_NAMESPACE",
             metavar="NAMESPACE",
             callback=checked_namespace,
             help=f"{shown} this namespace; where objects go that name none.",
@@ -155,7 +167,7 @@ def read_rendering(given: Mapping[str, Any], kube_version: str) -> Rendering:
     from topospread.sources.rendering import Rendering, chart_options
 
     rendering = Rendering(
-        raw=given["raw"],
+        raw=given["render"] == "never",
         helm_values=given["helm_values"],
         helm_set=given["helm_set"],
         helm_release=given["helm_release"],
@@ -164,7 +176,7 @@ def read_rendering(given: Mapping[str, Any], kube_version: str) -> Rendering:
         network=given["render_network"],
     )
     if rendering.raw and chart_options(rendering):
-        raise UsageError("--raw renders no chart, and --helm-… says how: give one of them")
+        raise UsageError("--render never renders no chart, and --helm-… says how: give one of them")
     return rendering
 
 
@@ -227,8 +239,10 @@ def _or_applied(
     try:
         return _loaded(given, paths, by, stdin)
     except NoNodesError as error:
-        if not error.manifests or given["cluster"] is not None or not is_there(given):
+        if not error.manifests or given["cluster"] is not None:
             raise
+        if not is_there(given):
+            raise UsageError(f"{NOTHING_GIVEN} ({why_none()})") from None
     if isinstance(stdin, BytesIO):
         stdin.seek(0)
     return _loaded(given, paths, by, stdin, reading)
@@ -275,14 +289,14 @@ def retyped(given: Mapping[str, Any], *paths: str) -> list[str]:
         paths: in place of the command line's.
     """
     words = file_words(*(paths or given["paths"]))
-    for option in ("cluster", "config_path", "namespace", "kube_version", "helm_release", *_GATE_NAMES):
-        default = "1.37" if option == "kube_version" else ""
+    for option in ("cluster", "config_path", "namespace", "kube_version", "helm_release", "feature_gates", "render"):
+        default = {"kube_version": "1.37", "render": "auto"}.get(option, "")
         if given[option] and given[option] != default:
             name = {"config_path": "config", "cluster": "on"}.get(option, option.replace("_", "-"))
             words += [f"--{name}", given[option]]
     for option in ("helm_values", "helm_set"):
         words += [word for each in given[option] for word in (f"--{option.replace('_', '-')}", each)]
-    flags = ("raw", "render_helm", "render_network", "with_hooks", "strict", "allow_empty")
+    flags = ("render_helm", "render_network", "with_hooks", "strict", "allow_empty")
     return words + [f"--{each.replace('_', '-')}" for each in flags if given[each]]
 
 
@@ -295,30 +309,35 @@ def read_control_plane(given: Mapping[str, Any], kube_version: str | None = None
     """The API server and kube-scheduler of a version, with the gates of the command line on top.
 
     Args:
-        given: the options of `GATE_OPTIONS` and ``--kube-version``.
+        given: ``--feature-gates`` and ``--kube-version``.
         kube_version: another version than ``--kube-version``.
     """
     from topospread.workloads.control_plane import ControlPlane
 
-    version, both = kube_version or given["kube_version"], given["feature_gates"]
-    return ControlPlane(
-        read_gates(version, both, "apiserver", given["apiserver_feature_gates"]),
-        read_gates(version, both, "scheduler", given["scheduler_feature_gates"]),
-    )
+    version, gates = kube_version or given["kube_version"], given["feature_gates"]
+    return ControlPlane(read_gates(version, gates, "apiserver"), read_gates(version, gates, "scheduler"))
 
 
-def read_gates(kube_version: str, feature_gates: str, component: Component = "scheduler", own: str = "") -> Gates:
-    """One program's gates in a version, with those of ``--feature-gates`` and, above them, its own on top.
+def read_gates(kube_version: str, feature_gates: str, component: Component = "scheduler") -> Gates:
+    """Return one program's gates in a version, with those of ``--feature-gates`` on top.
 
     Raises:
-        ConfigError: not gates, or gates that the program would refuse.
+        ConfigError: if these are no gates, or gates that the program would refuse.
     """
     from topospread.config.gates import gates_for, parse_gates
 
-    flag = f"--{component}-feature-gates"
-    gates = parse_gates(feature_gates, Place(source="--feature-gates"))
-    gates |= parse_gates(own, Place(source=flag))
-    return gates_for(kube_version, gates, component, Place(source=flag if own else "--feature-gates"))
+    place = Place(source="--feature-gates")
+    both, own = parted_gates(feature_gates, "", component)
+    return gates_for(kube_version, parse_gates(both, place) | parse_gates(own, place), component, place)
+
+
+def parted_gates(feature_gates: str, *programs: str) -> list[str]:
+    """Return the gates of each program: ``A=true,scheduler:B=true`` is ``A=true`` of both (``""``), and ``B=true``."""
+    named = [("", each) if ":" not in each else tuple(each.split(":", 1)) for each in feature_gates.split(",")]
+    unknown = [each for each in named if each[0].strip() not in ("", "apiserver", "scheduler")]
+    if unknown:
+        raise UsageError(f"--feature-gates {':'.join(unknown[0])}: write A=true, apiserver:A=true or scheduler:A=true")
+    return [",".join(gate for of, gate in named if of.strip() == program) for program in programs]
 
 
 def read_configuration(path: str | None, gates: Gates) -> Configuration | None:

@@ -25,17 +25,12 @@ if TYPE_CHECKING:
     from topospread.linting.run import ClusterReading, LintReport
 
 HELP = """\
-Say what is wrong with manifests, or probably not meant: selectors that count nothing, constraints that never hold or
-that no rollout survives, fields that the API server refuses, nodes and scheduler configurations that do not fit.
+Say what is wrong with manifests, or probably not meant: selectors that count nothing, constraints that never hold,
+fields that the API server refuses.
 
-PATHs are YAML or JSON files, folders, or - for standard input; the working directory when none is named. Folders that
-are Helm charts or kustomizations are rendered, with helm and kustomize or kubectl; --raw reads files as they are. What
-is no object of Kubernetes is left out. With nodes, among the PATHs or as --on, more can be found; --on live
-is the cluster that kubectl points at.
-
-Each finding has a rule: `topospread explain rules` lists them, `topospread explain RULE` tells why. A comment
-`# topospread: ignore RULE reason`, on the line or above it, keeps one from being reported. The exit code is 1 when
-there are warnings or errors.
+PATHs are files, folders, charts, kustomizations or -; the working directory by default. With --on more is found. A
+comment `# topospread: ignore RULE reason` keeps a finding from being reported; `topospread explain RULE` explains a
+rule.
 
 \b
 Examples:
@@ -43,7 +38,6 @@ Examples:
   topospread lint deploy/ --on snapshot.json --kube-version 1.32
   topospread lint app.yaml --diff
   topospread lint deploy/ -o sarif > topospread.sarif
-  topospread lint chart/ --helm-values prod.yaml
 """
 
 

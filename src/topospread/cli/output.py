@@ -71,6 +71,7 @@ def output_options(*others: str) -> Callable[[Command], Command]:
             "--output",
             "outputs",
             multiple=True,
+            envvar="TOPOSPREAD_OUTPUT",
             type=OutputFormat(formats),
             metavar="FORMAT[=FILE]",
             help=f"{', '.join(formats)}; with =FILE into a file, repeatable.",
@@ -123,6 +124,11 @@ def write_answer(answer: Answer, given: Mapping[str, Any], others: Mapping[str, 
         else:
             (show_commands if name == "github" else show)(text)
     return code_of(answer.verdict, given)
+
+
+def text_of(answer: Answer, given: Mapping[str, Any]) -> str:
+    """Return an answer in the format that goes to standard output."""
+    return _text(answer, next((name for name, path in given["outputs"] if not path), "text"), "", given)
 
 
 def prints_page(given: Mapping[str, Any]) -> bool:

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
 from topospread.errors import InputError, Place, UsageError
 
 from .inputs import (
+    PATH,
     input_options,
     namespace_options,
     parse_scale,
@@ -28,6 +30,7 @@ from .usage import Explained
 if TYPE_CHECKING:
     from topospread.answers.plan import Plan
     from topospread.api.inventory import Inventory
+    from topospread.config.difference import Difference
     from topospread.config.profile import Configuration
     from topospread.linting.rule import Finding
     from topospread.simulation import Simulation
@@ -35,33 +38,50 @@ if TYPE_CHECKING:
     from topospread.sources.revisions import State
     from topospread.workloads.control_plane import ControlPlane
 
+SAMPLING = click.Choice(["all", "kube"])
+
+
+@dataclass(frozen=True, slots=True)
+class ControlSide:
+    """The control plane that one side of the comparison is placed with."""
+
+    by: ControlPlane
+    configuration: Configuration | None
+    sampling: Literal["all", "kube"] = "all"
+
+
 HELP = """\
-Say what a change of manifests does to the pods of a cluster: what moves and why, what becomes pending, which skew
-grows, which findings are new.
+Say what a change of manifests does to the pods of a cluster; does it get worse?
 
-OLD and NEW are folders or files, or git revisions of the repository that the working directory is in; of a revision it
-is the working directory as it was then. A name that is both a path and a revision is an error: write path:NAME or
-rev:NAME. Settings are those of OLD. PATHs are looked at in both, by default all. Charts and kustomizations are
-rendered as for simulate. Both states are placed on the cluster of --on as if the other had never been: objects
-that NEW no longer has are still there when the cluster has them.
+OLD and NEW are folders, files, or git revisions of this repository (path:NAME and rev:NAME say which). -f narrows
+both to these paths. Settings are OLD's. The answer is no if the loss of a zone or node may leave fewer pods, if a pod
+is newly pending or evicted for good, if a skew grows beyond its maxSkew, or if a warning or error is new.
 
-The answer is no when it gets worse: the loss of a zone or node may leave fewer pods of a workload, by what filters
-force; a pod is pending or evicted for good that was not; a skew grows beyond its maxSkew; a warning or error is new.
+--to-config, --to-kube-version and --to-sampling compare, in place of OLD and NEW, the same objects under another
+control plane: all pods are placed again on both sides.
 
 \b
 Examples:
   topospread plan HEAD~1 HEAD --on cluster.json.gz
-  topospread plan main . -f overlays/prod --on zones=3,nodes=12,cpu=8,memory=32Gi
-  topospread plan old/ new/ --on cluster.json.gz -o json
-  topospread plan rev:origin/main rev:HEAD --on cluster.json.gz -o md > comment.md
+  topospread plan origin/main HEAD --on cluster.json.gz -o md
+  topospread plan --to-config tomorrow.yaml --on cluster.json.gz
+  topospread plan --to-kube-version 1.37 --kube-version 1.34 --on cluster.json.gz
 """
 
 
 @click.command(cls=Explained, help=HELP)
-@click.argument("old")
-@click.argument("new")
+@click.argument("old", required=False)
+@click.argument("new", required=False)
 @input_options
 @click.option("--scale", multiple=True, metavar="[NS/]KIND/NAME=N", help="Other replicas than the manifests say.")
+@click.option("--to-config", type=PATH, metavar="FILE", help="In place of OLD and NEW.")
+@click.option("--to-kube-version", metavar="VERSION", help="In place of OLD and NEW.")
+@click.option("--to-sampling", type=SAMPLING, help="In place of OLD and NEW.")
+@click.option(
+    "--as-if-rolled-out/--no-as-if-rolled-out",
+    default=True,
+    help="With --to-…: place all pods again.  [default: yes]",
+)
 @click.option("--no-lint", is_flag=True, help="Do not look for findings.")
 @namespace_options("Show")
 @click.option(
@@ -71,6 +91,10 @@ Examples:
 def plan(**given: Any) -> int:
     """Compare the two states; the exit code is that of the verdict."""
     check_outputs(given)
+    if given["to_config"] or given["to_kube_version"] or given["to_sampling"]:
+        return write_answer(_other_control_plane(given), given)
+    if given["new"] is None:
+        raise UsageError("name the OLD and the NEW state, or give --to-config, --to-kube-version or --to-sampling")
     if "-" in (given["old"], given["new"], given["cluster"], *given["paths"]):
         raise UsageError("plan reads everything twice, and standard input can be read once: name files")
     from topospread.sources.revisions import state_of
@@ -83,6 +107,57 @@ def plan(**given: Any) -> int:
             raise InputError("neither state has it", Place(", ".join(given["paths"])))
         answer = _answer(given, states, paths)
     return write_answer(answer, given)
+
+
+def _other_control_plane(given: dict[str, Any]) -> Plan:
+    """Return what another configuration, version or sampling does to the same objects.
+
+    Raises:
+        UsageError: if states are named as well.
+    """
+    if given["old"] is not None:
+        raise UsageError(f"--to-… compares the same objects; name them with -f and --on: {given['old']}")
+    from topospread.answers.asking import with_version
+    from topospread.answers.plan import plan_answer
+    from topospread.config.difference import differences
+    from topospread.config.load import default_configuration
+    from topospread.promises.fresh import without_placed_pods
+    from topospread.review.review import Review
+    from topospread.simulation.comparison import restricted
+
+    given["scale"] = parse_scale(given)
+    by = read_control_plane(given)
+    other = read_control_plane(given, given["to_kube_version"]) if given["to_kube_version"] else by
+    configuration = read_configuration(given["config_path"], by.scheduler)
+    other_configuration = read_configuration(given["to_config"] or given["config_path"], other.scheduler)
+    sides = (
+        ControlSide(by, configuration),
+        ControlSide(other, other_configuration, given["to_sampling"] or "all"),
+    )
+    inventory = read_inventory(given, by=[by, other])
+    if given["as_if_rolled_out"]:
+        inventory = without_placed_pods(inventory)
+    names = _names_of_sides(given, sides)
+    settings = differences(
+        *(
+            each.configuration or default_configuration(each.by.scheduler.kube_version, each.by.scheduler)
+            for each in sides
+        )
+    )
+    comparison = _compared(given, (inventory, inventory), sides, names, settings)
+    namespace = shown_namespace(given)
+    review = Review(comparison if namespace is None else restricted(comparison, namespace))
+    return with_version(plan_answer(review, is_same_input=True), other.scheduler.kube_version)
+
+
+def _names_of_sides(given: dict[str, Any], sides: Sequence[ControlSide]) -> tuple[str, str]:
+    names = []
+    for side, config in zip(sides, (given["config_path"], given["to_config"]), strict=True):
+        parts = [f"Kubernetes {side.by.scheduler.kube_version}"] if given["to_kube_version"] else []
+        parts += [config or "the default configuration"] if given["to_config"] else []
+        parts += ["all nodes scored" if side.sampling == "all" else "nodes sampled"] if given["to_sampling"] else []
+        names.append(", ".join(parts))
+    return names[0], names[1]
 
 
 def _paths_of(state: State, paths: Sequence[str]) -> list[str]:
@@ -100,8 +175,8 @@ def _answer(given: dict[str, Any], states: Sequence[State], paths: Sequence[Sequ
     from topospread.answers.plan import plan_answer
     from topospread.guarantees.orders import SearchBudget
     from topospread.promises.compared import promise_changes
-    from topospread.report.comparison import restricted
     from topospread.review.review import Review, only_in
+    from topospread.simulation.comparison import restricted
     from topospread.simulation.run import SimulationOptions
 
     given = {**given, "settings_from": states[0].folder}
@@ -109,7 +184,8 @@ def _answer(given: dict[str, Any], states: Sequence[State], paths: Sequence[Sequ
     configuration = read_configuration(given["config_path"], by.scheduler)
     options = [_options_for(given, each, paths) for each in paths]
     inventories = [_read(own, state, each, by) for own, state, each in zip(options, states, paths, strict=True)]
-    comparison = _compared(given, inventories, by, configuration, (states[0].name, states[1].name))
+    side = ControlSide(by, configuration)
+    comparison = _compared(given, inventories, (side, side), (states[0].name, states[1].name))
     findings: list[list[Finding]] = [[], []]
     if not given["no_lint"]:
         findings = [
@@ -174,34 +250,35 @@ def _told_of(state: State) -> Iterator[None]:
 def _compared(
     given: dict[str, Any],
     inventories: Sequence[Inventory],
-    by: ControlPlane,
-    configuration: Configuration | None,
+    sides: Sequence[ControlSide],
     names: tuple[str, str],
+    settings: Iterable[Difference] = (),
 ) -> Comparison:
-    """Both states placed, and why pods move."""
-    import topospread
+    """Return the difference between both sides when they are placed, and why pods move."""
     from topospread.simulation.causes import to_watch, with_causes
     from topospread.simulation.comparison import compare
+    from topospread.simulation.simulate import simulate
 
-    def placed(inventory: Inventory, watch: Collection[str] = ()) -> Simulation:
+    def placed(inventory: Inventory, side: ControlSide, watch: Collection[str] = ()) -> Simulation:
         with progress("placing") as bar:
-            return topospread.simulate(
+            return simulate(
                 inventory,
-                config=configuration,
+                config=side.configuration,
                 scale=given["scale"],
-                kube_version=str(by.scheduler.kube_version),
-                gates=by.scheduler,
-                apiserver_gates=by.apiserver,
+                kube_version=str(side.by.scheduler.kube_version),
+                gates=side.by.scheduler,
+                apiserver_gates=side.by.apiserver,
+                sampling=side.sampling,
                 watch=watch,
                 progress=bar,
             )
 
-    before, after = (placed(each) for each in inventories)
-    comparison = compare(before, after, names)
+    before, after = map(placed, inventories, sides)
+    comparison = compare(before, after, names, settings)
     watched = to_watch(comparison)
     if not any(watched):
         return comparison
-    again = [placed(inventory, each) for inventory, each in zip(inventories, watched, strict=True)]
+    again = list(map(placed, inventories, sides, watched))
     return with_causes(comparison, again[0], again[1])
 
 

@@ -10,7 +10,7 @@ from topospread.errors import UsageError
 
 from .rule_options import read_settings, rule_options
 from .terminal import show
-from .usage import Explained
+from .usage import EXITS_WORKED, Explained
 
 HELP = """\
 Print the rules that CEL can say as ValidatingAdmissionPolicies (vap) or for Kyverno. Why the others are in no policy
@@ -23,7 +23,7 @@ Examples:
 """
 
 
-@click.command(cls=Explained, help=HELP)
+@click.command(cls=Explained, help=HELP, exits=EXITS_WORKED)
 @click.option("--for", "kind", type=click.Choice(["vap", "kyverno"]), required=True, help="Who is to ask the rules.")
 @rule_options
 def policies(**given: Any) -> int:

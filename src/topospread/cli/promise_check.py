@@ -13,7 +13,7 @@ from topospread.errors import UsageError
 from topospread.text import escape_control_characters
 
 from .drill_many import INTERRUPTED
-from .inputs import PATH, input_options, read_configuration, read_control_plane, read_inventory
+from .inputs import PATH, input_options, parted_gates, read_configuration, read_control_plane, read_inventory
 from .live_options import access_options
 from .output import check_outputs, output_options, write_answer
 from .targets import target_argument
@@ -26,9 +26,8 @@ if TYPE_CHECKING:
 HELP = """\
 Check promises of workloads: proved for every order of pods, or broken by an order that is shown.
 
-A promise rests on filters alone: kube-scheduler may create pods in any order, and choose any feasible node. What a
-workload has now and, for a Deployment, every course of a rollout are checked as well. Without --want: no single zone
-or node takes all pods of a workload, or the quorum of a StatefulSet.
+Without --want: the annotation topospread.dev/promise of workloads and the promises of the settings; if there are none,
+no single zone or node takes all pods of a workload, or the quorum of a StatefulSet.
 
 \b
 Promises:
@@ -40,9 +39,8 @@ Promises:
 
 \b
 Examples:
-  topospread promise check -f app.yaml --on zones=3,nodes=6 --want "zone-loss>=66% never-waits"
-  topospread promise check deploy/web -f app.yaml --on cluster.json.gz --want "skew<=2" -o json
-  topospread promise check -f app.yaml --on zones=2,nodes=4 --want never-waits --save-drill order.yaml
+  topospread promise check -f app.yaml --on zones=3,nodes=6 --want never-waits
+  topospread promise check deploy/web --on cluster.json.gz --want "skew<=2"
 """
 
 
@@ -57,7 +55,7 @@ Examples:
               help="Time to search for each promise.")  # fmt: skip
 @click.option("--save-drill", "drill", metavar="FILE", type=PATH, help="Write the first counterexample as a drill.")
 @click.option("-n", "--namespace", metavar="NAMESPACE", help="Namespace of targets and objects that name none.")
-@output_options()
+@output_options("junit", "github")
 def check(**given: Any) -> int:
     """Write the answer; return the verdict's exit code."""
     check_outputs(given)
@@ -82,14 +80,29 @@ def check(**given: Any) -> int:
         states=given["states"],
         seconds=given["seconds"],
         sources=_sources(given),
+        declared=topospread.find_settings().promises,
     )
     try:
         found = asked()
     except Interrupted as interrupted:
-        write_answer(interrupted.finished, given)
+        _written(interrupted.finished, given)
         return INTERRUPTED
     _write_drill(found, given["drill"])
-    return write_answer(found, given)
+    return _written(found, given)
+
+
+def _written(found: PromiseCheck, given: dict[str, Any]) -> int:
+    """Write the answer in every format that is asked for; return its exit code."""
+    from topospread.answers.promise_check import cases, finding_of
+    from topospread.render.github import github
+    from topospread.render.junit import junit
+
+    findings = [finding for each in found.promises if (finding := finding_of(each)) is not None]
+    return write_answer(
+        found,
+        given,
+        {"junit": lambda: junit("topospread promise check", cases(found)), "github": lambda: github(findings)},
+    )
 
 
 def _sources(given: dict[str, Any]) -> dict[str, object]:
@@ -116,9 +129,9 @@ def _gates(given: dict[str, Any]) -> dict[str, object]:
     """Feature gates, as a drill's file says them."""
     from topospread.config.gates import parse_gates
 
-    options = ("feature", "apiserver_feature", "scheduler_feature")
-    names = {"feature": "featureGates"} | {each: each.replace("_feature", "FeatureGates") for each in options[1:]}
-    return {names[each]: parse_gates(given[f"{each}_gates"]) for each in options if given[f"{each}_gates"]}
+    names = {"": "featureGates", "apiserver": "apiserverFeatureGates", "scheduler": "schedulerFeatureGates"}
+    parts = parted_gates(given["feature_gates"], *names)
+    return {name: parse_gates(part) for name, part in zip(names.values(), parts, strict=True) if part}
 
 
 def _reading(given: dict[str, Any], folder: str) -> dict[str, object]:
@@ -129,8 +142,8 @@ def _reading(given: dict[str, Any], folder: str) -> dict[str, object]:
         "release": given["helm_release"],
     }
     told = {name: value for name, value in helm.items() if value}
-    flags = {"raw": "raw", "withHooks": "with_hooks", "strict": "strict"}
-    return ({"helm": told} if told else {}) | {name: True for name, option in flags.items() if given[option]}
+    flags = {"raw": given["render"] == "never", "withHooks": given["with_hooks"], "strict": given["strict"]}
+    return ({"helm": told} if told else {}) | {name: True for name, is_set in flags.items() if is_set}
 
 
 def _write_drill(found: PromiseCheck, path: str | None) -> None:

@@ -23,11 +23,8 @@ if TYPE_CHECKING:
 HELP = """\
 Search for the fewest constraints that keep what is wanted of a Deployment or StatefulSet.
 
-Every design is checked: each zone, node or domain of a key is lost in a drill, before and after a rollout; nodes are
-drained; and all orders of pods are searched, on any feasible node. Constraints, minDomains, nodeTaintsPolicy,
-matchLabelKeys, anti-affinity, maxSurge and a PodDisruptionBudget are tried. What is not needed is left out, and each
-line stands beside what fails without it. Without --want, the loss of a zone may take its share of the pods only.
-Without TARGET, all Deployments and StatefulSets with two pods or more are designed for.
+Every design is checked in drills and over all orders of pods. What is not needed is left out. Without --want, the loss
+of a zone may take its share of the pods only. Without TARGET, all workloads of two pods or more are designed for.
 
 \b
 Examples:

@@ -28,23 +28,11 @@ if TYPE_CHECKING:
     from topospread.workloads.control_plane import ControlPlane
 
 HELP = """\
-Say which pods to evict, in which order, so that kube-scheduler itself puts those that come in their place where
-constraints hold again: the fewest evictions, and a bound below which none can do it.
+Find the fewest evictions after which kube-scheduler itself puts the new pods where constraints hold again, and a
+bound below which none can do it.
 
-Without PATH the cluster is read that kubectl points at. PATHs are as for simulate; `topospread dump` writes one of a
-cluster. Hard constraints are mended; with --max-skew soft
-ones are brought to that skew, too. Every eviction waits for the new pod of the one before it: no disruption budget is
-broken, nothing is left pending, and no constraint gets worse. Pods of Jobs and DaemonSets and bare pods stay.
-
-Where kube-scheduler would put the new pod where the old one was, nothing is evicted: the report says so, and what would
-help. What is proved is proved for the pods that may be evicted; the extra 'solver' (pip install 'topospread[solver]')
-proves more than the counts of single constraints do.
-
-With --apply the pods are evicted in the cluster that kubectl points at, through the Eviction API, one by one: each
-waits until the new pod of the one before it is ready where it was foretold, and all ends at the first surprise.
-
-The answer is no when a constraint cannot be mended, or with --apply when a surprise came. It is unknown when a pod
-would have to move that topospread cannot judge: no such pod is evicted.
+Hard constraints are met; --max-skew brings soft ones to that skew, too. No disruption budget is broken, no pod stays
+pending, no constraint gets worse.
 
 \b
 Examples:

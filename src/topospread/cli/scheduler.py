@@ -14,7 +14,7 @@ from topospread.errors import ConfigError, Place, UsageError
 from .inputs import PATH, read_gates
 from .served_address import METRICS_OPTION, served_at, tls_options
 from .standard_input import standard_input
-from .usage import Explained
+from .usage import EXITS_WORKED, Explained
 
 if TYPE_CHECKING:
     from topospread.config.gates import Gates
@@ -23,31 +23,16 @@ if TYPE_CHECKING:
     from topospread.live.launch import Beside
 
 HELP = """\
-Schedule the pods of a real cluster as kube-scheduler does, beside it (pods with this scheduler's schedulerName) or
-instead of it. Flags are named as kube-scheduler's, and --config takes its configuration file.
+Schedule the pods of a real cluster as kube-scheduler does, beside it or instead of it, until SIGTERM. Flags and
+--config are kube-scheduler's.
 
-Replicas agree on one through a Lease. A second scheduler needs a lease of its own (--leader-elect-resource-name): with
-kube-scheduler's only one of the two would schedule at a time.
-
-It runs until SIGTERM: bindings in flight are finished, the lease is released, and the exit code is 0. The exit code is
-1 when the lease is lost, 2 when the configuration is wrong, the API server does not answer, or a right is missing.
-
-With --dry-run it binds nothing and needs no lease: it decides beside the scheduler that is there, and says of each real
-binding whether its node is among the best here (metric topospread_mirrored_share, a log line for each that is not).
-
-With --export it also serves how the pods of the cluster are spread, as `topospread run exporter` does; that reads the
-cluster a second time, and takes turns with the scheduling in steps of 20 ms.
-
-/healthz, /livez and /readyz are served at --bind-address and --secure-port. /metrics and /configz are there too if that
-address is loopback; otherwise they need --metrics-bind-address, as they list workloads and authenticate nobody.
-This command needs the extra 'live': pip install 'topospread[live]'.
+A second scheduler needs a lease of its own (--leader-elect-resource-name).
 
 \b
 Examples:
-  topospread run scheduler --kubeconfig ~/.kube/config --config second.yaml --leader-elect-resource-name topospread
+  topospread run scheduler --config second.yaml
   topospread run scheduler --leader-elect=false --secure-port 0 -v 2
   topospread run scheduler --kubeconfig ~/.kube/config --dry-run
-  topospread run scheduler --config scheduler.yaml --bind-address 0.0.0.0 --metrics-bind-address 127.0.0.1:10260
 """
 
 DEFAULT_SCHEDULER = "default-scheduler"
@@ -75,7 +60,7 @@ class Seconds(click.ParamType[float]):
 SECONDS = Seconds()
 
 
-@click.command(cls=Explained, help=HELP)
+@click.command(cls=Explained, help=HELP, exits=EXITS_WORKED)
 @click.option("--config", "config_path", type=PATH, metavar="FILE", help="kube-scheduler's configuration, any version.")
 @click.option("--kubeconfig", type=PATH, metavar="FILE", help="Where the API server is; in a pod its service account.")
 @click.option("--context", metavar="NAME", help="A context of the kubeconfig, not the current one.")
@@ -85,14 +70,16 @@ SECONDS = Seconds()
     is_flag=False,
     flag_value="true",
     metavar="BOOL",
-    help="Agree with other replicas on one that schedules (default: true).",
+    help="Agree with replicas on one that schedules (true).",
 )
-@click.option("--leader-elect-lease-duration", type=SECONDS, help="Others wait so long for a silent leader (15s).")
-@click.option("--leader-elect-renew-deadline", type=SECONDS, help="A leader that cannot renew gives up (10s).")
-@click.option("--leader-elect-retry-period", type=SECONDS, help="Between two tries (2s).")
-@click.option("--leader-elect-resource-lock", type=click.Choice(["leases"]), help="Only leases.")
-@click.option("--leader-elect-resource-name", metavar="NAME", help="Name of the lease (kube-scheduler).")
-@click.option("--leader-elect-resource-namespace", metavar="NAME", help="Namespace of the lease (kube-system).")
+@click.option(
+    "--leader-elect-lease-duration", type=SECONDS, metavar="--leader-elect-…", help="As kube-scheduler's flags."
+)
+@click.option("--leader-elect-renew-deadline", type=SECONDS, help="As kube-scheduler's flags.")
+@click.option("--leader-elect-retry-period", type=SECONDS, help="As kube-scheduler's flags.")
+@click.option("--leader-elect-resource-lock", type=click.Choice(["leases"]), help="As kube-scheduler's flags.")
+@click.option("--leader-elect-resource-name", metavar="NAME", help="As kube-scheduler's flags.")
+@click.option("--leader-elect-resource-namespace", metavar="NAME", help="As kube-scheduler's flags.")
 @click.option("--feature-gates", default="", metavar="A=true,B=false", help="kube-scheduler's feature gates.")
 @click.option("--kube-version", default="1.37", metavar="VERSION", help="Decide as this kube-scheduler (1.18 … 1.37).")
 @click.option("--kube-api-qps", type=float, metavar="N", help="Requests a second, negative for no limit (50).")
@@ -101,11 +88,11 @@ SECONDS = Seconds()
 @click.option("--secure-port", type=click.IntRange(0, 65535), default=10259, help="… on which port; 0 for none.")
 @METRICS_OPTION
 @tls_options
-@click.option("--dry-run", is_flag=True, help="Bind nothing: compare how others bind the pods of the profiles.")
+@click.option("--dry-run", is_flag=True, help="Bind nothing: compare how others bind the pods.")
 @click.option("--export", is_flag=True, help="Serve the metrics of `topospread run exporter` too.")
-@click.option("--explain-events", is_flag=True, help="Tell the sums behind a refusal by spread in events of their own.")
-@click.option("-v", "--v", "verbosity", type=click.IntRange(0, 10), default=0, help="How much to log.")
-@click.option("--logging-format", type=click.Choice(["text", "json"]), default="text", help="How to log.")
+@click.option("--explain-events", is_flag=True, help="Tell the sums of refusals in events of their own.")
+@click.option("-v", "--v", "verbosity", type=click.IntRange(0, 10), default=0, help="How much to log, and how.")
+@click.option("--logging-format", type=click.Choice(["text", "json"]), default="text", help="How much to log, and how.")
 def scheduler(**given: Any) -> int:
     """Run until SIGTERM (0) or until the lease is lost (1)."""
     gc.set_threshold(*_BETWEEN_COLLECTIONS)

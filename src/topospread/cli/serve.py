@@ -23,7 +23,7 @@ from .inputs import (
 from .live_options import LIVE, access_options, is_meant, live_words, named_options, read_access
 from .report_file import ReportWish, write_html
 from .standard_input import is_piped
-from .usage import Explained
+from .usage import EXITS_WORKED, Explained
 
 if TYPE_CHECKING:
     from starlette.applications import Starlette
@@ -32,30 +32,17 @@ if TYPE_CHECKING:
     from topospread.workloads.control_plane import ControlPlane
 
 HELP = """\
-Serve a page on this machine: a map of the cluster, why pods wait or are where they are, and what-ifs by hand.
+Serve a page on this machine: a map of the cluster, why pods wait or are where they are, and what-ifs by hand. A live
+cluster is followed as it changes.
 
-Without PATH the cluster that kubectl points at is shown, and followed as it changes; nothing is written to it. While
-it does not answer the last known state stays, with its age. PATHs are as for simulate: YAML or JSON files, folders, or
-- for standard input; `topospread dump` writes one of a cluster.
-
-The map has a column for each domain of a topology key and a cell for each node, filled by what its pods take. Choose a
-workload to see its counts, the minimum and the skew; a pod to see why it waits, or why it is where it is. What-ifs are
-steps of a drill, or changed objects; each is an address that can be shared, a command, and a file for
-`topospread drill --check`. On the page Write a manifest is linted and placed while it is typed.
-
---export writes the page as one file that opens from a disk and asks nobody; --anonymous replaces private names in it.
-
-Only this machine can connect, unless --host names another address. Every request needs a token: the printed URL holds
-it, and the browser then keeps a cookie. Choose your own token with TOPOSPREAD_TOKEN.
-Names other than the host's, behind a proxy or a forwarded port, are
-given with --known-as.
+Only this machine can connect, unless --host names another address. Every request needs a token, which the printed URL
+holds. Nothing is written to the cluster.
 
 \b
 Examples:
   topospread serve --context prod
   topospread serve --on cluster.json.gz
   topospread serve -f app.yaml --on zones=3,nodes=12,cpu=8,memory=32Gi
-  topospread serve --on cluster.json.gz --port 9000
   topospread serve --on cluster.json.gz --export report.html --anonymous
   topospread serve --on cluster.json.gz --host 0.0.0.0 --known-as desk.example
 """
@@ -63,7 +50,7 @@ Examples:
 _TOKEN_AT_LEAST = 16
 
 
-@click.command(cls=Explained, help=HELP)
+@click.command(cls=Explained, help=HELP, exits=EXITS_WORKED)
 @input_options
 @access_options
 @namespace_options("Put objects in")

@@ -45,8 +45,12 @@ CLIENT_CA_OPTION = click.option(
 
 def tls_options(command: Command) -> Command:
     """``--tls-cert-file --tls-private-key-file``."""
-    key = click.option("--tls-private-key-file", type=_PATH, metavar="FILE", help="Private key of that certificate.")
-    certificate = click.option("--tls-cert-file", type=_PATH, metavar="FILE", help="Serve HTTPS with this certificate.")
+    key = click.option(
+        "--tls-private-key-file", type=_PATH, metavar="FILE", help="Serve HTTPS with this certificate and its key."
+    )
+    certificate = click.option(
+        "--tls-cert-file", type=_PATH, metavar="FILE", help="Serve HTTPS with this certificate and its key."
+    )
     return certificate(key(command))
 
 

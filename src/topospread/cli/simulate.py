@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -30,14 +29,13 @@ from .live_options import access_options
 from .output import check_outputs, code_of, output_options, prints_page, wants, write_answer
 from .report_file import ReportWish, check_html, html_text, options_of, page_options
 from .saved import check_saved, saved_option, write_saved
-from .terminal import layout, progress, show, warn, written
+from .terminal import progress, show, warn
 from .usage import Explained
 
 if TYPE_CHECKING:
     from topospread.api.inventory import Inventory
     from topospread.config.profile import Configuration
     from topospread.simulation import Simulation
-    from topospread.simulation.comparison import Comparison
     from topospread.simulation.run import Sampling, SimulationOptions
     from topospread.workloads.control_plane import ControlPlane
 
@@ -47,36 +45,16 @@ if TYPE_CHECKING:
 HELP = """\
 Place every pod that the manifests want, exactly as kube-scheduler would, and show where each lands.
 
-PATHs are YAML or JSON files, folders, or - for standard input, applied in their order. They hold nodes (or use
---on), workloads, and whatever else decides: pods that are there, Services, PriorityClasses, volumes. Folders that
-are Helm charts or kustomizations are rendered, with helm and kustomize or kubectl; --raw reads files as they are.
-Without PATH, or where PATHs are manifests alone, the cluster is read that kubectl points at; --on live says so.
-
-The first line says whether all the pods find nodes, the next lines why not. The table shows each workload with its pods
-by zone. -o wide adds the domains of each constraint, the nodes of the pods and the sums of pending pods. -o html is the
-interactive page. The exit code is 1 if pods are pending, and 4 if topospread cannot judge whether they are.
-
-All namespaces take part. As with kubectl, -n is where objects go that name no namespace (without it: default), and what
-is shown; -A shows all.
-
---compare-config, --compare-kube-version and --compare-sampling simulate twice and show only what differs. The exit
-code is 1 then when a pod that has a node would be pending, or be evicted for good.
-
---orders N simulates in the order of the input and in N - 1 random ones, as controllers that create pods at once may
-bring about, drawing among equal nodes, and shows ranges. The exit code is 1 when pods stay pending in any.
+-f is applied to the cluster of --on, or holds the nodes itself. -n is where objects go that name no namespace, and
+what is shown; all namespaces take part.
 
 \b
 Examples:
   topospread simulate -f app.yaml --context prod
-  topospread simulate --on nodes.yaml -f app.yaml
   topospread simulate -f app.yaml --on zones=3,nodes=12,cpu=8,memory=32Gi
-  topospread simulate --on snapshot.json -f app.yaml --scale deploy/web=30 -o json
-  topospread simulate --on snapshot.json -f app.yaml --config scheduler.yaml --seed 7
-  topospread simulate --on snapshot.json -f app.yaml --save after.json.gz
-  topospread simulate --on snapshot.json --compare-config other.yaml
-  topospread simulate --on snapshot.json --compare-kube-version 1.27
-  topospread simulate --on snapshot.json --compare-sampling kube
-  topospread simulate --on snapshot.json -f app.yaml --orders 50
+  topospread simulate -f app.yaml --on snapshot.json --scale deploy/web=30
+  topospread simulate -f app.yaml --on snapshot.json --save after.json.gz
+  topospread simulate -f app.yaml --on snapshot.json --orders 50
 """
 
 SAMPLING = click.Choice(["all", "kube"])
@@ -89,10 +67,7 @@ SAMPLING = click.Choice(["all", "kube"])
 @click.option("--autoscale", type=AUTOSCALE, default="keep", help="Autoscaled workloads: in their bounds, or at one.")
 @click.option("--seed", type=int, metavar="N", help="Draw among equals where kube-scheduler does, repeatably.")
 @click.option("--run-cron-job", "cron_jobs", multiple=True, metavar="[NS/]NAME", help="Simulate one run of a CronJob.")
-@click.option("--compare-config", metavar="FILE", help="Show only what another configuration changes.")
-@click.option("--compare-kube-version", "compare_version", metavar="VERSION", help="… or another Kubernetes version.")
 @click.option("--sampling", type=SAMPLING, default="all", help="Score all nodes, or as many as kube-scheduler would.")
-@click.option("--compare-sampling", type=SAMPLING, help="Show only what scoring other nodes changes.")
 @click.option("--orders", type=click.IntRange(min=1), metavar="N", help="Try N orders of the pods; show ranges.")
 @click.option("--no-preemption", is_flag=True, help="Evict nothing for more important pods.")
 @POOLS
@@ -102,7 +77,7 @@ SAMPLING = click.Choice(["all", "kube"])
 @namespace_options("Show")
 @output_options("name")
 def simulate(**given: Any) -> int:
-    """Run the simulation; 1 when pods stay pending, or when a comparison leaves pods pending that were placed."""
+    """Run the simulation; the exit code is that of the verdict."""
     given["scale"] = parse_scale(given)
     given["cron_jobs"] = parse_cron_jobs(given)
     given["pools"] = given_pools(given)
@@ -111,34 +86,16 @@ def simulate(**given: Any) -> int:
     check_html(given)
     by = read_control_plane(given)
     side = (by, read_configuration(given["config_path"], by.scheduler), given["sampling"])
-    other = _other(given, side)
-    if given["save"] and other is not None:
-        raise UsageError("--save saves what one simulation leaves; a comparison has two")
     check_saved(given["save"])
-    sides = [by, other[1][0]] if other else [by]
     from topospread.sources.needed_kinds import PLACEMENT, PLACEMENT_AND_RUNS
 
     needed = PLACEMENT_AND_RUNS if given["cron_jobs"] else PLACEMENT
-    inventory = read_inventory(given, by=sides, needed=needed)
+    inventory = read_inventory(given, by=[by], needed=needed)
     if given["orders"] is not None:
         return _in_orders(given, inventory, side)
     result = _simulated(given, inventory, side)
-    if other is None:
-        write_saved(result.after, given, by)
-        return _answered(result, given, inventory, side)
-    from topospread.config.difference import differences
-    from topospread.simulation.causes import to_watch, with_causes
-    from topospread.simulation.comparison import compare
-
-    names, other_side = other
-    settings = differences(_in_force(side), _in_force(other_side))
-    comparison = compare(result, _simulated(given, inventory, other_side), names, settings)
-    watched = to_watch(comparison)
-    if any(watched):
-        again = [_simulated(given, inventory, *each) for each in zip((side, other_side), watched, strict=True)]
-        comparison = with_causes(comparison, again[0], again[1])
-    show(_comparison_text(comparison, given))
-    return 1 if comparison.newly_pending or comparison.newly_gone else 0
+    write_saved(result.after, given, by)
+    return _answered(result, given, inventory, side)
 
 
 def _as_given(given: dict[str, Any], side: Side) -> SimulationOptions:
@@ -159,14 +116,14 @@ def _in_orders(given: dict[str, Any], inventory: Inventory, side: Side) -> int:
     """Try several orders; 1 when pods stay pending in any.
 
     Raises:
-        UsageError: it is to be compared, or shown in a way that has no ranges.
+        UsageError: it is shown in a way that has no ranges.
     """
     from topospread.answers.orders import orders_answer
     from topospread.simulation.orders import simulate_orders
     from topospread.simulation.run import SimulationOptions
 
-    if given["compare_config"] or given["compare_version"] or given["compare_sampling"] or wants(given, "name"):
-        raise UsageError("--orders gives ranges: no comparison and no -o name beside it")
+    if wants(given, "name"):
+        raise UsageError("--orders gives ranges, which -o name cannot show")
     if given["traffic"] is not None:
         raise UsageError("--traffic is of one simulation: no --orders beside it")
     if given["pools"]:
@@ -189,15 +146,7 @@ def _in_orders(given: dict[str, Any], inventory: Inventory, side: Side) -> int:
     return write_answer(orders_answer(found, shown_namespace(given)), given)
 
 
-def _in_force(side: Side) -> Configuration:
-    """The configuration of a side, the version's own where none is given."""
-    from topospread.config.load import default_configuration
-
-    by, configuration, _ = side
-    return configuration or default_configuration(by.scheduler.kube_version, by.scheduler)
-
-
-def _simulated(given: dict[str, Any], inventory: Inventory, side: Side, watch: Collection[str] = ()) -> Simulation:
+def _simulated(given: dict[str, Any], inventory: Inventory, side: Side) -> Simulation:
     import topospread
 
     by, config, sampling = side
@@ -215,44 +164,10 @@ def _simulated(given: dict[str, Any], inventory: Inventory, side: Side, watch: C
             preemption=not given["no_preemption"],
             sampling=sampling,
             autoscale=given["autoscale"],
-            watch=watch,
             keep_after=given["save"] is not None or given["traffic"] is not None,
             pools=given["pools"],
             progress=bar,
         )
-
-
-def _other(given: dict[str, Any], side: Side) -> tuple[tuple[str, str], Side] | None:
-    """What to compare with, and the names of the two sides; ``None`` when nothing is asked for."""
-    path, version, sampling = given["compare_config"], given["compare_version"], given["compare_sampling"]
-    if path is None and version is None and sampling is None:
-        return None
-    if wants(given, "name", "md", "html", "svg") or any(path for _, path in given["outputs"]):
-        raise UsageError("a comparison is printed as -o text, wide, json or yaml")
-    if given["traffic"] is not None:
-        raise UsageError("--traffic is of one simulation: no comparison beside it")
-    by, configuration, own_sampling = side
-    other_by = read_control_plane(given, version) if version else by
-    names = []
-    for kube_version, config, nodes in (
-        (by.scheduler.kube_version, given["config_path"], own_sampling),
-        (other_by.scheduler.kube_version, path, sampling),
-    ):
-        parts = [f"Kubernetes {kube_version}"] if version else []
-        parts += [config or "the default configuration"] if path else []
-        parts += ["all nodes scored" if nodes == "all" else "nodes sampled"] if sampling else []
-        names.append(", ".join(parts))
-    chosen = read_configuration(path or given["config_path"], other_by.scheduler) if path or version else configuration
-    return (names[0], names[1]), (other_by, chosen, sampling or own_sampling)
-
-
-def _comparison_text(comparison: Comparison, given: dict[str, Any]) -> str:
-    from topospread.report.comparison import comparison_text
-
-    namespace = shown_namespace(given)
-    if wants(given, "json", "yaml"):
-        return written(comparison.to_dict(namespace), given["outputs"][0][0])
-    return comparison_text(comparison, layout(given["color"], wide=wants(given, "wide")), namespace)
 
 
 def _answered(result: Simulation, given: dict[str, Any], inventory: Inventory, side: Side) -> int:

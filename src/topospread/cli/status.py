@@ -1,4 +1,4 @@
-"""``topospread status``: what is skewed now, which pods would be refused where they are, and what is at risk."""
+"""``topospread status``: what is pending, which hard constraints are exceeded, and the first fix."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from contextlib import nullcontext
 from typing import TYPE_CHECKING, Any
 
 import click
+from msgspec.structs import replace
 
-from .further import further
 from .inputs import (
     asked_traffic,
     expected_traffic,
@@ -20,47 +20,32 @@ from .inputs import (
     traffic_options,
 )
 from .live_options import access_options
-from .report_file import ReportWish, check_html, html_options, options_of, write_html
+from .output import check_outputs, output_options, text_of, wants, write_answer
+from .report_file import ReportWish, check_html, html_text, options_of, page_options
 from .status_watch import check_watch, watch
-from .terminal import layout, progress, show, warn, written
+from .terminal import progress, warn
+from .typed_words import typed_words
 from .usage import Explained
 
 if TYPE_CHECKING:
+    from topospread.answers.status import Status
     from topospread.api.inventory import Inventory
     from topospread.config.profile import Configuration
-    from topospread.sources.needed_kinds import NeededKinds
-    from topospread.spread_status import SpreadStatus
     from topospread.workloads.control_plane import ControlPlane
 
 HELP = """\
-Show how the pods that are there are spread: what is skewed now, and what is at risk. Nothing is placed.
+Does every pod have a node, and does every hard constraint hold?
 
-Without PATH the cluster is read that kubectl points at. PATHs are as for simulate: YAML or JSON files, folders, or -
-for standard input; `topospread dump` writes one of a cluster.
-
-Workloads stand worst first: hard constraints that are exceeded, pods that kube-scheduler would refuse on the node that
-they are on if they were placed anew, soft constraints that are unsatisfied, and what the failure of one domain takes.
-Of more than ten workloads the worst ten are shown with what is wrong, the others in a line each; -o wide shows all, -o
-summary only who is in trouble. The pods of all namespaces count,
-whichever are shown. Pods of DaemonSets belong to their nodes and are not asked.
-
---watch follows the live cluster and shows the status again whenever it changes, in its place on a terminal; while the
-API server is away the last one stays, marked with its age.
-
-With --check the exit code is 1 when a hard constraint of the workloads that were chosen is exceeded.
+Pending pods are grouped by cause, each with the first change that was tried. Workloads are listed worst first. Pods of
+all namespaces count, whichever are shown. With --watch no changes are tried.
 
 \b
 Examples:
   topospread status --context prod
-  topospread status -n shop --watch -o summary
-  topospread status --on cluster.json.gz
+  topospread status -n shop --watch
   topospread status --on cluster.json.gz -n shop -l app=web -o wide
-  topospread status --on cluster.json.gz --key topology.kubernetes.io/zone --min-skew 2
-  topospread status --on cluster.json.gz --check -o json
   kubectl get no,po,svc,rs,sts -A -o json | topospread status -f -
 """
-
-FORMATS = click.Choice(["table", "wide", "summary", "json", "yaml"])
 
 
 @click.command(cls=Explained, help=HELP)
@@ -68,50 +53,41 @@ FORMATS = click.Choice(["table", "wide", "summary", "json", "yaml"])
 @access_options
 @namespace_options("Show workloads of")
 @click.option("-l", "--selector", metavar="SELECTOR", help="Show workloads whose pods have these labels.")
-@click.option("--key", "keys", multiple=True, metavar="KEY", help="Look at this topology key alone; may be repeated.")
+@click.option("--key", "keys", multiple=True, metavar="KEY", help="Look at this topology key alone; repeatable.")
 @click.option("--min-skew", type=click.IntRange(min=0), metavar="N", help="Show constraints of at least this skew.")
-@click.option("--check", is_flag=True, help="Exit with 1 when a hard constraint is exceeded.")
-@click.option("--watch", "-w", is_flag=True, help="Show it again whenever the live cluster changes, until interrupted.")
+@click.option("--watch", "-w", is_flag=True, help="Show it again whenever the live cluster changes.")
 @traffic_options
-@html_options
-@click.option("-o", "--output", type=FORMATS, default="table", help="How to show the status.")
+@page_options
+@output_options()
 def status(**given: Any) -> int:
-    """Show the status; 1 when it is to be checked and a hard constraint is exceeded."""
+    """Show the status; the exit code is its verdict's."""
+    from topospread.sources.needed_kinds import PLACEMENT
+
+    check_outputs(given)
     check_html(given)
     asked_traffic(given)
     by = read_control_plane(given)
     configuration = read_configuration(given["config_path"], by.scheduler)
     if given["watch"]:
         check_watch(given)
-        watch(
-            given,
-            _needed(given),
-            lambda inventory: _text(inventory, _found(inventory, given, by, configuration), given, by),
-        )
-    inventory = read_inventory(given, by=[by], needed=_needed(given))
-    found = _found(inventory, given, by, configuration)
-    write_html(given, ReportWish(inventory, options_of(by, configuration), shown={"at": "0"}))
-    if given["output"] in ("json", "yaml"):
-        warn(found.warnings)
-    show(_text(inventory, found, given, by))
-    return 1 if given["check"] and found.exceeded else 0
+        watch(given, PLACEMENT, lambda inventory: text_of(_answer(inventory, given, by, configuration), given))
+    inventory = read_inventory(given, by=[by], needed=PLACEMENT)
+    answer = _answer(inventory, given, by, configuration)
+    if wants(given, "json", "yaml"):
+        warn(answer.warnings)
+    wish = ReportWish(inventory, options_of(by, configuration), shown={"at": "0"})
+    return write_answer(answer, given, {"html": lambda: html_text(given, wish)})
 
 
-def _needed(given: dict[str, Any]) -> NeededKinds:
-    """A table says which evictions would mend what is exceeded, where that is known at once."""
-    from topospread.sources.needed_kinds import PLACEMENT, STATUS
-
-    return PLACEMENT if given["output"] in ("table", "wide") else STATUS
-
-
-def _found(
+def _answer(
     inventory: Inventory, given: dict[str, Any], by: ControlPlane, configuration: Configuration | None
-) -> SpreadStatus:
-    import topospread
+) -> Status:
+    from topospread.answers.status import status as status_of
+    from topospread.answers.traffic import traffic_of
 
     # Beside a status that is drawn again and again a bar would only flicker.
     with nullcontext() if given["watch"] else progress("looking") as bar:
-        return topospread.status(
+        found = status_of(
             inventory,
             namespace=shown_namespace(given),
             selector=given["selector"],
@@ -121,22 +97,10 @@ def _found(
             gates=by.scheduler,
             apiserver_gates=by.apiserver,
             allow_empty=given["allow_empty"] or given["watch"],
+            suggest=not given["watch"],
+            typed=typed_words(given),
             progress=bar,
         )
-
-
-def _text(inventory: Inventory, found: SpreadStatus, given: dict[str, Any], by: ControlPlane) -> str:
-    from topospread.spread_status.status import with_min_skew
-
-    moved = expected_traffic(inventory, asked_traffic(given), by)
-    output, min_skew = given["output"], given["min_skew"]
-    shown = found if min_skew is None else with_min_skew(found, min_skew)
-    if output in ("table", "wide", "summary"):
-        from topospread.report.status import status_summary, status_text
-        from topospread.report.traffic import with_traffic
-
-        drawn = layout(given["color"], wide=output == "wide")
-        added = further(given, inventory) if output != "summary" else None
-        text = status_summary(shown, drawn) if output == "summary" else status_text(shown, drawn, added)
-        return with_traffic(text, moved, drawn)
-    return written(shown.to_dict() | ({"traffic": moved.to_dict()} if moved else {}), output)
+    traffic = expected_traffic(inventory, asked_traffic(given), by)
+    found = found if given["min_skew"] is None else found.with_min_skew(given["min_skew"])
+    return found if traffic is None else replace(found, traffic=traffic_of(traffic))

@@ -17,6 +17,7 @@ from topospread.errors import InputError, TopospreadError, UsageError
 from topospread.text import for_terminal, one_line
 
 from .live_options import LIVE, read_access
+from .output import wants
 from .terminal import draw, width
 
 if TYPE_CHECKING:
@@ -47,10 +48,9 @@ def check_watch(given: Mapping[str, Any]) -> None:
     """
     if given["paths"] or given["cluster"] not in (None, LIVE):
         raise UsageError("--watch follows the cluster that kubectl points at: no PATH and no other --on beside it")
-    if given["check"]:
-        raise UsageError("--check is an answer, and --watch never ends: give one of them")
-    if given.get("html"):
-        raise UsageError("--html writes one report, and --watch never ends: give one of them")
+    written = next((f"-o {name}={path}" for name, path in given["outputs"] if path), "")
+    if written or wants(given, "html", "svg"):
+        raise UsageError(f"{written or '-o html and -o svg'} cannot be combined with --watch, which never ends")
 
 
 def watch(given: Mapping[str, Any], needed: NeededKinds, text_of: Callable[[Inventory], str]) -> None:
@@ -62,7 +62,7 @@ def watch(given: Mapping[str, Any], needed: NeededKinds, text_of: Callable[[Inve
     access = read_access(given)
     from topospread.live.followed_cluster import following
 
-    shown: WatchView = Screen() if sys.stdout.isatty() else Printed(plain=given["output"] in ("json", "yaml"))
+    shown: WatchView = Screen() if sys.stdout.isatty() else Printed(plain=wants(given, "json", "yaml"))
     with ExitStack() as stack:
         with Waiting(shown) as waiting:
             followed = stack.enter_context(following(access, kinds=needed.kinds))
@@ -194,7 +194,7 @@ class Screen:
         shown = [self._head[: width()], "", *self._lines]
         if len(shown) > rows:
             left = len(shown) - rows + 1
-            shown = [*shown[: rows - 1], f"… {left} lines more: -o summary, -n and -l show less"]
+            shown = [*shown[: rows - 1], f"… {left} lines more: -n and -l show less"]
         draw(sys.stdout, "\x1b[H" + "".join(f"{for_terminal(line)}\x1b[K\n" for line in shown) + "\x1b[J")
         sys.stdout.flush()
 

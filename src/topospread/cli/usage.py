@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import gc
 import os
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from difflib import get_close_matches
 from importlib import import_module
+from textwrap import wrap
 from typing import Any
 
 import click
@@ -36,7 +37,57 @@ OLD_COMMANDS = {
     "extender": "run extender",
 }
 """Old command → new one; this table is deleted with 1.1."""
+SHARED = {
+    "--filename": "Apply",
+    "--on": "Cluster",
+    "--namespace": "Show",
+    "--all-namespaces": "Show",
+    "--selector": "Show",
+    "--context": "Cluster",
+    "--kube-version": "Scheduler",
+    "--config": "Scheduler",
+    "--color": "Show",
+    "--kubeconfig": "Cluster",
+    "--as": "Cluster",
+    "--as-group": "Cluster",
+    "--as-uid": "Cluster",
+    "--feature-gates": "Scheduler",
+    "--no-preemption": "Scheduler",
+    "--seed": "Scheduler",
+    "--scale": "Other circumstances",
+    "--autoscale": "Other circumstances",
+    "--pools": "Other circumstances",
+    "--traffic": "Traffic",
+    "--clients": "Traffic",
+    "--price": "Traffic",
+    "--helm-values": "Apply",
+    "--helm-set": "Apply",
+    "--helm-release": "Apply",
+    "--render": "Apply",
+    "--render-helm": "Apply",
+    "--render-network": "Apply",
+    "--with-hooks": "Apply",
+    "--strict": "Apply",
+    "--html": "Written files",
+    "--graph": "Written files",
+    "--save": "Written files",
+    "--anonymous": "Written files",
+    "--salt-file": "Written files",
+    "--allow-empty": "Exit code",
+    "--allow-unknown": "Exit code",
+    "--exit-zero": "Exit code",
+}
+"""Options of several commands, in the order of the help → the heading of `explain options`."""
+EXITS = "Exit codes  0 yes, 1 no, 2 bad input, 3 fault of topospread, 4 unknown"
+EXITS_WORKED = "Exit codes  0 it worked, 2 bad input, 3 fault of topospread"
+_COLUMNS = 80
+_WIDEST = 24
+"""Columns of the widest option that has its text beside it."""
+_LONGEST_LABEL = 70
 OLD_OPTIONS = {
+    "--raw": "--render never",
+    "--apiserver-feature-gates": "--feature-gates apiserver:{value}",
+    "--scheduler-feature-gates": "--feature-gates scheduler:{value}",
     "--cluster": "--on {value}",
     "--of": "topospread capacity {value}",
     "--explain": "topospread explain {value}",
@@ -57,11 +108,43 @@ class _Examples(click.Command):
 
 
 class Explained(_Examples):
-    """A command with examples, which says how old words and files in the wrong place are written."""
+    """A command with examples, which says how old words and files in the wrong place are written.
 
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
+    Args:
+        own: options that mean something else here than in other commands, and are explained here.
+        exits: the exit codes, if the command answers no question.
+    """
+
+    def __init__(self, *args: Any, own: Sequence[str] = (), exits: str = EXITS, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.allow_extra_args = True
+        self._own = own
+        self._exits = exits
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the command's own options, the names of those of all commands, and the exit codes.
+
+        Options whose help is the same share a row.
+        """
+        own: dict[str, list[click.Option]] = {}
+        shared: list[str] = []
+        for each in self.params:
+            if not isinstance(each, click.Option):
+                continue
+            if each.opts[-1] in SHARED and each.opts[-1] not in self._own:
+                shared.append(each.opts[0])
+            else:
+                own.setdefault(_text(each), []).append(each)
+        formatter.write_paragraph()
+        formatter.write("".join(f"{line}\n" for line in option_rows(own)))
+        if shared:
+            pointer = f"…  ({ctx.find_root().info_name or _PLAIN} explain options)"
+            line = "Everywhere "
+            for name in sorted(shared, key=_order):
+                if len(line) + len(name) + len(pointer) + 2 <= _COLUMNS:
+                    line += f" {name}"
+            formatter.write(f"{line} {pointer}\n")
+        formatter.write(f"{self._exits}\n")
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Parse the words behind the command.
@@ -143,6 +226,69 @@ def called(text: str, ctx: click.Context) -> str:
     return text.replace(f"  {_PLAIN} ", f"  {name} ").replace(f"| {_PLAIN} ", f"| {name} ")
 
 
+def option_rows(options: Mapping[str, Sequence[click.Option]]) -> Iterator[str]:
+    """Yield the lines of a table of options.
+
+    Args:
+        options: text → the options that it explains.
+    """
+    labels = {text: _label(each) for text, each in options.items()}
+    width = min(max(map(len, labels.values()), default=0), _WIDEST)
+    for text, label in labels.items():
+        if len(label) > width and len(label) + len(text) + 4 <= _COLUMNS:
+            yield f"  {label}  {text}"
+            continue
+        if len(label) > width:
+            yield f"  {label}"
+            label = ""  # noqa: PLW2901 - it stands on a line of its own
+        for line in wrap(text, _COLUMNS - width - 4):
+            yield f"  {label:{width}}  {line}"
+            label = ""  # noqa: PLW2901 - it is in the first line
+
+
+def shared_options(group: click.Group, ctx: click.Context) -> dict[str, dict[str, list[click.Option]]]:
+    """Return the options of several commands: heading → text → options."""
+    found: dict[str, click.Option] = {}
+    for name in group.list_commands(ctx):
+        command = group.get_command(ctx, name)
+        for each in command.params if command else ():
+            if isinstance(each, click.Option) and each.opts[-1] in SHARED:
+                found.setdefault(each.opts[-1], each)
+    headings: dict[str, dict[str, list[click.Option]]] = {heading: {} for heading in SHARED.values()}
+    for name in (each for each in SHARED if each in found):
+        headings[SHARED[name]].setdefault(_text(found[name]), []).append(found[name])
+    return headings
+
+
+def _text(option: click.Option) -> str:
+    """Return an option's help with its default."""
+    shown = option.show_default and option.default is not None
+    return f"{option.help or ''}{f' [default: {option.default}]' if shown else ''}"
+
+
+def _label(options: Sequence[click.Option]) -> str:
+    """Return how options that share a row are written: ``--cordon, --drain NODES``."""
+    metavar = "" if options[0].is_flag or options[0].count else f" {_metavar(options[0])}"
+    if len(options) == 1:
+        return ", ".join(options[0].opts) + metavar
+    names = [each.opts[-1] for each in options]
+    label = ", ".join(names) + metavar
+    return f"{options[0].metavar or names[0]}" if len(label) > _LONGEST_LABEL else label
+
+
+def _metavar(option: click.Option) -> str:
+    """Return the placeholder of an option's value."""
+    if option.metavar:
+        return option.metavar
+    return "|".join(option.type.choices) if isinstance(option.type, click.Choice) else "N"
+
+
+def _order(option: str) -> int:
+    """Return the place of an option of all commands in the help."""
+    names = {"-f": "--filename", "-n": "--namespace", "-A": "--all-namespaces", "-l": "--selector"}
+    return list(SHARED).index(names.get(option, option))
+
+
 def is_named_file(word: str) -> bool:
     """Return whether a word is written like a file rather than an object."""
     return word == "-" or word.endswith(_FILE_ENDINGS)
@@ -172,7 +318,8 @@ def _of_option(error: click.NoSuchOption, args: list[str]) -> UsageError:
     """Return the error for an option that does not exist."""
     instead = OLD_OPTIONS.get(error.option_name)
     if instead is None:
-        near = error.possibilities or ()
+        old = get_close_matches(error.option_name, OLD_OPTIONS, n=1, cutoff=0.8)
+        near = [OLD_OPTIONS[each].split()[0] for each in old] or error.possibilities or ()
         known = (
             f"there is {near[0]}"
             if near

@@ -10,34 +10,23 @@ from topospread.errors import UsageError
 
 from .inputs import PATH
 from .served_address import CLIENT_CA_OPTION, METRICS_OPTION, served_at, tls_options
-from .usage import Explained
+from .usage import EXITS_WORKED, Explained
 
 HELP = """\
-Answer the API server's admission requests: with the linter's findings as warnings or denials, and with default
-constraints for new workloads that have none.
+Answer the API server's admission requests until SIGTERM: with the linter's findings as warnings or denials, and
+default constraints for new workloads.
 
---policy is a small YAML file (docs/how-to/admission.md). It says which rules deny, which rules are off, and which
-constraints are added. Without it, every warning and error is shown, and nothing is denied or changed. Rules that need
-more than one object are off, and kube-system is exempt.
-
-Each request is judged in a process of its own pool, within 60 % of the API server's timeout. The policy's onTimeout
-decides about an object that was not judged in time: allow it with a warning, or deny it.
-
-The API server requires HTTPS. --tls-cert-file and --tls-private-key-file are read again when they change. The paths are
-/validate, /mutate, /healthz, /livez and /readyz; /metrics only with --metrics-bind-address, or if --host is loopback.
---insecure-http serves plain HTTP for a test by hand, on 127.0.0.1 by default.
-
-The command runs until SIGTERM. It needs the extra 'live': pip install 'topospread[live]'.
+Without --policy every warning and error is shown, and nothing is denied or changed. Certificates are read again when
+they change. /metrics is served with --metrics-bind-address, or if --host is loopback.
 
 \b
 Examples:
   topospread run webhook --tls-cert-file tls.crt --tls-private-key-file tls.key
-  topospread run webhook --policy policy.yaml --tls-cert-file tls.crt --tls-private-key-file tls.key --port 9443
   topospread run webhook --policy policy.yaml --insecure-http --port 8080
 """
 
 
-@click.command(cls=Explained, help=HELP)
+@click.command(cls=Explained, help=HELP, exits=EXITS_WORKED)
 @click.option("--policy", type=PATH, metavar="FILE", help="Policy file: what is denied, ignored and added.")
 @click.option("--host", metavar="ADDRESS", help="Listen on this address [default: 0.0.0.0; 127.0.0.1 without TLS].")
 @click.option("--port", default=8443, type=click.IntRange(1, 65535), metavar="N", help="Listen on this port.")
@@ -45,8 +34,8 @@ Examples:
 @tls_options
 @CLIENT_CA_OPTION
 @click.option("--insecure-http", is_flag=True, help="Serve HTTP without TLS.")
-@click.option("-v", "--v", "verbosity", type=click.IntRange(0, 10), default=0, help="How much to log.")
-@click.option("--logging-format", type=click.Choice(["text", "json"]), default="text", help="How to log.")
+@click.option("-v", "--v", "verbosity", type=click.IntRange(0, 10), default=0, help="How much to log, and how.")
+@click.option("--logging-format", type=click.Choice(["text", "json"]), default="text", help="How much to log, and how.")
 def webhook(**given: Any) -> int:
     """Serve until SIGTERM."""
     from topospread.live.extra import require_extra

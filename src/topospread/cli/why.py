@@ -7,11 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from topospread.atomic_file import write_file
 from topospread.errors import InputError, Place, UsageError
-from topospread.text import escape_control_characters
 
-from .further import further
 from .inputs import (
     AUTOSCALE,
     PATH,
@@ -26,52 +23,35 @@ from .inputs import (
     shown_namespace,
 )
 from .live_options import access_options, read_access
-from .pictures import check_graph
+from .output import check_outputs, output_options, write_answer
 from .replay import replay
-from .report_file import ReportWish, check_html, html_options, options_of, write_html
+from .report_file import ReportWish, check_html, html_text, options_of, page_options
 from .targets import one_target, target_argument
-from .terminal import layout, progress, show, warn, written
+from .terminal import progress
 from .usage import Explained
 
 if TYPE_CHECKING:
     from topospread.api.inventory import Inventory
     from topospread.explanation import Explanation
-    from topospread.report.further import FurtherCommands
 
 HELP = """\
-Explain one pod: why it is pending and what would let it in, or why it is where it is.
+Explain one pod: why it is pending and what would let it in, or why it is where it is. With a log of the past: who
+waited, and what began it.
 
-TARGET is POD or KIND/NAME, either with NAMESPACE/ before it: web-0, deploy/web, shop/sts/db. Of a workload it is a pod
-that is pending, else one that the simulation places, else one on a node. Without TARGET it is the one pod or workload
-that -f brings.
-
-For a pending pod: kube-scheduler's event, every constraint domain by domain, what each plugin rejects, the nodes
-nearest to fitting, and changes that were tried and let it in, each with its JSON patch. For a pod on a node: the
-scores beside its best rivals, and what would be chosen without each constraint. A pod on a node is taken as if it
-were taken off and scheduled anew.
-
-Of a pod that waits in a live cluster the events tell since when, and how often kube-scheduler tried it.
-
-With --audit or --events it says what happened: which pod was refused when, by which sums, and which change of a node
-began it. --on is the cluster as it was when the log begins, or at --since. An audit log of kube-apiserver (JSON lines)
-says it all where nodes, pods, pods/binding, pods/status and events are logged at level RequestResponse. What `kubectl
-get events -A -o json` prints says less: not what a new node looks like, nor labels and taints.
-
-The exit code is 1 when the pod is pending.
+TARGET is POD or KIND/NAME: web-0, deploy/web, shop/sts/db. Without TARGET it is the one pod or workload that -f
+brings.
 
 \b
 Examples:
   topospread why web-0 -n shop
   topospread why deploy/web --on cluster.json
-  topospread why web-0 --on cluster.json -n shop -o json
+  topospread why deploy/web -f app.yaml --on zones=3,nodes=12
   topospread why -f new.yaml --on cluster.json
-  topospread why deploy/web -f app.yaml --on zones=3,nodes=12,cpu=8,memory=32Gi
-  topospread why deploy/web --on cluster.json --graph web.svg
+  topospread why deploy/web --on cluster.json -o svg=web.svg
   topospread why --on before.json.gz --audit audit.jsonl
-  topospread why --on before.json.gz --events events.json --since 2026-11-22T16:42:12Z
+  topospread why --on before.json.gz --events events.json
 """
 
-FORMATS = click.Choice(["table", "wide", "summary", "json", "yaml"])
 _KINDS = frozenset({"Pod", "Deployment", "ReplicaSet", "ReplicationController", "StatefulSet", "DaemonSet", "Job"})
 """Kinds that a manifest may bring to be explained."""
 
@@ -86,17 +66,16 @@ _KINDS = frozenset({"Pod", "Deployment", "ReplicaSet", "ReplicationController", 
 @POOLS
 @click.option("--no-suggestions", is_flag=True, help="Do not try what would let the pod in.")
 @namespace_options("Look in")
-@html_options
-@click.option("--graph", metavar="FILE", type=PATH, help="Write the domains and their pods as an SVG picture.")
-@click.option("--audit", metavar="FILE", type=PATH, help="Say what happened, from an audit log of kube-apiserver.")
-@click.option("--events", metavar="FILE", type=PATH, help="… from what kubectl get events -A -o json prints.")
-@click.option("--since", default="", metavar="TIME", help="… and leave out what is older (2026-11-22T16:42:12Z).")
-@click.option("-o", "--output", type=FORMATS, default="table", help="How to show the explanation.")
+@page_options
+@click.option("--audit", metavar="FILE", type=PATH, help="Say what happened, by kube-apiserver's audit log.")
+@click.option("--events", metavar="FILE", type=PATH, help="… by kubectl get events -A -o json.")
+@click.option("--since", default="", metavar="TIME", help="… since a time (2026-11-22T16:42:12Z).")
+@output_options()
 def why(**given: Any) -> int:
-    """Explain a pod; 1 when it is pending."""
+    """Explain a pod; the exit code is that of the verdict."""
+    check_outputs(given)
     if given["audit"] or given["events"]:
         return replay(given)
-    check_graph(given["graph"])
     check_html(given)
     target = one_target(given["targets"]) if given["targets"] else None
     if target is None and not given["paths"]:
@@ -107,10 +86,12 @@ def why(**given: Any) -> int:
     from topospread.sources.needed_kinds import PLACEMENT
 
     inventory = read_inventory(given, by=[by], needed=PLACEMENT)
-    import topospread
+    from topospread.answers.asking import with_version
+    from topospread.answers.why import why_answer
+    from topospread.explanation.explain import explain
 
     with progress("placing") as bar:
-        explanation = topospread.explain(
+        explanation = explain(
             inventory,
             target or _only_one(inventory, given["paths"]),
             namespace=shown_namespace(given),
@@ -127,10 +108,6 @@ def why(**given: Any) -> int:
             progress=bar,
         )
     explanation = _with_tries(explanation, inventory, given)
-    if given["graph"]:
-        from topospread.report.explanation_graph import explanation_svg
-
-        write_file(given["graph"], escape_control_characters(explanation_svg(explanation)))
     options = replace(
         options_of(by, configuration),
         scale=scale,
@@ -138,10 +115,9 @@ def why(**given: Any) -> int:
         preemption=not given["no_preemption"],
     )
     pod = f"{explanation.namespace}/{explanation.name}"
-    write_html(given, ReportWish(inventory, options, shown={"at": "1", "pod": pod}))
-    added = further(given, inventory) if given["output"] in ("table", "wide") else None
-    show(_text(explanation, given["output"], given["color"], added))
-    return 0 if explanation.placed else 1
+    wish = ReportWish(inventory, options, shown={"at": "1", "pod": pod})
+    answer = with_version(why_answer(explanation), by.scheduler.kube_version)
+    return write_answer(answer, given, {"html": lambda: html_text(given, wish)})
 
 
 def _with_tries(explanation: Explanation, inventory: Inventory, given: dict[str, Any]) -> Explanation:
@@ -192,15 +168,3 @@ def _only_one(inventory: Inventory, manifests: tuple[str, ...]) -> str:
 def _is_of(place: Place, roots: tuple[str, ...]) -> bool:
     """Whether a place is in one of these files or folders."""
     return any(place.source == root or place.source.startswith(root.rstrip("/") + "/") for root in roots)
-
-
-def _text(explanation: Explanation, output: str, color: str, added: FurtherCommands | None) -> str:
-    if output in ("table", "wide", "summary"):
-        from topospread.report.explanation import explanation_summary, explanation_text
-
-        drawn = layout(color, wide=output == "wide")
-        if output == "summary":
-            return explanation_summary(explanation, drawn)
-        return explanation_text(explanation, drawn, added)
-    warn(explanation.warnings)
-    return written(explanation.to_dict(), output)

@@ -1,4 +1,4 @@
-"""Why one pod is pending, or where it is: the data of an explanation. `topospread.explain` makes one.
+"""Why one pod is pending, or where it is: the data of an explanation. `explanation.explain` makes one.
 
 Nothing is printed here, and no rule of scheduling is decided here.
 """

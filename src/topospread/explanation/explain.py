@@ -7,12 +7,14 @@ as of the moment it does; one on a node, as if it were taken off and scheduled a
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+import msgspec
 from msgspec.structs import replace as with_fields
 
+from topospread.answer import Unjudged
 from topospread.api.inventory import Inventory
 from topospread.api.pod import Pod
 from topospread.api.pools import NodePool
@@ -25,9 +27,13 @@ from topospread.scheduling.select_host import ChoiceRules
 from topospread.scheduling.verdict import Verdict
 from topospread.simulation.counted import PodOwners
 from topospread.simulation.extender_notes import filtered_by_extender
+from topospread.simulation.outcome import result_of
 from topospread.simulation.paper import unmet_min_domains
 from topospread.simulation.placing import Progress
+from topospread.simulation.result import Simulation
 from topospread.simulation.run import PodOutcome, Run, SimulationOptions, prepare
+from topospread.simulation.simulate import judged
+from topospread.simulation.unknown import unjudged_of
 from topospread.sources.inputs import Input, inventory_of
 from topospread.workloads.autoscaling import AutoscaleChoice
 from topospread.workloads.planned import QueuedPod, Workload
@@ -41,7 +47,7 @@ from .result import ConstraintTable, Explanation, NearNode
 from .scores import score_table
 from .suggest import suggestions
 from .target import ExplainedPod, candidates, find, gated_of, gates_of, one_more, parse_target, unbound
-from .what_if import Baseline, looked_at
+from .what_if import EFFORT, Baseline, looked_at
 from .without import without_each
 
 NEAREST = 3
@@ -98,13 +104,84 @@ def explain(  # noqa: PLR0913 - keyword arguments of the public API
     inventory = inventory_of(inputs, cluster, options.apiserver_gates, namespace)
     run = prepare(inventory, options, with_spreads=False)
     subject = find(run, parse_target(target, namespace))
-    explainer = _Explainer(inventory, run, suggest, progress)
-    found = explainer.explain(subject, another=another)
+    found = _Explainer(inventory, run, suggest, progress).explain(subject, another=another)
+    if found.unjudged:
+        assumed = prepare(inventory, replace(options, assumes_unjudged=True), with_spreads=False)
+        same = find(assumed, parse_target(target, namespace))
+        other = _Explainer(inventory, assumed, False, progress).explain(same, another=another)
+        found = replace(found, assumed=other)
     if not pools or subject.workload is None:
         return found
     own = f"{subject.workload.namespace}/{subject.workload.name}"
     said = tuple(sentence for name, sentence in unmet_min_domains(run, pools) if name == own)
     return replace(found, notes=(*found.notes, *said))
+
+
+class PendingPods(msgspec.Struct, frozen=True):
+    """Pods of one workload that find no node.
+
+    Attributes:
+        pods: their names.
+        explanation: of the first pod that kube-scheduler was asked about.
+    """
+
+    workload: Workload
+    pods: tuple[str, ...]
+    explanation: Explanation
+
+
+class Waiting(msgspec.Struct, frozen=True):
+    """What a simulation leaves without a node.
+
+    Attributes:
+        simulation: the whole simulation. Pods whose outcome is not known are among its ``open_pods``.
+        pending: workloads with judged pods that find no node, most pods first.
+    """
+
+    simulation: Simulation
+    pending: tuple[PendingPods, ...]
+
+
+def explain_pending(
+    inventory: Inventory, run: Run, chosen: Container[Workload], *, suggest: bool, progress: Progress | None = None
+) -> Waiting:
+    """Explain one pending pod of each workload of which pods find no node.
+
+    Changes are tried for the workloads with most pending pods first, until `EFFORT` pods were placed in all.
+
+    Args:
+        inventory: the input.
+        run: its simulation, prepared; it is left at its beginning.
+        chosen: the workloads to explain.
+        suggest: whether changes that would help are tried.
+        progress: receives the number of tried pods.
+    """
+    simulation = RepeatedSimulation(run)
+    explainer = _Explainer(inventory, run, suggest, progress)
+    ended = simulation.carry_out(progress=progress)
+    result = judged(result_of(ended), inventory, run.options)
+    opened = set(result.open_pods)
+    waiting: dict[Workload, list[QueuedPod]] = {}
+    for queued in simulation.queue:
+        if _latest(ended, queued)[1].pending:
+            waiting.setdefault(queued.workload, []).append(queued)
+    for queued in run.plan.gated:
+        waiting.setdefault(queued.workload, []).append(queued)
+    waiting = {
+        workload: judged_pods
+        for workload, pods in waiting.items()
+        if workload in chosen
+        and (judged_pods := [each for each in pods if pod_key(each.namespace, each.name) not in opened])
+    }
+    found = []
+    for workload, pods in sorted(waiting.items(), key=lambda each: (-len(each[1]), str(each[0]))):
+        explanation = explainer.pending(simulation, ended, pods)
+        if explanation.searched:
+            ended = simulation.carry_out()
+        explainer.suggests = explainer.suggests and simulation.placed < EFFORT
+        found.append(PendingPods(workload, tuple(each.name for each in pods), explanation))
+    simulation.restore()
+    return Waiting(result, tuple(found))
 
 
 class _Explainer:
@@ -113,7 +190,7 @@ class _Explainer:
     def __init__(self, inventory: Inventory, run: Run, suggest: bool, progress: Progress | None) -> None:
         self._inventory = inventory
         self._run = run
-        self._suggest = suggest
+        self.suggests = suggest
         self._progress = progress
         self._ended: Run | None = None
 
@@ -133,6 +210,20 @@ class _Explainer:
                 return self._waiting(gated, gates_of(gated))
             queued = [one_more(self._run, workload)]
         return self._queued(queued) if queued else self._bound(there[0], workload)
+
+    def pending(self, simulation: RepeatedSimulation, ended: Run, pods: list[QueuedPod]) -> Explanation:
+        """Explain the first of some pending pods of a workload that was judged, at the end of a simulation.
+
+        The state is left at the beginning if changes were tried.
+        """
+        self._ended = ended
+        tried = [_latest(ended, each) for each in pods if ended.outcome(each) is not None]
+        if not tried:
+            return self._waiting(pods[0], gates_of(pods[0]))
+        queued, outcome = next((each for each in tried if each[1].verdict is not None), tried[0])
+        if outcome.verdict is None:
+            return self._waiting(queued, outcome.placement.message)
+        return self._pending(simulation, ended, queued, outcome)
 
     def _queued(self, pods: list[QueuedPod]) -> Explanation:
         """The first of some queued pods that stays pending, or else the first of them."""
@@ -175,7 +266,7 @@ class _Explainer:
             "nearest": obstacles.nearest(NEAREST),
             "admitted": obstacles.admitted(ADMITTED),
         }
-        if self._suggest:
+        if self.suggests:
             simulation.restore()
             facts["searched"] = True
             facts["suggestions"], facts["untried"] = suggestions(simulation, self._inventory, queued, found)
@@ -259,6 +350,7 @@ class _Explainer:
             nodes=len(self._run.cluster.nodes),
             verdict=verdict,
             warnings=(*planned.inventory.warnings, *planned.warnings),
+            unjudged=self._unjudged(queued, verdict) if state != "bound" else (),
             notes=(
                 *workload.notes,
                 *_of_old_condition(queued.pod, str(facts.get("preemption", ""))),
@@ -266,6 +358,17 @@ class _Explainer:
             ),
             **facts,
         )
+
+    def _unjudged(self, subject: QueuedPod, verdict: Verdict | None) -> tuple[Unjudged, ...]:
+        """Return what is not judged of the pod itself and of the pending pods of the run."""
+        own = f"{subject.namespace}/{subject.name}"
+        found = [(part, own) for part in verdict.unjudged] if verdict is not None and verdict.error else []
+        if self._ended is not None:
+            for queued in self._ended.queue:
+                outcome = self._ended.outcome(queued)
+                if outcome is not None and outcome.pending:
+                    found += [(part, f"{queued.namespace}/{queued.name}") for part in outcome.unjudged]
+        return unjudged_of(found)
 
 
 def _of_old_condition(pod: Pod, preemption: str) -> Iterator[str]:

@@ -191,6 +191,9 @@ class Obstacles:
             return ("cordoned",)
         if says.plugin == AFFINITY:
             return tuple(self._not_selected(position))
+        evidence = getattr(says.filter, "evidence", None)
+        if evidence is not None:
+            return tuple(evidence(int(self.rows[position])))
         return tuple(f"{short.words} short" for short in self.shortages(position) if says.plugin == RESOURCES)
 
     def _sums(self, position: int) -> Iterator[str]:

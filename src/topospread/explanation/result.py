@@ -11,7 +11,7 @@ from typing import Any, Literal
 
 import msgspec
 
-from topospread.plain_data import PlainData
+from topospread.answer import Unjudged
 from topospread.plugins.spread_arithmetic import ConstraintArithmetic
 from topospread.scheduling.verdict import Verdict
 
@@ -251,7 +251,7 @@ class ScoreTable(msgspec.Struct, frozen=True):
 
 
 @dataclass(frozen=True)
-class Explanation(PlainData):
+class Explanation:
     """The whole answer on one pod.
 
     Attributes:
@@ -274,6 +274,9 @@ class Explanation(PlainData):
         verdict: kube-scheduler's answer that all of this explains, ``None`` where it is not asked.
         evictions: pods that were evicted so that this one has room.
         tries: of a pod that waits in a live cluster, how often kube-scheduler tried it; else ``None``.
+        unjudged: parts of the pod and of other pending pods that topospread does not model.
+        assumed: the explanation as if filters that topospread does not model let every node pass; ``None`` if every
+            pod is judged.
     """
 
     namespace: str
@@ -301,6 +304,8 @@ class Explanation(PlainData):
     warnings: tuple[str, ...] = ()
     notes: tuple[str, ...] = field(default=())
     tries: Tries | None = None
+    unjudged: tuple[Unjudged, ...] = ()
+    assumed: Explanation | None = None
 
     @property
     def placed(self) -> bool:

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from itertools import islice
 from typing import NamedTuple
 
 import msgspec
 import numpy as np
-from msgspec.structs import replace as with_fields
+from msgspec.structs import replace
 
 from topospread.api.node import Node
 from topospread.api.node_selection import NodeSelector
@@ -124,7 +124,7 @@ class CarriedFigures:
             return None
         found = [_carried(each, by) for each, by in zip(figures.constraints, moved, strict=True)]
         known = tuple(each for each in found if each is not None)
-        return with_fields(figures, constraints=known) if len(known) == len(found) else None
+        return replace(figures, constraints=known) if len(known) == len(found) else None
 
     def _of_rule(self, rule: NodesOfDomains) -> Moved:
         known = self._moved.get(rule)
@@ -175,4 +175,4 @@ def without_nodes(figures: WorkloadStatus) -> WorkloadStatus:
         replace(each, left_out=(), domains=tuple(DomainPods(one.name, one.matching, 0) for one in each.domains))
         for each in figures.constraints
     ]
-    return with_fields(figures, constraints=tuple(slim))
+    return replace(figures, constraints=tuple(slim))

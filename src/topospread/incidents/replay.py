@@ -74,6 +74,7 @@ def replay(  # noqa: PLR0913 - keyword arguments of the public API
         refusals=tuple(_placed(each, placed) for each in refusals.found),
         placed=placed,
         warnings=(*given.warnings, *_warnings(history, given, of_events=events is not None)),
+        unreplayed=history.unknown,
     )
 
 

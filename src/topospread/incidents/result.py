@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from topospread.plain_data import PlainData
 from topospread.simulation.result import PendingGroup
 
 Alteration = Literal["added", "deleted", "cordoned", "uncordoned", "taints", "labels", "allocatable"]
@@ -58,13 +57,14 @@ class PodRefusal:
 
 
 @dataclass(frozen=True)
-class Incident(PlainData):
+class Incident:
     """The whole answer.
 
     Attributes:
         begins, ends: of the log's records; "" for an empty one.
         records: how many there are, whatever they are about.
         placed: when which pod got which node: time, pod, node.
+        unreplayed: records of changes that could not be replayed.
     """
 
     begins: str
@@ -74,3 +74,4 @@ class Incident(PlainData):
     refusals: tuple[PodRefusal, ...]
     placed: tuple[tuple[str, str, str], ...]
     warnings: tuple[str, ...] = ()
+    unreplayed: int = 0

@@ -11,6 +11,9 @@ The nearest file is used, from a folder up to its git repository; of two in one 
     kube-version: "1.32"
     cluster: SPEC|FILE
     config: FILE
+
+Beside ``lint`` stand ``kinds``, and ``promises``: ``[{select: LABEL=VALUE, want: "zone-loss>=66% never-waits"}, …]``,
+which ``promise check`` checks.
 """
 
 from __future__ import annotations
@@ -43,6 +46,21 @@ _MOST_GLOBS: Final = 1000
 """Each is compared with each file."""
 
 
+@dataclass(frozen=True, slots=True)
+class DeclaredPromise:
+    """Promises that a project declares for its workloads.
+
+    Attributes:
+        select: labels of a workload's pods, or of the workload.
+        want: the promises, as `topospread promise check --want` takes them.
+        where: the file and the place in it.
+    """
+
+    select: Mapping[str, str]
+    want: str
+    where: str
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Settings:
     """How a project wants to be linted.
@@ -59,6 +77,7 @@ class Settings:
         namespace: where objects go that name none, when the command line does not say.
         folder: where globs begin; "" is the working directory.
         source: the file this was read from, "" for none.
+        promises: declared promises of workloads.
     """
 
     select: frozenset[str] | None = None
@@ -72,6 +91,7 @@ class Settings:
     namespace: str | None = None
     folder: str = ""
     source: str = ""
+    promises: tuple[DeclaredPromise, ...] = ()
 
     def asks(self, rule: str) -> bool:
         """Whether a rule is asked at all."""
@@ -147,7 +167,7 @@ class _SettingsParser:
     def settings(self, value: Any) -> Settings:
         """The settings that a file holds."""
         whole = self._mapping(value, "")
-        self._known(whole, ("lint", "kinds"), "")
+        self._known(whole, ("lint", "kinds", "promises"), "")
         parse_kinds(whole.get("kinds") or [], Place(self.path))
         given = self._mapping(whole.get("lint") or {}, "lint")
         readers: dict[str, tuple[str, Callable[[Any, str], Any]]] = {
@@ -167,7 +187,25 @@ class _SettingsParser:
         for name in ("cluster", "config"):
             if name in fields and not is_made_up(fields[name]):
                 fields[name] = self._path(os.path.join(folder, fields[name]), f"lint.{name}")
-        return Settings(**fields, folder=folder, source=self.path)
+        promises = self._promises(whole.get("promises") or [])
+        return Settings(**fields, folder=folder, source=self.path, promises=promises)
+
+    def _promises(self, value: Any) -> tuple[DeclaredPromise, ...]:
+        if not isinstance(value, list):
+            raise self._error("expected a list of promises", "promises")
+        found = []
+        for index, each in enumerate(value):
+            where = f"promises[{index}]"
+            given = self._mapping(each, where)
+            self._known(given, ("select", "want"), where)
+            words = self._string(given.get("select", ""), f"{where}.select").split(",")
+            if not all(re.fullmatch(r"[^=\s]+=[^=\s]*", word) for word in words):
+                raise self._error("expected labels such as tier=web,app=shop", f"{where}.select")
+            select = dict(word.split("=") for word in words)
+            found.append(
+                DeclaredPromise(select, self._string(given.get("want", ""), f"{where}.want"), f"{self.path} {where}")
+            )
+        return tuple(found)
 
     def _known(self, value: Mapping[str, Any], known: tuple[str, ...], where: str) -> None:
         for name in value:

@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 from msgspec.structs import replace as with_fields
 
 from topospread.api.inventory import Inventory, ObjectKey
 from topospread.api.meta import ObjectMeta
-from topospread.api.spread import DO_NOT_SCHEDULE
+from topospread.api.spread import DO_NOT_SCHEDULE, TopologySpreadConstraint
 from topospread.api.workload import Deployment, StatefulSet
 
 from .workload_drills import HOSTNAME
 
 Designed = Deployment | StatefulSet
 LISTS = {"Deployment": "deployments", "StatefulSet": "stateful_sets"}
-_HASH = "pod-template-hash"
+REVISION = "pod-template-hash"
+"""Label that tells the revisions of a Deployment apart."""
 
 
 def workload_of(inventory: Inventory, key: ObjectKey) -> Designed:
@@ -33,6 +35,19 @@ def without_pods_of(inventory: Inventory, key: ObjectKey) -> Inventory:
         pods=[each for each in inventory.pods if not _is_owned(each.metadata, owners)],
         replica_sets=[each for each in inventory.replica_sets if each not in owned],
     )
+
+
+_PLACED_ANEW = frozenset({"ReplicaSet", "ReplicationController", "StatefulSet"})
+
+
+def without_placed_pods(inventory: Inventory) -> Inventory:
+    """Return the inventory without the pods of workloads that a rollout places anew."""
+    pods = [
+        each
+        for each in inventory.pods
+        if not (each.metadata.controller and each.metadata.controller.kind in _PLACED_ANEW)
+    ]
+    return replace(inventory, pods=pods)
 
 
 def _is_owned(metadata: ObjectMeta, owners: set[ObjectKey]) -> bool:
@@ -53,7 +68,7 @@ def counts_revisions_alone(item: Designed, key: str, *, by_labels: bool) -> bool
     """
     pod = item.spec.template.spec
     hard = (each for each in pod.topology_spread_constraints or () if each.when_unsatisfiable == DO_NOT_SCHEDULE)
-    if by_labels and any(each.topology_key == key and _HASH in (each.match_label_keys or ()) for each in hard):
+    if by_labels and any(each.topology_key == key and REVISION in (each.match_label_keys or ()) for each in hard):
         return True
     anti = pod.affinity.pod_anti_affinity if pod.affinity else None
     terms = (anti.required_during_scheduling_ignored_during_execution if anti else None) or ()
@@ -63,13 +78,21 @@ def counts_revisions_alone(item: Designed, key: str, *, by_labels: bool) -> bool
 
 def without_unjudged(inventory: Inventory, key: ObjectKey) -> Inventory:
     """Return the inventory with a workload whose pods ask for nothing that topospread cannot judge."""
+    return _with_spec(inventory, key, resource_claims=None, scheduling_group=None, workload_ref=None)
+
+
+def with_constraints(
+    inventory: Inventory, key: ObjectKey, constraints: Sequence[TopologySpreadConstraint]
+) -> Inventory:
+    """Return the inventory with other constraints on a workload's pods."""
+    return _with_spec(inventory, key, topology_spread_constraints=list(constraints))
+
+
+def _with_spec(inventory: Inventory, key: ObjectKey, **fields: object) -> Inventory:
     item = workload_of(inventory, key)
-    pod = item.spec.template.spec
-    pod = with_fields(pod, resource_claims=None, scheduling_group=None, workload_ref=None)
-    template = with_fields(item.spec.template, spec=pod)
-    judged = with_fields(item, spec=with_fields(item.spec, template=template))
+    template = with_fields(item.spec.template, spec=with_fields(item.spec.template.spec, **fields))
+    changed = with_fields(item, spec=with_fields(item.spec, template=template))
     name = LISTS[key[0]]
-    items = [judged if each is item else each for each in getattr(inventory, name)]
     made = replace(inventory)
-    setattr(made, name, items)
+    setattr(made, name, [changed if each is item else each for each in getattr(inventory, name)])
     return made

@@ -17,6 +17,7 @@ from msgspec.structs import replace as with_fields
 from topospread.answer import Unjudged
 from topospread.api.inventory import Inventory, ObjectKey
 from topospread.api.rollout import strategy_of, strategy_of_stateful_set
+from topospread.api.spread import DO_NOT_SCHEDULE
 from topospread.api.workload import Deployment
 from topospread.base import Bounds, Word, worst
 from topospread.guarantees.guarantee import answered
@@ -27,7 +28,15 @@ from topospread.simulation.run import Run, SimulationOptions, prepare
 from topospread.workloads.planned import Workload
 from topospread.workloads.scale import short_target
 
-from .fresh import LISTS, Designed, counts_revisions_alone, without_pods_of, workload_of
+from .fresh import (
+    LISTS,
+    REVISION,
+    Designed,
+    counts_revisions_alone,
+    with_constraints,
+    without_pods_of,
+    workload_of,
+)
 from .unscored import unscored
 from .wants import Want
 from .workload_drills import HOSTNAME, ZONE
@@ -189,6 +198,24 @@ class WorkloadPromises:
         item = self._item
         return isinstance(item, Deployment) and strategy_of(item) is not None and self.workload.replicas > 0
 
+    def by_revision(self) -> tuple[WorkloadPromises, dict[int, list[str]]] | None:
+        """Return the judge if hard constraints count each revision alone, with the keys of those that change."""
+        item = self._item
+        constraints = (item.spec.template.spec.topology_spread_constraints if item is not None else None) or []
+        changed = {
+            at: [*(each.match_label_keys or []), REVISION]
+            for at, each in enumerate(constraints)
+            if each.when_unsatisfiable == DO_NOT_SCHEDULE and REVISION not in (each.match_label_keys or [])
+        }
+        if not isinstance(item, Deployment) or not changed:
+            return None
+        made = [
+            with_fields(each, match_label_keys=changed.get(at, each.match_label_keys))
+            for at, each in enumerate(constraints)
+        ]
+        inventory = with_constraints(self.inventory, self.key, made)
+        return WorkloadPromises(inventory, self.options, self.key, self.budget, {}), changed
+
     def _is_alone(self, key: str) -> bool:
         """Return whether a rollout spreads new pods over a key as if there were no old ones."""
         gates = [each for each in (self.options.gates, self.options.apiserver_gates) if each is not None]
@@ -220,6 +247,9 @@ class WorkloadPromises:
             answer = replace(answer, drill="")  # it would begin elsewhere
         verdict = _WORDS[answer.answer]
         says = answer.why or f"{answer.states} states of all orders searched"
+        if answer.lacks == "budget" and answer.states:
+            drawn = f", {answer.drawn} random orders keep it" if answer.drawn else ""
+            says = f"{answer.states} states searched{drawn}; {answer.why.rpartition('; ')[2]}"
         ground: Ground = ("drawn" if answer.drawn else "none") if verdict == "unknown" else "proved"
         return KeptPart(when, verdict, says, ground, answer)
 

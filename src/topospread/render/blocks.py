@@ -79,6 +79,16 @@ class Code(Struct, frozen=True, tag=True):
     language: Literal["shell", "yaml", "diff", "json", "words"] = "words"
 
 
+class Hint(Struct, frozen=True, tag=True):
+    """What ``-o wide`` adds. Only text without ``-o wide`` shows it.
+
+    Attributes:
+        says: a list of the parts that are left out.
+    """
+
+    says: str
+
+
 class Section(Struct, frozen=True, tag=True):
     """A titled part.
 
@@ -93,7 +103,7 @@ class Section(Struct, frozen=True, tag=True):
     wide: bool = False
 
 
-Part = Verdict | Fact | Table | Code | Section
+Part = Verdict | Fact | Table | Code | Hint | Section
 
 
 class Page(Struct, frozen=True):

@@ -12,7 +12,7 @@ _SIGNS = {"yes": "✅", "no": "❌", "unknown": "❔"}
 _SPECIAL = re.compile(r"([\\`*_{}\[\]<>#|~!&])")
 _WORD = re.compile(r"([\s`|])")
 _LINKED = re.compile(r"@|://|www\.|#\d|\bGH-\d|:[\w+-]+:|\$", re.IGNORECASE)
-"""The part of a word of which GitHub makes a mention, a link, a sign or a formula, even if the characters are escaped."""
+"""The part of a word of which GitHub makes a mention, link, emoji or formula, even if the characters are escaped."""
 _FENCE = re.compile(r"`{3,}")
 
 

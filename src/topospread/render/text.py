@@ -8,7 +8,7 @@ from textwrap import wrap
 
 from topospread.text import colour_mark
 
-from .blocks import Bar, Cell, Code, Fact, Page, Part, Role, Section, Span, Table, Verdict, cell_text
+from .blocks import Bar, Cell, Code, Fact, Hint, Page, Part, Role, Section, Span, Table, Verdict, cell_text
 
 _COLOURS = {"name": "1", "good": "32", "bad": "1;31", "unsure": "33", "dim": "2"}
 _WORD_ROLES: dict[str, Role] = {"yes": "good", "no": "bad", "unknown": "unsure"}
@@ -16,8 +16,8 @@ _LONGEST_BAR = 24
 _NARROWEST = 16
 """Columns that a wrapped cell keeps at least."""
 _GAP = "  "
-_NUMBER = re.compile(r"[\d–/]*")
-"""A count, bounds, or a part of a whole; also an empty cell."""
+_NUMBER = re.compile(r"(\? )?[\d–/]*")
+"""A count, bounds, or a part of a whole, perhaps marked as not judged; also an empty cell."""
 
 
 def text(page: Page, *, width: int = 80, wide: bool = False, colour: bool = False) -> str:
@@ -52,6 +52,8 @@ class _Writer:
                 yield from (f"  {line}" for line in part.text.splitlines())
             case Table():
                 yield from self._table(part)
+            case Hint() if not self._wide:
+                yield from _wrapped(f"{part.says}: -o wide", self._width, hang=2)
             case Section() if self._wide or not part.wide:
                 yield ""
                 if part.title:
@@ -75,45 +77,75 @@ class _Writer:
             if self._wide or _total(texts, columns) <= self._width:
                 break
             columns = [each for each in columns if each != dropped]
-        widths = {i: max(len(row[i]) for row in texts) for i in columns}
-        excess = _total(texts, columns) - self._width
-        if excess > 0 and columns:
-            widest = max((i for i in columns if not _is_name_column(rows, i)), key=widths.__getitem__, default=None)
-            if widest is not None:
-                words = max((len(word) for row in texts for word in row[widest].split()), default=0)
-                widths[widest] = max(widths[widest] - excess, words, min(_NARROWEST, widths[widest]))
-            rest = sum(widths.values()) + len(_GAP) * (len(columns) - 1) - widths[columns[0]]
-            widths[columns[0]] = min(widths[columns[0]], max(self._width - rest, _NARROWEST))
+        widths = self._widths(texts, {i: _is_name_column(rows, i) for i in columns})
         numbers = {i for i in columns if all(_NUMBER.fullmatch(cell_text(row[i])) for row in rows)}
         numbers -= {i for i in columns if any(isinstance(row[i], Bar) for row in rows)}
         for at, row in enumerate(texts):
             cells: tuple[Cell, ...] = rows[at - 1] if at else ()
-            first = columns[0] if columns else 0
-            long = len(columns) > 1 and max(map(len, row[first].split()), default=0) > widths[first]
-            if long:
-                cell = cells[first] if cells else ""
-                words = " ".join(row[first].split())
-                yield self._mark(words, cell.role) if isinstance(cell, Span) else words
-            yield from self._row((*row[:first], "", *row[first + 1 :]) if long else row, cells, widths, numbers)
+            yield from self._row(row, cells, widths, numbers)
         left = len(table.rows) - len(rows)
         if left:
             yield f"and {left} more{' ' + table.more if table.more else ''}: -o wide"
 
+    def _widths(self, texts: list[tuple[str, ...]], is_name: dict[int, bool]) -> dict[int, int]:
+        """Return column → width: cells of words continue below, first at long words; then names get lines of their own.
+
+        Args:
+            texts: the cells, the headings first.
+            is_name: column → whether it holds names, which are never broken.
+        """
+        widths = {i: max(len(row[i]) for row in texts) for i in is_name}
+        longest = {i: max((len(word) for row in texts for word in row[i].split()), default=0) for i in is_name}
+        room = self._width - len(_GAP) * (len(widths) - 1)
+        for floors in (longest, dict.fromkeys(widths, 0)):
+            for i in sorted(widths, key=widths.__getitem__, reverse=True):
+                if not is_name[i] and sum(widths.values()) > room:
+                    floor = max(floors[i], min(_NARROWEST, widths[i]))
+                    widths[i] = max(floor, widths[i] - (sum(widths.values()) - room))
+        for i in sorted(widths, key=widths.__getitem__, reverse=True):
+            if is_name[i] and (excess := sum(widths.values()) - room) > 0:
+                widths[i] = max((len(row[i]) for row in texts if len(row[i]) <= widths[i] - excess), default=4)
+        for i, width in list(widths.items()):
+            if not is_name[i] and sum(widths.values()) < room:
+                widths[i] = min(max(len(row[i]) for row in texts), width + room - sum(widths.values()))
+        return widths
+
     def _row(
         self, row: tuple[str, ...], cells: tuple[Cell, ...], widths: dict[int, int], numbers: set[int]
     ) -> Iterator[str]:
-        """Yield the lines of a row. A cell that is wider than its column continues below."""
-        parts = {
-            # Words of the input do not begin a line: what continues in the first column is indented.
-            i: wrap(row[i], width, subsequent_indent="" if at else "  ", break_long_words=False, break_on_hyphens=False)
-            or [""]
-            for at, (i, width) in enumerate(widths.items())
-        }
-        for line in range(max(map(len, parts.values()), default=0)):
-            drawn = []
-            for i, width in widths.items():
-                words = parts[i][line] if line < len(parts[i]) else ""
-                cell, gap = cells[i] if cells else None, " " * (width - len(words))
+        """Yield the lines of a row. It goes on below after, or for, a word that is too long for its place."""
+        begin: list[str] = []
+        segment: dict[int, list[str]] = {}
+        start = 0
+        for i, width in widths.items():
+            # What goes on in the first column is indented: words of a name must not begin a line.
+            hang = "" if start else "  "
+            parts = wrap(row[i], width, subsequent_indent=hang, break_long_words=False, break_on_hyphens=False) or [""]
+            longest = max(map(len, parts))
+            if segment and start + longest > self._width:
+                yield from self._lines(begin, segment, cells, widths, numbers)
+                begin, segment = [" " * max(min(start, self._width - longest) - len(_GAP), 0)], {}
+            segment[i] = parts
+            start += width + len(_GAP)
+            if longest > width:
+                yield from self._lines(begin, segment, cells, widths, numbers)
+                begin, segment = [" " * (start - len(_GAP))], {}
+        if any(any(parts) for parts in segment.values()):
+            yield from self._lines(begin, segment, cells, widths, numbers)
+
+    def _lines(
+        self,
+        begin: list[str],
+        segment: dict[int, list[str]],
+        cells: tuple[Cell, ...],
+        widths: dict[int, int],
+        numbers: set[int],
+    ) -> Iterator[str]:
+        for line in range(max(map(len, segment.values()), default=0)):
+            drawn = list(begin)
+            for i, parts in segment.items():
+                words = parts[line] if line < len(parts) else ""
+                cell, gap = cells[i] if cells else None, " " * (widths[i] - len(words))
                 marked = self._mark(words, cell.role) if isinstance(cell, Span) else words
                 drawn.append(gap + marked if i in numbers else marked + gap)
             yield _GAP.join(drawn)

@@ -35,7 +35,8 @@ class FurtherCommands(msgspec.Struct, frozen=True):
 
     def rollout(self, target: str) -> str:
         """How a rollout ends."""
-        return f"{self.drill} --rollout {shell_line([target])} plays its next rollout: how skewed it ends, and whether it gets stuck"
+        command = f"{self.drill} --rollout {shell_line([target])}"
+        return f"{command} plays its next rollout: how skewed it ends, and whether it gets stuck"
 
     def room(self, target: str) -> str:
         """How many more fit."""

@@ -14,12 +14,14 @@ from typing import TypeVar
 
 from msgspec.structs import replace
 
+from topospread.api.device_claims import ResourceClaim
 from topospread.api.inventory import Inventory
 from topospread.api.kinds import KINDS
 from topospread.api.meta import KubeObject
-from topospread.api.pod import Pod, PodCondition, PodStatus
+from topospread.api.pod import Pod, PodCondition, PodResourceClaimStatus, PodStatus
 from topospread.api.workload import Deployment, ReplicaSet, ReplicationController, StatefulSet
 from topospread.cluster.cluster import pod_key
+from topospread.cluster.objects import ClusterObjects
 from topospread.workloads.names import made_up_uid
 from topospread.workloads.planned import QueuedPod
 
@@ -49,6 +51,7 @@ def inventory_with(run: Run, pods: Iterable[Pod]) -> Inventory:
         pods=list(pods),
         persistent_volume_claims=claims,
         persistent_volumes=list(objects.persistent_volumes.values()),
+        resource_claims=[_of_stored_pods(each) for each in objects.resource_claims.values()],
         read_from=None,
         pod_disruption_budgets=[replace(each, status=None) for each in inventory.pod_disruption_budgets],
         configurations=[],
@@ -80,6 +83,18 @@ def _stored(kind: str, item: Object) -> Object:
     return replace(item, metadata=replace(item.metadata, uid=uid))
 
 
+def _of_stored_pods(claim: ResourceClaim) -> ResourceClaim:
+    """A claim whose users and owner have the uids that pods without any get here."""
+
+    def uid(known: str, name: str) -> str:
+        return made_up_uid("Pod", claim.namespace, name) if known == pod_key(claim.namespace, name) else known
+
+    users = [replace(each, uid=uid(each.uid, each.name)) for each in claim.status.reserved_for or ()]
+    owners = [replace(each, uid=uid(each.uid, each.name)) for each in claim.metadata.owner_references or ()]
+    status = replace(claim.status, reserved_for=users or None)
+    return replace(claim, status=status, metadata=replace(claim.metadata, owner_references=owners or None))
+
+
 def _pods(run: Run) -> Iterable[Pod]:
     """All pods that are there, those that were there before first."""
     gone = {pod_key(pod.namespace, pod.name) for pod in run.plan.removed}
@@ -90,7 +105,8 @@ def _pods(run: Run) -> Iterable[Pod]:
     for queued, outcome in queue:
         if not outcome.evicted and not _is_not_created(queued, outcome):
             key = pod_key(queued.namespace, queued.name)
-            pods[key] = _as_it_is(queued, outcome, run.cluster.nominated_node(key))
+            pod = _as_it_is(queued, outcome, run.cluster.nominated_node(key))
+            pods[key] = _with_claims(pod, run.cluster.objects) if pod.spec.resource_claims else pod
     for queued in run.plan.gated:
         pods[pod_key(queued.namespace, queued.name)] = _named(queued)
     return pods.values()
@@ -110,6 +126,20 @@ def _as_it_is(queued: QueuedPod, outcome: PodOutcome, promised: str) -> Pod:
     ready = [PodCondition(type=each, status="True") for each in ("PodScheduled", "Ready")]
     status = replace(pod.status or PodStatus(), phase="Running", nominated_node_name=None, conditions=ready)
     return replace(pod, spec=replace(pod.spec, node_name=node), status=status)
+
+
+def _with_claims(pod: Pod, objects: ClusterObjects) -> Pod:
+    """A pod with the names of the claims that were made for it."""
+    known = {each.name for each in (pod.status.resource_claim_statuses or ())} if pod.status is not None else set()
+    made = [
+        PodResourceClaimStatus(name=each.name, resource_claim_name=f"{pod.name}-{each.name}")
+        for each in pod.spec.resource_claims or ()
+        if each.name not in known and (pod.namespace, f"{pod.name}-{each.name}") in objects.resource_claims
+    ]
+    status = pod.status or PodStatus()
+    return replace(
+        pod, status=replace(status, resource_claim_statuses=[*(status.resource_claim_statuses or ()), *made] or None)
+    )
 
 
 def _named(queued: QueuedPod) -> Pod:

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from collections import Counter, deque
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Literal, TypeVar
 
 from topospread.config.difference import Difference
-from topospread.plain_data import NamespacedData
 
+from .namespace import in_namespace
 from .result import Eviction, PodPlacement, Simulation, WorkloadResult, WorkloadSpread
 
 Item = TypeVar("Item")
@@ -114,7 +114,7 @@ class Cause:
 
 
 @dataclass(frozen=True, slots=True)
-class Comparison(NamespacedData):
+class Comparison:
     """What differs between two simulations.
 
     Attributes:
@@ -194,6 +194,25 @@ def compare(
         (_only(before.evictions, after.evictions), _only(after.evictions, before.evictions)),
         (_missing(before.warnings, after.warnings), _missing(after.warnings, before.warnings)),
         tuple(settings),
+    )
+
+
+def restricted(comparison: Comparison, namespace: str) -> Comparison:
+    """Return the differences in one namespace.
+
+    Raises:
+        UsageError: if there is nothing in the namespace.
+    """
+    one, other = comparison.evictions
+    return replace(
+        comparison,
+        before=in_namespace(comparison.before, namespace),
+        after=in_namespace(comparison.after, namespace),
+        workloads=tuple(each for each in comparison.workloads if each.workload.namespace == namespace),
+        evictions=(
+            tuple(each for each in one if each.namespace == namespace),
+            tuple(each for each in other if each.namespace == namespace),
+        ),
     )
 
 

@@ -17,6 +17,7 @@ from .extender_notes import extender_notes
 from .pending import pending_group, reasons_by_domain
 from .result import DomainSpreads, PendingGroup, PodPlacement, Simulation, WorkloadResult, WorkloadSpread
 from .run import PodOutcome, Run, spreads
+from .unknown import unjudged_of
 
 Rejected = dict[str, dict[str, int]]
 """Domain → reason → nodes."""
@@ -61,6 +62,12 @@ def result_of(run: Run) -> Simulation:
             *extender_notes(run),
         ),
         verdicts=run.scheduler.verdicts if isinstance(run.scheduler, WatchingScheduler) else {},
+        unjudged=unjudged_of(
+            (part, f"{queued.namespace}/{queued.name}")
+            for queued, outcome in tried
+            if outcome.pending
+            for part in outcome.unjudged
+        ),
     )
 
 

@@ -121,9 +121,11 @@ def _refused_alike(run: Run, queue: VirtualQueue, queued: QueuedPod) -> PodOutco
     before = run.outcome(queued)
     if before is not None and before.is_plain and before.placement.message == last.placement.message:
         before.verdict, before.preemption, before.stamp = last.verdict, last.preemption, last.stamp
+        before.unjudged = last.unjudged or before.unjudged
         return before
     placement = Placement(key, None, message=last.placement.message)
-    return PodOutcome(placement, last.verdict, last.preemption, last.stamp)
+    unjudged = last.unjudged or (before.unjudged if before is not None else ())
+    return PodOutcome(placement, last.verdict, last.preemption, last.stamp, unjudged=unjudged)
 
 
 def _placed(run: Run, queue: VirtualQueue, queued: QueuedPod) -> PodOutcome:
@@ -134,6 +136,7 @@ def _placed(run: Run, queue: VirtualQueue, queued: QueuedPod) -> PodOutcome:
     outcome = PodOutcome(placement)
     if before is not None:
         outcome.nominated, outcome.preempted = before.nominated, before.preempted
+        outcome.unjudged = before.unjudged
     if placement.node is None:
         outcome.verdict = scheduler.pending_verdict(queued.pod, queued.name)
         # kube-scheduler does not look for victims where there is no node at all (``ErrNoNodesAvailable``).
@@ -141,6 +144,8 @@ def _placed(run: Run, queue: VirtualQueue, queued: QueuedPod) -> PodOutcome:
         asks = run.options.preemption and not failed and scheduler.preempts(queued.pod)
         if asks and _preempt(run, queue, queued, outcome):
             return outcome
+        if outcome.verdict.error and outcome.verdict.unjudged:
+            outcome.unjudged = outcome.verdict.unjudged
         if promised and not (outcome.preemption is not None and outcome.preemption.ineligible):
             run.cluster.withdraw(outcome.placement.pod)
     outcome.stamp = run.cluster.journal.stamp

@@ -18,7 +18,7 @@ from topospread.config.gates import Gates, gates_for
 from topospread.config.load import default_configuration
 from topospread.config.profile import Configuration
 from topospread.config.request_rules import request_rules
-from topospread.plugins.interface import PluginError
+from topospread.plugins.interface import NotJudgedError, PluginError
 from topospread.plugins.pod_topology_spread import PodTopologySpread
 from topospread.plugins.spread_arithmetic import ConstraintArithmetic, arithmetic_as_counted, spread_arithmetic
 from topospread.plugins.spread_counts import Spread
@@ -119,6 +119,7 @@ class PodOutcome(msgspec.Struct):
         evicted: it was placed, and evicted for a more important pod.
         nominated: the node that pods were evicted from for it, "" for none.
         preempted: how many times others were evicted for it.
+        unjudged: parts that topospread does not model and that alone kept the pod from a node in an attempt.
     """
 
     placement: Placement
@@ -128,6 +129,7 @@ class PodOutcome(msgspec.Struct):
     evicted: bool = False
     nominated: str = ""
     preempted: int = 0
+    unjudged: tuple[NotJudgedError, ...] = ()
 
     @property
     def pending(self) -> bool:

@@ -10,6 +10,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from typing import get_args
 
+from topospread.api.inventory import Inventory
 from topospread.api.pools import NodePool
 from topospread.config.gates import Gates
 from topospread.config.profile import Configuration
@@ -88,9 +89,17 @@ def simulate(  # noqa: PLR0913 - keyword arguments of the public API
     inventory = inventory_of(inputs, cluster, options.apiserver_gates)
     run = prepare(inventory, options)
     result = _result(run, progress)
-    if has_open_pods(result):
-        result = bracketed(result, _result(prepare(inventory, replace(options, assumes_unjudged=True)), progress))
+    result = judged(result, inventory, options, progress)
     return replace(result, after=inventory_after(run)) if keep_after else result
+
+
+def judged(
+    result: Simulation, inventory: Inventory, options: SimulationOptions, progress: Progress | None = None
+) -> Simulation:
+    """Return a simulation with what it cannot know, if it has pods that topospread does not judge."""
+    if not has_open_pods(result):
+        return result
+    return bracketed(result, _result(prepare(inventory, replace(options, assumes_unjudged=True)), progress))
 
 
 def _result(run: Run, progress: Progress | None) -> Simulation:

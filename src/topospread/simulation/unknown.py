@@ -27,8 +27,8 @@ TO_KNOW = {
 
 
 def has_open_pods(simulation: Simulation) -> bool:
-    """Return whether a pending pod was not judged."""
-    return any(map(is_unjudged, simulation.pending))
+    """Return whether a pending pod was not judged, at the end or in an earlier attempt."""
+    return bool(simulation.unjudged)
 
 
 def is_unjudged(group: PendingGroup) -> bool:
@@ -44,8 +44,8 @@ def bracketed(without: Simulation, assumed: Simulation) -> Simulation:
         assumed: the simulation in which filters that topospread does not model let every node pass.
     """
     placed, placed_assumed = _is_placed(without), _is_placed(assumed)
-    unjudged = {pod for group in without.pending if is_unjudged(group) for pod in _pods(group)}
-    waits = {(each.namespace, each.workload) for each in without.pending if is_unjudged(each)}
+    unjudged = {pod for part in without.unjudged for pod in part.pods}
+    waits = {(each.namespace, each.workload) for each in without.pending if not unjudged.isdisjoint(_pods(each))}
     # A StatefulSet creates no pod before the unjudged one has a node.
     unjudged |= {
         pod
@@ -64,7 +64,6 @@ def bracketed(without: Simulation, assumed: Simulation) -> Simulation:
         bounds[key] = Bounds(least=min(each.placed, other), most=max(each.placed, other))
     return replace(
         without,
-        unjudged=unjudged_parts(without.pending),
         open_pods=tuple(pod for pod in both if pod in opened),
         bounds=bounds,
     )

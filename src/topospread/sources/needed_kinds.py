@@ -54,8 +54,6 @@ PLACEMENT: Final = replace(ALL, volumes=False).without("CronJob", "Workload", "P
 """What decides on where pods go, whom they evict, and what controllers make in their place."""
 PLACEMENT_AND_RUNS: Final = replace(ALL, volumes=False).without("Workload", "PodGroup")
 """With CronJobs that are to run."""
-STATUS: Final = PLACEMENT.without("PodDisruptionBudget", "LimitRange")
-"""Nothing is placed or evicted: budgets do not count, and a new pod's default requests do not either."""
 
 
 def lint_needs(judged: Iterable[KubeObject]) -> NeededKinds:

@@ -386,9 +386,9 @@ def _not_a_manifest(path: str) -> str:
     """What a file without kinds probably is, by its name."""
     name = path.replace("\\", "/").rsplit("/", 1)[-1]
     if name.startswith("kustomization."):
-        return ": this is Kustomize's file, give the folder it is in (without --raw)"
+        return ": this is Kustomize's file, give the folder it is in (without --render never)"
     if name in ("Chart.yaml", "values.yaml"):
-        return ": this is a Helm chart's file, give the folder it is in (without --raw)"
+        return ": this is a Helm chart's file, give the folder it is in (without --render never)"
     return ""
 
 

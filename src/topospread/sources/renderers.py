@@ -35,7 +35,7 @@ _MISSES_VALUES: Final = re.compile(r"^execution error|\bexecuting \"|values don'
 _VALUES: Final = "; values are given with --helm-values FILE and --helm-set NAME=VALUE"
 _NO_HELM: Final = "must specify --enable-helm"
 RENDER_HELM: Final = "this kustomization has Helm charts, and kustomize runs Helm only on request; add --render-helm"
-_RAW: Final = "--raw reads the files as they are"
+_RAW: Final = "--render never reads the files as they are"
 KUSTOMIZE: Final = (("kustomize", "build"), ("kubectl", "kustomize"))
 """Programs that build kustomizations, each with its command. The first program on the PATH is used."""
 HELM: Final = (("helm", "template"),)

@@ -6,11 +6,11 @@ The numbers are PodTopologySpread's own counts, so that a cluster of thousands o
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from functools import partial
 from typing import NamedTuple
 
 import numpy as np
+from msgspec.structs import replace
 
 from topospread.api.labels import Selector
 from topospread.cluster import Cluster, PodClass
@@ -71,7 +71,7 @@ def constraints_of(
     whose = partial(owners.counted, workload) if owners is not None else _nobody_asks
     found: list[ConstraintStatus] = []
     for revision, spread in spreads.of:
-        known = {replace(each, revision="") for each in found}
+        known = [replace(each, revision="") for each in found]
         stated = [_constraint(each, spread, whose) for each in (*spread.hard, *spread.soft)]
         found += [replace(each, revision=revision) for each in stated if each not in known]
     return tuple(found)

@@ -26,7 +26,6 @@ class Asked(NamedTuple):
 def looked_at(workload: Workload, members: Members, spreads: CountedSpreads, asked: Asked) -> WorkloadStatus:
     """All but what domains take, as the keys that are looked at may rest on all workloads."""
     refused = () if workload.kind in OF_THEIR_NODE else asked.refusals.of(members)
-    problem = spreads.problem
     return WorkloadStatus(
         kind=workload.kind,
         namespace=workload.namespace,
@@ -35,5 +34,6 @@ def looked_at(workload: Workload, members: Members, spreads: CountedSpreads, ask
         existing=sum(members.by_row.values()),
         constraints=constraints_of(spreads, workload, asked.owners),
         refused=refused,
-        notes=(*workload.notes, *([f"its constraints cannot be judged: {problem}"] if problem else [])),
+        notes=tuple(workload.notes),
+        problem=spreads.problem,
     )

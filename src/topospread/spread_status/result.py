@@ -1,94 +1,77 @@
-"""What there is to say of how pods are spread now, as data; how it is found out is in the modules beside."""
+"""How pods are spread now, as data: the structs are parts of the answer of ``topospread status``."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from functools import cached_property
+from typing import Annotated
 
 import msgspec
+from msgspec import Meta
 
-from topospread.plain_data import PlainData
+from topospread.base import Base
 from topospread.plugins.pod_topology_spread import lacks_domains
 from topospread.plugins.spread_constraints import Origin
 
 MOST_NAMED = 100
-"""Of more nodes or empty domains than this, the first so many are named and all are counted."""
+"""The largest number of nodes or empty domains that are named. All of them are counted."""
 
 
-class DomainPods(msgspec.Struct, frozen=True):
-    """An eligible domain of a constraint that holds matching pods.
+class DomainPods(Base, frozen=True):
+    """An eligible domain of a constraint that holds matching pods."""
 
-    Attributes:
-        matching: pods that the constraint's selector matches on nodes that take part.
-        nodes: how many nodes of the domain take part.
-    """
-
-    name: str
-    matching: int
-    nodes: int
+    name: Annotated[str, Meta(description="Value of the topology key.")]
+    matching: Annotated[int, Meta(description="Pods on counted nodes that the constraint's selector matches.")]
+    nodes: Annotated[int, Meta(description="Counted nodes of the domain.")]
 
 
-class LeftOutNodes(msgspec.Struct, frozen=True):
-    """Nodes that take no part in a constraint's counts.
+class LeftOutNodes(Base, frozen=True):
+    """Nodes that a constraint does not count."""
 
-    Attributes:
-        names: of the first `MOST_NAMED` of them.
-    """
-
-    reason: str
-    count: int
-    names: tuple[str, ...]
+    reason: Annotated[str, Meta(description="Why they are not counted.")]
+    count: Annotated[int, Meta(description="Number of nodes.")]
+    names: Annotated[tuple[str, ...], Meta(description="Names of the first 100 nodes.")]
 
 
-@dataclass(frozen=True, slots=True)
-class ConstraintStatus:
-    """What one constraint of a workload counts now.
+class ConstraintStatus(Base, frozen=True):
+    """The current counts of one constraint of a workload."""
 
-    Attributes:
-        position: place in the list it comes from, from 0.
-        origin: ``pod``, ``profile`` or ``system``: where the constraint comes from.
-        revision: "" for the workload's newest pods; the label's hash where older pods have it otherwise.
-        counts_itself: 1 when the pods match their own selector.
-        minimum: the global minimum in force, 0 while there are fewer eligible domains than ``min_domains``.
-        skew: the largest count of an eligible domain minus ``minimum``, as kube-scheduler takes it.
-        domains: eligible domains that hold matching pods, by name.
-        empty: how many eligible domains hold none.
-        empty_names: of the first `MOST_NAMED` of them, by name.
-        left_out: nodes that take no part.
-        counted: whose pods are counted, ``Deployment/web`` → pods; empty where all are the workload's own.
-    """
-
-    topology_key: str
-    when_unsatisfiable: str
-    max_skew: int
-    min_domains: int
-    position: int
-    origin: Origin
-    selector: str
-    counts_itself: int
-    minimum: int
-    skew: int
-    domains: tuple[DomainPods, ...]
-    empty: int
-    empty_names: tuple[str, ...]
-    left_out: tuple[LeftOutNodes, ...] = ()
-    revision: str = ""
-    counted: Mapping[str, int] = field(default_factory=dict, hash=False)
+    topology_key: Annotated[str, Meta(description="Label of nodes whose values are the domains.")]
+    when_unsatisfiable: Annotated[str, Meta(description="`DoNotSchedule` (hard) or `ScheduleAnyway` (soft).")]
+    max_skew: Annotated[int, Meta(description="Largest skew that the constraint allows.")]
+    min_domains: Annotated[int, Meta(description="With fewer eligible domains the minimum counts as 0.")]
+    position: Annotated[int, Meta(description="Index in the list that the constraint comes from, from 0.")]
+    origin: Annotated[Origin, Meta(description="Origin of the constraint: `pod`, `profile` or `system`.")]
+    selector: Annotated[str, Meta(description="Label selector of the counted pods.")]
+    counts_itself: Annotated[int, Meta(description="1 if the workload's pods match the selector, else 0.")]
+    minimum: Annotated[int, Meta(description="Global minimum in force; 0 with fewer eligible domains than minDomains.")]
+    skew: Annotated[int, Meta(description="Largest count of an eligible domain minus `minimum`, as in kube-scheduler.")]
+    domains: Annotated[tuple[DomainPods, ...], Meta(description="Eligible domains that hold matching pods, by name.")]
+    empty: Annotated[int, Meta(description="Number of eligible domains without matching pods.")]
+    empty_names: Annotated[tuple[str, ...], Meta(description="Names of the first 100 of these domains.")]
+    left_out: Annotated[tuple[LeftOutNodes, ...], Meta(description="Nodes that are not counted.")] = ()
+    revision: Annotated[
+        str,
+        Meta(description="Empty for the newest pods; hash of the revision if older pods have another constraint."),
+    ] = ""
+    counted: Annotated[
+        Mapping[str, int],
+        Meta(description="Workload, as `Deployment/web`, to its counted pods; empty if all belong to this workload."),
+    ] = {}
 
     @property
     def hard(self) -> bool:
-        """DoNotSchedule."""
+        """Whether the constraint is DoNotSchedule."""
         return self.when_unsatisfiable == "DoNotSchedule"
 
     @property
     def excess(self) -> int:
-        """By how much the skew is more than maxSkew, 0 when it is not."""
+        """Difference between skew and maxSkew, at least 0."""
         return max(self.skew - self.max_skew, 0)
 
     @property
     def eligible(self) -> int:
-        """How many domains there are to spread over."""
+        """Number of eligible domains."""
         return len(self.domains) + self.empty
 
     @property
@@ -97,32 +80,22 @@ class ConstraintStatus:
         return lacks_domains(self.eligible, self.min_domains)
 
 
-class RefusedPod(msgspec.Struct, frozen=True):
-    """A pod that kube-scheduler would not place on the node that it is on.
+class RefusedPod(Base, frozen=True):
+    """A pod that kube-scheduler would not place on its current node again."""
 
-    Attributes:
-        plugin: the first filter that refuses it, "" where the pod cannot be judged.
-        reasons: in kube-scheduler's words.
-    """
-
-    name: str
-    node: str
-    plugin: str
-    reasons: tuple[str, ...]
+    name: Annotated[str, Meta(description="Name of the pod.")]
+    node: Annotated[str, Meta(description="Its node.")]
+    plugin: Annotated[str, Meta(description="First filter plugin that rejects it; empty if a plugin fails on it.")]
+    reasons: Annotated[tuple[str, ...], Meta(description="Reasons, in kube-scheduler's words.")]
 
 
-class Loss(msgspec.Struct, frozen=True):
-    """What a workload loses when a domain fails.
+class Loss(Base, frozen=True):
+    """The pods of a workload that fail together with a domain."""
 
-    Attributes:
-        lost: its pods on nodes of the domain.
-        of: its pods on nodes altogether.
-    """
-
-    topology_key: str
-    domain: str
-    lost: int
-    of: int
+    topology_key: Annotated[str, Meta(description="Topology key of the domain.")]
+    domain: Annotated[str, Meta(description="The domain.")]
+    lost: Annotated[int, Meta(description="Pods of the workload on nodes of the domain.")]
+    of: Annotated[int, Meta(description="Pods of the workload on nodes.")]
 
     @property
     def share(self) -> float:
@@ -130,33 +103,30 @@ class Loss(msgspec.Struct, frozen=True):
         return self.lost / self.of
 
 
-class WorkloadStatus(msgspec.Struct, frozen=True):
-    """One workload as it is now.
+class WorkloadStatus(Base, frozen=True):
+    """The current state of one workload."""
 
-    Attributes:
-        kind: of its controller; ``Pod`` for a bare pod.
-        replicas: how many pods it is to have.
-        existing: its pods that are on nodes, neither finished nor terminating.
-        constraints: those in force, hard ones first.
-        refused: its pods that would be refused where they are, by name.
-        losses: what each domain's failure would take, of every topology key that is looked at; nothing for pods that
-            belong to their node (DaemonSets).
-        notes: what a person should know besides.
-    """
-
-    kind: str
-    namespace: str
-    name: str
-    replicas: int
-    existing: int
-    constraints: tuple[ConstraintStatus, ...] = ()
-    refused: tuple[RefusedPod, ...] = ()
-    losses: tuple[Loss, ...] = ()
-    notes: tuple[str, ...] = ()
+    kind: Annotated[str, Meta(description="Kind of the controller; `Pod` for a bare pod.")]
+    namespace: Annotated[str, Meta(description="Its namespace.")]
+    name: Annotated[str, Meta(description="Its name.")]
+    replicas: Annotated[int, Meta(description="Pods that the workload wants.")]
+    existing: Annotated[int, Meta(description="Its pods on nodes, neither finished nor terminating.")]
+    constraints: Annotated[
+        tuple[ConstraintStatus, ...], Meta(description="Constraints in force, hard constraints first.")
+    ] = ()
+    refused: Annotated[
+        tuple[RefusedPod, ...],
+        Meta(description="Pods that kube-scheduler would reject on their node if it placed them again, by name."),
+    ] = ()
+    losses: Annotated[
+        tuple[Loss, ...], Meta(description="Pods that fail with each domain, for each key; none for DaemonSets.")
+    ] = ()
+    notes: Annotated[tuple[str, ...], Meta(description="Further sentences for a person.")] = ()
+    problem: Annotated[str, Meta(description="Why its constraints cannot be judged; empty if they can be judged.")] = ""
 
     @property
     def missing(self) -> int:
-        """How many of its pods have no node, created or not."""
+        """Number of its pods without a node, created or not."""
         return max(self.replicas - self.existing, 0)
 
     @property
@@ -171,7 +141,7 @@ class WorkloadStatus(msgspec.Struct, frozen=True):
 
     @property
     def worst_losses(self) -> tuple[Loss, ...]:
-        """For each topology key the domain whose failure takes most, where the workload has more than one pod."""
+        """For each topology key the domain whose failure takes most, if the workload has more than one pod."""
         worst: dict[str, Loss] = {}
         for each in self.losses:
             known = worst.get(each.topology_key)
@@ -180,36 +150,37 @@ class WorkloadStatus(msgspec.Struct, frozen=True):
         return tuple(worst.values())
 
 
-class DomainRisk(msgspec.Struct, frozen=True):
-    """What is lost when a domain fails.
+class LargeLoss(Base, frozen=True):
+    """A workload that loses more than half of its pods with a domain, but not all."""
+
+    workload: Annotated[str, Meta(description="The workload, NAMESPACE/NAME.")]
+    lost: Annotated[int, Meta(description="Its pods on nodes of the domain.")]
+    of: Annotated[int, Meta(description="Its pods on nodes.")]
+
+
+class DomainRisk(Base, frozen=True):
+    """The effect of a domain's failure on the chosen workloads."""
+
+    topology_key: Annotated[str, Meta(description="Topology key of the domain.")]
+    name: Annotated[str, Meta(description="The domain.")]
+    nodes: Annotated[int, Meta(description="Number of its nodes.")]
+    pods: Annotated[int, Meta(description="Pods of the chosen workloads on these nodes.")]
+    workloads: Annotated[int, Meta(description="Number of workloads that have pods there.")]
+    loses_all: Annotated[
+        tuple[str, ...], Meta(description="Workloads, NAMESPACE/NAME, with several pods that are all there.")
+    ] = ()
+    loses_most: Annotated[
+        tuple[LargeLoss, ...], Meta(description="Workloads that lose more than half of their pods, but not all.")
+    ] = ()
+    single: Annotated[int, Meta(description="Number of workloads that have their only pod there.")] = 0
+
+
+class SpreadStatus(msgspec.Struct, frozen=True, dict=True):
+    """How all workloads are spread.
 
     Attributes:
-        nodes: how many nodes it has.
-        pods: pods of the workloads at hand that are on them.
-        workloads: how many workloads have pods there.
-        loses_all: ``NAMESPACE/NAME`` of workloads that have several pods, all of them there.
-        loses_most: of workloads that lose more than half of their pods, but not all, with what they lose.
-        single: how many workloads have their only pod there.
-    """
-
-    topology_key: str
-    name: str
-    nodes: int
-    pods: int
-    workloads: int
-    loses_all: tuple[str, ...] = ()
-    loses_most: tuple[tuple[str, Loss], ...] = ()
-    single: int = 0
-
-
-@dataclass(frozen=True)
-class SpreadStatus(PlainData):
-    """The whole answer.
-
-    Attributes:
-        nodes: how many nodes the cluster has.
-        workloads: worst first: hard constraints exceeded, pods refused, soft constraints unsatisfied, what a domain's
-            failure takes.
+        nodes: number of nodes of the cluster.
+        workloads: worst first: exceeded hard constraints, refused pods, unsatisfied soft constraints, losses.
         domains: domains that hold pods, for each topology key the worst first.
         warnings, notes: sentences for a person; warnings must be seen.
     """
@@ -218,9 +189,9 @@ class SpreadStatus(PlainData):
     workloads: tuple[WorkloadStatus, ...]
     domains: tuple[DomainRisk, ...]
     warnings: tuple[str, ...] = ()
-    notes: tuple[str, ...] = field(default=())
+    notes: tuple[str, ...] = ()
 
     @cached_property
     def exceeded(self) -> tuple[WorkloadStatus, ...]:
-        """Workloads of which a hard constraint is exceeded."""
+        """Workloads that exceed a hard constraint."""
         return tuple(each for each in self.workloads if each.hard_excess)

@@ -10,7 +10,7 @@ import msgspec
 from topospread.cluster import Cluster
 
 from .members import OF_THEIR_NODE, Members
-from .result import DomainRisk, Loss, WorkloadStatus
+from .result import DomainRisk, LargeLoss, Loss, WorkloadStatus
 
 WELL_KNOWN = ("topology.kubernetes.io/zone", "kubernetes.io/hostname")
 """Keys that are looked at besides those of constraints, where nodes have them."""
@@ -52,7 +52,7 @@ class _Sum(msgspec.Struct):
     pods: int = 0
     workloads: int = 0
     loses_all: list[str] = []
-    loses_most: list[tuple[str, Loss]] = []
+    loses_most: list[LargeLoss] = []
     single: int = 0
 
     def add(self, workload: WorkloadStatus, loss: Loss) -> None:
@@ -64,7 +64,7 @@ class _Sum(msgspec.Struct):
         elif loss.lost == loss.of:
             self.loses_all.append(name)
         elif loss.lost * 2 > loss.of:
-            self.loses_most.append((name, loss))
+            self.loses_most.append(LargeLoss(name, loss.lost, loss.of))
 
 
 def domains_at_risk(
@@ -84,7 +84,7 @@ def domains_at_risk(
             pods=each.pods,
             workloads=each.workloads,
             loses_all=tuple(sorted(each.loses_all)),
-            loses_most=tuple(sorted(each.loses_most, key=lambda loss: (-loss[1].share, loss[0]))),
+            loses_most=tuple(sorted(each.loses_most, key=lambda one: (-one.lost / one.of, one.workload))),
             single=each.single,
         )
         for (key, name), each in sums.items()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Collection
+from collections.abc import Collection
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -24,7 +24,7 @@ from .bare_pods import looked_at_one_by_one
 from .members import Members, owners_of, workloads_of
 from .one_workload import Asked
 from .refused import Refusals
-from .result import ConstraintStatus, SpreadStatus, WorkloadStatus
+from .result import SpreadStatus, WorkloadStatus
 from .risk import domains_at_risk, is_on_nodes, keys_at_risk, losses
 
 
@@ -80,13 +80,22 @@ def status(  # noqa: PLR0913 - keyword arguments of the public API
     options = SimulationOptions.of_version(kube_version, config, gates, apiserver_gates)
     options = replace(options, preemption=False)  # nobody is evicted: budgets are not asked
     run = prepare(inventory_of(inputs, cluster, options.apiserver_gates, namespace), options, with_spreads=False)
-    for pod in run.plan.removed:
-        run.cluster.add_pod(pod)
-    return _status_of(run, LookedFor(namespace, selector, keys, allow_empty), progress)
+    return spread_of_run(run, LookedFor(namespace, selector, keys, allow_empty), progress)
 
 
-def _status_of(run: Run, wanted: LookedFor, progress: Progress | None) -> SpreadStatus:
-    """How the pods of a cluster are spread that is ready to be asked."""
+def spread_of_run(run: Run, wanted: LookedFor, progress: Progress | None = None) -> SpreadStatus:
+    """Return how the pods of a prepared run are spread; the run is left at its beginning.
+
+    Raises:
+        UsageError: if nothing is in the namespace, the selector selects nothing, or no node has a key.
+    """
+    with run.cluster.savepoint():
+        for pod in run.plan.removed:
+            run.cluster.add_pod(pod)
+        return _spread_of(run, wanted, progress)
+
+
+def _spread_of(run: Run, wanted: LookedFor, progress: Progress | None) -> SpreadStatus:
     found: list[tuple[Members, WorkloadStatus]] = []
     chosen = _chosen(run, wanted)
     asked = Asked(Refusals(run.scheduler), PodOwners(run.cluster, owners_of(run), ()))
@@ -123,19 +132,6 @@ def _chosen(run: Run, wanted: LookedFor) -> list[tuple[Workload, Members]]:
     if not selected and not wanted.allow_empty:
         raise nothing_selected(selector)
     return selected
-
-
-def with_min_skew(found: SpreadStatus, skew: int) -> SpreadStatus:
-    """Only constraints whose skew is at least this, and workloads that have one."""
-    return _restricted(found, lambda each: each.skew >= skew)
-
-
-def _restricted(found: SpreadStatus, shown: Callable[[ConstraintStatus], bool]) -> SpreadStatus:
-    restricted = [
-        with_fields(each, constraints=tuple(constraint for constraint in each.constraints if shown(constraint)))
-        for each in found.workloads
-    ]
-    return replace(found, workloads=tuple(each for each in restricted if each.constraints))
 
 
 def _surplus(run: Run) -> list[str]:

@@ -6,14 +6,12 @@ import json
 from dataclasses import dataclass
 from typing import Any
 
+from topospread.answers.why import TriedChange, why_answer
+from topospread.answers.why import Why as Answered
 from topospread.api.yaml_text import yaml_text
 from topospread.explanation import Explanation
 from topospread.explanation.explain import explain
-from topospread.explanation.result import Suggestion
-from topospread.report.explanation_json import explanation_json
-from topospread.report.explanation_suggestions import command_lines, outcome_words
-from topospread.report.layout import Layout
-from topospread.report.style import Style
+from topospread.render.pages.why import outcome_words
 from topospread.text import shell_line
 
 from .served import ServedCluster
@@ -21,7 +19,6 @@ from .trials import PatchedObject, TrialStep
 from .trying import PlayedTrials
 
 Json = dict[str, Any]
-_PLAIN = Layout(100_000, True, Style(False))
 
 
 @dataclass(frozen=True)
@@ -61,12 +58,12 @@ class Why:
                 **options.answered_by,
                 preemption=options.preemption,
             )
-        written = explanation_json(found)
+        answer = why_answer(found)
+        written = answer.to_dict()
         suggestions = [
-            {"title": each.title, "comes_to": outcome_words(each, found), "step": _step(each, found)}
-            | {"yaml": yaml_text(list(each.patch)) if each.patch else ""}
-            | {"command": "\n".join(line.strip() for line in command_lines(each, _PLAIN))}
-            for each in found.suggestions
+            {"title": each.says, "comes_to": outcome_words(each, found.pending), "step": _step(each, answer)}
+            | {"yaml": yaml_text(list(each.patch)) if each.patch else "", "command": shell_line(each.command)}
+            for each in answer.remedies
         ]
         return PodAnswer(
             written,
@@ -80,13 +77,13 @@ class Why:
         )
 
 
-def _step(each: Suggestion, found: Explanation) -> str:
+def _step(each: TriedChange, found: Answered) -> str:
     """The suggestion as a step of a trial, "" where it cannot be one."""
-    if each.kind == "uncordon":
+    if each.code == "uncordon":
         return f"uncordon node={each.object['name']}"
-    if each.kind == "rollout":
+    if each.code == "rollout":
         return f"rollout {found.namespace}/{found.workload}"
-    if not each.patch or each.means == "template" or each.kind == "deletePod":
+    if not each.patch or each.means == "template" or each.code == "deletePod":
         return ""
     target = each.object
     patch = json.dumps(list(each.patch), separators=(",", ":"))

@@ -93,21 +93,21 @@ class TestShow:
     def test_text_says_what_is_set_where(self) -> None:
         text = run("show", "good.yaml", "--kube-version", "1.27").stdout
         assert max(map(len, text.splitlines())) <= 80
-        assert "    PodTopologySpread  weight 5  (profiles[0].plugins.score.enabled[0])\n" in text
-        assert "    NodeResourcesBalancedAllocation  off (on by default)\n" in text
+        assert "PodTopologySpread: weight 5 (profiles[0].plugins.score.enabled[0])\n" in text
+        assert "NodeResourcesBalancedAllocation: off (on by default)\n" in text
+        said = " ".join(text.split())
         assert (
-            "  default constraints  List\n"
-            "      (profiles[0].pluginConfig[0].args.defaultConstraints)\n"
-            "    topology.kubernetes.io/zone  hard  maxSkew 1  minDomains 3\n"
-        ) in text
+            "default constraints, List (profiles[0].pluginConfig[0].args.defaultConstraints) "
+            "topology.kubernetes.io/zone: hard, maxSkew 1, minDomains 3"
+        ) in said
 
     def test_without_a_file_the_defaults(self) -> None:
         text = run("show").stdout
-        assert "    TaintToleration  weight 3\n" in text
+        assert "TaintToleration: weight 3\n" in text
         assert (
-            "  default constraints  System (built in)\n"
-            "    kubernetes.io/hostname  soft  maxSkew 3\n"
-            "    topology.kubernetes.io/zone  soft  maxSkew 5\n"
+            "profile default-scheduler: default constraints, System (built in)\n"
+            "kubernetes.io/hostname: soft, maxSkew 3\n"
+            "topology.kubernetes.io/zone: soft, maxSkew 5\n"
         ) in text
 
 

@@ -9,6 +9,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from topospread.cli.inputs import read_control_plane
+from topospread.cli.plan import plan
 from topospread.cli.simulate import simulate
 from topospread.cli.status import status
 from topospread.cli.why import why as explain
@@ -38,13 +39,8 @@ spec: {nodeName: node-%s, containers: [{name: c, image: i}]}
 """
 
 
-def given(both: str = "", apiserver: str = "", scheduler: str = "", version: str = "1.27") -> dict[str, str]:
-    return {
-        "kube_version": version,
-        "feature_gates": both,
-        "apiserver_feature_gates": apiserver,
-        "scheduler_feature_gates": scheduler,
-    }
+def given(gates: str = "", version: str = "1.27") -> dict[str, str]:
+    return {"kube_version": version, "feature_gates": gates}
 
 
 class TestRead:
@@ -52,10 +48,10 @@ class TestRead:
         ("flags", "apiserver", "scheduler"),
         [
             ({}, True, True),
-            ({"both": f"{GATE}=false"}, False, False),
-            ({"apiserver": f"{GATE}=false"}, False, True),
-            ({"scheduler": f"{GATE}=false"}, True, False),
-            ({"both": f"{GATE}=false", "scheduler": f"{GATE}=true"}, False, True),
+            ({"gates": f"{GATE}=false"}, False, False),
+            ({"gates": f"apiserver:{GATE}=false"}, False, True),
+            ({"gates": f"scheduler:{GATE}=false"}, True, False),
+            ({"gates": f"scheduler:{GATE}=true,{GATE}=false"}, False, True),
         ],
     )
     def test_each_program_has_its_own(self, flags: dict[str, str], apiserver: bool, scheduler: bool) -> None:
@@ -65,14 +61,14 @@ class TestRead:
     @pytest.mark.parametrize(
         ("flags", "said"),
         [
-            ({"both": "Nope=true"}, "--feature-gates: unrecognized feature gate: Nope"),
-            ({"apiserver": "Nope=true"}, "--apiserver-feature-gates: unrecognized feature gate: Nope"),
-            ({"scheduler": "Nope"}, "--scheduler-feature-gates: missing bool value for Nope"),
+            ({"gates": "Nope=true"}, "--feature-gates: unrecognized feature gate: Nope"),
+            ({"gates": "apiserver:Nope=true"}, "--feature-gates: unrecognized feature gate: Nope"),
+            ({"gates": "scheduler:Nope"}, "--feature-gates: missing bool value for Nope"),
             (
-                {"scheduler": f"{GATE}=false", "version": "1.31"},
-                f"--scheduler-feature-gates: cannot set feature gate {GATE} to false, feature is locked to true",
+                {"gates": f"scheduler:{GATE}=false", "version": "1.31"},
+                f"--feature-gates: cannot set feature gate {GATE} to false, feature is locked to true",
             ),
-            ({"both": f"{GATE}=false", "version": "1.32"}, f"--feature-gates: unrecognized feature gate: {GATE}"),
+            ({"gates": f"{GATE}=false", "version": "1.32"}, f"--feature-gates: unrecognized feature gate: {GATE}"),
         ],
     )
     def test_refused_in_the_words_of_the_real_one(self, flags: dict[str, str], said: str) -> None:
@@ -101,8 +97,8 @@ class TestOutcome:
             (["--kube-version", "1.37"], None, [], []),
             (["--kube-version", "1.26"], "node-1", [GATE], []),
             (["--kube-version", "1.23"], "node-1", [None], []),
-            (["--kube-version", "1.27", "--scheduler-feature-gates", f"{GATE}=false"], "node-1", [], [GATE]),
-            (["--kube-version", "1.27", "--apiserver-feature-gates", f"{GATE}=false"], "node-1", [GATE], []),
+            (["--kube-version", "1.27", "--feature-gates", f"scheduler:{GATE}=false"], "node-1", [], [GATE]),
+            (["--kube-version", "1.27", "--feature-gates", f"apiserver:{GATE}=false"], "node-1", [GATE], []),
         ],
     )
     def test_json_says_which_fields_play_no_part(
@@ -123,10 +119,10 @@ class TestOutcome:
             assert f"minDomains is dropped by the API server (its feature gate {GATE} is off): Pod default/web" in text
 
     def test_comparison_tells_the_versions_apart(self, app: str) -> None:
-        done = run(simulate, "-f", app, "--kube-version", "1.26", "--compare-kube-version", "1.37")
+        done = run(plan, "-f", app, "--kube-version", "1.26", "--to-kube-version", "1.37", "-o", "wide")
         text = " ".join(done.stdout.split())
-        assert "warning (Kubernetes 1.26): minDomains is dropped" in text
-        assert "1 newly pending" in text
+        assert "warning: minDomains is dropped" in text
+        assert "no: 1 pod newly pending" in text
         assert done.return_value == 1
 
 
@@ -144,13 +140,15 @@ class TestComparisonOperators:
         assert 'spec.tolerations[0].operator: Unsupported value: "Gt"' in str(problem)
         assert problem.place.line == 5
 
-    @pytest.mark.parametrize("flag", ["--feature-gates", "--apiserver-feature-gates"])
-    def test_let_in_where_the_api_server_has_it_on(self, tolerant: str, flag: str) -> None:
-        assert run(simulate, "-f", tolerant, flag, self.GATE).return_value == 0
+    @pytest.mark.parametrize("program", ["", "apiserver:"])
+    def test_let_in_where_the_api_server_has_it_on(self, tolerant: str, program: str) -> None:
+        assert run(simulate, "-f", tolerant, "--feature-gates", program + self.GATE).return_value == 0
 
     def test_scheduler_alone_lets_nothing_in(self, tolerant: str) -> None:
-        assert isinstance(run(simulate, "-f", tolerant, "--scheduler-feature-gates", self.GATE).exception, InputError)
+        assert isinstance(
+            run(simulate, "-f", tolerant, "--feature-gates", f"scheduler:{self.GATE}").exception, InputError
+        )
 
     def test_other_side_of_a_comparison_refuses(self, tolerant: str) -> None:
-        done = run(simulate, "-f", tolerant, "--feature-gates", self.GATE, "--compare-kube-version", "1.30")
+        done = run(plan, "-f", tolerant, "--feature-gates", self.GATE, "--to-kube-version", "1.30")
         assert "unrecognized feature gate: TaintTolerationComparisonOperators" in str(done.exception)

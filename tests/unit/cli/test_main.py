@@ -46,6 +46,20 @@ def test_every_option_is_explained(name: str, found: click.Command) -> None:
     assert [each.name for each in found.params if isinstance(each, click.Option) and not each.help] == []
 
 
+@pytest.mark.parametrize(("name", "found"), list(commands()), ids=lambda value: value if isinstance(value, str) else "")
+def test_the_help_of_every_command_fits_a_screen_and_names_every_option(
+    name: str, found: click.Command, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(monkeypatch, *name.split()[1:], "--help") == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert len(lines) <= 30
+    assert [each for each in lines if len(each) > 80 and not each.startswith("    topospread ")] == []
+    assert run(monkeypatch, "explain", "options") == 0
+    shown = "\n".join([*lines, capsys.readouterr().out])
+    missing = {each.opts[-1] for each in found.params if isinstance(each, click.Option) and each.opts[-1] not in shown}
+    assert {each for each in missing if not each.startswith("--leader-elect-")} <= {"--version"}
+
+
 def test_the_newest_version_is_the_default() -> None:
     options = [option for _, found in commands() for option in found.params if "--kube-version" in option.opts]
     # Lint takes the version from its settings first.
@@ -82,7 +96,7 @@ def test_the_help_names_every_command_in_a_screen(
         (["simulate", "-o", "jsn"], "-o jsn: json?"),
         (["simulate", "--seed", "x"], "'x' is not a valid integer"),
         (["completion", "tcsh"], "'bash'"),
-        (["simulate"], "name files or folders to read"),
+        (["simulate"], "no cluster: add --on"),
         (["simulate", "-f", "a.yaml", "--scale", "web"], "[NAMESPACE/]KIND/NAME=REPLICAS"),
         (["explain", "minDomain"], 'did you mean "minDomains"?'),
     ],

@@ -30,7 +30,7 @@ def test_lint_says_whether_min_domains_can_be_met(tmp_path: Path) -> None:
 
 
 def test_explain_says_it_of_the_pod() -> None:
-    explain = ["why", "deploy/web", "-f", str(AT_ZERO / "web.yaml"), *TWO, "--no-suggestions"]
+    explain = ["why", "deploy/web", "-f", str(AT_ZERO / "web.yaml"), *TWO, "--no-suggestions", "-o", "wide"]
     assert "scale-up" not in run(*explain)
     assert "note: minDomains 3 of topology.kubernetes.io/zone is met only after a scale-up" in run(
         *explain, "--pools", str(AT_ZERO / "pools.yaml")

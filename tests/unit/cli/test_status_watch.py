@@ -51,7 +51,7 @@ def test_a_terminal_is_drawn_in_place_and_no_line_is_left_below(
     screen.draw("".join(f"line {number}\n" for number in range(9)), FRESH)
     shown = capsys.readouterr().out
     assert shown.count("\n") == 5
-    assert shown.endswith("more: -o summary, -n and -l show less\x1b[K\n\x1b[J")
+    assert shown.endswith("more: -n and -l show less\x1b[K\n\x1b[J")
     screen.mark(FRESH)
     assert capsys.readouterr().out == ""
     screen.mark(BEHIND)
@@ -102,8 +102,9 @@ def test_without_a_terminal_each_reason_to_wait_is_said_once_and_not_in_the_text
 
 
 def test_it_follows_a_live_cluster_and_nothing_else() -> None:
-    given = {"paths": (), "cluster": None, "check": False}
+    given = {"paths": (), "cluster": None, "outputs": ()}
     check_watch(given)
-    for more in ({"paths": ("a.json",)}, {"cluster": "zones=3"}, {"check": True}):
-        with pytest.raises(UsageError, match=r"--watch follows|--check is"):
+    outputs = [{"outputs": (each,)} for each in (("html", "a.html"), ("svg", ""))]
+    for more in ({"paths": ("a.json",)}, {"cluster": "zones=3"}, *outputs):
+        with pytest.raises(UsageError, match=r"--watch follows|cannot be combined with --watch"):
             check_watch(given | more)

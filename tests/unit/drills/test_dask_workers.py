@@ -189,7 +189,7 @@ def test_the_command_shows_the_same_byte_for_byte(
     drill_files(tmp_path, 1)
     monkeypatch.chdir(tmp_path)
     for output in ("json", "junit"):
-        words = ["--check", "drill-0.yaml", "-o", output]
+        words = ["--check", "-f", "drill-0.yaml", "-o", output]
         here = CliRunner().invoke(drill_command, [*words, "--workers", "1"], standalone_mode=False)
         there = CliRunner().invoke(drill_command, [*words, "--dask", scheduler], standalone_mode=False)
         assert here.stdout_bytes

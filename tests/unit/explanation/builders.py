@@ -6,9 +6,9 @@ import copy
 from collections.abc import Sequence
 from typing import Any
 
-import topospread
 from tests.plain_inventory import inventory
 from topospread.explanation import Explanation, Suggestion
+from topospread.explanation.explain import explain
 from topospread.explanation.obstacles import Obstacles
 from topospread.simulation.placing import place_all
 from topospread.simulation.run import Run, SimulationOptions, prepare
@@ -109,7 +109,7 @@ def replicas(revision: str, of: Json, on: Sequence[str]) -> list[Json]:
 
 def explained(target: str, *objects: Json, **how: Any) -> Explanation:
     """One of them explained."""
-    return topospread.explain(inventory(*objects), target, **how)
+    return explain(inventory(*objects), target, **how)
 
 
 def by_kind(explanation: Explanation) -> dict[str, Suggestion]:

@@ -10,6 +10,7 @@ import pytest
 
 import topospread
 from topospread.explanation import Explanation, Suggestion, what_if
+from topospread.explanation.explain import explain
 
 from .builders import (
     GPU,
@@ -148,7 +149,7 @@ def test_a_file_that_the_object_was_read_from_is_told(tmp_path: Path) -> None:
     path = tmp_path / "web.json"
     items = [*TAINTED, workload("Deployment", 3, OF, uid=False)]
     path.write_text(json.dumps({"apiVersion": "v1", "kind": "List", "items": items}))
-    found = by_kind(topospread.explain(topospread.load(str(path)), "deploy/web"))
+    found = by_kind(explain(topospread.load(str(path)), "deploy/web"))
     assert (found["maxSkew"].means, found["maxSkew"].file) == ("create", str(path))
     assert found["newNode"].file == ""
 

@@ -10,6 +10,7 @@ import pytest
 from click.testing import CliRunner
 
 from tests.unit.drills.builders import inventory, node, spread
+from topospread.answers.why_history import history_answer
 from topospread.cli.main import topospread as command
 from topospread.errors import InputError, UsageError
 from topospread.incidents import Incident
@@ -65,8 +66,8 @@ def test_real_events_say_who_was_refused_by_which_sums_and_what_began_it() -> No
     assert each.agrees
     assert each.cause is not None
     assert (each.cause.what, each.cause.node, each.placed_on) == ("cordoned", "c1", "c1")
-    sums = found.to_dict()["refusals"][0]["sums"]
-    assert [(one["domain"], one["exceeds"]) for one in sums] == [("a", True), ("b", True), ("c", False)]
+    (told,) = history_answer(found).refusals
+    assert [(one.domain, one.exceeds) for one in told.sums] == [("a", True), ("b", True), ("c", False)]
 
 
 @pytest.mark.parametrize(
@@ -125,6 +126,14 @@ def test_repeated_refusals_have_a_first_and_a_last_time_also_in_old_events(tmp_p
     cordoned, made = event(1, "NodeNotSchedulable", "Node/b1"), made_and_refused(2)[0]
     (each,) = replayed(tmp_path / "events", cordoned, made, old | times | {"message": SAID}).refusals
     assert (each.first[-10:], each.last[-10:]) == ("03.000000Z", "09.000000Z")
+
+
+def test_words_of_events_begin_no_line_and_times_are_times(tmp_path: Path) -> None:
+    forged = event(1, "FailedScheduling", "Pod/web\nyes", "x\nyes: all is well")
+    (each,) = replayed(tmp_path / "a", forged).refusals
+    assert (each.pod, each.said) == ("shop/web\\nyes", "x\\nyes: all is well")
+    with pytest.raises(InputError, match="without a time"):
+        replayed(tmp_path / "b", forged | {"eventTime": "yes: all is well"})
 
 
 def test_what_nobody_knows_is_counted_and_said(tmp_path: Path) -> None:

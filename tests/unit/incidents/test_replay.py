@@ -10,13 +10,15 @@ from typing import Any
 import jsonschema
 import pytest
 from click.testing import CliRunner
+from inline_snapshot import snapshot
 
-from tests.unit.drills.builders import ZONE, inventory, node, spread
+from tests.unit.drills.builders import inventory, node, spread
+from topospread.answers.why_history import history_answer
 from topospread.cli.main import topospread as command
 from topospread.errors import InputError
 from topospread.incidents import Incident
+from topospread.incidents.audit_log import read_audit_log
 from topospread.incidents.replay import replay
-from topospread.report.incident_timeline import incident_svg
 
 Json = dict[str, Any]
 ROOT = Path(__file__).parents[3]
@@ -72,8 +74,8 @@ def test_a_real_log_says_who_was_refused_by_which_sums_and_what_began_it() -> No
     assert (each.pod, each.agrees, each.placed_on) == ("default/web-2", True, "c1")
     assert each.cause is not None
     assert (each.cause.what, each.cause.node) == ("cordoned", "c1")
-    sums = found.to_dict()["refusals"][0]["sums"]
-    assert [(one["domain"], one["exceeds"]) for one in sums] == [("a", True), ("b", True), ("c", False)]
+    (told,) = history_answer(found).refusals
+    assert [(one.domain, one.exceeds) for one in told.sums] == [("a", True), ("b", True), ("c", False)]
     assert [one[1:] for one in found.placed] == [
         ("default/web-0", "a1"),
         ("default/web-1", "b1"),
@@ -154,29 +156,74 @@ def test_a_log_that_is_not_there_is_refused(tmp_path: Path) -> None:
         replay(inventory(node("a1", "a")), tmp_path / "none")
 
 
-def test_json_has_the_documented_form_and_a_pod_that_waits_to_the_end_gives_1(tmp_path: Path) -> None:
+def test_json_has_the_documented_form_and_a_pod_that_waited_gives_1(tmp_path: Path) -> None:
     lines = Path(REAL).read_text().splitlines()
     cut = tmp_path / "cut.jsonl"
     last = next(number for number, line in enumerate(lines) if "Unschedulable" in line)
     cut.write_text("\n".join(lines[: last + 1]) + "\n")
-    schema = json.loads((ROOT / "docs/reference/incident.schema.json").read_text())
-    for log, code in ((REAL, 0), (str(cut), 1)):
+    schema = json.loads((ROOT / "docs/reference/why-history.schema.json").read_text())
+    for log in (REAL, str(cut)):
         done = CliRunner().invoke(command, ["why", "-f", BEFORE, "--audit", log, "-o", "json"], standalone_mode=False)
-        assert done.return_value == code
+        assert done.return_value == 1
         jsonschema.validate(json.loads(done.stdout), schema)
+
+
+def test_the_screen_says_what_began_and_ended_it() -> None:
+    answer = history_answer(replay(BEFORE, REAL))
+    assert answer.verdict == "no"
+    assert [each.seconds for each in answer.refusals] == [0.288]
+    assert answer.text() == snapshot("""\
+no: 1 pod waited: default/web-2, 0.29 s from 2026-11-22T16:42:14.086048Z
+why: node c1 was cordoned at 2026-11-22T16:42:13.972155Z; without that it would
+     have found a node
+refused: maxSkew 1 over zones admits it to c alone, where c1 is cordoned
+ended: node c1 was uncordoned at 2026-11-22T16:42:14.371049Z
+
+POD            FROM                         THEN ON  WAITED
+default/web-2  2026-11-22T16:42:14.086048Z  c1       0.288 s
+the timeline and kube-scheduler's words: -o wide
+""")
+    assert "pod default/web-2 on node c1" in answer.text(wide=True)
+
+
+def test_a_log_without_refusals_is_yes_and_unknown_if_changes_are_missing(tmp_path: Path) -> None:
+    quiet = history_answer(replayed(tmp_path / "log"))
+    assert (quiet.verdict, quiet.says) == ("yes", "no pod was refused")
+    bare = record(1, "patch", node("b1", "b", unschedulable=True))
+    del bare["responseObject"]
+    missing = history_answer(replayed(tmp_path / "log", bare))
+    assert (missing.verdict, [each.what for each in missing.unjudged]) == ("unknown", ["log"])
+
+
+def test_a_pod_that_waits_to_the_end_is_said(tmp_path: Path) -> None:
+    cordoned = node("b1", "b", unschedulable=True)
+    log = [record(1, "patch", cordoned), record(3, "create", pod("web-1")), refused(4, "web-1")]
+    answer = history_answer(replayed(tmp_path / "log", *log))
+    assert answer.says.startswith("1 pod waited: shop/web-1 from ")
+    assert answer.says.endswith("; it had no node at the end of the log")
+    assert [each.code for each in answer.causes] == ["node-changed"]
 
 
 def test_the_timeline_is_a_picture_and_a_page_that_fetches_nothing(tmp_path: Path) -> None:
     picture, page = tmp_path / "one.svg", tmp_path / "one.html"
-    for path in (picture, page):
-        words = ["why", "-f", BEFORE, "--audit", REAL, "--graph", str(path)]
-        assert CliRunner().invoke(command, words, standalone_mode=False).return_value == 0
+    words = ["why", "-f", BEFORE, "--audit", REAL, "-o", f"svg={picture}", "-o", f"html={page}"]
+    assert CliRunner().invoke(command, words, standalone_mode=False).return_value == 1
     ET.fromstring(picture.read_text())
     assert "default/web-2" in picture.read_text()
-    assert "node c1 cordoned" in page.read_text()
+    assert "node c1 was cordoned" in page.read_text()
     assert "src=" not in page.read_text()
 
 
-def test_a_log_without_refusals_has_a_picture(tmp_path: Path) -> None:
-    assert "no pod was refused" in incident_svg(replayed(tmp_path / "log"))
-    assert ZONE not in incident_svg(replayed(tmp_path / "log"))
+@pytest.mark.parametrize(
+    "changed",
+    [
+        {"stageTimestamp": "yes: all is well"},
+        {"objectRef": {"resource": "nodes", "name": "a\nyes: all is well"}},
+        {"responseObject": {"metadata": {"name": "a", "labels": {"a\nyes: all": ""}}, "spec": {}}},
+    ],
+)
+def test_an_audit_log_begins_no_line(tmp_path: Path, changed: Json) -> None:
+    created = record(1, "create", {"kind": "Node", "metadata": {"name": "a"}})
+    (tmp_path / "audit.jsonl").write_text(json.dumps(created | changed))
+    with pytest.raises(InputError, match=r"no time|line break"):
+        read_audit_log(tmp_path / "audit.jsonl")

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 import topospread
+from topospread.explanation.explain import explain
 from topospread.linting.run import lint
 from topospread.sources.load import load
 
@@ -151,4 +152,4 @@ def test_add_ons_as_charts_render_them_are_not_accused(cluster: str) -> None:
 def test_what_is_published_is_simulated_and_explained(folder: str) -> None:
     inventory = load([str(PUBLISHED / "kubernetes" / folder)], cluster="zones=3,nodes=6,cpu=16,memory=64Gi")
     assert topospread.simulate(inventory).pending == ()
-    assert topospread.explain(inventory, f"sts/{folder}").state == "placed"
+    assert explain(inventory, f"sts/{folder}").state == "placed"

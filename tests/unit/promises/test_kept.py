@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from tests.unit.drills.builders import inventory, node, nodes, rolling, spread, workload
 from topospread.answers.promise_check import PromiseCheck, promise_check
-from topospread.errors import UsageError
+from topospread.errors import InputError, UsageError
+from topospread.linting.settings import read_settings
 from topospread.promises.wants import Want, default_wants, read_wants
 
 Json = dict[str, Any]
@@ -61,6 +63,16 @@ def test_the_courses_of_a_rollout_are_shown_step_by_step() -> None:
     assert "a new pod of shop/web is ready" in text
 
 
+def test_constraints_that_count_revisions_alone_are_tried_for_what_a_rollout_breaks() -> None:
+    found = checked([*THREE, web(spread(), strategy=rolling(2, 1))], "zone-loss>=4 skew<=1 rollout>=6")
+    (remedy,) = found.remedies
+    assert (remedy.code, remedy.tried.verdict) == ("match-label-keys", "yes")
+    assert remedy.patch[0]["path"] == "/spec/template/spec/topologySpreadConstraints/0/matchLabelKeys"
+    patched = web(spread(matchLabelKeys=remedy.patch[0]["value"]), strategy=rolling(2, 1))
+    assert verdicts([*THREE, patched], "zone-loss>=4 skew<=1") == {"zone-loss>=4": "yes", "skew<=1": "yes"}
+    assert checked([*THREE, web(spread(2), strategy=rolling(2, 1))], "zone-loss>=4").remedies == ()
+
+
 def test_what_runs_now_is_part_of_a_promise() -> None:
     spec = of_pod({"cpu": "1"}, topologySpreadConstraints=[spread()])
     replicas = workload("ReplicaSet", "web", 3, spec)
@@ -101,6 +113,43 @@ def test_nothing_declared_asks_that_no_loss_takes_all_and_of_a_stateful_set_for_
     assert found.verdict == "no"
     assert "default promise" in found.says
     assert default_wants("Deployment", 2) == (Want("zone-loss", 1), Want("node-loss", 1))
+
+
+def annotated(promise: str, key: str = "topospread.dev/promise") -> Json:
+    made = web(spread(matchLabelKeys=["pod-template-hash"]))
+    made["metadata"]["annotations"] = {key: promise}
+    return made
+
+
+def test_an_annotation_declares_promises_and_workloads_without_one_are_left_out() -> None:
+    found = checked([*THREE, annotated("zone-loss>=4 rollout>=6"), workload("ReplicaSet", "other", 2)])
+    assert [(each.want, each.verdict) for each in found.promises] == [("zone-loss>=4", "yes"), ("rollout>=6", "no")]
+    assert found.says == "1 of 2 declared promises is not kept"
+    assert {each.workload for each in found.promises} == {"shop/Deployment/web"}
+    assert verdicts([*THREE, annotated("4", "topospread.dev/quorum")], "") == {
+        "zone-loss>=4": "yes",
+        "node-loss>=4": "yes",
+    }
+
+
+def test_what_is_asked_wins_over_the_annotation_and_a_mistake_in_it_names_the_workload() -> None:
+    assert verdicts([*THREE, annotated("zone-loss>=6")], "rollout>=1") == {"rollout>=1": "yes"}
+    with pytest.raises(UsageError, match='shop/web: promise "zone-loss": write zone-loss>=N'):
+        checked([*THREE, annotated("zone-loss")])
+
+
+def test_settings_declare_promises_by_labels(tmp_path: Path) -> None:
+    path = tmp_path / ".topospread.yaml"
+    path.write_text('promises: [{select: "app=web", want: "zone-loss>=4"}]')
+    settings = read_settings(str(path))
+    assert settings is not None
+    objects = [*THREE, web(spread(matchLabelKeys=["pod-template-hash"])), workload("ReplicaSet", "other", 2)]
+    (each,) = checked(objects, declared=settings.promises).promises
+    assert (each.workload, each.verdict, each.declared) == ("shop/Deployment/web", "yes", f"{path} promises[0]")
+    for text, said in (("[{select: web}]", "labels such as"), ("[{wants: x}]", "there is no setting"), ("x", "a list")):
+        path.write_text(f"promises: {text}")
+        with pytest.raises(InputError, match=said):
+            read_settings(str(path))
 
 
 def test_a_pod_that_is_not_judged_is_never_promised_a_node() -> None:
@@ -162,3 +211,10 @@ def test_targets_that_promise_nothing_are_refused() -> None:
 def test_percentages_are_of_the_replicas_rounded_up() -> None:
     (want,) = read_wants("zone-loss>=66%")
     assert (str(want), want.least(6), want.least(3)) == ("zone-loss>=66%", 4, 2)
+
+
+def test_jobs_and_bare_pods_promise_that_they_never_wait() -> None:
+    objects = [*nodes("a"), workload("Job", "batch", 2)]
+    assert verdicts(objects, "never-waits") == {"never-waits": "yes"}
+    with pytest.raises(UsageError, match="no workload with replicas"):
+        checked(objects, "zone-loss>=1")

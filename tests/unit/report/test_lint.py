@@ -232,3 +232,14 @@ def test_what_came_through_a_pipe_is_found_by_its_document() -> None:
     answer = lint_answer(run(Question(paths=["-"]), BytesIO(text.encode())))
     assert "17:5 warning: selector-missing (Pod default/b, document 2)" in " ".join(answer.text().split())
     assert any(str(each).endswith(" (Pod default/b) [selector-missing]") for each in answer.findings)
+
+
+def test_what_no_rule_looks_at_is_named(tmp_path: Path) -> None:
+    file = tmp_path / "pod.yaml"
+    claims = "  resourceClaims: [{name: gpu, resourceClaimName: gpu}]\n"
+    file.write_text(
+        f"apiVersion: v1\nkind: Pod\nmetadata: {{name: b}}\nspec:\n{claims}  containers: [{{name: a, image: a}}]\n"
+    )
+    answer = lint_answer(run(Question(paths=[str(file)])))
+    assert (answer.verdict, [each.what for each in answer.unjudged]) == ("yes", ["resourceClaims"])
+    assert "not judged: no rule looks at resource claims (Pod default/b)\n" in answer.text()

@@ -11,6 +11,7 @@ import topospread
 from tests.unit.workloads.manifests import Json, inventory, pod, workload
 from topospread.api.meta import ObjectMeta
 from topospread.api.storage import PersistentVolume
+from topospread.explanation.explain import explain
 from topospread.simulation.aftermath import inventory_after
 from topospread.simulation.placing import place_all
 from topospread.simulation.result import Simulation
@@ -138,7 +139,37 @@ def test_a_saved_file_is_read_as_a_snapshot(tmp_path: Path) -> None:
     read = topospread.load(path)
     assert topospread.simulate(read).placements == ()
     assert topospread.status(read).workloads[0].name == "web"
-    explained = topospread.explain(read, "deploy/web")
+    explained = explain(read, "deploy/web")
     assert (explained.state, explained.node in ("a", "b")) == ("bound", True)
     assert any(note.endswith("Z") and "what a simulation left" in note for note in read.notes)
     assert read.warnings == []
+
+
+def test_claims_on_devices_stay_with_their_pods_and_go_with_them() -> None:
+    slices = {"driver": "gpu", "nodeName": "a", "pool": {"name": "a", "resourceSliceCount": 1}}
+    asked = {"devices": {"requests": [{"name": "r", "exactly": {"deviceClassName": "gpu"}}]}}
+    version, made = {"apiVersion": "resource.k8s.io/v1"}, {"name": "t", "namespace": "default"}
+    objects = [
+        {**version, "kind": "DeviceClass", "metadata": {"name": "gpu"}},
+        {**version, "kind": "ResourceSlice", "metadata": {"name": "s"}, "spec": {**slices, "devices": [{"name": "d"}]}},
+        {**version, "kind": "ResourceClaimTemplate", "metadata": made, "spec": {"spec": asked}},
+    ]
+    claims = [{"name": "g", "resourceClaimTemplateName": "t"}]
+    first = topospread.simulate(
+        inventory(node("a"), *objects, web(replicas=2, pod={"resourceClaims": claims})), keep_after=True
+    )
+    assert first.after is not None
+    (claim,) = first.after.resource_claims
+    (owner,) = claim.metadata.owner_references or ()
+    (user,) = claim.status.reserved_for or ()
+    (placed,) = [each for each in first.after.pods if each.spec.node_name]
+    assert (owner.name, owner.uid) == (user.name, user.uid) == (placed.name, placed.metadata.uid)
+    assert placed.status is not None
+    assert [each.resource_claim_name for each in placed.status.resource_claim_statuses or ()] == [claim.name]
+
+    second = again(first)
+    assert nodes_of(second) == nodes_of(first), "the device is in use"
+    # One replica less: the claim of the pod that goes is deleted, and its device is free.
+    less = again(first, scale={"Deployment/web": 1})
+    assert less.after is not None
+    assert len(less.after.resource_claims) <= 1

@@ -9,9 +9,6 @@ import pytest
 import topospread
 from topospread.api.inventory import Inventory
 from topospread.linting.examples import constraint, deployment
-from topospread.report.explanation import explanation_text
-from topospread.report.layout import Layout
-from topospread.report.status import status_text
 from topospread.simulation import WorkloadSpread
 
 ZONE = "topology.kubernetes.io/zone"
@@ -118,17 +115,16 @@ def test_a_status_names_them_too(tmp_path: Path) -> None:
     found = topospread.status(given)
     (of_pod,) = [each for each in found.workloads if each.kind == "Pod"]
     assert of_pod.constraints[0].counted == {"Pod": 1, "StatefulSet/db": 2}
-    text = status_text(found, Layout(width=80))
-    assert "    counted: 1 bare pod, 2 db\n" in text
-    assert "more than maxSkew: others' pods are counted" in text
+    assert "others-counted" in [each.code for each in found.causes]
+    assert "counts 1 of Pod, 2 of StatefulSet/db" in found.text(wide=True, width=200)
 
 
 def test_an_explanation_names_them_too(tmp_path: Path) -> None:
     given = loaded(tmp_path, of_shop("history", IN_ZONE_A), of_shop("frontend", constraint(SHOP)))
-    found = topospread.explain(given, "deploy/frontend", another=True)
+    found = topospread.why(given, "deploy/frontend", another=True)
     (table,) = found.constraints
-    assert dict(table.counted)["Deployment/history"] == 3
-    assert "counted: " in explanation_text(found, Layout(width=80))
+    assert table.counted["Deployment/history"] == 3
+    assert "counted: " in found.text(wide=True)
 
 
 def flow() -> str:

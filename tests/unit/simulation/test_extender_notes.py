@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 import topospread
+from topospread.explanation.explain import explain
 
 MANIFEST = Path(__file__).parents[3] / "docs/how-to/extender/web.yaml"
 CLUSTER = "zones=3,nodes=6,cpu=4"
@@ -41,9 +42,9 @@ def test_pods_that_stand_as_they_ask_are_not_told(tmp_path: Path) -> None:
 
 
 def test_an_explanation_says_what_the_extender_would_filter(tmp_path: Path) -> None:
-    explained = topospread.explain(str(MANIFEST), "deploy/web", cluster=CLUSTER)
+    explained = explain(str(MANIFEST), "deploy/web", cluster=CLUSTER)
     assert said(explained.notes)[0].startswith("topospread run extender would filter 4 of 6 nodes: 2 topology")
-    plain = topospread.explain(manifest(tmp_path, text=None), "deploy/web", cluster=CLUSTER)
+    plain = explain(manifest(tmp_path, text=None), "deploy/web", cluster=CLUSTER)
     assert said(plain.notes) == []
 
 

@@ -259,9 +259,13 @@ def test_kustomize_may_use_helm_only_on_request(programs: FakePrograms, overlay:
 
 
 def test_a_missing_program_is_named_with_where_to_get_it(programs: FakePrograms, chart: Path, overlay: Path) -> None:
-    with pytest.raises(InputError, match=r"helm is not on the PATH: install it \(https://helm\.sh.*--raw reads"):
+    with pytest.raises(
+        InputError, match=r"helm is not on the PATH: install it \(https://helm\.sh.*--render never reads"
+    ):
         load([str(chart)], cluster="nodes=1")
-    with pytest.raises(InputError, match=r"neither kustomize nor kubectl is on the PATH: install one .*--raw reads"):
+    with pytest.raises(
+        InputError, match=r"neither kustomize nor kubectl is on the PATH: install one .*--render never reads"
+    ):
         load([str(overlay)], cluster="nodes=1")
 
 

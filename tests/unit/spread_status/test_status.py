@@ -9,8 +9,9 @@ import pytest
 
 import topospread
 from tests.plain_inventory import inventory
+from topospread.answers.status import Status
 from topospread.errors import UsageError
-from topospread.spread_status import SpreadStatus, WorkloadStatus
+from topospread.spread_status import WorkloadStatus
 
 ZONE = "topology.kubernetes.io/zone"
 Json = dict[str, Any]
@@ -60,11 +61,11 @@ def replica_set(given: Json, where: list[str], replicas: int | None = None) -> l
     return [owner, *pods(where, labels, given, owner)]
 
 
-def status(*objects: Json, **options: Any) -> SpreadStatus:
+def status(*objects: Json, **options: Any) -> Status:
     return topospread.status(inventory(*objects), **options)
 
 
-def only(found: SpreadStatus) -> WorkloadStatus:
+def only(found: Status) -> WorkloadStatus:
     (workload,) = found.workloads
     return workload
 
@@ -97,7 +98,7 @@ def test_what_domains_take() -> None:
     worst = {each.topology_key: (each.domain, each.lost, each.of) for each in only(found).worst_losses}
     assert worst == {ZONE: ("a", 3, 4), "kubernetes.io/hostname": ("a1", 3, 4)}
     first = found.domains[0]
-    assert (first.topology_key, first.name, first.pods, [name for name, _ in first.loses_most]) == (
+    assert (first.topology_key, first.name, first.pods, [each.workload for each in first.loses_most]) == (
         ZONE,
         "a",
         3,
@@ -177,7 +178,7 @@ def test_a_selector_that_does_not_compile_is_said() -> None:
     broken = constraint(labelSelector={"matchExpressions": [{"key": "app", "operator": "Nope"}]})
     found = only(status(*NODES, *pods(["a1"], {"app": "web"}, spec(broken))))
     assert found.constraints == ()
-    assert any("cannot be judged" in note for note in found.notes)
+    assert found.problem
     assert [each.plugin for each in found.refused] == [""]
 
 

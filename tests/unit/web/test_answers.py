@@ -51,7 +51,9 @@ def served(tmp_path: Any) -> ServedCluster:
     items = [deployment("web", 6), deployment("db", 3)]
     file.write_text(json.dumps({"apiVersion": "v1", "kind": "List", "items": items}))
     inventory = topospread.load(file, cluster="zones=3,nodes=3,cpu=8,taint=zone-c:dedicated=x:NoSchedule")
-    return ServedCluster.begin(inventory, SimulationOptions(), InputWords("app.json", ("app.json",), ("app.json",)))
+    return ServedCluster.begin(
+        inventory, SimulationOptions(), InputWords("app.json", ("-f", "app.json"), ("app.json",))
+    )
 
 
 @pytest.fixture
@@ -147,11 +149,9 @@ def test_a_soft_constraint_beyond_max_skew_is_a_warning_and_not_as_bad_as_a_hard
 def test_why_is_explains_own_answer_with_every_nodes_rejection(served: ServedCluster, answers: Answers) -> None:
     found = answers.why(asked(target="shop/deploy/web"))
 
-    own = topospread.explain(served.reading.inventory, "shop/deploy/web").to_dict()
+    own = topospread.why(served.reading.inventory, "shop/deploy/web").to_dict()
     assert found["explanation"]["message"] == own["message"]
-    assert [each["title"] for each in found["explanation"]["suggestions"]] == [
-        each["title"] for each in own["suggestions"]
-    ]
+    assert [each["says"] for each in found["explanation"]["remedies"]] == [each["says"] for each in own["remedies"]]
     assert sorted(found["rejected"]["nodes"]) == ["node-1", "node-2", "node-3"]
     assert own["message"].replace("'", "&#39;").replace('"', "&#34;") in found["html"]
 
@@ -160,14 +160,14 @@ def test_every_suggestion_that_can_be_tried_lets_in_what_it_says(answers: Answer
     found = answers._why.explained((), 1, "shop/deploy/web")
     tried = [
         (each["step"], told)
-        for each, told in zip(found.values["suggestions"], found.explanation["suggestions"], strict=True)
+        for each, told in zip(found.values["suggestions"], found.explanation["remedies"], strict=True)
         if each["step"]
     ]
 
     assert tried
     for step, told in tried:
         pods = sum(pods_of(picture(answers, step), "web"))
-        assert pods == told["placed"], step
+        assert pods == told["tried"]["places"], step
 
 
 def test_steps_are_played_and_can_be_gone_back_in(answers: Answers) -> None:

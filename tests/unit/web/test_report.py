@@ -65,7 +65,7 @@ def test_nobody_is_asked_and_nothing_leads_to_a_server() -> None:
     ("words", "told"),
     [
         (["status", *GIVEN, "--anonymous"], "--anonymous requires a file: --html"),
-        (["why", "deploy/x", *GIVEN, "--html", "x", "--graph", "x.svg", "--anonymous"], "the picture shows names"),
+        (["why", "deploy/x", *GIVEN, "-o", "html=x", "-o", "svg=x.svg", "--anonymous"], "the picture shows names"),
         (["serve", *GIVEN, "--anonymous"], "--anonymous requires --export"),
         (
             ["status", *GIVEN, "--html", "/nowhere/report.html"],

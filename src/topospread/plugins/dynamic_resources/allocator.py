@@ -41,6 +41,10 @@ MOST_DEVICES: Final = 32
 NODE_OPERATIONS: Final = "DRAOptionalNodeOperations"
 SHARE: Final = "share"
 """In place of the id of a share, which Reserve gives."""
+_HINT: Final = (
+    ". consider using CEL optional chaining (.? followed by orValue()) or guarding the check with has() "
+    "for optional fields"
+)
 _MOST_STEPS: Final = 100_000
 
 Undo = Callable[[], None]
@@ -210,6 +214,8 @@ class _Search:
                 raise AllocationError(f"{where}, selector #{number}: {words}")
         if not self._rules.admin_access and request.admin_access is not None:
             raise AllocationError(f"{where}: admin access is requested, but the feature is disabled")
+        if not request.device_class_name:
+            raise AllocationError(f"{where}: missing device class name (unsupported request type?)")
         device_class = self._classes.get(request.device_class_name)
         if device_class is None:
             name = request.device_class_name
@@ -369,7 +375,7 @@ class _Search:
         is_held = shared and self._is_shared(device_id)
         fits = is_held or not device.device.consumes_counters or self._partitions.draw(device, undo)
         if fits and rules.device_taints:
-            fits = not _is_repelled(device.taints, request.request.tolerations or ())
+            fits = not is_repelled(device.taints, request.request.tolerations or ())
         if not (fits and self._constrained(index, request, device, undo)):
             take_back()
             if fits and must:
@@ -466,7 +472,7 @@ class _Search:
         expression = request.derived.get(name)
         if expression is None:
             return attribute_of(device, name)
-        value = _value(expression, device)
+        value = device_value(expression, device)
         if isinstance(value, SelectorError):
             words = f"evaluate derived attribute {name} on device {'/'.join(device.id)} failed: {value}"
             raise AllocationError(words)
@@ -527,14 +533,15 @@ def tolerates(toleration: DeviceToleration, taint: DeviceTaint) -> bool:
     return toleration.operator == "Exists"
 
 
-def _is_repelled(taints: Sequence[DeviceTaint], tolerations: Sequence[DeviceToleration]) -> bool:
+def is_repelled(taints: Sequence[DeviceTaint], tolerations: Sequence[DeviceToleration]) -> bool:
+    """Return whether a device's taints keep a request away."""
     return any(
         taint.effect in ("NoExecute", "NoSchedule") and not any(tolerates(each, taint) for each in tolerations)
         for taint in taints
     )
 
 
-def _value(expression: str, device: PoolDevice) -> object:
+def device_value(expression: str, device: PoolDevice) -> object:
     """Return what an expression comes to for a device, or the error; it is evaluated once."""
     if expression not in device.matched:
         try:
@@ -546,18 +553,15 @@ def _value(expression: str, device: PoolDevice) -> object:
 
 def _all_match(selectors: Sequence[DeviceSelector], device: PoolDevice, where: str) -> bool:
     for number, selector in enumerate(selectors):
-        value = _value(selector.cel.expression if selector.cel is not None else "", device)
+        value = device_value(selector.cel.expression if selector.cel is not None else "", device)
         if value is False:
             return False
         if value is not True:
             name = "/".join(device.id)
-            if isinstance(value, SelectorError) and str(value).startswith("attribute "):
-                words = str(value)
-            elif isinstance(value, SelectorError):
-                words = f"CEL runtime error: {value}"
-            else:
-                words = f"CEL runtime error: CEL result of type {_type(value)} could not be converted to bool"
-            raise AllocationError(f"{where}: selector #{number} on device {name}: {words}")
+            words = f"CEL result of type {_type(value)} could not be converted to bool"
+            words = str(value) if isinstance(value, SelectorError) else words
+            words += _HINT if "no such key:" in words else ""
+            raise AllocationError(f"{where}: selector #{number} on device {name}: CEL runtime error: {words}")
     return True
 
 
@@ -592,4 +596,4 @@ def _pop(items: list[_Chosen]) -> None:
 
 
 def _key(claim: ResourceClaim) -> str:
-    return f"{claim.namespace}/{claim.name}"
+    return f"{claim.namespace}/{claim.name}" if claim.namespace else claim.name

@@ -287,6 +287,25 @@ class DeviceFilter:
             raise PluginError(f'running "{NAME}" filter plugin: {error}') from None
         raise AssertionError("it failed before")
 
+    def evidence(self, row: int) -> list[str]:
+        """Return what is against the devices of a node, a phrase for each request, or where claims are allocated."""
+        node = self._cluster.nodes.nodes[row]
+        if node is None:
+            return []
+        from .evidence import DeviceEvidence
+
+        objects = self._cluster.objects
+        claims, _ = on_node(self.wanted, row, self._cluster)
+        pools = catalog_of(objects, self._rules).pools(node)
+        elsewhere = [
+            f"claim {each.name} is allocated on other nodes"
+            for each in claims
+            if (allocation := each.status.allocation) is not None
+            and allocation.node_selector is not None
+            and not matches_node(allocation.node_selector, node)
+        ]
+        return [*elsewhere, *DeviceEvidence(objects, node, pools, self._rules).of(claims)]
+
     # Counts no pods: devices are taken and given back with claims.
 
     def concerned(self, since: int = 0) -> Iterable[PodClass]:

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 def page(answer: Lint) -> Page:
     """Return the page of an answer."""
     parts: list[Part] = [Verdict(answer.verdict, answer.says)]
+    parts += [Fact("not judged", each.because) for each in answer.unjudged]
     parts += [
         Section(file, tuple(part for each in found for part in _finding(each)))
         for file, found in groupby(answer.findings, lambda each: each.file)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from topospread.answers.words import listed
+from topospread.answers.words import listed, noun_of
 from topospread.render.blocks import Cell, Fact, Page, Part, Section, Span, Table, Verdict
 
 if TYPE_CHECKING:
@@ -35,10 +35,8 @@ def page(answer: Plan) -> Page:
         parts.append(Section("", (Table(heads, rows, most=30),), wide=bool(answer.promises)))
     parts += _findings("New findings", answer.new_findings)
     parts.append(Section("", tuple(_details(answer)), wide=True))
-    summary = [] if changed else ["0 pods on other nodes"]
-    summary += [] if answer.new_findings else ["no new finding"]
-    if summary:
-        parts.append(Fact("unchanged", ", ".join(summary)))
+    if not changed:
+        parts.append(Fact("unchanged", "0 pods on other nodes"))
     return Page(f"plan: {answer.names[0]} → {answer.names[1]}: {answer.says}", tuple(parts))
 
 
@@ -68,7 +66,7 @@ def _rows(each: WorkloadSides) -> Iterator[tuple[Cell, ...]]:
 def _skew(each: SkewSides) -> Span:
     sides = " → ".join("none" if side is None else str(side) for side in each.skew)
     limit = each.max_skew[1] if each.max_skew[1] is not None else each.max_skew[0]
-    return Span(f"{sides} (max {limit}) {each.topology_key}", "bad" if each.exceeded else "")
+    return Span(f"{sides} (max {limit}, {noun_of(each.topology_key)})", "bad" if each.exceeded else "")
 
 
 def _findings(title: str, findings: tuple[LintFinding, ...]) -> Iterator[Section]:

@@ -18,6 +18,8 @@ def page(answer: PromiseCheck) -> Page:
     broken = [each for each in answer.promises if each.verdict == "no" and each.order]
     parts: list[Part] = [Verdict(answer.verdict, answer.says)]
     parts += [Fact("why", each.says) for each in answer.causes[:2]]
+    for each in answer.remedies[:1]:
+        parts.append(Fact("fix", f"{each.says}; tried: every promise that a rollout broke is kept"))
     if any(each.drill for each in broken):
         parts.append(Fact("next", f"--save-drill FILE writes the {counted(len(broken[0].order), 'step')} as a drill"))
     parts += [
@@ -41,6 +43,8 @@ def _row(each: CheckedPromise) -> tuple[Span, ...]:
     word, role = _KEPT[each.verdict]
     namespace, _, name = each.workload.split("/")
     ground = each.says if each.says.startswith("counted") else f"{each.when}: {each.says}"
+    if each.declared and each.verdict != "yes":
+        ground += f" ({each.declared})"
     return Span(f"{namespace}/{name}", "name"), Span(word, role), Span(each.want), Span(ground)
 
 

@@ -1,0 +1,93 @@
+"""Pods without a node, grouped by cause: no node takes them, not placed yet, or not judged."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator
+from typing import Annotated
+
+from msgspec import Meta
+
+from topospread.answer import Cause, Remedy
+from topospread.api.inventory import Inventory, ObjectKey
+from topospread.base import Base, Word
+from topospread.explanation.explain import PendingPods, Waiting
+from topospread.explanation.owner import exists
+from topospread.simulation.result import PodPlacement
+
+from .causes import causes_of_pod, why_words
+from .remedies import remedy_of
+
+
+class Pending(Base, frozen=True, kw_only=True):
+    """Pods without a node that share a cause."""
+
+    verdict: Annotated[Word, Meta(description="`no`: no node takes them; `unknown`: that cannot be judged.")]
+    workloads: Annotated[tuple[str, ...], Meta(description="Their workloads, NAMESPACE/KIND/NAME, most pods first.")]
+    pods: Annotated[tuple[str, ...], Meta(description="The pods, NAMESPACE/NAME.")]
+    says: Annotated[str, Meta(description="The cause in one sentence.")]
+    causes: Annotated[tuple[Cause, ...], Meta(description="The causes of the first workload's pods.")] = ()
+    searched: Annotated[bool, Meta(description="Whether every change that may help was simulated.")] = False
+    remedies: Annotated[
+        tuple[Remedy, ...], Meta(description="Changes that were simulated and help the first workload, best first.")
+    ] = ()
+
+
+def pending_groups(inventory: Inventory, waiting: Waiting, shown: Collection[ObjectKey]) -> Iterator[Pending]:
+    """Yield the groups of pods without a node, most pods first, then pods that are not placed yet or not judged.
+
+    Args:
+        inventory: the input.
+        waiting: what its simulation leaves without a node.
+        shown: the workloads whose pods count.
+    """
+    yield from _rejected(waiting.pending)
+    stored = {f"{each.namespace}/{each.name}" for each in inventory.pods if exists(each)}
+    opened = set(waiting.simulation.open_pods)
+    tried = [each for each in waiting.simulation.placements if key_of(each) in shown]
+    feasible = [each for each in tried if each.node is not None and _pod(each) in stored and _pod(each) not in opened]
+    if feasible:
+        says = "a node is feasible, and kube-scheduler has not placed them yet"
+        yield _group("no", feasible, says, (Cause(code="not-placed-yet", says=says),))
+    open_pods = [each for each in tried if _pod(each) in opened]
+    if open_pods:
+        parts = dict.fromkeys(each.because for each in waiting.simulation.unjudged)
+        yield _group("unknown", open_pods, "; ".join(parts), ())
+
+
+def key_of(placement: PodPlacement) -> ObjectKey:
+    """Return kind, namespace and name of the workload of a placed or pending pod."""
+    kind, _, name = placement.workload.partition("/")
+    return kind, placement.namespace, name
+
+
+def _pod(placement: PodPlacement) -> str:
+    return f"{placement.namespace}/{placement.name}"
+
+
+def _group(verdict: Word, pods: Iterable[PodPlacement], says: str, causes: tuple[Cause, ...]) -> Pending:
+    workloads: dict[str, list[str]] = {}
+    for each in pods:
+        workloads.setdefault(f"{each.namespace}/{each.workload}", []).append(_pod(each))
+    order = sorted(workloads, key=lambda each: -len(workloads[each]))
+    names = tuple(pod for each in order for pod in workloads[each])
+    return Pending(verdict=verdict, workloads=tuple(order), pods=names, says=says, causes=causes)
+
+
+def _rejected(pending: Iterable[PendingPods]) -> Iterator[Pending]:
+    """Yield a group for each set of causes of pods that no node takes."""
+    by_cause: dict[object, list[tuple[PendingPods, tuple[Cause, ...]]]] = {}
+    for each in pending:
+        causes = causes_of_pod(each.explanation)
+        key = tuple((one.code, one.objects) for one in causes) or each.explanation.message
+        by_cause.setdefault(key, []).append((each, causes))
+    for members in sorted(by_cause.values(), key=lambda one: -sum(len(each.pods) for each, _ in one)):
+        first, causes = members[0]
+        yield Pending(
+            verdict="no",
+            workloads=tuple(f"{one.workload.namespace}/{one.workload.kind}/{one.workload.name}" for one, _ in members),
+            pods=tuple(f"{one.workload.namespace}/{name}" for one, _ in members for name in one.pods),
+            says=why_words(causes) if causes else first.explanation.message,
+            causes=causes,
+            remedies=tuple(map(remedy_of, first.explanation.suggestions)),
+            searched=first.explanation.searched and not first.explanation.untried,
+        )

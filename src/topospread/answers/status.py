@@ -1,0 +1,250 @@
+"""The answer of ``topospread status``: pending pods by cause, exceeded constraints, and what one loss takes."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from typing import Annotated, ClassVar
+
+from msgspec import Meta
+from msgspec.structs import replace
+
+from topospread.answer import Answer, Cause, Remedy, Tried, Unjudged
+from topospread.api.inventory import Inventory
+from topospread.api.labels import Selector
+from topospread.api.pod import Pod
+from topospread.api.selector_text import parse_selector
+from topospread.base import Word
+from topospread.config.gates import Gates
+from topospread.config.profile import Configuration
+from topospread.explanation.explain import Waiting, explain_pending
+from topospread.simulation.placing import Progress
+from topospread.simulation.run import SimulationOptions, prepare
+from topospread.sources.inputs import Input, inventory_of
+from topospread.spread_status import DomainRisk, SpreadStatus, WorkloadStatus
+from topospread.spread_status.status import LookedFor, spread_of_run
+
+from .asked import asked_of, input_words
+from .pending_pods import Pending, key_of, pending_groups
+from .traffic import ExpectedTraffic
+from .words import counted, noun_of
+
+_CHEAP = 2_000_000
+"""Nodes × nodes × pods up to which evictions are searched: the search is then short beside everything else."""
+_MOST_CAUSES = 3
+
+
+class Status(Answer, frozen=True, kw_only=True):
+    """Does every pod have a node, and does every hard constraint hold?"""
+
+    PAGE: ClassVar[str] = "topospread.render.pages.status:page"
+
+    kind: str = "Status"
+    nodes: Annotated[int, Meta(description="Number of nodes.")] = 0
+    pending: Annotated[tuple[Pending, ...], Meta(description="Pods without a node by cause, most pods first.")] = ()
+    exceeded: Annotated[int, Meta(description="Number of chosen workloads that exceed a hard constraint.")] = 0
+    workloads: Annotated[
+        tuple[WorkloadStatus, ...],
+        Meta(description="Worst first: hard constraints, refused pods, soft constraints, what a domain's loss takes."),
+    ] = ()
+    domains: Annotated[
+        tuple[DomainRisk, ...], Meta(description="Domains that hold pods, for each topology key the worst first.")
+    ] = ()
+    traffic: Annotated[
+        ExpectedTraffic | None, Meta(description="With `--traffic`: the expected requests of Services.")
+    ] = None
+    warnings: Annotated[tuple[str, ...], Meta(description="Sentences that a person must see.")] = ()
+    notes: Annotated[tuple[str, ...], Meta(description="Further sentences.")] = ()
+
+    def with_min_skew(self, skew: int) -> Status:
+        """Return the status with only constraints of at least this skew, and workloads that have one."""
+        restricted = [
+            replace(each, constraints=tuple(one for one in each.constraints if one.skew >= skew))
+            for each in self.workloads
+        ]
+        return replace(self, workloads=tuple(each for each in restricted if each.constraints))
+
+
+def status(  # noqa: PLR0913 - keyword arguments of the public API
+    inputs: Input,
+    *,
+    cluster: str | None = None,
+    namespace: str | None = None,
+    selector: str | Selector | None = None,
+    keys: Collection[str] = (),
+    config: Configuration | str | os.PathLike[str] | None = None,
+    kube_version: str = "1.37",
+    gates: Gates | None = None,
+    apiserver_gates: Gates | None = None,
+    allow_empty: bool = False,
+    suggest: bool = True,
+    typed: Sequence[str] | None = None,
+    progress: Progress | None = None,
+) -> Status:
+    """Return whether every pod has a node and every hard constraint holds.
+
+    Args:
+        inputs: an inventory (`topospread.load`), which is not changed, or the paths to read.
+        cluster: beside paths: a synthetic cluster, ``zones=3,nodes=12,cpu=8,memory=32Gi``, or a file that holds one.
+        namespace: show workloads of this namespace; pods of all namespaces count. Of paths also the namespace of
+            objects that name none.
+        selector: show workloads whose pods have these labels; a text is written as for ``kubectl get -l``.
+        keys: show these topology keys; by default the keys of all constraints, zone and hostname.
+        config: kube-scheduler's configuration, or its file; by default that of a kube-scheduler without a file.
+        kube_version: the Kubernetes version to act as.
+        gates: kube-scheduler's feature gates; by default the version's.
+        apiserver_gates: the API server's feature gates, which decide what fields its objects keep.
+        allow_empty: accept a selector that selects no workload.
+        suggest: try changes that would help pending pods.
+        typed: words of a command line that give the same input, for the commands that the answer names; by default
+            the files that were read.
+        progress: receives the number of workloads, then of pods, that were looked at.
+
+    Returns:
+        The answer. Its verdict is no if a pod finds no node or a hard constraint is exceeded.
+
+    Raises:
+        InputError: if the API server would refuse an object, or a path cannot be read.
+        UsageError: if nothing is in the namespace, the selector is invalid or selects nothing, or no node has a key.
+    """
+    if isinstance(selector, str):
+        selector = parse_selector(selector)
+    options = SimulationOptions.of_version(kube_version, config, gates, apiserver_gates)
+    inventory = inventory_of(inputs, cluster, options.apiserver_gates, namespace)
+    run = prepare(inventory, options, with_spreads=False)
+    spread = spread_of_run(run, LookedFor(namespace, selector, keys, allow_empty), progress)
+    shown = {(each.kind, each.namespace, each.name) for each in spread.workloads}
+    chosen = {each for each in run.plan.workloads if (each.kind, each.namespace, each.name) in shown}
+    waiting = None
+    if any(each.workload in chosen for each in (*run.plan.queue, *run.plan.gated)):
+        waiting = explain_pending(inventory, run, chosen, suggest=suggest, progress=progress)
+    placements = () if waiting is None else waiting.simulation.placements
+    pending = () if waiting is None else tuple(pending_groups(inventory, waiting, shown))
+    to_create = sum(each.node is not None and key_of(each) in shown for each in placements)
+    foreign = [
+        pod
+        for pod in inventory.pods
+        if pod.spec.scheduler_name in run.plan.foreign
+        and not pod.spec.node_name
+        and namespace in (None, pod.namespace)
+        and (selector is None or selector.matches(pod.labels))
+    ]
+    remedies = [each.remedies[0] for each in pending if each.remedies]
+    if suggest and spread.exceeded and len(inventory.nodes) ** 2 * max(len(inventory.pods), 1) <= _CHEAP:
+        remedies += _evictions(inventory, options, spread.exceeded, input_words(inventory) if typed is None else typed)
+    unjudged = (
+        *(() if waiting is None else _unjudged_parts(waiting, pending)),
+        *_unjudged_workloads(spread.workloads),
+        *_foreign(foreign),
+    )
+    no = any(each.verdict == "no" for each in pending) or bool(spread.exceeded)
+    verdict: Word = "no" if no else "unknown" if unjudged else "yes"
+    return Status(
+        verdict=verdict,
+        says=_says(verdict, pending, unjudged, spread, to_create),
+        causes=tuple(_causes(pending, spread.exceeded))[:_MOST_CAUSES],
+        remedies=tuple(remedies),
+        unjudged=unjudged,
+        on=asked_of(inventory, kube_version),
+        nodes=spread.nodes,
+        pending=pending,
+        exceeded=len(spread.exceeded),
+        workloads=spread.workloads,
+        domains=spread.domains,
+        warnings=spread.warnings,
+        notes=spread.notes,
+    )
+
+
+def _unjudged_parts(waiting: Waiting, pending: Iterable[Pending]) -> Iterator[Unjudged]:
+    """Yield the parts that are not judged, with the pods that are shown."""
+    shown = {pod for each in pending if each.verdict == "unknown" for pod in each.pods}
+    for part in waiting.simulation.unjudged:
+        pods = tuple(pod for pod in part.pods if pod in shown)
+        if pods or shown:
+            yield replace(part, pods=pods)
+
+
+def _unjudged_workloads(workloads: Iterable[WorkloadStatus]) -> Iterator[Unjudged]:
+    for each in workloads:
+        if each.problem:
+            because = f"the constraints of {each.namespace}/{each.name} cannot be read: {each.problem}"
+            yield Unjudged(what="constraints", because=because, field="spec.topologySpreadConstraints")
+
+
+def _foreign(pods: Iterable[Pod]) -> Iterator[Unjudged]:
+    by_scheduler: dict[str, list[str]] = {}
+    for each in pods:
+        by_scheduler.setdefault(each.spec.scheduler_name or "", []).append(f"{each.namespace}/{each.name}")
+    for name, found in by_scheduler.items():
+        verb = "names" if len(found) == 1 else "name"
+        yield Unjudged(
+            what="schedulers",
+            because=f"{counted(len(found), 'pod')} {verb} the scheduler {name}, of which no configuration is given",
+            pods=tuple(found),
+            field="spec.schedulerName",
+        )
+
+
+def _causes(pending: Iterable[Pending], exceeded: Sequence[WorkloadStatus]) -> Iterator[Cause]:
+    yield from (each.causes[0] for each in pending if each.causes)
+    constraints = [each for workload in exceeded for each in workload.constraints if each.hard and each.excess]
+    if any(not each.counted for each in constraints):
+        says = "maxSkew applies when a pod is placed, and nothing moves pods afterwards"
+        yield Cause(code="skew-remains", says=says)
+    if any(each.counted for each in constraints):
+        says = "the constraint counts pods of other workloads, which their own constraints place"
+        yield Cause(code="others-counted", says=says)
+
+
+def _evictions(
+    inventory: Inventory, options: SimulationOptions, exceeded: Sequence[WorkloadStatus], typed: Sequence[str]
+) -> Iterator[Remedy]:
+    """Yield the evictions after which the hard constraints hold, if the search finds them at once."""
+    from topospread.rebalancing.rebalance import rebalance
+
+    found = rebalance(inventory, **options.answered_by, seconds=0.0, allow_empty=True)
+    if found.unmet or found.impossible or not found.moves:
+        return
+    wanted = sum(each.replicas for each in exceeded)
+    verb = "lets" if len(found.moves) == 1 else "let"
+    yield Remedy(
+        code="rebalance",
+        says=f"{counted(len(found.moves), 'eviction')} {verb} every hard constraint hold",
+        command=("topospread", "rebalance", *typed),
+        tried=Tried(verdict="yes", places=wanted, of=wanted, evicts=len(found.moves)),
+    )
+
+
+def _says(
+    verdict: Word, pending: Sequence[Pending], unjudged: Sequence[Unjudged], spread: SpreadStatus, to_create: int
+) -> str:
+    """Return the verdict in one sentence."""
+    no = [each for each in pending if each.verdict == "no"]
+    pods = sum(len(each.pods) for each in no)
+    unknown = {pod for each in pending if each.verdict == "unknown" for pod in each.pods}
+    unknown |= {pod for each in unjudged for pod in each.pods}
+    parts = []
+    if pods:
+        reasons = f" for {len(no)} causes" if len(no) > 1 else ""
+        parts.append(f"{counted(pods, 'pod')} {'is' if pods == 1 else 'are'} pending{reasons}")
+    if spread.exceeded:
+        parts.append(_exceeded_words(spread.exceeded))
+    if unknown:
+        parts.append(f"{counted(len(unknown), 'pod')} {'is' if len(unknown) == 1 else 'are'} not judged")
+    elif verdict == "unknown":
+        parts.append("constraints cannot be judged")
+    if not parts:
+        node = "every pod has a node"
+        if to_create:
+            node = f"{counted(to_create, 'pod')} without a node find{'s' if to_create == 1 else ''} one"
+        parts.append(f"{node} and every hard constraint holds")
+    return f"{'; '.join(parts)} ({counted(spread.nodes, 'node')}, {counted(len(spread.workloads), 'workload')})"
+
+
+def _exceeded_words(exceeded: Sequence[WorkloadStatus]) -> str:
+    found = [(each, one) for each in exceeded for one in each.constraints if one.hard and one.excess]
+    workload, worst = max(found, key=lambda each: each[1].excess)
+    detail = f"{workload.namespace}/{workload.name} has skew {worst.skew} over {noun_of(worst.topology_key)}s"
+    number = "1 hard constraint is" if len(found) == 1 else f"{len(found)} hard constraints are"
+    return f"{number} exceeded: {detail}, maxSkew {worst.max_skew}"

@@ -1,0 +1,473 @@
+"""The answer of ``topospread why``: does the pod have a node, or would it find one?"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, ClassVar, Literal
+
+from msgspec import UNSET, Meta, UnsetType, field
+from msgspec.structs import astuple
+
+from topospread.answer import Answer, Asked, Cause, Remedy, Unjudged
+from topospread.base import Base, Bounds, Word
+from topospread.explanation.explain import explain
+
+from .asking import answering
+from .causes import causes_of_pod
+from .remedies import remedy_of
+from .spread import LeftOutNodes, Reasons, RejectedNodes, left_out_nodes, rejections_of, sum_in_words
+from .why_placed import causes_of_node
+from .words import counted
+
+if TYPE_CHECKING:
+    from topospread.explanation import ConstraintTable, Explanation, NearNode, ScoreTable, SpreadScore, Suggestion
+
+
+class ReplicaCounts(Base, frozen=True, kw_only=True):
+    """The pods of the workload."""
+
+    wanted: Annotated[int, Meta(description="Pods that the workload wants.")]
+    pending: Annotated[int, Meta(description="Pods of the workload without a node.")]
+    placed: Annotated[Bounds, Meta(description="Least and most pods with a node; equal if every pod is judged.")]
+
+
+class DomainForPod(Base, frozen=True, kw_only=True):
+    """A domain of a constraint, for the explained pod."""
+
+    name: Annotated[str, Meta(description="Value of the topology key.")]
+    nodes: Annotated[int, Meta(description="Nodes that take part.")]
+    matching: Annotated[int, Meta(description="Pods that the selector matches on nodes that take part.")]
+    after: Annotated[int, Meta(description="`matching` with the pod placed here.")]
+    skew: Annotated[int, Meta(description="`after` minus the global minimum in force.")]
+    allowed: Annotated[bool, Meta(description="Whether the constraint admits the pod.")]
+    holds_minimum: Annotated[bool, Meta(description="Whether no domain has fewer pods.")]
+    open: Annotated[int, Meta(description="Nodes that take part and that every other plugin lets pass.")]
+    arithmetic: Annotated[str, Meta(description="The sum in words.")]
+    rejected: Annotated[Reasons, Meta(description="Reason of another plugin → nodes of the domain that it rejects.")]
+
+
+class ConstraintForPod(Base, frozen=True, kw_only=True):
+    """A constraint in force, and each domain for the explained pod."""
+
+    topology_key: Annotated[str, Meta(description="Node label whose values are the domains.")]
+    when_unsatisfiable: Annotated[str, Meta(description="`DoNotSchedule` (hard) or `ScheduleAnyway` (soft).")]
+    max_skew: Annotated[int, Meta(description="Largest allowed skew.")]
+    min_domains: Annotated[int, Meta(description="minDomains in force; 1 if the constraint does not set it.")]
+    origin: Annotated[str, Meta(description="`pod`, `profile` or `system`: source of the constraint.")]
+    selector: Annotated[str, Meta(description="Label selector, matchLabelKeys included.")]
+    counts_itself: Annotated[int, Meta(description="1 if the pod matches its own selector.")] = field(name="self")
+    minimum: Annotated[int, Meta(description="Global minimum in force: 0 if there are fewer domains than minDomains.")]
+    minimum_domains: Annotated[tuple[str, ...], Meta(description="Domains with the fewest pods.")]
+    counted: Annotated[
+        dict[str, int],
+        Meta(description="`Deployment/web` → its pods that count; empty if only the workload's own pods count."),
+    ]
+    own: Annotated[str, Meta(description="Domain of the pod's node; empty if it has none.")]
+    domains: Annotated[tuple[DomainForPod, ...], Meta(description="Eligible domains.")]
+    left_out: Annotated[tuple[LeftOutNodes, ...], Meta(description="Nodes that do not count, by reason.")]
+
+    @property
+    def hard(self) -> bool:
+        """Whether the constraint is DoNotSchedule."""
+        return self.when_unsatisfiable == "DoNotSchedule"
+
+
+class PluginVerdict(Base, frozen=True, kw_only=True):
+    """The nodes that one plugin rejects, whatever the plugins before it say."""
+
+    plugin: Annotated[str, Meta(description="Name of the filter plugin.")]
+    nodes: Annotated[int, Meta(description="Nodes that it rejects.")]
+    alone: Annotated[int, Meta(description="Nodes that no other plugin rejects.")]
+    reasons: Annotated[Reasons, Meta(description="Reason → nodes.")]
+    details: Annotated[tuple[str, ...], Meta(description="Taints, or labels that the pod asks for; commonest first.")]
+
+
+class NodeObstacle(Base, frozen=True, kw_only=True):
+    """A plugin's rejection of one node."""
+
+    plugin: Annotated[str, Meta(description="Name of the filter plugin.")]
+    code: Annotated[str, Meta(description="kube-scheduler's status code.")]
+    reasons: Annotated[tuple[str, ...], Meta(description="kube-scheduler's reasons.")]
+    details: Annotated[tuple[str, ...], Meta(description="Numbers or names behind the reasons.")]
+
+
+class NearestNode(Base, frozen=True, kw_only=True):
+    """A node that lacks little."""
+
+    node: Annotated[str, Meta(description="Name of the node.")]
+    domains: Annotated[dict[str, str], Meta(description="Topology key of a constraint → domain of the node.")]
+    alike: Annotated[int, Meta(description="Further nodes with the same obstacles.")]
+    obstacles: Annotated[tuple[NodeObstacle, ...], Meta(description="All rejections of the node.")]
+
+
+class TriedChange(Remedy, frozen=True, kw_only=True):
+    """A change that was simulated for the pod."""
+
+    means: Annotated[
+        Literal["create", "rollout", "new pods", "recreate", "in place", "template", "cluster"],
+        Meta(
+            description="`create`: in the manifest of a new object; `rollout`: replaces every pod; `new pods`: only "
+            "new pods have it; `recreate`: delete the object and create it anew; `in place`; `template`: in an owner "
+            "of another kind; `cluster`: of nodes, claims or other pods."
+        ),
+    ]
+    file: Annotated[str | None, Meta(description="File that holds the object; null if that is not known.")]
+    lets_in: Annotated[int, Meta(description="Pods of the workload that are pending only without the change.")]
+    stuck_at: Annotated[
+        int | None,
+        Meta(description="New pods with a node when the Deployment's rolling update gets stuck; null if it ends."),
+    ]
+
+
+class ScoredNode(Base, frozen=True, kw_only=True):
+    """A feasible node and its weighted points."""
+
+    node: Annotated[str, Meta(description="Name of the node.")]
+    total: Annotated[int, Meta(description="Sum of the points.")]
+    points: Annotated[dict[str, int], Meta(description="Plugin → weighted points.")]
+    alike: Annotated[int, Meta(description="Further nodes with the same points.")]
+
+
+class SpreadPoints(Base, frozen=True, kw_only=True):
+    """A soft constraint in the score of a node."""
+
+    topology_key: Annotated[str, Meta(description="Topology key of the constraint.")]
+    domain: Annotated[str | None, Meta(description="Domain of the node; null if it lacks the key.")]
+    matching: Annotated[int, Meta(description="Pods that count there; for the hostname those on the node.")]
+    domains: Annotated[int, Meta(description="Distinct domains among the scored nodes.")]
+    weight: Annotated[float, Meta(description="ln(domains + 2)")]
+    max_skew: Annotated[int, Meta(description="maxSkew of the constraint.")]
+    points: Annotated[float, Meta(description="matching × weight + maxSkew − 1")]
+
+
+class SpreadNodeScore(Base, frozen=True, kw_only=True):
+    """PodTopologySpread's score of a node."""
+
+    node: Annotated[str, Meta(description="Name of the node.")]
+    parts: Annotated[tuple[SpreadPoints, ...], Meta(description="Each soft constraint.")]
+    raw: Annotated[int | None, Meta(description="The rounded sum; null for a node that lacks a key.")]
+    lowest: Annotated[int, Meta(description="Lowest raw score of a feasible node.")]
+    highest: Annotated[int, Meta(description="Highest raw score of a feasible node.")]
+    normalized: Annotated[int, Meta(description="100 × (highest + lowest − raw) ÷ highest")]
+    weight: Annotated[int, Meta(description="Weight of the plugin.")]
+
+
+class NodeScores(Base, frozen=True, kw_only=True):
+    """The chosen node and its best rivals."""
+
+    chosen: Annotated[str, Meta(description="Node of the pod.")]
+    feasible: Annotated[int, Meta(description="Number of feasible nodes. A single node is not scored.")]
+    best: Annotated[tuple[str, ...], Meta(description="Nodes with the highest total.")]
+    draws: Annotated[bool, Meta(description="Whether kube-scheduler draws one of them.")]
+    weights: Annotated[dict[str, int], Meta(description="Score plugin → its weight.")]
+    nodes: Annotated[tuple[ScoredNode, ...], Meta(description="The chosen node first if it is feasible, then rivals.")]
+    spread: Annotated[tuple[SpreadNodeScore, ...], Meta(description="PodTopologySpread's arithmetic of these nodes.")]
+
+
+class ChoiceWithout(Base, frozen=True, kw_only=True):
+    """The choice if a constraint did not exist."""
+
+    topology_key: Annotated[str, Meta(description="Topology key of the constraint.")]
+    when_unsatisfiable: Annotated[str, Meta(description="`DoNotSchedule` or `ScheduleAnyway`.")]
+    position: Annotated[int, Meta(description="Its place in its list, from 0.")]
+    origin: Annotated[str, Meta(description="`pod`, `profile` or `system`: source of the constraint.")]
+    instead: Annotated[str | None, Meta(description="Default constraints that apply then: `system` or `profile`.")]
+    node: Annotated[str | None, Meta(description="Best node by name; null if there is none.")]
+    total: Annotated[int, Meta(description="Its total.")]
+    equals: Annotated[int, Meta(description="Number of nodes with that total.")]
+
+
+class Attempts(Base, frozen=True, kw_only=True):
+    """Attempts of a live cluster's kube-scheduler that found no node."""
+
+    since: Annotated[str, Meta(description="When the pod was created, RFC 3339.")]
+    at_least: Annotated[int, Meta(description="Attempts that events tell of; 0 if no event is left.")]
+    last: Annotated[str, Meta(description="When the last one was; empty if that is not known.")]
+    message: Annotated[str, Meta(description="kube-scheduler's sentence then.")]
+
+
+class Why(Answer, frozen=True, kw_only=True):
+    """Does the pod have a node, or would it find one?"""
+
+    PAGE: ClassVar[str] = "topospread.render.pages.why:page"
+
+    namespace: Annotated[str, Meta(description="Namespace of the pod.")]
+    name: Annotated[str, Meta(description="Name of the pod.")]
+    workload: Annotated[str, Meta(description="`Deployment/web`, or `Pod/NAME` for a bare pod.")]
+    exists: Annotated[bool, Meta(description="Whether the API server has the pod already.")]
+    state: Annotated[
+        Literal["pending", "placed", "bound", "waiting"],
+        Meta(
+            description="`pending`: no node takes it. `placed`: the simulation found it a node. `bound`: it was on a "
+            "node before. `waiting`: kube-scheduler does not try it yet."
+        ),
+    ]
+    node: Annotated[str | None, Meta(description="Node of the pod; null while it has none.")]
+    nodes: Annotated[int, Meta(description="Number of nodes of the cluster.")]
+    admitted: Annotated[
+        int | None, Meta(description="Nodes that all judged filters let pass; null if every filter is judged.")
+    ]
+    message: Annotated[str, Meta(description="kube-scheduler's sentence on a pending pod, or why it waits.")]
+    preemption: Annotated[str, Meta(description="kube-scheduler's addition about preemption.")]
+    pods: Annotated[ReplicaCounts, Meta(description="The pods of the workload.")]
+    remedies: Annotated[tuple[TriedChange, ...], Meta(description="Changes that let pods in, smallest first.")]
+    rejections: Annotated[tuple[RejectedNodes, ...], Meta(description="First rejection of each node, most first.")]
+    constraints: Annotated[tuple[ConstraintForPod, ...], Meta(description="Constraints in force, hard ones first.")]
+    plugins: Annotated[tuple[PluginVerdict, ...], Meta(description="Each filter plugin's verdict on all nodes.")]
+    nearest: Annotated[
+        tuple[NearestNode, ...],
+        Meta(description="Nodes that lack least; of a bound pod its own node if that would reject it now."),
+    ]
+    searched: Annotated[bool, Meta(description="Whether changes were tried.")]
+    untried: Annotated[int, Meta(description="Changes that were not tried because the work has a limit.")]
+    scores: Annotated[NodeScores | None, Meta(description="Scores, of a pod with a node.")]
+    without: Annotated[tuple[ChoiceWithout, ...], Meta(description="The choice without each constraint.")]
+    evictions: Annotated[tuple[str, ...], Meta(description="Pods that were evicted for it, NAMESPACE/NAME.")]
+    tries: Annotated[Attempts | UnsetType, Meta(description="Attempts of a live cluster's kube-scheduler.")] = UNSET
+    warnings: Annotated[tuple[str, ...], Meta(description="Sentences that a person must see.")] = ()
+    notes: Annotated[tuple[str, ...], Meta(description="Sentences that help a person.")] = ()
+
+
+def why_answer(found: Explanation, *, on: Asked = Asked()) -> Why:  # noqa: B008 - frozen
+    """Return the explanation of a pod as an answer.
+
+    Args:
+        found: the explanation.
+        on: the input.
+    """
+    verdict = _verdict(found)
+    judged = found.verdict if found.verdict is not None and not found.verdict.error else None
+    other = found.assumed if found.assumed is not None else found
+    placed = sorted(each.wanted - each.pending for each in (found, other))
+    foreign = found.message.startswith("waits for the scheduler")
+    return Why(
+        kind="Why",
+        verdict=verdict,
+        says=_says(found, verdict, placed),
+        causes=_causes(found, verdict),
+        remedies=tuple(map(_remedy, found.suggestions)) if verdict == "no" else (),
+        unjudged=(*found.unjudged, *((_other_scheduler(found),) if foreign else ())),
+        assumed=_ASSUMED if found.unjudged and verdict != "unknown" else (),
+        on=on,
+        namespace=found.namespace,
+        name=found.name,
+        workload=found.workload,
+        exists=found.exists,
+        state=found.state,
+        node=found.node,
+        nodes=found.nodes,
+        admitted=len(found.verdict.feasible) if _is_open(found) and found.verdict is not None else None,
+        message=found.message,
+        preemption=found.preemption,
+        pods=ReplicaCounts(wanted=found.wanted, pending=found.pending, placed=Bounds(least=placed[0], most=placed[-1])),
+        rejections=rejections_of(judged) if judged is not None else (),
+        constraints=tuple(map(_constraint, found.constraints)),
+        plugins=tuple(
+            PluginVerdict(
+                plugin=each.plugin, nodes=each.nodes, alone=each.alone, reasons=dict(each.reasons), details=each.details
+            )
+            for each in found.plugins
+        ),
+        nearest=tuple(map(_nearest, found.nearest)),
+        searched=found.searched,
+        untried=found.untried,
+        scores=_scores(found.scores) if found.scores is not None else None,
+        without=tuple(
+            ChoiceWithout(
+                topology_key=each.topology_key,
+                when_unsatisfiable=each.when_unsatisfiable,
+                position=each.position,
+                origin=each.origin,
+                instead=each.instead or None,
+                node=each.node,
+                total=each.total,
+                equals=each.equals,
+            )
+            for each in found.without
+        ),
+        evictions=found.evictions,
+        tries=UNSET
+        if found.tries is None
+        else Attempts(
+            since=found.tries.since,
+            at_least=found.tries.at_least,
+            last=found.tries.last,
+            message=found.tries.message,
+        ),
+        warnings=found.warnings,
+        notes=found.notes,
+    )
+
+
+_ASSUMED = ("pods that are not judged take no node, or any node that judged filters admit",)
+
+
+def _verdict(found: Explanation) -> Word:
+    """Return whether the pod has a node, if that is the same whatever filters that are not modelled do."""
+    if found.state == "bound":
+        return "yes"
+    if found.message.startswith("waits for the scheduler"):
+        return "unknown"
+    if found.assumed is None:
+        return "yes" if found.placed else "no"
+    if found.placed and found.assumed.placed:
+        return "yes"
+    return "unknown" if _is_open(found) or found.placed or found.assumed.placed else "no"
+
+
+def _is_open(found: Explanation) -> bool:
+    """Return whether filters that are not modelled alone keep the pod from nodes."""
+    return found.verdict is not None and bool(found.verdict.error and found.verdict.unjudged)
+
+
+def _causes(found: Explanation, verdict: Word) -> tuple[Cause, ...]:
+    if verdict == "no":
+        return causes_of_pod(found)
+    return causes_of_node(found) if verdict == "yes" else ()
+
+
+def _says(found: Explanation, verdict: Word, placed: list[int]) -> str:
+    pod = f"{found.namespace}/{found.name}"
+    kind, _, name = found.workload.partition("/")
+    several = kind != "Pod" and found.wanted > 1
+    if verdict == "unknown":
+        bounds = Bounds(least=placed[0], most=placed[-1])
+        of = f"{bounds} of the {found.wanted} pods of {found.namespace}/{name} find nodes"
+        return of if several else f"{pod} may find a node"
+    match found.state:
+        case "bound":
+            return f"{pod} runs on {found.node}{_again(found)}"
+        case "placed":
+            return f"{pod} goes to {found.node}"
+        case "waiting":
+            return f"{pod} is not tried: it {found.message}".replace("it not created", "it is not created")
+    if not several:
+        return f"{pod} finds no node"
+    have = found.wanted - found.pending
+    verb = "has one" if have == 1 else "have one"
+    return f"{pod} finds no node; {have} of the {found.wanted} pods of {kind} {name} {verb}"
+
+
+def _again(found: Explanation) -> str:
+    """Return the outcome if the pod on a node were scheduled now."""
+    scores = found.scores
+    if found.verdict is not None and found.verdict.error:
+        return ""
+    if scores is None or not scores.best:
+        return "; scheduled now, it would find no node"
+    if found.node in scores.best:
+        return ", and would be placed there again" if len(scores.best) == 1 else "; other nodes are as good now"
+    others = f" or {counted(len(scores.best) - 1, 'other node')}" if len(scores.best) > 1 else ""
+    return f"; scheduled now, it would go to {scores.best[0]}{others}"
+
+
+def _other_scheduler(found: Explanation) -> Unjudged:
+    return Unjudged(
+        what="schedulerName",
+        because=f"the pod {found.message}",
+        pods=(f"{found.namespace}/{found.name}",),
+        field="spec.schedulerName",
+    )
+
+
+def _remedy(tried: Suggestion) -> TriedChange:
+    made = remedy_of(tried)
+    code, says, command, patch, target, result = astuple(made)
+    return TriedChange(
+        code=code,
+        says=says,
+        command=command,
+        patch=patch,
+        object=target,
+        tried=result,
+        means=tried.means,
+        file=tried.file or None,
+        lets_in=tried.lets_in,
+        stuck_at=tried.stuck_at,
+    )
+
+
+def _constraint(table: ConstraintTable) -> ConstraintForPod:
+    arithmetic = table.arithmetic
+    by_name = {each.name: each for each in arithmetic.domains}
+    return ConstraintForPod(
+        topology_key=arithmetic.topology_key,
+        when_unsatisfiable=arithmetic.when_unsatisfiable,
+        max_skew=arithmetic.max_skew,
+        min_domains=arithmetic.min_domains,
+        origin=arithmetic.origin,
+        selector=arithmetic.selector,
+        counts_itself=arithmetic.counts_itself,
+        minimum=arithmetic.minimum,
+        minimum_domains=tuple(arithmetic.minimum_domains),
+        counted=dict(table.counted),
+        own=table.own,
+        domains=tuple(
+            DomainForPod(
+                name=each.name,
+                nodes=each.nodes,
+                matching=each.matching,
+                after=each.after,
+                skew=each.skew,
+                allowed=each.allowed,
+                holds_minimum=each.holds_minimum,
+                open=each.open,
+                arithmetic=sum_in_words(arithmetic, by_name[each.name]),
+                rejected=dict(each.rejected),
+            )
+            for each in table.domains
+        ),
+        left_out=left_out_nodes(arithmetic),
+    )
+
+
+def _nearest(near: NearNode) -> NearestNode:
+    return NearestNode(
+        node=near.node,
+        domains=dict(near.domains),
+        alike=near.alike,
+        obstacles=tuple(
+            NodeObstacle(plugin=each.plugin, code=each.code, reasons=each.reasons, details=each.details)
+            for each in near.obstacles
+        ),
+    )
+
+
+def _scores(table: ScoreTable) -> NodeScores:
+    return NodeScores(
+        chosen=table.chosen,
+        feasible=table.feasible,
+        best=table.best,
+        draws=table.draws,
+        weights=dict(table.weights),
+        nodes=tuple(
+            ScoredNode(node=each.node, total=each.total, points=dict(each.points), alike=each.alike)
+            for each in table.nodes
+        ),
+        spread=tuple(map(_spread, table.spread)),
+    )
+
+
+def _spread(score: SpreadScore) -> SpreadNodeScore:
+    return SpreadNodeScore(
+        node=score.node,
+        parts=tuple(
+            SpreadPoints(
+                topology_key=each.topology_key,
+                domain=each.domain or None,
+                matching=each.matching,
+                domains=each.domains,
+                weight=each.weight,
+                max_skew=each.max_skew,
+                points=each.points,
+            )
+            for each in score.parts
+        ),
+        raw=score.raw,
+        lowest=score.lowest,
+        highest=score.highest,
+        normalized=score.normalized,
+        weight=score.weight,
+    )
+
+
+why = answering(explain, why_answer)

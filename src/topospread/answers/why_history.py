@@ -1,0 +1,203 @@
+"""The answer of ``topospread why --audit`` and ``--events``: did every pod of the log find a node?"""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import TYPE_CHECKING, Annotated, ClassVar, Literal
+
+from msgspec import Meta
+
+from topospread.answer import Answer, Asked, Cause, Unjudged
+from topospread.base import Base, Word
+
+from .causes import causes_of
+from .spread import sum_in_words
+from .words import counted
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from topospread.incidents.result import Incident, NodeAlteration, PodRefusal
+
+
+class NodeChange(Base, frozen=True, kw_only=True):
+    """A change of a node in fields that kube-scheduler reads."""
+
+    at: Annotated[str, Meta(description="When, RFC 3339.")]
+    node: Annotated[str, Meta(description="Name of the node.")]
+    what: Annotated[
+        Literal["added", "deleted", "cordoned", "uncordoned", "taints", "labels", "allocatable"],
+        Meta(description="Kind of the change."),
+    ]
+    detail: Annotated[str, Meta(description="Before → after; empty if `what` says it all.")]
+
+    @property
+    def words(self) -> str:
+        """The change in words: ``node c1 was cordoned``."""
+        if self.what in ("taints", "labels", "allocatable"):
+            return f"{self.what} of node {self.node} changed{f': {self.detail}' if self.detail else ''}"
+        return f"node {self.node} was {self.what}{f': {self.detail}' if self.detail else ''}"
+
+
+class ReplayedSum(Base, frozen=True, kw_only=True):
+    """The arithmetic of a hard constraint in one domain when the pod was refused."""
+
+    topology_key: Annotated[str, Meta(description="Topology key of the constraint.")]
+    domain: Annotated[str, Meta(description="Value of the topology key.")]
+    sum: Annotated[str, Meta(description="The sum in words.")]
+    exceeds: Annotated[bool, Meta(description="Whether the constraint refuses the domain.")]
+
+
+class WaitingPod(Base, frozen=True, kw_only=True):
+    """A pod that found no node, from the first time until it had one."""
+
+    pod: Annotated[str, Meta(description="NAMESPACE/NAME of the pod.")]
+    first: Annotated[str, Meta(description="When that was first said, RFC 3339.")]
+    last: Annotated[str, Meta(description="When that was last said, RFC 3339.")]
+    said: Annotated[str, Meta(description="kube-scheduler's sentence in the log.")]
+    computed: Annotated[str, Meta(description="The sentence for the rebuilt cluster; empty if it has no such pod.")]
+    agrees: Annotated[bool, Meta(description="Whether both are the same, preemption's addition aside.")]
+    causes: Annotated[tuple[Cause, ...], Meta(description="Why the rebuilt cluster has no node for the pod.")]
+    sums: Annotated[tuple[ReplayedSum, ...], Meta(description="The arithmetic of each hard constraint.")]
+    cause: Annotated[
+        NodeChange | None,
+        Meta(description="Last change of a node without which the pod finds a node; null if none."),
+    ]
+    ended: Annotated[NodeChange | None, Meta(description="Last change of a node before the pod got its node.")]
+    placed_at: Annotated[str | None, Meta(description="When it got a node; null within the log.")]
+    placed_on: Annotated[str | None, Meta(description="Node that it got; null within the log.")]
+    seconds: Annotated[float | None, Meta(description="Seconds until it had a node; null if it had none.")]
+
+
+class PlacedPod(Base, frozen=True, kw_only=True):
+    """A pod that got a node."""
+
+    at: Annotated[str, Meta(description="When, RFC 3339.")]
+    pod: Annotated[str, Meta(description="NAMESPACE/NAME of the pod.")]
+    node: Annotated[str, Meta(description="Name of the node.")]
+
+
+class WhyHistory(Answer, frozen=True, kw_only=True):
+    """Did every pod of the log find a node?"""
+
+    PAGE: ClassVar[str] = "topospread.render.pages.why_history:page"
+
+    begins: Annotated[str, Meta(description="Time of the first record; empty for an empty log.")]
+    ends: Annotated[str, Meta(description="Time of the last record; empty for an empty log.")]
+    records: Annotated[int, Meta(description="Number of records.")]
+    alterations: Annotated[tuple[NodeChange, ...], Meta(description="Changes of nodes.")]
+    refusals: Annotated[tuple[WaitingPod, ...], Meta(description="Pods that waited.")]
+    placed: Annotated[tuple[PlacedPod, ...], Meta(description="Pods that got a node.")]
+    warnings: Annotated[tuple[str, ...], Meta(description="Sentences that a person must see.")] = ()
+
+
+def history_answer(found: Incident, *, on: Asked = Asked()) -> WhyHistory:  # noqa: B008 - frozen
+    """Return what a log tells as an answer.
+
+    Args:
+        found: the rebuilt log.
+        on: the input.
+    """
+    refusals = tuple(_waiting(each, found) for each in found.refusals)
+    unjudged = tuple(_unjudged(found))
+    verdict: Word = "no" if refusals else "unknown" if found.unreplayed else "yes"
+    return WhyHistory(
+        kind="WhyHistory",
+        verdict=verdict,
+        says=_says(refusals, verdict),
+        causes=tuple(_causes(refusals)),
+        unjudged=unjudged,
+        on=on,
+        begins=found.begins,
+        ends=found.ends,
+        records=found.records,
+        alterations=tuple(map(_change, found.alterations)),
+        refusals=refusals,
+        placed=tuple(PlacedPod(at=at, pod=pod, node=node) for at, pod, node in found.placed),
+        warnings=found.warnings,
+    )
+
+
+def _says(refusals: tuple[WaitingPod, ...], verdict: Word) -> str:
+    if not refusals:
+        return "no pod was refused" if verdict == "yes" else "the log tells of no refused pod, but not of every change"
+    pods = list(dict.fromkeys(each.pod for each in refusals))
+    still = len({each.pod for each in refusals if each.placed_on is None})
+    end = "" if not still else f"; {still if len(pods) > 1 else 'it'} had no node at the end of the log"
+    if len(pods) > 1:
+        return f"{len(pods)} pods waited{end}"
+    first = refusals[0]
+    seconds = refusals[-1].seconds if refusals[-1].seconds is not None else None
+    waited = f", {_duration(_seconds(first.first, refusals[-1].placed_at))}" if seconds is not None else ""
+    return f"1 pod waited: {pods[0]}{waited} from {first.first}{end}"
+
+
+def _causes(refusals: tuple[WaitingPod, ...]) -> Iterator[Cause]:
+    """Yield the changes of nodes that began it, most pods first, then what kept pods without such a change waiting."""
+    began: dict[tuple[str, str], list[WaitingPod]] = {}
+    for each in refusals:
+        if each.cause is not None:
+            began.setdefault((each.cause.at, each.cause.node), []).append(each)
+    for members in sorted(began.values(), key=lambda each: -len(each))[:3]:
+        change = members[0].cause
+        assert change is not None
+        whom = (
+            "it" if len({each.pod for each in refusals}) == 1 else counted(len({each.pod for each in members}), "pod")
+        )
+        says = f"{change.words} at {change.at}; without that {whom} would have found a node"
+        yield Cause(code="node-changed", says=says, objects=(change.node,))
+    if not began:
+        yield from next((each.causes for each in refusals if each.causes), ())
+
+
+def _unjudged(found: Incident) -> Iterator[Unjudged]:
+    if found.unreplayed:
+        yield Unjudged(what="log", because=f"{counted(found.unreplayed, 'record')} could not be replayed")
+    pods = tuple(dict.fromkeys(each.pod for each in found.refusals if each.group is None))
+    if pods:
+        because = "the rebuilt cluster does not have the pod, or has a node for it"
+        yield Unjudged(what="refusal", because=because, pods=pods)
+
+
+def _waiting(each: PodRefusal, found: Incident) -> WaitingPod:
+    ended = [one for one in found.alterations if each.placed_at and each.first <= one.at <= each.placed_at]
+    return WaitingPod(
+        pod=each.pod,
+        first=each.first,
+        last=each.last,
+        said=each.said,
+        computed=each.computed,
+        agrees=each.agrees,
+        causes=causes_of(each.group) if each.group is not None else (),
+        sums=tuple(
+            ReplayedSum(
+                topology_key=arithmetic.topology_key,
+                domain=outcome.domain.name,
+                sum=sum_in_words(arithmetic, outcome.domain),
+                exceeds=outcome.domain.skew > arithmetic.max_skew,
+            )
+            for arithmetic, outcomes in (each.group.outcomes if each.group is not None else ())
+            for outcome in outcomes
+        ),
+        cause=_change(each.cause) if each.cause is not None else None,
+        ended=_change(ended[-1]) if ended else None,
+        placed_at=each.placed_at or None,
+        placed_on=each.placed_on or None,
+        seconds=_seconds(each.first, each.placed_at) if each.placed_at else None,
+    )
+
+
+def _change(each: NodeAlteration) -> NodeChange:
+    return NodeChange(at=each.at, node=each.node, what=each.what, detail=each.detail)
+
+
+def _seconds(begin: str, end: str | None) -> float:
+    """Return the seconds between two times as the API server writes them."""
+    first, last = (datetime.fromisoformat(each.replace("Z", "+00:00")) for each in (begin, end or begin))
+    return round((last - first).total_seconds(), 3)
+
+
+def _duration(seconds: float) -> str:
+    if seconds < 60:
+        return f"{seconds:.2g} s" if seconds < 10 else f"{seconds:.0f} s"
+    return f"{int(seconds // 60)} min {int(seconds % 60)} s"

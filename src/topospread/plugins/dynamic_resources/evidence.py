@@ -1,0 +1,123 @@
+"""Why claims cannot be allocated on a node, device by device, for explanations. The allocator decides without it."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+
+from topospread.api.device_claims import DeviceRequest, ExactDeviceRequest, ResourceClaim
+from topospread.api.devices import DeviceClass, DeviceSelector
+from topospread.api.node import Node
+from topospread.cluster.device_use import DeviceID
+from topospread.cluster.objects import ClusterObjects
+
+from .allocator import device_value, is_repelled
+from .capacity import CapacityError, consumed_capacity, is_left
+from .pools import DevicePool, PoolDevice, reaches
+from .rules import DynamicResourcesRules
+from .selectors import CannotEvaluateError
+
+_USABLE = ""
+
+
+class DeviceEvidence:
+    """What is against the devices that a node reaches.
+
+    Args:
+        objects: claims and classes.
+        node: the node.
+        pools: the node's.
+        rules: gates.
+    """
+
+    def __init__(
+        self, objects: ClusterObjects, node: Node, pools: Sequence[DevicePool], rules: DynamicResourcesRules
+    ) -> None:
+        self._objects = objects
+        self._node = node
+        self._pools = pools
+        self._rules = rules
+        self._holders = _holders(objects)
+
+    def of(self, claims: Sequence[ResourceClaim]) -> Iterator[str]:
+        """Return a phrase for each request of claims that have no devices yet."""
+        for pool in self._pools:
+            if pool.is_incomplete or pool.invalid:
+                yield f"pool {'/'.join(pool.id)} is {pool.invalid or 'being updated: slices of it are missing'}"
+        for claim in claims:
+            if claim.status.allocation is None:
+                for request in claim.spec.devices.requests or ():
+                    yield from self._of_request(request)
+
+    def _of_request(self, request: DeviceRequest) -> Iterator[str]:
+        if request.exactly is not None:
+            yield self._phrase(request.name, request.exactly)
+        for each in request.first_available or ():
+            yield self._phrase(f"{request.name}/{each.name}", each)
+
+    def _phrase(self, name: str, request: ExactDeviceRequest) -> str:
+        device_class = self._objects.device_classes.get(request.device_class_name)
+        found = [
+            self._against(device, device_class, request)
+            for pool in self._pools
+            for devices in pool.slices
+            for device in devices
+            if device_class is not None and _matches(device_class.spec.selectors or (), device) is None
+        ]
+        against = Counter(each for each in found if each != _USABLE)
+        usable = len(found) - against.total()
+        wanted = "all" if request.allocation_mode == "All" else str(request.devices)
+        devices = f"{len(found)} device{'s' if len(found) != 1 else ''} of class {request.device_class_name}"
+        parts = [f"{count} {words}" for words, count in against.most_common()]
+        parts += [f"{usable} usable"] if usable else []
+        return f"request {name} wants {wanted}: {devices}" + (f"; {', '.join(parts)}" if parts else "")
+
+    def _against(self, device: PoolDevice, device_class: DeviceClass | None, request: ExactDeviceRequest) -> str:
+        """Return what is against a device of the class, "" if nothing is by itself."""
+        by = device.slice.spec.per_device_node_selection
+        of = device.device
+        failed = _matches(request.selectors or (), device)
+        if by and not reaches(self._node, of.node_name, of.all_nodes, of.node_selector):
+            return "for other nodes"
+        if failed is not None:
+            return f"fails {failed}"
+        holder = self._holders.get(device.id)
+        if holder is not None and not request.admin_access:
+            return f"allocated to {holder}"
+        if self._rules.device_taints and is_repelled(device.taints, request.tolerations or ()):
+            return f"tainted {', '.join(f'{each.key}:{each.effect}' for each in device.taints)}"
+        return self._too_small(device, request)
+
+    def _too_small(self, device: PoolDevice, request: ExactDeviceRequest) -> str:
+        fractional, used = self._rules.fractional_range, self._objects.devices.consumed.get(device.id)
+        try:
+            consumed = consumed_capacity(device.device, request.capacity, fractional=fractional)
+        except CapacityError as error:
+            return str(error)
+        none: Mapping[str, int] = {}
+        if consumed is None or not is_left(device.device, consumed, used or none, none, fractional):
+            return "short of capacity"
+        return _USABLE
+
+
+def _holders(objects: ClusterObjects) -> dict[DeviceID, str]:
+    """Return the claim that holds each device alone."""
+    return {
+        (each.driver, each.pool, each.device): f"{claim.namespace}/{claim.name}"
+        for claim in objects.resource_claims.values()
+        if claim.status.allocation is not None
+        for each in claim.status.allocation.devices.results or ()
+        if each.share_id is None and not each.admin_access
+    }
+
+
+def _matches(selectors: Sequence[DeviceSelector], device: PoolDevice) -> str | None:
+    """Return the first expression that a device fails, ``None`` if it matches all."""
+    for each in selectors:
+        expression = each.cel.expression if each.cel is not None else ""
+        try:
+            if device_value(expression, device) is not True:
+                return expression
+        except CannotEvaluateError:
+            return expression
+    return None

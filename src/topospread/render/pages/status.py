@@ -1,0 +1,243 @@
+"""The page of `Status`: pending pods by cause or workloads by domain, then the rest for ``-o wide``."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from topospread.answers.remedies import tried_words
+from topospread.answers.words import counted, in_order, listed, noun_of
+from topospread.text import shell_line
+
+from ..blocks import Cell, Fact, Page, Part, Section, Span, Table, Verdict
+from .traffic import traffic_section
+
+if TYPE_CHECKING:
+    from topospread.answers.pending_pods import Pending
+    from topospread.answers.status import Status
+    from topospread.spread_status import ConstraintStatus, DomainRisk, RefusedPod, WorkloadStatus
+
+_ZONE = "topology.kubernetes.io/zone"
+_MOST_COLUMNS = 8
+"""The largest number of domains that have a column each."""
+_NAMES = 3
+
+
+def page(answer: Status) -> Page:
+    """Return the page: the pending pods if there are any, else the workloads."""
+    matrix = _matrix(answer)
+    parts: list[Part] = [Verdict(answer.verdict, answer.says)]
+    if not answer.pending:
+        parts += [Fact("why", each.says) for each in answer.causes[:2]]
+    parts += _fixes(answer)
+    parts += [Fact("not judged", each.because, each.to_know) for each in answer.unjudged[:2]]
+    parts += [Fact("warning", each) for each in answer.warnings]
+    if answer.pending:
+        parts.append(Section("", (_pending(answer.pending),)))
+        if not answer.exceeded:
+            parts.append(Section("", (Fact("spread", "every hard constraint holds"),)))
+        parts.append(_section("Workloads", matrix))
+    elif matrix.rows:
+        parts.append(Section("", (matrix,)))
+    parts += [
+        *_every_fix(answer.pending),
+        _section("Constraints", _constraints(answer.workloads)),
+        _section("Pods that kube-scheduler would reject on their node now", _refused(answer.workloads)),
+        *_losses(answer.domains),
+    ]
+    if answer.traffic is not None:
+        parts.append(traffic_section(answer.traffic))
+    notes = [Fact("note", each) for each in answer.notes]
+    notes += [Fact("note", f"{each.namespace}/{each.name}: {note}") for each in answer.workloads for note in each.notes]
+    parts.append(Section("", tuple(notes), wide=True))
+    return Page("Status", tuple(part for part in parts if not isinstance(part, Section) or _has_lines(part)))
+
+
+def _section(title: str, table: Table) -> Section:
+    return Section(title, (table,), wide=True)
+
+
+def _has_lines(section: Section) -> bool:
+    return any(not isinstance(each, Table) or each.rows for each in section.parts)
+
+
+def _fixes(answer: Status) -> Iterator[Fact]:
+    """Yield the first two remedies: commands as they are, patches in words."""
+    for each in answer.remedies[:2]:
+        says = each.says if each.code == "rebalance" else tried_words(each.tried)
+        if each.command and "patch" not in each.command:
+            yield Fact("fix", f"tried: {says}", shell_line(each.command))
+        else:
+            yield Fact("fix", f"{each.says} (tried: {says})")
+
+
+def _pending(groups: Sequence[Pending]) -> Table:
+    """Return a row for each cause."""
+    return Table(
+        ("PODS", "WORKLOAD", "WHY", "FIRST FIX, TRIED"),
+        tuple(
+            (
+                Span(f"? {len(each.pods)}", "unsure") if each.verdict == "unknown" else len(each.pods),
+                _first(each.workloads),
+                each.says,
+                each.remedies[0].says if each.remedies else "none found" if each.searched else "",
+            )
+            for each in groups
+        ),
+        more="causes",
+    )
+
+
+def _every_fix(groups: Iterable[Pending]) -> Iterator[Section]:
+    """Yield the remedies of each cause, with their commands."""
+    for group in groups:
+        facts = [
+            Fact("fix", f"{each.says} (tried: {tried_words(each.tried)})", shell_line(each.command))
+            for each in group.remedies
+        ]
+        if facts:
+            yield Section(f"Every fix for {_first(group.workloads)}", tuple(facts), wide=True)
+
+
+def _first(workloads: Sequence[str]) -> str:
+    """Return ``shop/web``, or ``shop/web +2`` for three workloads."""
+    namespace, _, name = workloads[0].split("/", 2)
+    return f"{namespace}/{name}" + (f" +{len(workloads) - 1}" if len(workloads) > 1 else "")
+
+
+def _matrix(answer: Status) -> Table:
+    """Return the workloads and their pods by zone; of many zones the fullest one."""
+    key = _key(answer)
+    counts = {id(each): _counts(each, key) for each in answer.workloads}
+    domains = in_order(
+        {each.name for each in answer.domains if each.topology_key == key}.union(*(each for each in counts.values()))
+    )
+    columns = domains if len(domains) <= _MOST_COLUMNS else []
+    rows = []
+    for each in answer.workloads:
+        if not (each.existing or each.replicas):
+            continue
+        found = counts[id(each)]
+        constraint = next((one for one in each.constraints if one.topology_key == key), None)
+        by_domain: list[Cell] = [found.get(name, 0) if found else "" for name in columns]
+        if not columns:
+            by_domain = [_fullest(found)]
+        skew: tuple[Cell, ...] = ("", "") if constraint is None else (constraint.skew, constraint.max_skew)
+        rows.append(
+            (f"{each.namespace}/{each.name}", f"{each.existing}/{each.replicas}", *by_domain, *skew, _remark(each, key))
+        )
+    heads = ("WORKLOAD", "READY", *(columns or ("FULLEST",)), "SKEW", "MAX", "")
+    return Table(heads, tuple(rows), more="workloads")
+
+
+def _key(answer: Status) -> str:
+    """Return the topology key of the columns: zone, else the first key that domains have."""
+    keys = [each.topology_key for each in answer.domains]
+    return _ZONE if _ZONE in keys or not keys else keys[0]
+
+
+def _counts(workload: WorkloadStatus, key: str) -> dict[str, int]:
+    """Return domain → pods: as a constraint over the key counts them, else the workload's own."""
+    for each in workload.constraints:
+        if each.topology_key == key:
+            return {one.name: one.matching for one in each.domains} | dict.fromkeys(each.empty_names, 0)
+    return {each.domain: each.lost for each in workload.losses if each.topology_key == key}
+
+
+def _fullest(counts: dict[str, int]) -> str:
+    name = max(counts, key=lambda each: counts[each], default="")
+    return f"{name} {counts[name]} of {sum(counts.values())}" if name else ""
+
+
+def _remark(workload: WorkloadStatus, key: str) -> Cell:
+    """Return what is wrong with a workload's spread in few words."""
+    exceeded = [each for each in workload.constraints if each.hard and each.excess]
+    if exceeded:
+        others = [each for each in exceeded if each.topology_key != key]
+        words = [f"{noun_of(each.topology_key)} skew {each.skew} > {each.max_skew}" for each in others]
+        return Span("; ".join(["exceeded", *words] if len(words) < len(exceeded) else words), "bad")
+    words = []
+    if any(not each.hard and each.excess for each in workload.constraints):
+        words.append("soft")
+    words += [f"{each.domain} holds all" for each in workload.worst_losses if each.lost == each.of]
+    return "; ".join(words)
+
+
+def _constraints(workloads: Iterable[WorkloadStatus]) -> Table:
+    """Return a row for each constraint, with the domains that hold most pods."""
+    rows = tuple(
+        (
+            f"{each.namespace}/{each.name}",
+            one.topology_key,
+            "hard" if one.hard else "soft",
+            one.skew,
+            one.max_skew,
+            "; ".join(_facts(one)),
+        )
+        for each in workloads
+        for one in each.constraints
+        if one.eligible or one.origin != "system"
+    )
+    return Table(("WORKLOAD", "TOPOLOGY KEY", "", "SKEW", "MAX", "PODS"), rows)
+
+
+def _facts(constraint: ConstraintStatus) -> Iterator[str]:
+    """Yield the counts of a constraint and the reasons for them."""
+    most = sorted(constraint.domains, key=lambda each: -each.matching)
+    if most:
+        yield listed([f"{each.name} {each.matching}" for each in most], _NAMES)
+    if constraint.empty:
+        yield f"{counted(constraint.empty, noun_of(constraint.topology_key))} without"
+    if constraint.lacks_domains:
+        yield f"fewer domains than minDomains {constraint.min_domains}: the minimum counts as 0"
+    if constraint.counted:
+        yield f"counts {listed([f'{number} of {name}' for name, number in constraint.counted.items()], _NAMES)}"
+    if not constraint.counts_itself:
+        yield f"the pods do not match the selector {constraint.selector}"
+    if constraint.revision:
+        yield f"older pods, {constraint.revision}"
+    if constraint.origin != "pod":
+        yield f"default of the {constraint.origin}"
+    for left in constraint.left_out:
+        names = listed(left.names, _NAMES) if left.count == len(left.names) else str(left.count)
+        yield f"not counted: {names} ({left.reason})"
+
+
+def _refused(workloads: Iterable[WorkloadStatus]) -> Table:
+    """Return a row for each plugin and its reasons."""
+    rows: list[tuple[Cell, ...]] = []
+    for workload in workloads:
+        by_reason: dict[tuple[str, tuple[str, ...]], list[RefusedPod]] = {}
+        for each in workload.refused:
+            by_reason.setdefault((each.plugin, each.reasons), []).append(each)
+        rows += [
+            (
+                f"{workload.namespace}/{workload.name}",
+                f"{len(pods)} of {workload.existing}",
+                plugin,
+                f"{', '.join(reasons)}: {listed([f'{each.name} on {each.node}' for each in pods], _NAMES)}",
+            )
+            for (plugin, reasons), pods in by_reason.items()
+        ]
+    return Table(("WORKLOAD", "PODS", "PLUGIN", "WHY"), tuple(rows))
+
+
+def _losses(domains: Iterable[DomainRisk]) -> Iterator[Section]:
+    """Yield the effect of each domain's failure, for each topology key."""
+    by_key: dict[str, list[DomainRisk]] = {}
+    for each in domains:
+        by_key.setdefault(each.topology_key, []).append(each)
+    for key, risks in by_key.items():
+        rows = tuple(
+            (
+                each.name,
+                each.pods,
+                each.workloads,
+                listed(each.loses_all, _NAMES),
+                listed([f"{one.workload} {one.lost} of {one.of}" for one in each.loses_most], _NAMES),
+                each.single or "",
+            )
+            for each in risks
+        )
+        heads = (noun_of(key).upper(), "PODS", "WORKLOADS", "LOSES ALL OF", "LOSES MOST OF", "ONLY POD OF")
+        yield _section(f"If a {noun_of(key)} fails", Table(heads, rows))

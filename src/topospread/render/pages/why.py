@@ -1,0 +1,363 @@
+"""The page of ``topospread why``: why a pod has no node and what would place it, or why it has its node."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+
+from topospread.answer import Unjudged
+from topospread.answers.causes import why_words
+from topospread.answers.reasons import its_nodes
+from topospread.answers.remedies import tried_words
+from topospread.answers.why import (
+    ConstraintForPod,
+    DomainForPod,
+    NodeScores,
+    PluginVerdict,
+    SpreadNodeScore,
+    TriedChange,
+    Why,
+)
+from topospread.answers.words import counted, in_order, joined, listed, natural, noun_of
+from topospread.render.blocks import Bar, Cell, Code, Fact, Hint, Page, Part, Section, Span, Table, Verdict
+from topospread.text import shell_line
+
+_MOST = 11
+"""Number of domains that are rows of their own without ``-o wide``."""
+_LONGEST_HEAD = 12
+"""Characters of a heading; a longer noun gives way to "domain"."""
+_ORIGINS = {"profile": "a default of the profile", "system": "a built-in default"}
+_INSTEAD = {"system": "the built-in defaults apply then", "profile": "the profile's defaults apply then"}
+
+
+def page(answer: Why) -> Page:
+    """Return the page of an explained pod."""
+    parts: list[Part] = [Verdict(answer.verdict, answer.says)]
+    if answer.causes:
+        placed = "; ".join(each.says for each in answer.causes)
+        parts.append(Fact("why", placed if answer.verdict == "yes" else why_words(answer.causes)))
+    elif answer.verdict == "no" and answer.message and not answer.message.startswith("waits"):
+        parts.append(Fact("why", answer.message))
+    parts += [*_fix(answer), *_unjudged(answer)]
+    if answer.tries:
+        parts.append(Fact("since", _attempts(answer)))
+    if answer.evictions:
+        parts.append(Fact("evicted for it", listed(answer.evictions, 3)))
+    parts += [Fact("warning", each) for each in answer.warnings]
+    named = [each for each in answer.constraints if answer.verdict == "no" and _decides(each)]
+    parts += [_constraint(each, answer) for each in named]
+    others = [each for each in answer.constraints if each not in named or len(each.domains) > _MOST]
+    details = [*_details(answer, others)]
+    if details:
+        parts.append(Hint(_left_out(answer, len(answer.constraints) - len(named))))
+    return Page(f"{answer.namespace}/{answer.name}", (*parts, *details))
+
+
+def outcome_words(change: TriedChange, pending: int) -> str:
+    """Return how a change is made and what the simulation with it gave.
+
+    Args:
+        change: the change.
+        pending: pods of the workload that are pending without it.
+    """
+    kind, name = change.object["kind"], change.object["name"]
+    placed = "it is placed" if change.tried.of == 1 else tried_words(change.tried)
+    match change.means:
+        case "create":
+            how = f"in {change.file if change.file not in (None, '-') else 'its manifest'}: {placed}"
+        case "template":
+            how = f"in the pod template of {kind} {name}, which makes its pods anew: {placed}"
+        case "rollout" if kind == "StatefulSet":
+            # Its controller waits for a pod that is pending, of whatever revision, before it touches another.
+            once = "once the pending one is deleted (unless managed in parallel)"
+            how = f"a new revision of StatefulSet {name} replaces every pod, {once}: {placed}"
+        case "rollout":
+            how = f"a new revision of {kind} {name} replaces every pod: {placed}"
+        case "new pods":
+            how = f"{kind} {name} makes new pods of it, once the pending ones are deleted: {placed}"
+        case "recreate":
+            how = f"cannot be changed in a {kind} that exists: delete it and create it anew: {placed}"
+        case "in place":
+            how = f"can be added to a pod that exists: {placed}"
+        case _:
+            how = "places it" if pending <= 1 else f"places {change.lets_in} of {counted(pending, 'pending pod')}"
+            if change.tried.evicts:
+                how += f"; preemption evicts {counted(change.tried.evicts, 'pod')}"
+    if change.stuck_at is not None:
+        how += f"; but its rolling update gets stuck at {counted(change.stuck_at, 'new pod')}: raise maxUnavailable"
+    if change.tried.newly_pending:
+        how += f"; but then pending: {listed(change.tried.newly_pending, 1)}"
+    return how
+
+
+def _fix(answer: Why) -> Iterator[Fact]:
+    """Yield the first change that was tried and helps."""
+    if not answer.searched:
+        return
+    if not answer.remedies:
+        tried = "changes of its constraints and claims, a toleration, room on a node, another node"
+        yield Fact("fix", f"none found; tried: {tried}")
+        return
+    first = answer.remedies[0]
+    words = outcome_words(first, answer.pods.pending)
+    if first.command and _is_short(first):
+        yield Fact("fix", f"tried: {words}", shell_line(first.command))
+    else:
+        yield Fact("fix", first.says)
+        yield Fact("tried", words)
+
+
+def _is_short(change: TriedChange) -> bool:
+    """Return whether the command fits a screen; a JSON patch does not."""
+    return "-p" not in change.command
+
+
+def _unjudged(answer: Why) -> Iterator[Fact]:
+    for each in answer.unjudged:
+        yield Fact("not judged", _not_judged(each, answer))
+        if each.to_know:
+            yield Fact("know it by", "", each.to_know)
+
+
+def _not_judged(part: Unjudged, answer: Why) -> str:
+    words = f"{part.because} ({part.field})" if part.field else part.because
+    pod = f"{answer.namespace}/{answer.name}"
+    if pod not in part.pods:
+        return f"{words} of {listed(part.pods, 2)}"
+    if answer.admitted is None:
+        return words
+    if answer.admitted == answer.nodes:
+        return f"{words}; all else admits each of the {counted(answer.nodes, 'node')}"
+    return f"{words}; all else admits {answer.admitted} of the {counted(answer.nodes, 'node')}"
+
+
+def _attempts(answer: Why) -> str:
+    tries = answer.tries
+    assert tries
+    if not tries.at_least:
+        return f"{tries.since}; no event tells of an attempt"
+    times = "once" if tries.at_least == 1 else f"at least {tries.at_least} times"
+    return f"{tries.since}; tried {times}, last at {tries.last}: {tries.message}"
+
+
+def _decides(constraint: ConstraintForPod) -> bool:
+    """Return whether a constraint keeps the pod from a node that all other plugins let pass."""
+    if not constraint.hard:
+        return False
+    return not constraint.domains or any(each.open and not each.allowed for each in constraint.domains)
+
+
+def _constraint(constraint: ConstraintForPod, answer: Why, *, wide: bool = False) -> Section:
+    """Return a constraint domain by domain; many domains that are alike are one row without ``-o wide``."""
+    terms = [constraint.topology_key, constraint.when_unsatisfiable, f"maxSkew {constraint.max_skew}"]
+    if constraint.min_domains > 1:
+        terms.append(f"minDomains {constraint.min_domains}")
+    terms.append(f"counts {constraint.selector or 'nothing'}")
+    if constraint.origin in _ORIGINS:
+        terms.append(_ORIGINS[constraint.origin])
+    rows = sorted(constraint.domains, key=lambda each: natural(each.name))
+    parts: list[Part] = []
+    if len(rows) > _MOST and not wide:
+        parts.append(_summed_up(rows, constraint, answer))
+    elif rows:
+        heads = (
+            _head(constraint),
+            "PODS",
+            "AFTER",
+            "SKEW",
+            f"LIMIT {constraint.max_skew}",
+            "",
+        )
+        parts.append(Table(heads, tuple(_row(each, constraint, answer, wide=wide) for each in rows), most=_MOST))
+    parts += _remarks(constraint, answer)
+    return Section(", ".join(terms), tuple(parts), wide=wide)
+
+
+def _head(constraint: ConstraintForPod) -> str:
+    noun = noun_of(constraint.topology_key)
+    return (noun if len(noun) < _LONGEST_HEAD else "domain").upper()
+
+
+def _row(domain: DomainForPod, constraint: ConstraintForPod, answer: Why, *, wide: bool) -> tuple[Cell, ...]:
+    bar = Bar(max(domain.skew, 0), constraint.max_skew)
+    return (
+        domain.name,
+        domain.matching,
+        domain.after,
+        domain.skew,
+        bar,
+        _says(domain, constraint, answer, wide=wide),
+    )
+
+
+def _says(domain: DomainForPod, constraint: ConstraintForPod, answer: Why, *, wide: bool) -> Span:
+    """Return whether the constraint admits the pod, and why no node of the domain takes it all the same."""
+    trouble = "" if domain.open else its_nodes(domain.rejected, domain.nodes)
+    here = ["its node is here"] if domain.name == constraint.own else []
+    if not constraint.hard:
+        return Span("; ".join(filter(None, [trouble, *here])))
+    if not domain.allowed:
+        return Span("; ".join(filter(None, ["refused", trouble, *here])), "bad")
+    if not domain.open:
+        return Span(f"admitted; {trouble if wide or not trouble else 'no node takes it'}", "unsure")
+    if answer.verdict == "no":
+        return Span("admitted; another constraint refuses it", "unsure")
+    return Span("; ".join(["admitted", *here]), "good")
+
+
+def _summed_up(rows: list[DomainForPod], constraint: ConstraintForPod, answer: Why) -> Table:
+    """Return a row for the domains with the same count and skew, most domains first."""
+    alike: dict[tuple[int, int, Span], list[str]] = {}
+    for row in rows:
+        key = (row.matching, row.skew, _says(row, constraint, answer, wide=False))
+        alike.setdefault(key, []).append(row.name)
+    noun = _head(constraint).lower()
+    cells = tuple(
+        (counted(len(names), noun), matching, skew, says)
+        for (matching, skew, says), names in sorted(alike.items(), key=lambda each: -len(each[1]))
+    )
+    return Table((f"{_head(constraint)}S", "PODS", "SKEW", ""), cells)
+
+
+def _remarks(constraint: ConstraintForPod, answer: Why) -> Iterator[Fact]:
+    """Yield what else decides the counts."""
+    if constraint.counted:
+        owners = [
+            f"{pods} {owner.partition('/')[2]}" if owner else counted(pods, "bare pod")
+            for owner, pods in constraint.counted.items()
+        ]
+        yield Fact("counted", listed(owners, 3))
+    if not constraint.counts_itself:
+        why = "the pod does not match the constraint's labelSelector" if constraint.selector else "no labelSelector"
+        yield Fact("self", f"{why}: it adds 0")
+    if answer.verdict == "no" and constraint.hard and constraint.domains:
+        yield Fact("skew", f"pods + {constraint.counts_itself} (self) − {constraint.minimum} ({_minimum(constraint)})")
+    for each in constraint.left_out:
+        yield Fact("not counted", f"{listed(in_order(each.nodes), 3)} ({each.reason})")
+
+
+def _minimum(constraint: ConstraintForPod) -> str:
+    if len(constraint.domains) < constraint.min_domains:
+        noun = noun_of(constraint.topology_key)
+        return f"{counted(len(constraint.domains), noun)}, fewer than minDomains {constraint.min_domains}"
+    holders = constraint.minimum_domains
+    if len(holders) == len(constraint.domains) > 1:
+        return f"minimum of all {len(holders)}"
+    return f"minimum: {listed(in_order(holders), 2)}"
+
+
+def _left_out(answer: Why, constraints: int) -> str:
+    """Return the parts that only ``-o wide`` shows."""
+    more = len(answer.remedies) - 1
+    parts = [counted(more, "more fix") if more == 1 else f"{more} more fixes"] if more > 0 else []
+    if not parts and answer.remedies and not answer.remedies[0].command:
+        parts.append("the patch")
+    parts += [counted(constraints, "other constraint")] if constraints and answer.verdict == "no" else []
+    parts += [counted(constraints, "constraint")] if constraints and answer.verdict != "no" else []
+    parts += ["the scores"] if answer.scores is not None else []
+    parts += ["each plugin's verdict"] if answer.plugins else []
+    parts += ["kube-scheduler's words"] if answer.message else []
+    return joined(parts) if parts else "notes"
+
+
+def _details(answer: Why, others: list[ConstraintForPod]) -> Iterator[Section]:
+    """Yield what ``-o wide`` adds."""
+    for number, each in enumerate(answer.remedies, 1):
+        words = outcome_words(each, answer.pods.pending)
+        shown: list[Part] = [Fact("tried", words)]
+        if each.command:
+            shown.insert(0, Fact("run", "", shell_line(each.command)))
+        elif each.patch:
+            shown.append(Code(json.dumps(list(each.patch), ensure_ascii=False), "json"))
+        yield Section(f"Fix {number}: {each.says}", tuple(shown), wide=True)
+    if answer.untried:
+        words = "too many pods would have to be placed for them"
+        yield Section("", (Fact("not tried", f"{counted(answer.untried, 'more change')}: {words}"),), wide=True)
+    yield from (_constraint(each, answer, wide=True) for each in others if each.domains or each.origin != "system")
+    if answer.plugins:
+        title = f"What rejects the {counted(answer.nodes, 'node')}, each plugin asked about every node"
+        yield Section(title, tuple(Fact(each.plugin, _rejects(each)) for each in answer.plugins), wide=True)
+    if answer.nearest:
+        title = "The node would reject it now" if answer.state == "bound" else "Nodes nearest to fitting"
+        near = tuple(
+            Fact(
+                each.node + (f" and {counted(each.alike, 'node')} more" if each.alike else ""),
+                "; ".join(f"{one.plugin}: {', '.join(one.details or one.reasons)}" for one in each.obstacles),
+            )
+            for each in answer.nearest
+        )
+        yield Section(title, near, wide=True)
+    if answer.scores is not None and answer.scores.nodes:
+        yield from _scores(answer.scores)
+    if answer.without:
+        yield Section("Without a constraint", (_without(answer),), wide=True)
+    if answer.message:
+        words = f"{answer.message.rstrip()} {answer.preemption}".strip()
+        yield Section("", (Fact("kube-scheduler" if answer.rejections else "why", words),), wide=True)
+    if answer.notes:
+        yield Section("", tuple(Fact("note", each) for each in answer.notes), wide=True)
+
+
+def _without(answer: Why) -> Table:
+    rows = []
+    for each in answer.without:
+        remarks = ["the same node"] if each.node is not None and each.node == answer.node else []
+        remarks += [f"{each.equals} nodes are as good"] if each.equals > 1 else []
+        remarks += [_INSTEAD[each.instead]] if each.instead else []
+        node = each.node or "no node"
+        rows.append((each.topology_key, each.when_unsatisfiable, node, each.total, "; ".join(remarks)))
+    return Table(("KEY", "WHEN", "BEST NODE", "SCORE", ""), tuple(rows))
+
+
+def _rejects(each: PluginVerdict) -> str:
+    alone = "it alone" if each.alone == each.nodes else f"{each.alone or 'none'} by it alone"
+    reasons = [reason if nodes == each.nodes else f"{nodes} {reason}" for reason, nodes in each.reasons.items()]
+    details = f" ({', '.join(each.details)})" if each.details else ""
+    return f"{counted(each.nodes, 'node')}, {alone}: {', '.join(reasons)}{details}"
+
+
+def _scores(scores: NodeScores) -> Iterator[Section]:
+    letters = "ABCDEFGH"[: len(scores.nodes)]
+    names = tuple(
+        Fact(
+            letter,
+            "; ".join(
+                filter(
+                    None,
+                    [
+                        each.node,
+                        "chosen" if each.node == scores.chosen else "",
+                        f"{counted(each.alike, 'node')} more with these points" if each.alike else "",
+                    ],
+                )
+            ),
+        )
+        for letter, each in zip(letters, scores.nodes, strict=True)
+    )
+    rows: list[tuple[Cell, ...]] = [
+        (plugin, weight, *(each.points.get(plugin, 0) for each in scores.nodes))
+        for plugin, weight in scores.weights.items()
+    ]
+    total: tuple[Cell, ...] = ("total", "", *(each.total for each in scores.nodes))
+    table = Table(("PLUGIN", "WEIGHT", *letters), (*rows, total), most=len(rows) + 1)
+    yield Section(f"Weighted points of {counted(scores.feasible, 'feasible node')}", (*names, table), wide=True)
+    if scores.spread and scores.feasible > 1:
+        title = "PodTopologySpread: pods × ln(domains + 2) + maxSkew − 1, added up and rounded; fewer is better"
+        sums = tuple(Fact(letter, _sum(each)) for letter, each in zip(letters, scores.spread, strict=False))
+        yield Section(title, sums, wide=True)
+
+
+def _sum(score: SpreadNodeScore) -> str:
+    points = f"{score.normalized} × {score.weight} = {score.normalized * score.weight}"
+    if score.raw is None:
+        return f"lacks a key: not scored; {points}"
+    if not score.parts:
+        return f"{score.raw} matching pods; {points}"
+    parts = [
+        f"{each.domain or 'no domain'}: {each.matching} × ln({each.domains} + 2) + {each.max_skew - 1} "
+        f"= {each.points:.3f}"
+        for each in score.parts
+    ]
+    total = sum(each.points for each in score.parts)
+    normal = f"100 × ({score.highest} + {score.lowest} − {score.raw}) ÷ {score.highest} = " if score.highest else ""
+    return f"{'; '.join(parts)}; {total:.3f} → {score.raw}; {normal}{points}"

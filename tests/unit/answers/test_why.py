@@ -1,0 +1,289 @@
+"""The answer on one pod: verdict, sentence, what is unknown, and the page in each format."""
+
+from __future__ import annotations
+
+import xml.etree.ElementTree as ET
+from typing import Any
+
+import pytest
+from inline_snapshot import snapshot
+
+import topospread
+from tests.plain_inventory import inventory
+from tests.unit.explanation.builders import (
+    GPU,
+    HOST,
+    Json,
+    constraint,
+    node,
+    pod,
+    spec,
+    workload,
+    zones,
+)
+from topospread.answers.why import Why
+from topospread.render.svg import svg
+
+OF = spec(constraint())
+CLAIM = [{"name": "gpu", "resourceClaimName": "gpu"}]
+
+
+def why(target: str, *objects: Json, **how: Any) -> Why:
+    return topospread.why(inventory(*objects), target, **how)
+
+
+def pending() -> Why:
+    """Zone c holds the minimum: one node is cordoned, the other full."""
+    nodes = [*zones("ab"), node("c1", "zone-c", cordoned=True), node("c2", "zone-c", cpu="1")]
+    there = [pod(f"web-{i}", on, OF, owner=("StatefulSet", "web")) for i, on in enumerate("ab")]
+    filler = pod("filler", "c2", spec(cpu="800m"), labels={"app": "filler"})
+    return why("sts/web", *nodes, *there, filler, workload("StatefulSet", 3, OF))
+
+
+def placed() -> Why:
+    of = spec(constraint(when="ScheduleAnyway", maxSkew=2), constraint(HOST))
+    nodes = [*zones("abc"), node("gpu", "zone-d", taints=[GPU]), node("bare")]
+    filler = [pod(f"filler-{i}", on, spec(cpu="1"), labels={"app": "filler"}) for i, on in enumerate("bcc")]
+    return why("web", *nodes, pod("web-0", "a", of), *filler, pod("web", of=of))
+
+
+def large() -> Why:
+    """3,000 nodes; zone c is cordoned."""
+    nodes = [node(f"node-{i}", f"zone-{'abc'[i % 3]}", cordoned=i % 3 == 2) for i in range(3000)]
+    of = spec(constraint(), constraint(HOST))
+    return why("deploy/web", *nodes, workload("Deployment", 12, of))
+
+
+def test_a_pending_pod() -> None:
+    assert pending().text() == snapshot("""\
+no: shop/web-2 finds no node; 2 of the 3 pods of StatefulSet web have one
+why: maxSkew 1 over zones admits it to zone-c alone, where c1 is cordoned and c2
+     lacks 300m cpu
+fix: kubectl uncordon c1
+     tried: places it
+
+topology.kubernetes.io/zone, DoNotSchedule, maxSkew 1, counts app=web
+ZONE    PODS  AFTER  SKEW  LIMIT 1
+zone-a     1      2     2  ██       refused
+zone-b     1      2     2  ██       refused
+zone-c     0      1     1  █        admitted; no node takes it
+skew: pods + 1 (self) − 0 (minimum: zone-c)
+4 more fixes, each plugin's verdict and kube-scheduler's words: -o wide
+""")
+
+
+def test_everything_on_a_pending_pod() -> None:
+    text = pending().text(wide=True)
+    assert (
+        "Fix 2: maxSkew 2 instead of 1 on topology.kubernetes.io/zone\nrun: kubectl -n shop patch statefulset" in text
+    )
+    assert "once the pending one is deleted (unless managed in parallel)" in " ".join(text.split())
+    assert "NodeResourcesFit: 1 node, it alone: Insufficient cpu" in text
+    assert "c2: NodeResourcesFit: 300m cpu short" in text
+    assert "kube-scheduler: 0/4 nodes are available: 1 Insufficient cpu" in text
+    assert '"op": "add", "path": "/items/-"' in text
+    assert ": -o wide" not in text
+
+
+def test_a_placed_pod() -> None:
+    assert placed().text() == snapshot("""\
+yes: shop/web goes to b
+why: maxSkew 1 over nodes admits it to b, bare, c, gpu alone; of 3 feasible
+     nodes b scores 651, c 637 (NodeResourcesFit 79 to 66)
+2 constraints, the scores and each plugin's verdict: -o wide
+""")
+    assert placed().text(wide=True) == snapshot("""\
+yes: shop/web goes to b
+why: maxSkew 1 over nodes admits it to b, bare, c, gpu alone; of 3 feasible
+     nodes b scores 651, c 637 (NodeResourcesFit 79 to 66)
+
+kubernetes.io/hostname, DoNotSchedule, maxSkew 1, counts app=web
+NODE  PODS  AFTER  SKEW  LIMIT 1
+a        1      2     2  ██       refused
+b        0      1     1  █        admitted; its node is here
+bare     0      1     1  █        admitted
+c        0      1     1  █        admitted
+gpu      0      1     1  █        admitted; its node is tainted
+
+topology.kubernetes.io/zone, ScheduleAnyway, maxSkew 2, counts app=web
+ZONE    PODS  AFTER  SKEW  LIMIT 2
+zone-a     1      2     2  ██
+zone-b     0      1     1  █        its node is here
+zone-c     0      1     1  █
+zone-d     0      1     1  █        its node is tainted
+not counted: bare (no label topology.kubernetes.io/zone)
+
+What rejects the 5 nodes, each plugin asked about every node
+TaintToleration: 1 node, it alone: node(s) had untolerated taint(s)
+                (dedicated=gpu:NoSchedule)
+PodTopologySpread: 1 node, it alone: node(s) didn't match pod topology spread
+                constraints
+
+Weighted points of 3 feasible nodes
+A: b; chosen
+B: c
+C: bare
+PLUGIN                           WEIGHT    A    B    C
+TaintToleration                       3  300  300  300
+NodeResourcesFit                      1   79   66   92
+PodTopologySpread                     2  200  200    0
+InterPodAffinity                      2    0    0    0
+NodeResourcesBalancedAllocation       1   72   71   71
+ImageLocality                         1    0    0    0
+total                                    651  637  463
+
+PodTopologySpread: pods × ln(domains + 2) + maxSkew − 1, added up and rounded;
+  fewer is better
+A: zone-b: 0 × ln(2 + 2) + 1 = 1.000; 1.000 → 1; 100 × (1 + 1 − 1) ÷ 1 = 100 × 2
+   = 200
+B: zone-c: 0 × ln(2 + 2) + 1 = 1.000; 1.000 → 1; 100 × (1 + 1 − 1) ÷ 1 = 100 × 2
+   = 200
+C: lacks a key: not scored; 0 × 2 = 0
+
+Without a constraint
+KEY                          WHEN            BEST NODE  SCORE
+kubernetes.io/hostname       DoNotSchedule   b            651  the same node
+topology.kubernetes.io/zone  ScheduleAnyway  bare         463
+""")
+
+
+def test_a_pod_in_a_large_cluster() -> None:
+    text = large().text()
+    assert text == snapshot("""\
+no: shop/web-749c9b4fbb-mtjbx finds no node; 2 of the 12 pods of Deployment web
+  have one
+why: maxSkew 1 over zones admits it to zone-c alone, and maxSkew 1 over nodes
+     admits it to node-2, node-3, node-4 and 2995 more, where all 1000 nodes are
+     cordoned
+fix: kubectl uncordon node-2
+     tried: places 3 of 10 pending pods
+
+topology.kubernetes.io/zone, DoNotSchedule, maxSkew 1, counts app=web
+ZONE    PODS  AFTER  SKEW  LIMIT 1
+zone-a     1      2     2  ██       refused
+zone-b     1      2     2  ██       refused
+zone-c     0      1     1  █        admitted; no node takes it
+skew: pods + 1 (self) − 0 (minimum: zone-c)
+
+kubernetes.io/hostname, DoNotSchedule, maxSkew 1, counts app=web
+NODES       PODS  SKEW
+1998 nodes     0     1  admitted; another constraint refuses it
+1000 nodes     0     1  admitted; no node takes it
+2 nodes        1     2  refused
+skew: pods + 1 (self) − 0 (minimum: node-2, node-3 and 2996 more)
+4 more fixes, each plugin's verdict and kube-scheduler's words: -o wide
+""")
+    assert len(text.splitlines()) < 25
+
+
+@pytest.mark.parametrize("make", [pending, placed, large])
+@pytest.mark.parametrize("width", [60, 80])
+def test_only_a_name_or_a_command_is_wider_than_the_screen(make: Any, width: int) -> None:
+    for line in make().text(width=width).splitlines():
+        assert len(line) <= width or " " not in line.strip() or "kubectl" in line, line
+
+
+def test_a_bound_pod_that_its_node_would_reject_now() -> None:
+    there = [pod(f"web-{i}", on, OF) for i, on in enumerate("aaab")]
+    answer = why("web-0", *zones("ab"), *there)
+    assert (answer.verdict, answer.says) == ("yes", "shop/web-0 runs on a; scheduled now, it would go to b")
+    assert [each.code for each in answer.causes] == ["one-domain", "node-rejects", "only-node"]
+    assert answer.causes[1].says == "a would reject it now: it exceeds maxSkew (zone-a: skew 2 > maxSkew 1)"
+
+
+def test_a_bound_pod_that_comes_back() -> None:
+    answer = why("web-0", node("a", "zone-a"), pod("web-0", "a", OF))
+    assert answer.says == "shop/web-0 runs on a, and would be placed there again"
+    assert [each.code for each in answer.causes] == ["only-node"]
+
+
+def test_no_change_that_helps() -> None:
+    answer = why("web", pod("web", of=OF))
+    assert (answer.verdict, answer.remedies) == ("no", ())
+    assert "fix: none found; tried: " in answer.text()
+
+
+def test_a_pod_that_is_not_judged_is_unknown() -> None:
+    answer = why("web", *zones(), pod("web", of=spec(resourceClaims=CLAIM)))
+    assert (answer.verdict, answer.says, answer.admitted) == ("unknown", "shop/web may find a node", 3)
+    assert answer.text() == snapshot("""\
+unknown: shop/web may find a node
+not judged: topospread does not model resource claims (spec.resourceClaims); all
+            else admits each of the 3 nodes
+know it by: kubectl get resourceslices,resourceclaims -A
+kube-scheduler's words: -o wide
+""")
+
+
+def test_judged_filters_that_refuse_every_node_decide() -> None:
+    answer = why("web", *zones(), pod("web", of=spec(resourceClaims=CLAIM, cpu="16")))
+    assert (answer.verdict, [each.code for each in answer.causes]) == ("no", ["cpu-short"])
+    assert answer.unjudged == ()
+
+
+def test_pods_of_a_workload_that_are_not_judged_are_bounds() -> None:
+    template = spec(resourceClaims=CLAIM)
+    answer = why("deploy/web", *zones(), workload("Deployment", 3, template))
+    assert (answer.verdict, answer.says) == ("unknown", "0–3 of the 3 pods of shop/web find nodes")
+    assert (answer.pods.placed.least, answer.pods.placed.most) == (0, 3)
+
+
+def test_a_pod_that_has_a_node_is_a_fact() -> None:
+    answer = why("web", *zones(), pod("web", "a", spec(resourceClaims=CLAIM)))
+    assert (answer.verdict, answer.unjudged) == ("yes", ())
+
+
+def test_a_neighbour_that_is_not_judged_makes_a_pod_unknown_only_if_it_decides() -> None:
+    other = pod("other", of=spec(resourceClaims=CLAIM, cpu="3"), labels={"app": "other"})
+    room = why("web", node("a", "zone-a", cpu="8"), other, pod("web", of=spec(cpu="3")))
+    assert (room.verdict, bool(room.assumed)) == ("yes", True)
+    narrow = why("web", node("a", "zone-a", cpu="4"), other, pod("web", of=spec(cpu="3")))
+    assert (narrow.verdict, narrow.assumed) == ("unknown", ())
+    assert "not judged: " in narrow.text()
+    assert narrow.unjudged[0].pods == ("shop/other",)
+    never = why("web", node("a", "zone-a", cpu="2"), other, pod("web", of=spec(cpu="3")))
+    assert (never.verdict, [each.code for each in never.causes]) == ("no", ["cpu-short"])
+
+
+def test_a_pod_of_another_scheduler_is_unknown() -> None:
+    answer = why("web", *zones(), pod("web", of=spec(schedulerName="volcano")))
+    assert answer.verdict == "unknown"
+    assert [each.what for each in answer.unjudged] == ["schedulerName"]
+
+
+def test_a_gated_pod() -> None:
+    answer = why("web", *zones(), pod("web", of=spec(schedulingGates=[{"name": "later"}])))
+    assert answer.says == "shop/web is not tried: it waits for its scheduling gates: later"
+
+
+@pytest.mark.parametrize("make", [pending, placed])
+def test_the_picture_has_a_bar_for_each_domain(make: Any) -> None:
+    root = ET.fromstring(svg(make().page()))
+    bars = [each for each in root.iter() if each.get("class") in ("bar", "over")]
+    answer = make()
+    assert len(bars) == sum(len(each.domains) for each in answer.constraints)
+
+
+def test_a_name_cannot_break_out_of_a_page() -> None:
+    answer = why("web", node("a", 'x"><script>'), pod("web", of=OF))
+    assert "<script>" not in answer._repr_html_()
+    assert "<script>" not in svg(answer.page())
+
+
+def test_json_is_the_struct() -> None:
+    answer = pending()
+    data = answer.to_dict()
+    assert data["kind"] == "Why"
+    assert data["on"]["kubeVersion"] == "1.37"
+    assert data["remedies"][0] == {
+        "code": "uncordon",
+        "says": "uncordon c1 in zone-c",
+        "command": ["kubectl", "uncordon", "c1"],
+        "patch": [{"op": "remove", "path": "/spec/unschedulable"}, {"op": "remove", "path": "/spec/taints/0"}],
+        "object": {"apiVersion": "v1", "kind": "Node", "namespace": "", "name": "c1"},
+        "tried": {"verdict": "yes", "places": 3, "of": 3, "evicts": 0, "newlyPending": []},
+        "means": "cluster",
+        "file": None,
+        "letsIn": 1,
+        "stuckAt": None,
+    }
