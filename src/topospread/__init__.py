@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from topospread.linting.settings import Settings, find_settings, read_settings
     from topospread.service_traffic import Traffic
     from topospread.service_traffic.traffic import traffic
+    from topospread.session import Session
     from topospread.simulation import Simulation
     from topospread.simulation.simulate import simulate
     from topospread.sources.configuration import read_configuration
@@ -57,6 +58,7 @@ _MODULES = {
     "PromiseDesign": "topospread.answers.promise_design",
     "PromiseShow": "topospread.answers.promise_show",
     "Rendering": "topospread.sources.rendering",
+    "Session": "topospread.session",
     "Settings": "topospread.linting.settings",
     "Simulation": "topospread.simulation",
     "Status": "topospread.answers.status",
@@ -102,6 +104,7 @@ __all__ = [
     "PromiseShow",
     "Rebalance",
     "Rendering",
+    "Session",
     "Settings",
     "Simulation",
     "Status",
@@ -189,4 +192,4 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
+    return sorted(__all__)

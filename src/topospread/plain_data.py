@@ -1,4 +1,4 @@
-"""Results as plain data, in the form that the command writes with ``-o json``; the forms themselves are in `report`.
+"""Results as plain data, in the form that the command writes with ``-o json``; the forms themselves are in `answers`.
 
 They are looked up when they are asked for: who computes a result knows nothing of how it is shown.
 """
@@ -10,13 +10,10 @@ from typing import Any
 
 from topospread.base import json_text
 
-_FORMS = {
-    "EachDrill": ("drill_each", "each_json"),
-    "DrillCheck": ("drill_check", "check_json"),
-    "Drill": ("drill_json", "drill_json"),
-}
-"""Class → the module of `report` and its function."""
 _ANSWERS = {
+    "Drill": ("drill", "drill_answer"),
+    "DrillCheck": ("drill_many", "check_answer"),
+    "EachDrill": ("drill_many", "each_answer"),
     "Orders": ("orders", "orders_answer"),
     "Simulation": ("simulation", "simulation_answer"),
     "Traffic": ("traffic", "traffic_of"),
@@ -43,12 +40,8 @@ class PlainData:
         return getattr(import_module(f"topospread.answers.{module}"), name)(self, *restricted)
 
     def _form(self, *restricted: str | None) -> dict[str, Any]:
-        if type(self).__name__ in _ANSWERS:
-            built: dict[str, Any] = self.answer(*restricted).to_dict()
-            return built
-        module, name = _FORMS[type(self).__name__]
-        found: dict[str, Any] = getattr(import_module(f"topospread.report.{module}"), name)(self, *restricted)
-        return found
+        built: dict[str, Any] = self.answer(*restricted).to_dict()
+        return built
 
 
 class NamespacedData(PlainData):

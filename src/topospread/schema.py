@@ -16,6 +16,9 @@ from topospread.atomic_file import write_file
 from topospread.base import json_text
 
 ANSWERS: dict[str, str] = {
+    "DrillCheck": "topospread.answers.drill_many",
+    "DrillEach": "topospread.answers.drill_many",
+    "DrillResult": "topospread.answers.drill",
     "Orders": "topospread.answers.orders",
     "Simulation": "topospread.answers.simulation",
     "Capacity": "topospread.answers.capacity",

@@ -18,7 +18,7 @@ EVIL = "</script><img src=x onerror=alert(1)>"
 NAMES = ("storefront", "checkout", "orders-db", "node-a1", "eu-west", "shop")
 
 
-BY_OUTPUT = ("simulate", "status", "why")
+BY_OUTPUT = ("simulate", "status", "why", "drill")
 """Commands whose page is a format of -o."""
 
 
@@ -102,7 +102,7 @@ def test_what_a_command_was_asked_is_shown(page: Page, tmp_path: Path, words: tu
 
 def test_a_drill_can_be_taken_out_of_its_report(page: Page, tmp_path: Path) -> None:
     path = tmp_path / "report.html"
-    run("drill", *DEMO, "--fail", "zone=eu-west-1a", "--html", str(path), "-o", "summary")
+    run("drill", *DEMO, "--fail", "zone=eu-west-1a", "-o", f"html={path}")
     page.goto(path.as_uri())
     with page.expect_download() as download:
         page.get_by_role("button", name="Download as a drill").click()

@@ -12,7 +12,7 @@ from conformance.stored import stored
 Json = dict[str, Any]
 
 
-@pytest.mark.parametrize("name", ["whole-dra", "whole-dra-spread"])
+@pytest.mark.parametrize("name", ["whole-dra", "whole-dra-spread", "whole-devices"])
 def test_pods_and_claims_end_where_kube_scheduler_has_them(name: str) -> None:
     cases, verdicts = stored(name)
     assert len(cases) >= 40
@@ -27,7 +27,7 @@ def test_pods_and_claims_end_where_kube_scheduler_has_them(name: str) -> None:
 
 
 def test_stored_cases_show_what_may_become_of_a_claim() -> None:
-    verdicts = [each for name in ("whole-dra", "whole-dra-spread") for each in stored(name)[1]]
+    verdicts = [each for name in ("whole-dra", "whole-dra-spread", "whole-devices") for each in stored(name)[1]]
     claims = [claim for each in verdicts for claim in each.get("claims", {}).values()]
     devices = [device for claim in claims for device in claim["allocated"] or ()]
     assert {claim["isAllocated"] for claim in claims} == {True, False}

@@ -83,7 +83,7 @@ def test_exit_code_1_for_a_pending_pod() -> None:
         (["shop/deploy/web", *MIN_DOMAINS, "-n", "default"], "another namespace"),
         (["a/b/c/d", *MIN_DOMAINS], "write [NAMESPACE/]POD or [NAMESPACE/]KIND/NAME"),
         ([], "name a pod or a workload"),
-        (["deploy/web"], "name files or folders to read"),
+        (["deploy/web"], "no cluster: add --on"),
         (["deploy/web", "-f", "nowhere.yaml"], "nowhere.yaml"),
         (["-f", DEMO[1], "--on", DEMO[1]], "there is no pod or workload in it"),
         ([*DEMO], "there are several; name one: shop/deployment/storefront"),

@@ -58,8 +58,8 @@ def test_the_command_exits_with_2(name, monkeypatch, capsys):
         (["-f", "comments.yaml", "--on", "zones=3,nodes=3"], "error: comments.yaml holds no object"),
         (["-f", "empty.yaml", "--allow-empty"], "no nodes are given"),
         (["-f", "-", "-f", "-"], "- is given twice"),
-        ([], "name files or folders to read"),
-        (["-f", "empty.yaml", "--on", "zonse=3"], "zonse is not a key (is zones meant?)"),
+        ([], "no cluster: add --on"),
+        (["-f", "empty.yaml", "--on", "zonse=3"], "zonse=3: write zones=3"),
         (["-f", "empty.yaml", "--on", "gone.yaml"], "gone.yaml is neither a file"),
     ],
 )

@@ -93,7 +93,7 @@ def test_manifests_alone_are_applied_to_the_cluster_in_the_namespace_of_the_cont
     assert ("shop", "new") in {(each["namespace"], each["name"]) for each in json.loads(piped.stdout)["placements"]}
     nowhere = run(None, "simulate", "-f", str(tmp_path / "app.yaml"))
     assert (nowhere.returncode, nowhere.stdout) == (2, "")
-    assert "no nodes are given" in nowhere.stderr
+    assert "no cluster: add --on" in nowhere.stderr
 
 
 def test_what_is_piped_in_is_read_and_an_empty_pipe_is_not(server: AnsweringServer) -> None:
@@ -198,5 +198,5 @@ def test_all_kinds_that_may_not_be_read_are_named_by_one_warning(tmp_path: Path)
 def test_without_any_cluster_it_is_said_what_to_give() -> None:
     done = run(None, "status")
     assert (done.returncode, done.stdout) == (2, "")
-    assert "name files or folders to read" in done.stderr
+    assert "no cluster: add --on" in done.stderr
     assert "there is no kubeconfig" in done.stderr

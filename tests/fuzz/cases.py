@@ -452,11 +452,11 @@ _COMMANDS: dict[str, tuple[Callable[[random.Random], list[str]], tuple[Option, .
             *_POOLS,
             *_TRAFFIC,
             *_COLOUR,
-            lambda draw: ["--graph", "picture.svg"],
+            lambda draw: ["-o", "svg=picture.svg"],
             lambda draw: ["--save", "saved.json.gz"],
             lambda draw: ["--runs", "2"],
         ),
-        _output("table", "wide", "summary", "json", "yaml"),
+        _output("text", "wide", "json", "yaml", "md"),
     ),
     "drill --each": (
         lambda draw: [draw.choice(("zone", "node", "deploy")), "-f", "MANIFESTS"],

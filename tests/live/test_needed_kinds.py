@@ -145,7 +145,6 @@ def test_what_may_not_be_read_is_named_by_each_command(audited: tuple[ControlPla
         ("simulate", "-f", str(app)),
         ("why", "web"),
         ("capacity", "deploy/there"),
-        ("drill", "--fail", "node=n0", "-o", "summary"),
         ("drill", "--fail", "node=n0"),
         ("rebalance",),
         ("rebalance", "-o", "commands"),

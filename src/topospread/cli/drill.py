@@ -8,9 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from topospread.atomic_file import write_file
 from topospread.errors import UsageError
-from topospread.text import escape_control_characters
 
 from . import drill_many
 from .further import is_cheap, moves_that_mend
@@ -28,10 +26,10 @@ from .inputs import (
     traffic_options,
 )
 from .live_options import access_options
-from .pictures import check_graph
-from .report_file import ReportWish, check_html, html_options, write_html
+from .output import check_outputs, output_options, prints_page, wants, write_answer
+from .report_file import ReportWish, check_html, html_text, page_options
 from .saved import check_saved, saved_option, write_saved
-from .terminal import layout, progress, show, warn, written
+from .terminal import progress, warn
 from .usage import Explained
 
 if TYPE_CHECKING:
@@ -40,7 +38,6 @@ if TYPE_CHECKING:
     from topospread.drills import Drill
     from topospread.drills.steps import Step
     from topospread.rebalancing import Rebalance
-    from topospread.service_traffic import Traffic
     from topospread.simulation.run import SimulationOptions
     from topospread.workloads.control_plane import ControlPlane
 
@@ -48,17 +45,16 @@ HELP = """\
 Let things happen to a cluster, one after the other: nodes fail, return and drain, workloads scale and roll out. After
 each step the cluster settles.
 
-NODES is KEY=VALUE, node=NAME, zone=, region= or pool=.
+NODES is KEY=VALUE, node=NAME, zone=, region= or pool=. The verdict is against the beginning: pods that were pending
+before do not count.
 
 \b
 Examples:
   topospread drill --fail zone=eu-west-1a --recover zone=eu-west-1a
-  topospread drill --on cluster.json.gz --drain node=node-3
   topospread drill --on cluster.json.gz --each zone
   topospread drill --check -f drills/ -o junit
 """
 
-FORMATS = click.Choice(["table", "wide", "summary", "json", "yaml", "junit", "github"])
 _NODES = "NODES"
 _NODE_STEPS = "Steps on nodes."
 _SHARING = "Share --each and --check out."
@@ -123,25 +119,17 @@ def _step(name: str, metavar: str, text: str) -> Callable[[Any], Any]:
 @click.option("--runs", type=click.IntRange(min=1), metavar="N", help="Draw N times (rollouts: 8), and show ranges.")
 @POOLS
 @traffic_options
-@html_options
-@click.option("--graph", metavar="FILE", type=PATH, help="Write the timeline as an SVG picture: domains by steps.")
+@page_options
 @saved_option("Write the cluster as the steps leave it, as a snapshot.")
 @click.option("--seed", type=int, metavar="N", help="Draw among equals where kube-scheduler does, repeatably.")
 @click.option("--no-preemption", is_flag=True, help="Evict nothing for more important pods.")
 @namespace_options("Scale in")
-@click.option(
-    "-o",
-    "--output",
-    type=FORMATS,
-    default="table",
-    metavar="FORMAT",
-    help="table, wide, summary, json, yaml, junit, github.",
-)
+@output_options("junit", "github")
 @click.pass_context
 def drill(context: click.Context, /, **given: Any) -> int:
     """Run the drill; 1 when pods are pending at the end, a budget was broken, or a drain left pods."""
     steps = read_steps(context.meta[__name__], given)
-    check_graph(given["graph"])
+    check_outputs(given)
     check_html(given)
     check_saved(given["save"])
     asking = asked_traffic(given)
@@ -160,24 +148,24 @@ def drill(context: click.Context, /, **given: Any) -> int:
     inventory = read_inventory(given, by=[by], needed=needed)
     if given["each"]:
         return drill_many.each(given, inventory, _options(given, configuration, by))
-    found, code = _played(given, inventory, steps, configuration, by)
+    found, interrupted = _played(given, inventory, steps, configuration, by)
     if found.partial and given["save"]:
         warn([f"--save {given['save']}: not written, as the drill was ended before its end"])
     else:
         write_saved(found.steps[-1].after, given, by)
-    if given["graph"]:
-        from topospread.report.drill_timeline import drill_svg
-
-        write_file(given["graph"], escape_control_characters(drill_svg(found)))
-    write_html(given, ReportWish(inventory, _options(given, configuration, by), steps))
     moved = [told for each in found.steps if (told := expected_traffic(each.after, asking, by)) is not None]
     try:
         mending = _mending(found, given)
     except KeyboardInterrupt:
         found, mending = replace(found, partial="ended while evictions were looked for"), None
-        code = drill_many.INTERRUPTED
-    show(_text(found, moved, mending, given))
-    return code
+        interrupted = True
+    from topospread.answers.drill import drill_answer
+
+    if not prints_page(given):
+        warn(found.warnings)
+    wish = ReportWish(inventory, _options(given, configuration, by), steps)
+    code = write_answer(drill_answer(found, moved, mending), given, {"html": lambda: html_text(given, wish)})
+    return drill_many.INTERRUPTED if interrupted else code
 
 
 def _check_beside(given: dict[str, Any], steps: list[Step]) -> None:
@@ -186,18 +174,18 @@ def _check_beside(given: dict[str, Any], steps: list[Step]) -> None:
     Raises:
         UsageError: they do not, or nothing is to happen.
     """
-    if given["output"] in drill_many.OF_CHECKS and not given["merge"]:
-        raise UsageError(f"-o {given['output']} shows what --check finds")
+    if not given["merge"]:
+        drill_many.check_formats(given)
     if given["merge"]:
-        plays = ("each", "shard", "dask", "workers", "graph", "traffic", "save")
+        plays = ("each", "shard", "dask", "workers", "traffic", "save")
         beside = [f"--{name}" for name in plays if given[name]]
         if steps or beside:
             raise UsageError(f"--merge puts parts together that were played; {(beside or ['a step'])[0]} plays")
         return
     if given["each"] and steps:
         raise UsageError("--each is a step for everything of a kind: no other stands beside it")
-    if given["graph"] and given["each"]:
-        raise UsageError("--graph draws the steps of one drill, not --each")
+    if given["each"] and wants(given, "html", "svg"):
+        raise UsageError("-o html and -o svg show the steps of one drill, not --each")
     if given["save"] and given["each"]:
         raise UsageError("--save saves what one drill leaves, not those of --each")
     if given["traffic"] and given["each"]:
@@ -230,8 +218,8 @@ def _played(
     steps: list[Step],
     configuration: Configuration | None,
     by: ControlPlane,
-) -> tuple[Drill, int]:
-    """The drill, and the exit code: 130 for what was over when it was interrupted."""
+) -> tuple[Drill, bool]:
+    """The drill, and whether it was interrupted."""
     from topospread.drills.drill import drill as run
     from topospread.drills.interruption import Interrupted
 
@@ -253,14 +241,14 @@ def _played(
                 progress=bar,
             )
     except Interrupted as interrupted:
-        return interrupted.finished, drill_many.INTERRUPTED
-    return found, 0 if found.holds else 1
+        return interrupted.finished, True
+    return found, False
 
 
 def _keeps_after(given: dict[str, Any], inventory: Inventory) -> bool:
     """Whether anything is asked of what is there after steps."""
     asked = bool(given["traffic"] or given["save"])
-    return asked or (given["output"] in ("table", "wide") and is_cheap(inventory))
+    return asked or (prints_page(given) and is_cheap(inventory))
 
 
 def read_steps(order: list[str], given: dict[str, Any]) -> list[Step]:
@@ -288,7 +276,9 @@ def _steps(words: list[tuple[str, str]], namespace: str | None) -> Iterator[Step
         name, value = words.pop(0)
         option = f"--{name}"
         if name in nodes:
-            yield nodes[name](steps.read_choice(value, option))
+            yield nodes[name](
+                steps.NodeChoice("", value) if value and "=" not in value else steps.read_choice(value, option)
+            )
         elif name in ("scale", "scale-down"):
             target = f"{namespace}/{value}" if namespace and value.count("/") == 1 else value
             yield (steps.read_scale if name == "scale" else steps.read_scale_down)(target, option)
@@ -325,22 +315,5 @@ def _mending(found: Drill, given: dict[str, Any]) -> Rebalance | None:
     """What evens out what stays skewed, for a report that shows it."""
     after = found.steps[-1].after
     is_skewed = not found.pending and any(each.is_skewed for each in found.workloads)
-    shown = given["output"] in ("table", "wide") and is_skewed
+    shown = prints_page(given) and is_skewed
     return moves_that_mend(given, after) if after is not None and shown else None
-
-
-def _text(found: Drill, moved: list[Traffic], mending: Rebalance | None, given: dict[str, Any]) -> str:
-    output = given["output"]
-    if output in ("table", "wide", "summary"):
-        from topospread.report.drill import drill_summary, drill_text
-
-        drawn = layout(given["color"], wide=output == "wide")
-        if output == "summary":
-            warn(found.warnings)
-            return drill_summary(found, drawn, moved)
-        return drill_text(found, drawn, moved, mending)
-    warn(found.warnings)
-    data = found.to_dict()
-    for step, told in zip(data["steps"], moved, strict=False):
-        step["traffic"] = told.to_dict()
-    return written(data, output)

@@ -6,13 +6,15 @@ from typing import TYPE_CHECKING, Any
 
 from topospread.errors import UsageError
 
-from .terminal import layout, progress, show, show_commands, written
+from .output import code_of, prints_page, wants, write_answer
+from .terminal import progress, show_commands, warn
 
 if TYPE_CHECKING:
     from topospread.api.inventory import Inventory
     from topospread.drills.checking import DrillCheck
     from topospread.drills.each import EachDrill
     from topospread.drills.steps import Step
+    from topospread.render.junit import Case
     from topospread.simulation.run import SimulationOptions
 
 INTERRUPTED = 130
@@ -45,6 +47,17 @@ def each(given: dict[str, Any], inventory: Inventory, options: SimulationOptions
     return _show_each(found, given)
 
 
+def check_formats(given: dict[str, Any]) -> None:
+    """Check that no format of --check is asked of other drills.
+
+    Raises:
+        UsageError: if one is.
+    """
+    for name in OF_CHECKS:
+        if wants(given, name):
+            raise UsageError(f"-o {name} shows what --check finds")
+
+
 def check_sharing(given: dict[str, Any]) -> None:
     """Whether not two things share drills out.
 
@@ -70,20 +83,16 @@ def merge(given: dict[str, Any]) -> int:
     paths = given["paths"]
     if paths and is_check(paths[0]):
         return _show_check(merged_checks([(path, read_check(path)) for path in paths]), given)
-    if given["output"] in OF_CHECKS:
-        raise UsageError(f"-o {given['output']} shows what --check finds")
+    check_formats(given)
     return _show_each(merged([(path, read_each(path)) for path in paths]), given)
 
 
 def _show_each(found: EachDrill, given: dict[str, Any]) -> int:
-    from topospread.report.drill_each import each_text
+    from topospread.answers.drill_many import each_answer
 
-    output = given["output"]
-    if output in ("json", "yaml"):
-        show(written(found.to_dict(), output))
-    else:
-        show(each_text(found, layout(given["color"], wide=output == "wide")))
-    return 0 if found.holds else 1
+    if not prints_page(given):
+        warn(found.warnings)
+    return write_answer(each_answer(found), given)
 
 
 def check(given: dict[str, Any], steps: list[Step]) -> int:
@@ -103,7 +112,6 @@ def check(given: dict[str, Any], steps: list[Step]) -> int:
         "seed": "--seed",
         "no_preemption": "--no-preemption",
         "runs": "--runs",
-        "graph": "--graph",
         "save": "--save",
         "traffic": "--traffic",
         "each": "--each",
@@ -131,20 +139,16 @@ def check(given: dict[str, Any], steps: list[Step]) -> int:
 
 
 def _show_check(found: DrillCheck, given: dict[str, Any]) -> int:
-    print_out = show_commands if given["output"] == "github" else show
-    print_out(_check_text(found, given["output"], given["color"]))
-    return 0 if found.passed else 1
+    from topospread.answers.drill_many import check_answer
+    from topospread.render.github import github
+    from topospread.render.junit import junit
 
-
-def _check_text(found: DrillCheck, output: str, color: str) -> str:
-    from topospread.report import drill_check
-
-    match output:
-        case "json" | "yaml":
-            return written(found.to_dict(), output)
-        case "junit":
-            return drill_check.check_junit(found)
-        case "github":
-            return drill_check.check_github(found)
-        case _:
-            return drill_check.check_text(found, layout(color, wide=output == "wide"))
+    answer = check_answer(found)
+    cases: dict[str, list[Case]] = {}
+    for each in answer.drills:
+        cases.setdefault(each.file, []).append((each.name, answer.findings(each)))
+    commands = github(one for suite in cases.values() for _, findings in suite for one in findings)
+    if given["outputs"] == (("github", ""),):
+        show_commands(commands)  # as they are: other texts cannot hold workflow commands
+        return code_of(answer.verdict, given)
+    return write_answer(answer, given, {"junit": lambda: junit("topospread drill", cases), "github": lambda: commands})

@@ -12,7 +12,7 @@ import click
 
 from topospread.errors import Place, UsageError
 
-from .live_options import NOTHING_GIVEN, is_meant, is_there, named_options, read_access, read_live
+from .live_options import NOTHING_GIVEN, is_meant, is_there, named_options, read_access, read_live, why_none
 from .standard_input import is_piped, standard_input
 from .terminal import progress
 
@@ -41,6 +41,13 @@ PATH = click.Path()
 
 POOLS = click.option(
     "--pools", multiple=True, metavar="FILE", type=PATH, help="Pools of nodes that grow for pods that are pending."
+)
+KUBE_VERSION = click.option(
+    "--kube-version",
+    default="1.37",
+    envvar="TOPOSPREAD_KUBE_VERSION",
+    metavar="VERSION",
+    help="Act as this Kubernetes (1.18 … 1.37).",
 )
 GATES = click.option(
     "--feature-gates",
@@ -90,6 +97,7 @@ def input_options(command: Command) -> Command:
         click.option(
             "--on",
             "cluster",
+            envvar="TOPOSPREAD_ON",
             type=PATH,
             metavar="CLUSTER",
             help="The cluster: live, a snapshot or folder, or made up (topospread explain clusters).",
@@ -97,7 +105,7 @@ def input_options(command: Command) -> Command:
         click.option(
             "--config", "config_path", type=PATH, metavar="FILE", help="kube-scheduler's configuration, of any version."
         ),
-        click.option("--kube-version", default="1.37", metavar="VERSION", help="Act as this Kubernetes (1.18 … 1.37)."),
+        KUBE_VERSION,
         GATES,
         *RENDERING_OPTIONS,
         click.option("--with-hooks", is_flag=True, help="Place Helm's hooks too: Jobs before an installation, tests …"),
@@ -120,6 +128,7 @@ def namespace_options(shown: str) -> Callable[[Command], Command]:
         one = click.option(
             "-n",
             "--namespace",
+            envvar="TOPOSPREAD_NAMESPACE",
             metavar="NAMESPACE",
             callback=checked_namespace,
             help=f"{shown} this namespace; where objects go that name none.",
@@ -230,8 +239,10 @@ def _or_applied(
     try:
         return _loaded(given, paths, by, stdin)
     except NoNodesError as error:
-        if not error.manifests or given["cluster"] is not None or not is_there(given):
+        if not error.manifests or given["cluster"] is not None:
             raise
+        if not is_there(given):
+            raise UsageError(f"{NOTHING_GIVEN} ({why_none()})") from None
     if isinstance(stdin, BytesIO):
         stdin.seek(0)
     return _loaded(given, paths, by, stdin, reading)

@@ -20,7 +20,7 @@ Command = TypeVar("Command", bound=Callable[..., Any])
 PATH = click.Path()
 LIVE = "live"
 """``--on live``: the cluster that kubectl points at."""
-NOTHING_GIVEN = "name files or folders to read, - for standard input, or make a cluster up with --on"
+NOTHING_GIVEN = "no cluster: add --on zones=3,nodes=6, --on FILE, or --context NAME"
 
 ACCESS_OPTIONS = (
     click.option("--context", metavar="NAME", help="The kubeconfig's context, as for kubectl."),
@@ -74,7 +74,7 @@ def is_meant(given: Mapping[str, Any], paths: Sequence[str]) -> bool:
     if paths or cluster is not None:
         return False
     if not is_there(given):
-        raise UsageError(f"{NOTHING_GIVEN}; {_why_none()}")
+        raise UsageError(f"{NOTHING_GIVEN} ({why_none()})")
     return True
 
 
@@ -116,12 +116,13 @@ def current_context() -> str:
     return ""
 
 
-def _why_none() -> str:
+def why_none() -> str:
+    """Return why there is no live cluster."""
     from topospread.live.extra import missing_packages
 
     if missing_packages():
-        return "the cluster that kubectl points at can be read with the extra 'live': pip install 'topospread[live]'"
-    return "there is no kubeconfig of a cluster that could be read"
+        return "to read a live cluster: pip install 'topospread[live]'"
+    return "no kubeconfig was found"
 
 
 def read_live(given: Mapping[str, Any], needed: NeededKinds) -> LiveObjects:

@@ -71,6 +71,7 @@ def output_options(*others: str) -> Callable[[Command], Command]:
             "--output",
             "outputs",
             multiple=True,
+            envvar="TOPOSPREAD_OUTPUT",
             type=OutputFormat(formats),
             metavar="FORMAT[=FILE]",
             help=f"{', '.join(formats)}; with =FILE into a file, repeatable.",

@@ -318,7 +318,8 @@ def _of_option(error: click.NoSuchOption, args: list[str]) -> UsageError:
     """Return the error for an option that does not exist."""
     instead = OLD_OPTIONS.get(error.option_name)
     if instead is None:
-        near = error.possibilities or ()
+        old = get_close_matches(error.option_name, OLD_OPTIONS, n=1, cutoff=0.8)
+        near = [OLD_OPTIONS[each].split()[0] for each in old] or error.possibilities or ()
         known = (
             f"there is {near[0]}"
             if near

@@ -7,6 +7,7 @@ from typing import Any
 import msgspec
 
 from topospread.api.meta import KubeStruct
+from topospread.base import Word
 from topospread.sources.files import Source, read_text
 
 from .checking import CheckedDrill, DrillCheck, PlacedShortfall
@@ -26,6 +27,7 @@ class _SavedDrill(KubeStruct):
     document: int
     shortfalls: tuple[_SavedShortfall, ...]
     result: dict[str, Any]
+    verdict: Word = "yes"
 
 
 class _SavedCheck(KubeStruct):
@@ -65,6 +67,7 @@ def read_check(path: str) -> DrillCheck:
                 each.document,
                 tuple(PlacedShortfall(**msgspec.structs.asdict(shortfall)) for shortfall in each.shortfalls),
                 each.result,
+                each.verdict,
             )
             for each in read.drills
         ),

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from dataclasses import replace as with_fields
 from typing import Any
 
-from topospread.errors import InputError, Place, UsageError
+from topospread.base import Word
+from topospread.errors import InputError, UsageError
 from topospread.plain_data import PlainData
 from topospread.simulation.run import SimulationOptions
 from topospread.sources.pools import read_pools
@@ -41,6 +42,7 @@ class CheckedDrill:
         file: its path.
         document: its number in the file.
         result: the drill as plain data (`Drill.to_dict`).
+        verdict: whether it meets its expectations; unknown if that depends on pods that are not judged.
     """
 
     name: str
@@ -48,16 +50,7 @@ class CheckedDrill:
     document: int
     shortfalls: tuple[PlacedShortfall, ...]
     result: dict[str, Any]
-
-    def place(self, shortfall: PlacedShortfall) -> Place:
-        """Where the expectation stands."""
-        return Place(
-            self.file,
-            object=f"Drill {self.name}",
-            field=shortfall.path,
-            line=shortfall.line,
-            column=shortfall.column,
-        )
+    verdict: Word = "yes"
 
 
 @dataclass(frozen=True)
@@ -76,7 +69,7 @@ class DrillCheck(PlainData):
     @property
     def passed(self) -> bool:
         """Whether all came to what was expected."""
-        return not any(each.shortfalls for each in self.drills)
+        return all(each.verdict == "yes" for each in self.drills)
 
 
 def check_drills(
@@ -175,7 +168,10 @@ class ReadDrill:
         except UsageError as error:
             raise InputError(str(error), file.place("spec.steps")) from None
         placed = tuple(_placed(file, each) for each in shortfalls(found, file.expect))
-        return CheckedDrill(file.name, file.text.name, file.document, placed, found.to_dict())
+        verdict: Word = "no" if placed else "yes"
+        if found.assumed is not None and bool(shortfalls(found.assumed, file.expect)) != bool(placed):
+            verdict = "unknown"
+        return CheckedDrill(file.name, file.text.name, file.document, placed, found.to_dict(), verdict)
 
 
 def read_drill(file: DrillFile, cluster: str | None = None) -> ReadDrill:

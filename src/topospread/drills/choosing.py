@@ -24,6 +24,8 @@ def chosen(choice: NodeChoice, nodes: Sequence[Node], step: str) -> list[str]:
     Raises:
         UsageError: no node is meant.
     """
+    if not choice.key:
+        return _valued(choice.value, nodes, step)
     for label in choice.labels:
         values = {node.name: node.name if not label else node.labels.get(label) for node in nodes}
         if not any(values.values()):
@@ -35,6 +37,34 @@ def chosen(choice: NodeChoice, nodes: Sequence[Node], step: str) -> list[str]:
         raise UsageError(f"{step}: no node {what}{_hint(choice.value, values.values())}")
     keys = sorted({key for node in nodes for key in node.labels})
     raise UsageError(f"{step}: no node has a label {choice.labels[0]}{_hint(choice.key, keys)}")
+
+
+def _valued(value: str, nodes: Sequence[Node], step: str) -> list[str]:
+    """Return the nodes that have a value: as their name, or in a label.
+
+    Raises:
+        UsageError: if there are none, or labels that mean different nodes.
+    """
+    named = [node.name for node in nodes if node.name == value]
+    keys = sorted({key for node in nodes for key, each in node.labels.items() if each == value})
+    meant = {key: [node.name for node in nodes if node.labels.get(key) == value] for key in keys}
+    different = list(dict.fromkeys(map(tuple, [*([named] if named else []), *meant.values()])))
+    if len(different) == 1:
+        return list(different[0])
+    if different:
+        ways = [*(["node"] if named else []), *keys]
+        raise UsageError(f"{step}: {value} is {' and '.join(f'{each}={value}' for each in ways)}: say which")
+    zones = chosen_values(nodes)
+    raise UsageError(
+        f"{step}: write KEY=VALUE; there is {', '.join(zones[:_SHOWN])}{' …' if len(zones) > _SHOWN else ''}"
+    )
+
+
+def chosen_values(nodes: Sequence[Node]) -> list[str]:
+    """Return the zones, or without zones the names of the nodes, as ``KEY=VALUE``."""
+    labels = NodeChoice("zone", "").labels
+    zones = sorted({node.labels[label] for node in nodes for label in labels if node.labels.get(label)})
+    return [f"zone={each}" for each in zones] or [f"node={node.name}" for node in nodes]
 
 
 def one_node(name: str, nodes: Sequence[Node], step: str) -> Node:

@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from topospread.api.inventory import Inventory
+from topospread.base import Word, worst
 from topospread.errors import UsageError
 from topospread.plain_data import PlainData
 from topospread.simulation.run import SimulationOptions
+from topospread.simulation.unknown import is_unjudged
 
 from .forked import answers, can_fork, cores
 from .interruption import Interrupted
 from .play import Play
 from .remarks import not_replaced
-from .result import StepOutcome
+from .result import StepOutcome, newly_pending
 from .shards import Shard, ShardMark, mark, whole_marks
 from .steps import Fail, NodeChoice, Rollout, Step
 
@@ -36,6 +38,8 @@ class EachOutcome:
         broken: budgets that were broken.
         stuck: a rollout was not over in the end.
         settled: seconds until nothing happened any more.
+        unjudged: pending pods that are not judged.
+        assumed_harm: whether it ends with harm, too, if filters that topospread does not model let every node pass.
         not_replaced: pods of StatefulSets that are left terminating on silent nodes, ``NAMESPACE/NAME``.
     """
 
@@ -48,11 +52,21 @@ class EachOutcome:
     stuck: bool
     settled: float
     not_replaced: tuple[str, ...] = ()
+    unjudged: int = 0
+    assumed_harm: bool = False
+
+    @property
+    def verdict(self) -> Word:
+        """Whether it ends without harm; unknown if that depends on pods that are not judged."""
+        harm = bool(self.pending or self.broken or self.stuck)
+        if not self.unjudged:
+            return "no" if harm else "yes"
+        return "no" if harm and self.assumed_harm else "unknown"
 
     @property
     def holds(self) -> bool:
-        """Whether everything came back, and no budget was broken."""
-        return not (self.pending or self.broken or self.stuck)
+        """Whether it ends without harm."""
+        return self.verdict == "yes"
 
 
 @dataclass(frozen=True)
@@ -71,9 +85,14 @@ class EachDrill(PlainData):
     part: ShardMark | None = None
 
     @property
+    def verdict(self) -> Word:
+        """Whether all end without harm."""
+        return worst(each.verdict for each in self.outcomes)
+
+    @property
     def holds(self) -> bool:
-        """Whether all hold."""
-        return all(each.holds for each in self.outcomes)
+        """Whether all end without harm."""
+        return self.verdict == "yes"
 
 
 def drill_each(  # noqa: PLR0913 - what to play, and how it is shared out
@@ -109,11 +128,21 @@ def drill_each(  # noqa: PLR0913 - what to play, and how it is shared out
     part = mark(shard, [name for name, _ in every]) if shard is not None else None
 
     def ask(target: tuple[str, Step]) -> EachOutcome:
-        return _outcome(target, begin, play.go_on(target[1]), play)
+        return bracketed(target, _outcome(target, begin, play.go_on(target[1]), play))
+
+    def anew(target: tuple[str, Step], how: SimulationOptions) -> EachOutcome:
+        own = _terse(inventory, how)
+        return _outcome(target, own.begin(), own.go_on(target[1]), own)
+
+    def bracketed(target: tuple[str, Step], found: EachOutcome) -> EachOutcome:
+        """Return the outcome with what it comes to if unjudged pods may use every node."""
+        if not found.unjudged:
+            return found
+        other = anew(target, replace(options, assumes_unjudged=True))
+        return replace(found, assumed_harm=other.verdict == "no")
 
     def ask_anew(target: tuple[str, Step]) -> EachOutcome:
-        own = _terse(inventory, options)
-        return _outcome(target, own.begin(), own.go_on(target[1]), own)
+        return bracketed(target, anew(target, options))
 
     def all_of(found: Iterable[EachOutcome], partial: str = "") -> EachDrill:
         return EachDrill(kind, tuple(sorted(found, key=_goodness)), tuple(play.world.warnings), partial, part)
@@ -177,7 +206,10 @@ def targets_of(play: Play, kind: EachKind) -> list[tuple[str, Step]]:
 
 
 def _outcome(target: tuple[str, Step], begin: StepOutcome, outcome: StepOutcome, play: Play) -> EachOutcome:
-    waited = sum(len(each.pods) for each in begin.pending)
+    open_before, open_after = (
+        sum(len(each.pods) for each in step.pending if is_unjudged(each)) for step in (begin, outcome)
+    )
+    broken = {each.budget for each in begin.breaches}
     return EachOutcome(
         target=target[0],
         step=str(outcome.step),
@@ -185,11 +217,12 @@ def _outcome(target: tuple[str, Step], begin: StepOutcome, outcome: StepOutcome,
         gone=tuple(
             f"{each.namespace}/{each.name}" for each in outcome.changed if each.ready_before and not each.fewest
         ),
-        pending=max(sum(len(each.pods) for each in outcome.pending) - waited, 0),
-        broken=tuple(each.budget for each in outcome.breaches),
+        pending=sum(each.pods for each in newly_pending(begin, outcome)),
+        broken=tuple(each.budget for each in outcome.breaches if each.budget not in broken),
         stuck=any(not each.is_over for each in outcome.rollouts),
         settled=outcome.ends - outcome.begins,
         not_replaced=tuple(each.key for each in not_replaced(play.world)),
+        unjudged=max(open_before, open_after),
     )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import msgspec
 
 from topospread.api.meta import KubeStruct
+from topospread.base import Word
 from topospread.errors import InputError, Place
 
 from .each import EachDrill, EachKind, EachOutcome
@@ -21,6 +22,8 @@ class _Outcome(KubeStruct):
     stuck: bool
     settled: float
     not_replaced: tuple[str, ...] = ()
+    unjudged: int = 0
+    verdict: Word = "yes"
 
 
 class _Each(KubeStruct):
@@ -43,8 +46,14 @@ def read_each(path: str) -> EachDrill:
         raise InputError(f"it is a {read.kind}, not a DrillEach", Place(source=path))
     return EachDrill(
         read.each,
-        tuple(EachOutcome(**msgspec.structs.asdict(outcome)) for outcome in read.outcomes),
+        tuple(_outcome(outcome) for outcome in read.outcomes),
         read.warnings,
         read.partial,
         None if read.part is None else read.part.mark,
     )
+
+
+def _outcome(read: _Outcome) -> EachOutcome:
+    fields = msgspec.structs.asdict(read)
+    verdict = fields.pop("verdict")
+    return EachOutcome(**fields, assumed_harm=verdict == "no")

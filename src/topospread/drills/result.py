@@ -5,14 +5,18 @@ Nothing is printed or decided here.
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass, field
 from typing import Literal
 
 import msgspec
 
+from topospread.answer import Unjudged
 from topospread.api.inventory import Inventory
+from topospread.base import Word
 from topospread.plain_data import PlainData
 from topospread.simulation.result import PendingGroup, PoolUse, WorkloadSpread
+from topospread.simulation.unknown import is_unjudged, unjudged_parts
 
 EventKind = Literal[
     "down",
@@ -208,6 +212,49 @@ class StepRange(msgspec.Struct, frozen=True):
     stuck: int
 
 
+class NewlyPending(msgspec.Struct, frozen=True):
+    """Pods of one workload that are pending at the end, beyond those of the beginning.
+
+    Attributes:
+        workload: ``Deployment/web``.
+        pods: their number.
+    """
+
+    namespace: str
+    workload: str
+    pods: int
+
+
+class Harm(msgspec.Struct, frozen=True):
+    """The harm of one drill. Pods that were pending at the beginning, and budgets broken then, are none.
+
+    Attributes:
+        pending: pods that are judged, by workload.
+        stuck: rollouts that are not complete at the end.
+        breaches: budgets that were broken.
+        not_evicted: pods that drains did not evict.
+    """
+
+    pending: tuple[NewlyPending, ...]
+    stuck: tuple[RolloutState, ...]
+    breaches: tuple[BudgetBreach, ...]
+    not_evicted: tuple[NotEvicted, ...]
+
+    def __bool__(self) -> bool:
+        return bool(self.pending or self.stuck or self.breaches or self.not_evicted)
+
+
+def newly_pending(begin: StepOutcome, end: StepOutcome) -> tuple[NewlyPending, ...]:
+    """Return the judged pods that are pending after a step, beyond those that were pending at the beginning."""
+    counts: list[Counter[tuple[str, str]]] = []
+    for step in (begin, end):
+        counts.append(Counter())
+        for group in step.pending:
+            if not is_unjudged(group):
+                counts[-1][group.namespace, group.workload] += len(group.pods)
+    return tuple(NewlyPending(*key, pods) for key, pods in (counts[1] - counts[0]).items())
+
+
 @dataclass(frozen=True)
 class Drill(PlainData):
     """The whole answer.
@@ -222,6 +269,8 @@ class Drill(PlainData):
         warnings, notes: sentences for a person; warnings must be seen.
         partial: where it was ended before its end, in words; "" for a drill that is whole.
         pools: what came of the pools of nodes that an autoscaler grows, by name.
+        assumed: if pods are not judged, the same drill as if filters that topospread does not model let every node
+            pass.
     """
 
     steps: tuple[StepOutcome, ...]
@@ -234,6 +283,7 @@ class Drill(PlainData):
     partial: str = ""
     others: tuple[Drill, ...] = field(default=(), repr=False, compare=False)
     pools: tuple[PoolUse, ...] = ()
+    assumed: Drill | None = field(default=None, repr=False, compare=False)
 
     @property
     def pending(self) -> tuple[PendingGroup, ...]:
@@ -255,8 +305,39 @@ class Drill(PlainData):
         return tuple(each for each in self.steps[-1].rollouts if not each.is_over)
 
     @property
+    def harm(self) -> Harm:
+        """The harm that did not exist at the beginning; of several runs, that of the first run with any."""
+        own = self._own_harm
+        return own if own else next(filter(None, (each._own_harm for each in self.others)), own)
+
+    @property
+    def unjudged(self) -> tuple[Unjudged, ...]:
+        """Parts that topospread does not model and that keep pods pending at the beginning or the end."""
+        runs = (self, *self.others)
+        return unjudged_parts(
+            group for each in runs for step in (each.steps[0], each.steps[-1]) for group in step.pending
+        )
+
+    @property
+    def verdict(self) -> Word:
+        """Whether it ends without harm; unknown if that depends on parts that topospread does not model."""
+        if self.assumed is None and not self.unjudged:
+            return "no" if self.harm else "yes"
+        return "no" if self.harm and (self.assumed is None or self.assumed.harm) else "unknown"
+
+    @property
     def holds(self) -> bool:
-        """Whether nothing waits, no rollout is stuck, no budget was broken, and all went that was to be evicted."""
-        left = any(each.not_evicted for each in self.steps)
-        pending, stuck = (self.ranges[-1].pending[1], self.ranges[-1].stuck) if self.ranges else (0, 0)
-        return not (self.pending or self.stuck or self.breaches or left or pending or stuck)
+        """Whether it ends without harm."""
+        return self.verdict == "yes"
+
+    @property
+    def _own_harm(self) -> Harm:
+        begin = self.steps[0]
+        stuck = {(each.kind, each.namespace, each.name) for each in begin.rollouts if not each.is_over}
+        broken = {each.budget for each in begin.breaches}
+        return Harm(
+            pending=newly_pending(begin, self.steps[-1]),
+            stuck=tuple(each for each in self.stuck if (each.kind, each.namespace, each.name) not in stuck),
+            breaches=tuple(each for each in self.breaches if each.budget not in broken),
+            not_evicted=tuple(each for step in self.steps for each in step.not_evicted),
+        )

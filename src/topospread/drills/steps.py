@@ -33,14 +33,14 @@ class NodeChoice:
     """Nodes by a label, or one by its name.
 
     Attributes:
-        key: a label, or ``node``, ``zone``, ``region`` or ``pool``.
+        key: a label, or ``node``, ``zone``, ``region`` or ``pool``; empty if the value alone says which.
     """
 
     key: str
     value: str
 
     def __str__(self) -> str:
-        return f"{self.key}={self.value}"
+        return f"{self.key}={self.value}" if self.key else self.value
 
     @property
     def labels(self) -> tuple[str, ...]:

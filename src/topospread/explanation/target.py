@@ -86,6 +86,8 @@ def find(run: Run, target: Target) -> ExplainedPod:
         UsageError: it is not there, or in several namespaces; the names that are near are told.
     """
     found = _pods(run, target) if target.kind == "Pod" else _workloads(run, target)
+    if not found and target.kind == "Pod":
+        found = _named_so(run, target)
     namespaces = sorted({namespace for namespace, _ in found})
     if len(namespaces) > 1:
         raise UsageError(f"there is a {target.shown} in several namespaces: {', '.join(namespaces)}; choose with -n")
@@ -136,6 +138,22 @@ def _workloads(run: Run, target: Target) -> list[tuple[str, ExplainedPod]]:
         for each in run.plan.workloads
         if (each.kind, each.name) == (target.kind, target.name) and target.namespace in ("", each.namespace)
     ]
+
+
+def _named_so(run: Run, target: Target) -> list[tuple[str, ExplainedPod]]:
+    """Return the only workload of a name, which needs no kind.
+
+    Raises:
+        UsageError: if there are several.
+    """
+    found = [
+        each
+        for each in run.plan.workloads
+        if each.kind != "Pod" and each.name == target.name and target.namespace in ("", each.namespace)
+    ]
+    if len(found) > 1:
+        raise UsageError(f"{target.name} is {' and '.join(map(_shown, found))}: say which")
+    return [(each.namespace, ExplainedPod(each)) for each in found]
 
 
 def _near(run: Run, target: Target) -> str:

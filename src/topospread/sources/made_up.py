@@ -248,7 +248,9 @@ def _read(text: str) -> _Wishes:
         elif key in _DEFAULTS or is_scalar_resource(key):
             wishes.resources[key] = _quantity(key, value)
         else:
-            raise _error(f"{key} is not a key{_meant(key, _KEYS)}; keys are {', '.join(_KEYS)} and extended resources")
+            near = get_close_matches(key, _KEYS, n=1)
+            hint = f"write {near[0]}={value}" if near else f"keys are {', '.join(_KEYS)} and extended resources"
+            raise _error(f"{key}={value}: {hint} (topospread explain clusters)")
     return wishes
 
 

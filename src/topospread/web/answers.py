@@ -9,7 +9,6 @@ from typing import Any
 from topospread.drills.pods import WorkloadKey
 from topospread.errors import UsageError
 from topospread.plugins.spread_arithmetic import ConstraintArithmetic, Domains
-from topospread.report.drill_json import drill_json
 
 from .editable import editable
 from .pages import Pages
@@ -104,7 +103,7 @@ class Answers:
             "steps": [_step(each, number, self._served) for number, each in enumerate(asked.steps)],
             "html": self._pages.page("steps.html", frame=found.frames[at], drill=found.drill),
             "command": as_command(found, self._served) if asked.steps else "",
-            "result": drill_json(found.drill),
+            "result": found.drill.to_dict(),
         }
 
     def workload(self, asked: PageQuestion) -> Json:

@@ -74,6 +74,11 @@ def the_workload(target: str, there: Collection[ObjectKey]) -> ObjectKey:
 
 def _target(target: str, controllers: Collection[ObjectKey]) -> ObjectKey:
     parts = target.split("/")
+    named = [key for key in controllers if key[2] == target and key[0] not in ("DaemonSet", "CronJob")]
+    if len(named) == 1:
+        return named[0]
+    if named:
+        raise UsageError(f"--scale {target}: {target} is {' and '.join(map(short_target, named))}: say which")
     kind = KIND_OF.get(parts[-2].partition(".")[0].lower()) if len(parts) in (2, 3) else None
     if kind is None or not parts[-1]:
         raise UsageError(f"--scale {target}: write [NAMESPACE/]KIND/NAME=N, where KIND is {_SCALABLE}")

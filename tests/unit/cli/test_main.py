@@ -96,7 +96,7 @@ def test_the_help_names_every_command_in_a_screen(
         (["simulate", "-o", "jsn"], "-o jsn: json?"),
         (["simulate", "--seed", "x"], "'x' is not a valid integer"),
         (["completion", "tcsh"], "'bash'"),
-        (["simulate"], "name files or folders to read"),
+        (["simulate"], "no cluster: add --on"),
         (["simulate", "-f", "a.yaml", "--scale", "web"], "[NAMESPACE/]KIND/NAME=REPLICAS"),
         (["explain", "minDomain"], 'did you mean "minDomains"?'),
     ],

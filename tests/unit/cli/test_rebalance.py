@@ -81,7 +81,7 @@ def test_what_is_left_makes_the_exit_code_1(tmp_path: Path) -> None:
         (("-f", SHOP, "--max-skew", "0"), "--max-skew"),
         (("-f", SHOP, "-n", "nowhere"), "no workload in the namespace"),
         (("-f", SHOP, "-l", "a in"), "-l"),
-        ((), "name files or folders to read"),
+        ((), "no cluster: add --on"),
     ],
 )
 def test_what_cannot_be_is_refused(words: tuple[str, ...], said: str) -> None:

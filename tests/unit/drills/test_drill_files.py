@@ -17,8 +17,8 @@ from topospread.drills.expectations import Expectations, shortfalls
 from topospread.drills.shards import Shard
 from topospread.drills.steps import AddNodes, Apply, Fail, Scale, Wait, read_rollout
 from topospread.errors import InputError, UsageError
-from topospread.report.drill_check import check_github, check_junit, check_text
-from topospread.report.layout import Layout
+from topospread.render.github import github
+from topospread.render.junit import junit
 
 from .builders import at, budget, nodes, spread, told, workload
 
@@ -151,9 +151,15 @@ def test_reports_name_what_falls_short_and_where(monkeypatch: pytest.MonkeyPatch
     monkeypatch.chdir(ROOT)
     checked = check_drills(find_drills(["docs/how-to/zone-loss"]))
     assert [len(each.shortfalls) for each in checked.drills] == [0, 1]
-    assert "zone-loss.yaml:30)" in check_text(checked, Layout(120))
-    assert check_github(checked).startswith("::error file=docs/how-to/zone-loss/drills/zone-loss.yaml,line=30,")
-    suites: Any = ElementTree.fromstring(check_junit(checked))
+    answer = checked.answer()
+    assert answer.text().startswith("no: 1 of 2 drills misses expectations\n")
+    assert "line 30 " in answer.text()
+    assert github(each for drill in answer.drills for each in answer.findings(drill)).startswith(
+        "::error file=docs/how-to/zone-loss/drills/zone-loss.yaml,line=30,"
+    )
+    suites: Any = ElementTree.fromstring(
+        junit("topospread drill", {"zone-loss": [(each.name, answer.findings(each)) for each in answer.drills]})
+    )
     assert (suites.get("tests"), suites.get("failures")) == ("2", "1")
     assert [len(case) for case in suites.iter("testcase")] == [0, 1]
     as_json = checked.to_dict()
@@ -259,8 +265,7 @@ def test_drills_come_to_the_same_however_they_are_shared_out(tmp_path: Path) -> 
             path.write_text(check_drills(drills, workers=2, shard=Shard(index, number)).to_json())
         parts = [(str(path), read_check(str(path))) for path in reversed(paths)]
         assert merged_checks(parts).to_json() == whole.to_json()
-        assert check_text(merged_checks(parts), Layout()) == check_text(whole, Layout())
-        assert check_github(merged_checks(parts)) == check_github(whole)
+        assert merged_checks(parts).answer().text() == whole.answer().text()
     with pytest.raises(UsageError, match="is no part of drills"):
         merged_checks([("whole", whole)])
 

@@ -12,8 +12,6 @@ from topospread.drills.each import EachDrill, EachKind, drill_each
 from topospread.drills.forked import answers
 from topospread.drills.steps import Fail
 from topospread.errors import UsageError
-from topospread.report.drill_each import each_text
-from topospread.report.layout import Layout
 from topospread.simulation.run import SimulationOptions
 
 from .builders import Json, at, budget, inventory, node, nodes, rolling, spread, told, workload
@@ -48,7 +46,7 @@ def test_rollouts_that_get_stuck_are_named() -> None:
     found = each("deploy", *full, workload("Deployment", replicas=3, strategy=rolling(1, 0)))
     assert [(outcome.target, outcome.stuck, outcome.pending) for outcome in found.outcomes] == [("shop/web", True, 1)]
     assert not found.holds
-    assert "its rollout gets stuck" in each_text(found, Layout(80))
+    assert "its rollout is stuck" in found.answer().text()
 
 
 def test_workloads_of_which_nothing_is_left_are_named() -> None:
@@ -87,6 +85,6 @@ def test_pods_of_stateful_sets_that_are_not_replaced_are_named() -> None:
     found = each("zone", node("a1", "a"), node("b1", "b"), node("b2", "b"), workload("StatefulSet", "db", 1))
     lost = {outcome.target: outcome.not_replaced for outcome in found.outcomes}
     assert lost in ({"a": ("shop/db-0",), "b": ()}, {"a": (), "b": ("shop/db-0",)})
-    said = " ".join(each_text(found, Layout(80)).split())
-    assert "none left of shop/db; not replaced: shop/db-0" in said
-    assert "note: a StatefulSet waits until its pod is gone for good, which takes its node's return" in said
+    said = " ".join(found.answer().text().split())
+    assert "no pod left of shop/db; not replaced: shop/db-0" in said
+    assert "not replaced: a StatefulSet waits until its pod is gone for good, which takes its node's return" in said

@@ -11,8 +11,6 @@ from topospread.drills import StepOutcome, WorkloadState
 from topospread.drills.play import Play
 from topospread.drills.steps import AddNodes, Cordon, Drain, Fail, NodeChoice, Recover, Rollout, Scale, Uncordon, Wait
 from topospread.errors import UsageError
-from topospread.report.drill import drill_text
-from topospread.report.layout import Layout
 from topospread.simulation.run import SimulationOptions
 
 from .builders import at, budget, happened, inventory, node, nodes, spread, told, workload
@@ -391,9 +389,7 @@ def test_one_pod_that_is_terminating_is_said_of_one() -> None:
 
 def test_a_rollout_that_is_left_to_people_does_not_count_to_nought() -> None:
     left = workload("StatefulSet", "db", 2, updateStrategy={"type": "OnDelete"})
-    assert "rollout of shop/db: no pod is replaced by it" in drill_text(
-        told([*nodes("a"), left], Rollout("sts/db")), Layout()
-    )
+    assert "rollout: shop/db: replaces no pod\n" in told([*nodes("a"), left], Rollout("sts/db")).answer().text()
 
 
 def test_a_pod_of_an_ordered_set_stays_when_the_one_before_it_waits() -> None:

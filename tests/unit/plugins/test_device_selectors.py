@@ -66,7 +66,7 @@ def test_an_expression_comes_to_what_it_does_in_kubernetes(expression: str, valu
 @pytest.mark.parametrize(
     ("expression", "words"),
     [
-        (f"{OWN}.none == 1", "no such key: none. consider using CEL optional chaining"),
+        (f"{OWN}.none == 1", "no such key: none"),
         ("device.attributes['nobody.example.com'].x == 1", "no such key: x"),
         (f"{OWN}.model < 1", "no such overload"),
         (f"{OWN}.index / 0 == 1", "division by zero"),

@@ -99,7 +99,7 @@ class TestMarks:
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        ("zonse=3", r"zonse is not a key \(is zones meant\?\)"),
+        ("zonse=3", r"zonse=3: write zones=3 \(topospread explain clusters\)"),
         ("zones=three", "zones=three: expected a whole number from 1 to 1000"),
         ("zones=0", "zones=0: expected"),
         ("nodes=999999999", "nodes=999999999: expected a whole number from 1 to 100000"),

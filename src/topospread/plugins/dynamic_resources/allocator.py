@@ -41,6 +41,10 @@ MOST_DEVICES: Final = 32
 NODE_OPERATIONS: Final = "DRAOptionalNodeOperations"
 SHARE: Final = "share"
 """In place of the id of a share, which Reserve gives."""
+_HINT: Final = (
+    ". consider using CEL optional chaining (.? followed by orValue()) or guarding the check with has() "
+    "for optional fields"
+)
 _MOST_STEPS: Final = 100_000
 
 Undo = Callable[[], None]
@@ -210,6 +214,8 @@ class _Search:
                 raise AllocationError(f"{where}, selector #{number}: {words}")
         if not self._rules.admin_access and request.admin_access is not None:
             raise AllocationError(f"{where}: admin access is requested, but the feature is disabled")
+        if not request.device_class_name:
+            raise AllocationError(f"{where}: missing device class name (unsupported request type?)")
         device_class = self._classes.get(request.device_class_name)
         if device_class is None:
             name = request.device_class_name
@@ -552,13 +558,10 @@ def _all_match(selectors: Sequence[DeviceSelector], device: PoolDevice, where: s
             return False
         if value is not True:
             name = "/".join(device.id)
-            if isinstance(value, SelectorError) and str(value).startswith("attribute "):
-                words = str(value)
-            elif isinstance(value, SelectorError):
-                words = f"CEL runtime error: {value}"
-            else:
-                words = f"CEL runtime error: CEL result of type {_type(value)} could not be converted to bool"
-            raise AllocationError(f"{where}: selector #{number} on device {name}: {words}")
+            words = f"CEL result of type {_type(value)} could not be converted to bool"
+            words = str(value) if isinstance(value, SelectorError) else words
+            words += _HINT if "no such key:" in words else ""
+            raise AllocationError(f"{where}: selector #{number} on device {name}: CEL runtime error: {words}")
     return True
 
 
@@ -593,4 +596,4 @@ def _pop(items: list[_Chosen]) -> None:
 
 
 def _key(claim: ResourceClaim) -> str:
-    return f"{claim.namespace}/{claim.name}"
+    return f"{claim.namespace}/{claim.name}" if claim.namespace else claim.name

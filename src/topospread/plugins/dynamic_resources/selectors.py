@@ -17,10 +17,6 @@ from topospread.api.quantity import Quantity, QuantityError, parse_quantity
 _QUANTITY: Final = "\x00quantity"
 _SEMVER: Final = "\x00semver"
 """Keys of the maps that stand for values of Kubernetes' own types: the library knows no other objects."""
-_HINT: Final = (
-    ". consider using CEL optional chaining (.? followed by orValue()) or guarding the check with has() "
-    "for optional fields"
-)
 _INDEXED: Final = re.compile(r"""\[\s*(?:'([^'\\]*)'|"([^"\\]*)")\s*\]""")
 _SEMANTIC_VERSION: Final = re.compile(
     r"(0|[1-9]\d*)\.(0|[1-9]\d*)\.(0|[1-9]\d*)(?:-([0-9A-Za-z.-]+))?(?:\+[0-9A-Za-z.-]+)?", re.ASCII
@@ -117,7 +113,7 @@ class _Expression:
         try:
             return self._program.execute(self._context)
         except KeyError as error:
-            raise SelectorError(f"no such key: {error.args[0]}{_HINT}") from None
+            raise SelectorError(f"no such key: {error.args[0]}") from None
         except TypeError:
             raise SelectorError("no such overload") from None
         except ZeroDivisionError:

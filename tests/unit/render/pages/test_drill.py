@@ -7,13 +7,10 @@ from tests.unit.drills.builders import Json, at, node, nodes, spread, told, work
 from topospread.api.pools import NodePool
 from topospread.drills import Drill
 from topospread.drills.each import drill_each
-from topospread.drills.steps import Autoscale, Fail, Scale
-from topospread.report.drill import drill_summary, drill_text
-from topospread.report.drill_each import each_text
-from topospread.report.layout import Layout
+from topospread.drills.steps import Autoscale, Cordon, Fail, Scale, Uncordon
+from topospread.render.svg import svg
 from topospread.simulation.run import SimulationOptions
 
-NARROW = Layout(80)
 LONG = "a-deployment-whose-name-is-as-long-as-those-of-charts-are"
 SCALER: Json = {
     "apiVersion": "autoscaling/v2",
@@ -28,27 +25,56 @@ SCALER: Json = {
 
 
 def lines(drill: Drill) -> list[str]:
-    return drill_text(drill, NARROW).splitlines()
+    return str(drill.answer().text()).splitlines()
 
 
 def test_steps_with_long_names_are_told_apart_in_the_table() -> None:
     steps = [Scale(f"shop/deploy/{LONG}", number) for number in (2, 6)]
-    table = drill_summary(told([*nodes("a", "b"), workload("Deployment", LONG)], *steps), NARROW).splitlines()
-    assert [line for line in table if LONG in line] == [
-        f"1  scale shop/deploy/{LONG}=2",
-        f"2  scale shop/deploy/{LONG}=6",
-    ]
-    assert table[0].split() == ["from", "settled", "ready", "at", "worst", "pending", "skew"]
-    assert table[3].split()[:3] == ["0:00", "0:00", "2"]
-    assert not [line for line in table if "…" in line or len(line) > 80]
+    shown = lines(told([*nodes("a", "b"), workload("Deployment", LONG)], *steps))
+    assert f"1 scale shop/deploy/{LONG}=2" in "\n".join(shown)
+    assert f"2 scale shop/deploy/{LONG}=6" in "\n".join(shown)
+    assert not [line for line in shown if "…" in line]
 
 
-def test_long_names_of_nodes_stand_whole_above_their_numbers() -> None:
+def test_long_names_of_nodes_are_whole() -> None:
     name = "ip-10-0-0-1.a-region-with-a-long-name.compute.internal.example"
     found = drill_each(inventory(node(name, "a"), *nodes("b"), workload("Deployment")), "node", SimulationOptions(), 1)
-    shown = each_text(found, NARROW).splitlines()
-    assert name in shown
-    assert shown[shown.index(name) + 1].split()[-1] == "5:50"
+    shown = found.answer().text().splitlines()
+    assert [line for line in shown if line.startswith(name)]
+
+
+def test_pods_that_were_pending_at_the_beginning_do_no_harm() -> None:
+    waits = workload("Deployment", "waits", replicas=1, spec={"nodeSelector": {"disk": "none"}})
+    found = told([*nodes("a", "b"), workload("Deployment"), waits], Cordon(at("zone=a")), Uncordon(at("zone=a")))
+    assert (found.verdict, found.holds) == ("yes", True)
+    text = found.answer().text()
+    assert text.startswith("yes: ")
+    assert "before: 1 pod pending at the beginning, which do not count\n" in text
+    lost = told(
+        [node("a1", "a", cpu="1"), node("b1", "b"), workload("Deployment", replicas=2), waits], Fail(at("node=a1"))
+    )
+    assert "shop/waits" not in str(lost.harm)
+
+
+def test_a_drill_of_pods_that_cannot_be_judged_is_unknown() -> None:
+    claims = {"resourceClaims": [{"name": "gpu", "resourceClaimTemplateName": "gpu"}]}
+    infer = workload("Deployment", "infer", replicas=1, spec=claims)
+    found = told([*nodes("a", "b"), infer], Fail(at("zone=a")))
+    assert found.verdict == "unknown"
+    answer = found.answer()
+    assert answer.text().startswith("unknown: 1 pod is not judged\n")
+    assert [each.what for each in answer.unjudged] == ["resourceClaims"]
+    each = drill_each(inventory(*nodes("a", "b"), infer), "zone", SimulationOptions(), 1)
+    assert [outcome.verdict for outcome in each.outcomes] == ["unknown", "unknown"]
+    assert each.answer().verdict == "unknown"
+
+
+def test_the_picture_has_bars_for_each_step() -> None:
+    web = workload("Deployment", replicas=2, spec={"topologySpreadConstraints": [spread()]})
+    drawn = svg(told([*nodes("a", "b"), web], Fail(at("zone=a"))).answer().page())
+    assert drawn.startswith("<svg ")
+    assert "pods by" not in drawn
+    assert ">begin<" in drawn
 
 
 def test_what_an_autoscaler_scales_is_one_line() -> None:
@@ -69,7 +95,7 @@ def test_pools_say_what_they_brought_and_what_is_only_on_paper() -> None:
     ]
     text = "\n".join(lines(found))
     assert "1 node added by the autoscaler: web-a-new-1" in text
-    assert "web-a  no node, 1 added, at most 1\n" in text
-    assert "only on paper, so that no constraint counts it:\n    topology.kubernetes.io/zone=c" in text
+    assert "web-a      0      1        1\n" in text
+    assert "no node has topology.kubernetes.io/zone=c, so no constraint" in " ".join(text.split())
     assert found.to_dict()["pools"][1]["onPaper"] == {"topology.kubernetes.io/zone": "c"}
     assert not told(objects, Fail(at("node=a1"))).pools

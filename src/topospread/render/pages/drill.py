@@ -1,0 +1,273 @@
+"""The page of ``topospread drill``: the harm, its cause, workloads before and after, and what happened when."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from topospread.answers.drill import DrilledWorkload, DrillEvent, DrillResult, DrillStep
+from topospread.answers.words import counted, in_order, listed, natural
+from topospread.render.blocks import Bar, Cell, Fact, Page, Part, Section, Span, Table, Verdict
+
+from .pending import fix_facts, pending_sections, unjudged_facts, why_facts
+from .pools import pool_table
+from .spread_table import Row, constraint_sections, matrix, matrix_key
+from .traffic import traffic_steps
+
+_NAMES = 3
+_EVENTS = 12
+"""Events of a step that are rows of their own; of more events, those of one kind are one row."""
+_DRAWN = 10
+"""Workloads with bars."""
+_DOMAINS = 20
+
+
+def page(answer: DrillResult) -> Page:
+    """Return the page of a drill."""
+    end = answer.steps[-1]
+    parts: list[Part] = [
+        Verdict(answer.verdict, answer.says),
+        *why_facts(end.pending),
+        *fix_facts(answer.remedies),
+        *unjudged_facts(answer.unjudged),
+        *_facts(answer),
+    ]
+    rows = list(_workloads(answer))
+    if rows:
+        key = matrix_key(spread for _, spread, *_ in rows)
+        parts.append(Section("", (matrix(rows, ("BEFORE", "WORST", "AT THE END"), key),)))
+    if len(answer.steps) > 2 or answer.ranges:
+        parts.append(Section("", (_steps(answer),)))
+    for number, step in enumerate(answer.steps):
+        if step.events:
+            parts.append(Section("", (_events(number, step),), wide=not number))
+    if answer.pools:
+        parts.append(Section("", (pool_table(answer.pools),)))
+    moved = [
+        (f"after {number}" if number else "beginning", step.traffic)
+        for number, step in enumerate(answer.steps)
+        if step.traffic is not None
+    ]
+    if moved:
+        parts.append(traffic_steps([(name, traffic) for name, traffic in moved if traffic is not None]))
+    remarks = dict.fromkeys(remark for step in answer.steps for remark in step.remarks)
+    if remarks:
+        parts.append(Section("", tuple(Fact("note", each) for each in remarks)))
+    parts += _mending(answer)
+    parts += pending_sections(end.pending)
+    parts += _drawn(answer)
+    for each in _last(answer):
+        parts += constraint_sections(each.spread, f"{each.namespace}/{each.name}")
+    if answer.notes:
+        parts.append(Section("", tuple(Fact("note", each) for each in answer.notes), wide=True))
+    return Page("Drill", tuple(parts))
+
+
+def clock(seconds: float) -> str:
+    """Return a time since the beginning: ``5:50``, ``1:05:00``."""
+    minutes, second = divmod(round(seconds), 60)
+    hours, minute = divmod(minutes, 60)
+    return f"{hours}:{minute:02}:{second:02}" if hours else f"{minute}:{second:02}"
+
+
+def _name(number: int, step: DrillStep) -> str:
+    return f"{number} {step.step}" if number else "beginning"
+
+
+def _last(answer: DrillResult) -> list[DrilledWorkload]:
+    """Return the last state of each workload that a step changed, the worst first."""
+    states = {(each.kind, each.namespace, each.name): each for step in answer.steps for each in step.workloads}
+    return sorted(
+        states.values(), key=lambda each: (-each.pending, each.ready - each.replicas, each.namespace, each.name)
+    )
+
+
+def _workloads(answer: DrillResult) -> Iterator[Row]:
+    for last in _last(answer):
+        states = [
+            each
+            for step in answer.steps[1:]
+            for each in step.workloads
+            if (each.kind, each.namespace, each.name) == (last.kind, last.namespace, last.name)
+        ]
+        if not states:
+            continue
+        end = f"{last.ready}/{last.replicas}"
+        end += f", {last.pending} pending" if last.pending else ""
+        counts: tuple[Cell, ...] = (
+            f"{states[0].ready_before}/{states[0].replicas}",
+            f"{min(each.fewest for each in states)}/{last.replicas}",
+            Span(end, "bad" if last.pending else ""),
+        )
+        held = next((each.only_domain for each in last.spread if each.only_domain), "")
+        yield f"{last.namespace}/{last.name}", last.spread, counts, f"all in {held}" if held else ""
+
+
+def _facts(answer: DrillResult) -> Iterator[Fact]:
+    if answer.pending_before:
+        yield Fact("before", f"{counted(answer.pending_before, 'pod')} pending at the beginning, which do not count")
+    for each in answer.breaches:
+        yield Fact("budget", f"{each.budget} had {each.healthy} healthy of {each.needed} at {clock(each.at)}")
+    left: dict[str, list[str]] = {}
+    for step in answer.steps:
+        for pod in step.not_evicted:
+            left.setdefault(pod.why, []).append(f"{pod.namespace}/{pod.name} on {pod.node}")
+    for why, pods in left.items():
+        yield Fact("not evicted", f"{listed(pods, _NAMES)}: {why}")
+    yield from _rollouts(answer)
+    yield from _ranges(answer)
+    for each_warning in answer.warnings:
+        yield Fact("warning", each_warning)
+
+
+def _rollouts(answer: DrillResult) -> Iterator[Fact]:
+    """Yield how far rollouts and autoscalers came."""
+    for rollout in answer.steps[-1].rollouts:
+        name = f"{rollout.namespace}/{rollout.name}"
+        if rollout.over:
+            done = f"complete, {rollout.replicas} of {rollout.replicas} pods" if rollout.replicas else "replaces no pod"
+            yield Fact("rollout", f"{name}: {done}")
+        else:
+            old = f", {counted(rollout.old, 'old pod')} left" if rollout.old else ""
+            yield Fact("rollout", f"{name}: stuck at {rollout.updated} of {rollout.replicas} pods{old}")
+    for step in answer.steps:
+        scaled = step.autoscaled
+        if scaled is not None:
+            name = f"{scaled.namespace}/{scaled.name}"
+            if scaled.fits >= scaled.most:
+                yield Fact(
+                    "autoscaler", f"{name}: {scaled.least} to {scaled.most} replicas of {scaled.target} all find nodes"
+                )
+            else:
+                breaks = f"pods of {scaled.target} are pending from {scaled.fits + 1} of {scaled.most} replicas"
+                yield Fact("autoscaler", f"{name}: {breaks}" + (f": {scaled.why}" if scaled.why else ""))
+
+
+def _ranges(answer: DrillResult) -> Iterator[Fact]:
+    """Yield what differs between runs."""
+    for number, each_range in enumerate(answer.ranges):
+        if each_range.stuck:
+            yield Fact("runs", f"a rollout is stuck in {each_range.stuck} of {answer.runs} runs (step {number})")
+        for skew in each_range.skews:
+            if skew.least != skew.most:
+                name = skew.workload.partition(" ")[2]
+                yield Fact(
+                    "runs", f"{name}: skew {skew.least}–{skew.most} on {skew.topology_key} in {answer.runs} runs"
+                )
+
+
+def _steps(answer: DrillResult) -> Table:
+    """Return a row for each step: when it was over, and its ready and pending pods."""
+    rows: list[tuple[Cell, ...]] = []
+    for number, step in enumerate(answer.steps):
+        worst = min((each.ready for each in step.events), default=step.ready)
+        pending = str(sum(len(group.pods) for group in step.pending))
+        skews = [each.skew for one in step.workloads for each in one.spread if each.hard]
+        skew = str(max(skews)) if skews else ""
+        if answer.ranges and answer.ranges[number].skews:
+            of_all = answer.ranges[number]
+            pending = _span(*of_all.pending)
+            skew = _span(max(each.least for each in of_all.skews), max(each.most for each in of_all.skews))
+        rows.append((_name(number, step), clock(step.begins), clock(step.ends), step.ready, worst, pending, skew))
+    return Table(("STEP", "FROM", "SETTLED", "READY", "AT WORST", "PENDING", "SKEW"), tuple(rows), most=50)
+
+
+def _span(least: int, most: int) -> str:
+    return str(least) if least == most else f"{least}–{most}"
+
+
+def _events(number: int, step: DrillStep) -> Table:
+    groups = [[each] for each in step.events]
+    if len(groups) > _EVENTS:
+        alike: dict[tuple[str, str], list[DrillEvent]] = {}
+        for each in step.events:
+            target = each.detail.partition("=")[0] if each.kind == "scaled" else each.detail
+            alike.setdefault((each.kind, target), []).append(each)
+        groups = list(alike.values())
+    rows = tuple((_time(each), _said(each)) for each in groups)
+    return Table(("TIME", _name(number, step)), rows, most=_EVENTS)
+
+
+def _time(events: Sequence[DrillEvent]) -> str:
+    first, last = clock(events[0].at), clock(events[-1].at)
+    return first if first == last else f"{first}–{last}"
+
+
+_OF_NODES = {
+    "down": "NotReady",
+    "up": "ready again",
+    "cordoned": "cordoned",
+    "uncordoned": "uncordoned",
+}
+
+
+def _said(events: Sequence[DrillEvent]) -> str:
+    """Return events of one kind in words."""
+    event, last = events[0], events[-1]
+    nodes = [name for each in events for name in each.nodes]
+    pods = [pod for each in events for pod in each.pods]
+    count = counted(len(pods), "pod")
+    match event.kind:
+        case "scaled" if len(events) > 1:
+            target, _, least = event.detail.partition("=")
+            words = f"{target} scaled {len(events)} times, from {least} to {last.detail.rpartition('=')[2]}"
+        case "scaled" | "applied":
+            words = f"{event.detail} {event.kind}"
+        case "rollout":
+            words = f"{event.detail}: rollout begins"
+        case "placed":
+            words = f"{count} placed: {listed([f'{each.name} → {each.node}' for each in pods], _NAMES)}"
+        case "lost":
+            words = f"{count}, terminating until now, gone: {listed([each.name for each in pods], _NAMES)}"
+        case "evicted":
+            why = event.detail
+            done = why if why.startswith(("deleted", "preempted", "replaced")) else f"evicted ({why})"
+            names = [f"{each.name} on {each.node}" if each.node else each.name for each in pods]
+            words = f"{count} {done}: {listed(names, _NAMES)}"
+        case _:
+            done = _OF_NODES.get(
+                event.kind, f"{event.kind} {event.detail.removeprefix('node.kubernetes.io/')}".rstrip()
+            )
+            words = f"{counted(len(nodes), 'node')} {done}: {listed(in_order(nodes), _NAMES)}"
+    return words
+
+
+def _mending(answer: DrillResult) -> Iterator[Section]:
+    if answer.mending:
+        rows = tuple((each.pod, each.node, each.to) for each in answer.mending)
+        number = counted(len(rows), "eviction")
+        yield Section(
+            f"The skew that stays is removed by {number}, in this order:",
+            (Table(("EVICT", "FROM", "NEW POD ON"), rows),),
+        )
+
+
+def _drawn(answer: DrillResult) -> Iterator[Section]:
+    """Yield the pods of each domain after each step, with bars: the picture of the drill."""
+    for last in _last(answer)[:_DRAWN]:
+        key = matrix_key([last.spread])
+        columns: list[dict[str, int]] = []
+        for step in answer.steps:
+            state = next(
+                (
+                    one
+                    for one in step.workloads
+                    if (one.kind, one.namespace, one.name) == (last.kind, last.namespace, last.name)
+                ),
+                None,
+            )
+            found = (
+                next((each for each in state.spread if each.topology_key == key), None) if state is not None else None
+            )
+            if found is not None and not columns and step.step:
+                columns.append(found.before)
+            columns.append(found.domains if found is not None else columns[-1] if columns else {})
+        columns = columns[-len(answer.steps) :]
+        names = sorted({name for each in columns for name in each}, key=natural)
+        if names and len(names) <= _DOMAINS:
+            heads = [head for number in range(len(answer.steps)) for head in (str(number) if number else "begin", "")]
+            rows = tuple(
+                (name, *(cell for each in columns for cell in (each.get(name, 0), Bar(each.get(name, 0)))))
+                for name in names
+            )
+            title = f"{last.namespace}/{last.name}: pods by {key} after each step"
+            yield Section(title, (Table(("", *heads), rows, most=_DOMAINS),), wide=True)

@@ -1,0 +1,51 @@
+"""The pages of ``topospread drill --each`` and ``--check``."""
+
+from __future__ import annotations
+
+from topospread.answers.drill_many import DrillCheck, DrillEach, DrillOutcome
+from topospread.answers.words import listed
+from topospread.drills.remarks import STATEFUL_SETS_WAIT
+from topospread.render.blocks import Fact, Page, Part, Role, Section, Span, Table, Verdict
+
+from .drill import clock
+
+_HEADS = {"zone": "ZONE LOST", "node": "NODE LOST", "deploy": "ROLLOUT OF"}
+_ROLES: dict[str, Role] = {"yes": "good", "no": "bad", "unknown": "unsure"}
+_SHOWN = 20
+
+
+def page_of_each(answer: DrillEach) -> Page:
+    """Return the page of the drills of every zone, node or Deployment."""
+    rows = tuple((each.target, each.lost, each.pending, clock(each.settled), _words(each)) for each in answer.outcomes)
+    parts: list[Part] = [Verdict(answer.verdict, answer.says)]
+    parts += [Fact("warning", each) for each in answer.warnings]
+    if any(each.not_replaced for each in answer.outcomes):
+        parts.append(Fact("not replaced", STATEFUL_SETS_WAIT))
+    table = Table((_HEADS[answer.each], "LOST", "PENDING", "SETTLED", ""), rows, most=_SHOWN)
+    parts.append(Section("", (table,)))
+    return Page("Drills", tuple(parts))
+
+
+def _words(each: DrillOutcome) -> str:
+    parts = []
+    if each.gone:
+        parts.append(f"no pod left of {listed(each.gone, 3)}")
+    if each.broken:
+        parts.append(f"budgets broken: {listed(each.broken, 3)}")
+    if each.stuck:
+        parts.append("its rollout is stuck")
+    if each.not_replaced:
+        parts.append(f"not replaced: {listed(each.not_replaced, 3)}")
+    if each.unjudged:
+        parts.append(f"{each.unjudged} not judged")
+    return "; ".join(parts)
+
+
+def page_of_check(answer: DrillCheck) -> Page:
+    """Return the page of the drills of files, those that miss expectations first."""
+    rows = []
+    for each in sorted(answer.drills, key=lambda each: ("no", "unknown", "yes").index(each.verdict)):
+        rows.append((Span(each.verdict, _ROLES[each.verdict]), each.name, each.file))
+        rows += [(Span(""), f"line {one.line or 1}", f"{one.message} ({one.path})") for one in each.shortfalls]
+    table = Table(("MET", "DRILL", ""), tuple(rows), most=50)
+    return Page("Drills of files", (Verdict(answer.verdict, answer.says), Section("", (table,))))
