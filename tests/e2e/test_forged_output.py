@@ -64,7 +64,7 @@ COMMANDS = [
     *(["status", "-f", "h.json", "-o", form] for form in ("text", "wide", "json", "yaml", "md")),
     *(["why", "shop/{pod}", "-f", "h.json", "-o", form] for form in ("text", "wide", "json", "yaml", "md", "svg")),
     *(["lint", "h.json", "-o", form] for form in ("text", "line", "json", "sarif", "junit", "github")),
-    *(["drill", "-f", "h.json", "--each", "node", "-o", form] for form in ("table", "json", "yaml")),
+    *(["drill", "-f", "h.json", "--each", "node", "-o", form] for form in ("text", "json", "yaml")),
     *(["plan", "h.json", "h.json", "-o", form] for form in ("text", "wide", "json", "yaml", "md")),
     ["rebalance", "-f", "h.json", "-o", "commands"],
     ["promise", "check", "-f", "h.json", "--want", "never-waits", "--states", "20"],
