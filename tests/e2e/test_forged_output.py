@@ -60,7 +60,7 @@ def write(name: str, *objects: dict) -> None:
 
 
 COMMANDS = [
-    *(["simulate", "-f", "h.json", "-o", form] for form in ("table", "wide", "summary", "json", "yaml", "name")),
+    *(["simulate", "-f", "h.json", "-o", form] for form in ("text", "wide", "json", "yaml", "md", "name")),
     *(["status", "-f", "h.json", "-o", form] for form in ("text", "wide", "json", "yaml", "md")),
     *(["why", "shop/{pod}", "-f", "h.json", "-o", form] for form in ("text", "wide", "json", "yaml", "md", "svg")),
     *(["lint", "h.json", "-o", form] for form in ("text", "line", "json", "sarif", "junit", "github")),
