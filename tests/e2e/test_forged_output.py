@@ -60,12 +60,12 @@ def write(name: str, *objects: dict) -> None:
 
 
 COMMANDS = [
-    *(["simulate", "-f", "h.json", "-o", form] for form in ("table", "wide", "summary", "json", "yaml", "name")),
+    *(["simulate", "-f", "h.json", "-o", form] for form in ("text", "wide", "json", "yaml", "md", "name")),
     *(["status", "-f", "h.json", "-o", form] for form in ("text", "wide", "json", "yaml", "md")),
     *(["why", "shop/{pod}", "-f", "h.json", "-o", form] for form in ("text", "wide", "json", "yaml", "md", "svg")),
     *(["lint", "h.json", "-o", form] for form in ("text", "line", "json", "sarif", "junit", "github")),
-    *(["drill", "-f", "h.json", "--each", "node", "-o", form] for form in ("table", "json", "yaml")),
-    *(["plan", "h.json", "h.json", "-o", form] for form in ("table", "json", "yaml", "markdown")),
+    *(["drill", "-f", "h.json", "--each", "node", "-o", form] for form in ("text", "json", "yaml")),
+    *(["plan", "h.json", "h.json", "-o", form] for form in ("text", "wide", "json", "yaml", "md")),
     ["rebalance", "-f", "h.json", "-o", "commands"],
     ["promise", "check", "-f", "h.json", "--want", "never-waits", "--states", "20"],
 ]
@@ -142,10 +142,11 @@ def test_markdown_shows_text_of_manifests_as_code_alone(run):
     evil = "@everyone ![x](https://example.com/x.png) <img src=x> | `#1"
     write("old.json", node("a", "z"))
     write("new.json", node("a", "z"), pod(f"p {evil}"))
-    code, out, err = run("plan", "old.json", "new.json", "-o", "markdown")
+    code, out, err = run("plan", "old.json", "new.json", "-o", "md")
     assert code == 1, err
     assert "everyone" in out
     for line in out.splitlines():
+        line = line.replace("\\`", "")  # noqa: PLW2901 - an escaped backtick begins no code
         outside = "".join(line.split("`")[::2])
         assert not any(each in outside for each in ("everyone", "![", "<img", "example.com", "#1")), line
         assert line.count("`") % 2 == 0
@@ -161,7 +162,7 @@ def test_findings_of_one_rule_in_one_object_are_limited_and_counted(run):
     found = json.loads(out)["findings"]
     assert code == 1
     assert len(found) == MOST_ALIKE
-    assert found[-1]["message"].endswith("(and 30 more findings of this rule in the object)")
+    assert found[-1]["says"].endswith("(and 30 more findings of this rule in the object)")
 
 
 def test_an_output_that_cannot_be_written_is_told_from_other_failures(run, monkeypatch):
@@ -184,4 +185,5 @@ def test_the_name_of_a_profile_begins_no_line(run):
     Path("config.json").write_text(json.dumps(config | {"profiles": [profile]}))
     code, out, _ = run("config", "show", "config.json")
     assert code == 0
-    assert "profile a\\nFORGED\\u001b\n" in out
+    assert "\nprofile a FORGED\\u001b: preEnqueue\n" in out
+    assert not any(line.startswith("FORGED") for line in out.splitlines())

@@ -12,6 +12,8 @@ Json = dict[str, Any]
 ZONES = ["--on", "zones=3,nodes=6,cpu=4"]
 OPEN, REFUSED, LONG = "claim open", "claim refused by cpu anyway", "budget exhausted"
 TABLE: dict[str, tuple[list[str], dict[str, int]]] = {
+    "status": ([], {OPEN: 4, REFUSED: 1}),
+    "why": (["shop/deploy/infer"], {OPEN: 4, REFUSED: 1}),
     "capacity": (["shop/deploy/infer"], {OPEN: 4, REFUSED: 1}),
     "rebalance": ([], {OPEN: 0, REFUSED: 0}),
     "plan": (["--to-kube-version", "1.36"], {OPEN: 0, REFUSED: 0}),

@@ -502,7 +502,7 @@ _COMMANDS: dict[str, tuple[Callable[[random.Random], list[str]], tuple[Option, .
             lambda draw: [draw.choice(("deploy/web", _word(draw)))],
             lambda draw: ["--save-drill", "written.yaml"],
         ),
-        _output("text", "wide", "json", "yaml", "md", "html", "svg"),
+        _output("text", "wide", "json", "yaml", "md", "html", "svg", "junit", "github"),
     ),
     "promise show": (
         lambda draw: [

@@ -21,6 +21,8 @@ from topospread.answers.promise_check import promise_check
 from topospread.answers.promise_design import promise_design
 from topospread.answers.promise_show import promise_show
 from topospread.answers.rebalance import rebalance
+from topospread.answers.status import status
+from topospread.answers.why import why
 from topospread.guarantees.orders import SearchBudget
 from topospread.promises.compared import promise_changes
 from topospread.review.review import Review
@@ -66,6 +68,10 @@ def designed(objects: list[Json]) -> str:
     return promise_design(inventory(*objects), ["deploy/web"], want="zone-loss>=1", states=200, tries=12).verdict
 
 
+def explained(objects: list[Json]) -> str:
+    return why(inventory(*objects), "deploy/web", suggest=False).verdict
+
+
 def room(objects: list[Json]) -> str:
     return capacity(inventory(*objects), "deploy/web", more=3, limit=5, workers=1).verdict
 
@@ -92,7 +98,13 @@ def planned(objects: list[Json]) -> str:
     return plan_answer(Review(compare(simulate(sides[0]), simulate(sides[1]), ("old", "new"))), losses).verdict
 
 
+def has_nodes(objects: list[Json]) -> str:
+    return status(inventory(*objects), selector="app=web").verdict
+
+
 QUESTIONS: dict[str, Question] = {
+    "status": has_nodes,
+    "why": explained,
     "capacity": room,
     "rebalance": mended,
     "plan": planned,

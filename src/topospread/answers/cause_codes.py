@@ -71,6 +71,23 @@ CODES: dict[str, str] = {
     "lower-score": "The pod is on a node that another feasible node exceeds in score now.",
     "node-rejects": "The pod's own node rejects it now. Pods that run stay where they are.",
     "node-changed": "A change of a node began it: without the change the pod had found a node.",
+    "promise-broken": (
+        "A state or an order of pods is known in which a promise of a workload fails. topospread promise check -o wide "
+        "shows the order; topospread promise design searches for constraints that keep the promise."
+    ),
+    "not-kept-apart": (
+        "Filters allow so many pods of a workload in one zone or on one node that its loss takes all of them, or the "
+        "quorum. Scores may spread the pods, but they force nothing. Add a DoNotSchedule constraint: topospread "
+        "promise design."
+    ),
+    "pods-together": (
+        "So many pods of a workload are in one zone or on one node now that its loss takes all of them, or the quorum. "
+        "Nothing moves pods afterwards: restart the workload, or evict pods with topospread rebalance."
+    ),
+    "no-design": (
+        "No design that was tried keeps what is wanted of a workload. Often there are too few zones, or too little "
+        "room for pods to be created elsewhere."
+    ),
 }
 """Code → what it means and what helps, in a paragraph."""
 

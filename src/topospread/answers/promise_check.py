@@ -9,14 +9,14 @@ from typing import Annotated, ClassVar
 
 from msgspec import Meta
 
-from topospread.answer import Answer, Asked, Cause, Remedy, Tried, Unjudged
+from topospread.answer import Answer, Cause, Remedy, Tried, Unjudged
 from topospread.api.inventory import Inventory, ObjectKey
 from topospread.base import Base, Word, worst
 from topospread.config.gates import Gates
 from topospread.config.profile import Configuration
 from topospread.drills.interruption import Interrupted
 from topospread.drills.steps import TurnKind
-from topospread.errors import UsageError
+from topospread.errors import Place, UsageError
 from topospread.guarantees.orders import SearchBudget
 from topospread.linting.settings import DeclaredPromise
 from topospread.promises.fresh import LISTS, REVISION, workload_of
@@ -27,6 +27,8 @@ from topospread.sources.inputs import Input, inventory_of
 from topospread.workloads.planned import Workload
 from topospread.workloads.scale import the_workload
 
+from .asked import asked_of
+from .finding import Finding
 from .words import counted
 
 _OF_ANY_KIND = ("never-waits", "skew")
@@ -51,6 +53,8 @@ class CheckedPromise(Base, frozen=True, kw_only=True):
     workload: Annotated[str, Meta(description="NAMESPACE/KIND/NAME.")]
     want: Annotated[str, Meta(description="The promise as it is declared, for example `zone-loss>=4`.")]
     declared: Annotated[str, Meta(description="Where it is declared; empty if nothing is.")] = ""
+    file: Annotated[str, Meta(description="File of the workload; empty if it is not known.")] = ""
+    line: Annotated[int | None, Meta(description="Line of the workload in the file; null if it is not known.")] = None
     verdict: Annotated[Word, Meta(description="Whether the promise is kept.")]
     ground: Annotated[
         Ground,
@@ -224,7 +228,8 @@ class _Checking:
         judge = WorkloadPromises(self.inventory, self.options, key, self.budget, self.sources)
         wants, where = self.declared.get(key, (self.wants, ""))
         found = list(judge.kept(wants or default_wants(workload.kind, workload.replicas)))
-        self.promises += (_checked(f"{key[1]}/{key[0]}/{key[2]}", each, where) for each in found)
+        place = self.inventory.places.get(key, Place())
+        self.promises += (_checked(f"{key[1]}/{key[0]}/{key[2]}", each, where, place) for each in found)
         self.unjudged += judge.unjudged
         broken = [each.want for each in found if each.verdict == "no" and each.part.when == "after a rollout"]
         if broken and (other := judge.by_revision()) is not None:
@@ -275,7 +280,7 @@ class _Checking:
             assumed=("pods that are not judged are on any node that other filters allow, or on none",)
             if self.unjudged
             else (),
-            on=Asked(kube_version=self.options.kube_version, nodes=len(inventory.nodes), pods=len(inventory.pods)),
+            on=asked_of(inventory, self.options.kube_version),
             promises=tuple(promises),
             partial=partial,
             warnings=tuple(inventory.warnings),
@@ -297,13 +302,15 @@ def _further(why: str) -> str:
     return next((word for word in why.split("; ") if word.startswith("--")), "").removesuffix(" goes further")
 
 
-def _checked(workload: str, kept: Kept, where: str) -> CheckedPromise:
+def _checked(workload: str, kept: Kept, where: str, place: Place) -> CheckedPromise:
     part, found = kept.part, kept.part.answer
     order = () if found is None or kept.verdict != "no" else found.order
     return CheckedPromise(
         workload=workload,
         want=str(kept.want),
         declared=where,
+        file=place.source,
+        line=place.line or None,
         verdict=kept.verdict,
         ground=part.ground,
         when=part.when,
@@ -324,3 +331,29 @@ def _checked(workload: str, kept: Kept, where: str) -> CheckedPromise:
         ),
         drill=found.drill if found and kept.verdict == "no" else "",
     )
+
+
+def finding_of(each: CheckedPromise) -> Finding | None:
+    """Return a broken promise as an error at its workload's place, and one that is not decided as a warning."""
+    if each.verdict == "yes":
+        return None
+    namespace, kind, name = each.workload.split("/")
+    word = "kept" if each.verdict == "no" else "decided"
+    return Finding(
+        level="error" if each.verdict == "no" else "warning",
+        rule=each.want,
+        says=f"{namespace}/{name}: promise {each.want} is not {word}: {each.says}",
+        file=each.file or "-",
+        line=each.line,
+        object=f"{kind} {namespace}/{name}",
+    )
+
+
+def cases(answer: PromiseCheck) -> dict[str, list[tuple[str, list[Finding]]]]:
+    """Return file → its promises with their findings, as JUnit counts them."""
+    found: dict[str, list[tuple[str, list[Finding]]]] = {}
+    for each in answer.promises:
+        finding = finding_of(each)
+        label = f"{each.workload} {each.want}"
+        found.setdefault(each.file or "-", []).append((label, [finding] if finding else []))
+    return found

@@ -9,7 +9,7 @@ from typing import Annotated, ClassVar
 
 from msgspec import Meta
 
-from topospread.answer import Answer, Asked, Cause, Unjudged
+from topospread.answer import Answer, Cause, Unjudged
 from topospread.api.inventory import Inventory, ObjectKey
 from topospread.api.pools import NodePool
 from topospread.base import Base, Word, worst
@@ -25,6 +25,7 @@ from topospread.simulation.run import SimulationOptions, prepare
 from topospread.sources.inputs import Input, inventory_of
 from topospread.workloads.scale import short_target, the_workload
 
+from .asked import asked_of
 from .words import counted
 
 Progress = Callable[[int, int | None], None]
@@ -149,7 +150,7 @@ def promise_design(  # noqa: PLR0913 - keyword arguments of the public API
         causes=tuple(_causes(found)),
         unjudged=tuple(parts.values()),
         assumed=tuple(f"{each.what} let every node pass" for each in parts.values() if each.pods),
-        on=Asked(kube_version=options.kube_version, nodes=len(inventory.nodes), pods=len(inventory.pods)),
+        on=asked_of(inventory, options.kube_version),
         workloads=tuple(sorted(found, key=lambda each: {"no": 0, "unknown": 1, "yes": 2}[each.verdict])),
         warnings=tuple(inventory.warnings),
         notes=tuple(inventory.notes),

@@ -9,7 +9,7 @@ from typing import Annotated, ClassVar
 
 from msgspec import Meta
 
-from topospread.answer import Answer, Asked, Cause, Unjudged
+from topospread.answer import Answer, Cause, Unjudged
 from topospread.base import Base, Bounds, Word, worst
 from topospread.config.gates import Gates
 from topospread.config.profile import Configuration
@@ -18,6 +18,7 @@ from topospread.promises.shown import Basis, Shown, ShownEvent, When, shown
 from topospread.simulation.run import SimulationOptions, prepare
 from topospread.sources.inputs import Input, inventory_of
 
+from .asked import asked_of
 from .promise_check import chosen_workloads
 from .words import counted
 
@@ -145,7 +146,7 @@ def promise_show(  # noqa: PLR0913 - keyword arguments of the public API
         causes=tuple(_cause(each) for each in broken[:3]),
         unjudged=tuple(parts.values()),
         assumed=assumed,
-        on=Asked(kube_version=options.kube_version, nodes=len(inventory.nodes), pods=len(inventory.pods)),
+        on=asked_of(inventory, options.kube_version),
         workloads=tuple(map(_workload, found)),
         warnings=tuple(inventory.warnings),
         notes=tuple(inventory.notes),

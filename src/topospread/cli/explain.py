@@ -1,4 +1,4 @@
-"""``topospread explain``: fields of spread constraints, rules of the linter, and made-up clusters."""
+"""``topospread explain``: fields of spread constraints, rules of the linter, causes, and made-up clusters."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from .terminal import layout, show, width, written
 from .usage import EXITS_WORKED, Explained, option_rows, shared_options
 
 HELP = """\
-Explain a field of topologySpreadConstraints or a rule of lint, without a cluster. Of a pod `topospread why` says why it
-waits.
+Explain a field of topologySpreadConstraints, a rule of lint or the code of a cause, without a cluster. Of a pod
+`topospread why` says why it waits.
 
-NAME is a field, a rule, or one of fields, rules, options and clusters.
+NAME is a field, a rule, a code, or one of fields, rules, causes, options and clusters.
 
 \b
 Examples:
@@ -23,6 +23,7 @@ Examples:
   topospread explain topologySpreadConstraints.minDomains
   topospread explain rules
   topospread explain selector-not-own
+  topospread explain spread-domain-full
   topospread explain options
   topospread explain clusters
 """
@@ -30,10 +31,11 @@ Examples:
 
 def _names_from(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[CompletionItem]:
     """Return what a shell may complete a name to."""
+    from topospread.answers.cause_codes import CODES
     from topospread.api.fields import paths
     from topospread.linting.rules import BY_ID
 
-    names = ("fields", "rules", "options", "clusters", *paths(), *BY_ID)
+    names = ("fields", "rules", "causes", "options", "clusters", *paths(), *BY_ID, *CODES)
     return [CompletionItem(each) for each in names if each.startswith(incomplete)]
 
 
@@ -63,11 +65,23 @@ def explain(name: str, output: str, color: str) -> int:
         click.echo(GRAMMAR, nl=False)
     elif "/" in name:
         raise UsageError(f"explain is for fields and rules; for a pod: topospread why {name}")
-    elif not _is_rule(name, color):
+    elif not (_is_cause(name) or _is_rule(name, color)):
         from topospread.api.fields import explain as documentation
 
         click.echo(documentation("" if name == "fields" else name, width=width()), nl=False)
     return 0
+
+
+def _is_cause(name: str) -> bool:
+    """Print the paragraph of a cause's code, or all for ``causes``; return whether the name is one of them."""
+    from topospread.answers.cause_codes import CODES
+    from topospread.render.blocks import Fact, Page
+    from topospread.render.text import text
+
+    codes = CODES if name == "causes" else {name: CODES[name]} if name in CODES else {}
+    if codes:
+        show(text(Page("", tuple(Fact(code, says) for code, says in codes.items())), width=width()))
+    return bool(codes)
 
 
 def _is_rule(name: str, color: str) -> bool:

@@ -55,7 +55,7 @@ Examples:
               help="Time to search for each promise.")  # fmt: skip
 @click.option("--save-drill", "drill", metavar="FILE", type=PATH, help="Write the first counterexample as a drill.")
 @click.option("-n", "--namespace", metavar="NAMESPACE", help="Namespace of targets and objects that name none.")
-@output_options()
+@output_options("junit", "github")
 def check(**given: Any) -> int:
     """Write the answer; return the verdict's exit code."""
     check_outputs(given)
@@ -85,10 +85,24 @@ def check(**given: Any) -> int:
     try:
         found = asked()
     except Interrupted as interrupted:
-        write_answer(interrupted.finished, given)
+        _written(interrupted.finished, given)
         return INTERRUPTED
     _write_drill(found, given["drill"])
-    return write_answer(found, given)
+    return _written(found, given)
+
+
+def _written(found: PromiseCheck, given: dict[str, Any]) -> int:
+    """Write the answer in every format that is asked for; return its exit code."""
+    from topospread.answers.promise_check import cases, finding_of
+    from topospread.render.github import github
+    from topospread.render.junit import junit
+
+    findings = [finding for each in found.promises if (finding := finding_of(each)) is not None]
+    return write_answer(
+        found,
+        given,
+        {"junit": lambda: junit("topospread promise check", cases(found)), "github": lambda: github(findings)},
+    )
 
 
 def _sources(given: dict[str, Any]) -> dict[str, object]:

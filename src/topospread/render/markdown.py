@@ -11,7 +11,7 @@ from .blocks import Bar, Cell, Code, Fact, Page, Part, Section, Span, Table, Ver
 _SIGNS = {"yes": "✅", "no": "❌", "unknown": "❔"}
 _SPECIAL = re.compile(r"([\\`*_{}\[\]<>#|~!&])")
 _WORD = re.compile(r"([\s`|])")
-_LINKED = re.compile(r"@|://|www\.", re.IGNORECASE)
+_LINKED = re.compile(r"@|://|www\.|#\d", re.IGNORECASE)
 """The part of a word by which GitHub makes a mention or a link of it, even if the characters are escaped."""
 _FENCE = re.compile(r"`{3,}")
 

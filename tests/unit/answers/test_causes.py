@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from click.testing import CliRunner
 
 import topospread
 from tests.plain_inventory import inventory
@@ -10,6 +11,8 @@ from tests.unit.explanation.builders import GPU, HOST, ZONE, Json, constraint, e
 from topospread.answer import Cause
 from topospread.answers.cause_codes import CODES
 from topospread.answers.causes import causes_of, causes_of_pod, why_words
+from topospread.cli.explain import explain
+from topospread.linting.rules import BY_ID
 
 OF = spec(constraint())
 
@@ -159,3 +162,14 @@ def test_a_pod_that_is_not_judged_has_no_cause() -> None:
 def test_every_code_has_a_paragraph(code: str) -> None:
     assert CODES[code].endswith(".")
     assert CODES[code][0].isupper()
+
+
+def test_explain_prints_the_paragraph_of_a_code() -> None:
+    one = CliRunner().invoke(explain, ["cordoned"], standalone_mode=False)
+    assert one.stdout.startswith("cordoned: A node is cordoned")
+    every = CliRunner().invoke(explain, ["causes"], standalone_mode=False)
+    assert all(f"{code}: " in every.stdout for code in CODES)
+
+
+def test_codes_are_no_names_of_rules() -> None:
+    assert CODES.keys().isdisjoint(BY_ID)

@@ -7,6 +7,7 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
+from xml.etree import ElementTree
 
 import click
 import jsonschema
@@ -43,6 +44,17 @@ def test_json_has_the_documented_form_and_exit_zero_hides_the_verdict() -> None:
     jsonschema.validate(found, json.loads((ROOT / "docs/reference/promise-check.schema.json").read_text()))
     assert (done.returncode, found["verdict"]) == (0, "no")
     assert {each["workload"] for each in found["promises"]} == {"shop/Deployment/checkout", "shop/Deployment/web"}
+
+
+def test_pipelines_see_each_promise_at_its_workload() -> None:
+    words = "promise", "check", "-f", SHOP, *FOUR, "--want", "never-waits rollout>=1"
+    suites = ElementTree.fromstring(run(*words, "-o", "junit").stdout)
+    assert (suites.get("tests"), suites.get("failures")) == ("4", "2")
+    warning, error = run(*words, "-o", "github").stdout.splitlines()
+    assert warning.startswith("::warning file=")
+    assert error.startswith("::error file=")
+    assert "line=18" in error
+    assert "promise never-waits is not kept" in error
 
 
 def test_the_counterexample_is_written_as_a_drill_that_falls_short(tmp_path: Path) -> None:

@@ -163,7 +163,7 @@ def _constraint(constraint: ConstraintForPod, answer: Why, *, wide: bool = False
         heads = (
             _head(constraint),
             "PODS",
-            "WITH IT",
+            "AFTER",
             "SKEW",
             f"LIMIT {constraint.max_skew}",
             "",
