@@ -32,6 +32,21 @@ them itself. A progress bar shows on stderr when reading or placing takes longer
 Colour is used on a terminal only, and not where `NO_COLOR` is set or `TERM` is `dumb`; `--color always` and
 `--color never` decide against all that. Nothing is told by colour alone. Without a terminal lines are 80 columns wide.
 
+The command line comes before the environment, the environment before the project file:
+
+| option | environment | key of the project file |
+|---|---|---|
+| `--on` | `TOPOSPREAD_ON` | `on` |
+| `-n` | `TOPOSPREAD_NAMESPACE` | `namespace` |
+| `-o` | `TOPOSPREAD_OUTPUT` | `output` |
+| `--kube-version` | `TOPOSPREAD_KUBE_VERSION` | `kube-version` |
+| `--config`, `--pools` | | `config`, `pools` |
+| `--allow-unknown` | | `unknown = "allow"` |
+
+The project file is `topospread.toml`, or `[tool.topospread]` of `pyproject.toml`, the nearest upwards in the
+repository. Its paths stay in the repository. It names no live cluster and writes no file, as a stranger may have
+written it. `plan` and `lint` do not read these keys. `topospread config show --project` shows what it sets, and where.
+
 As a kubectl plugin (`kubectl-topospread` on the `PATH`) the command is `kubectl topospread`; kubectl's own completion
 completes it by `kubectl_complete-topospread`.
 """

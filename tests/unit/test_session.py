@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 import pytest
 
 import topospread
+from topospread.drills.steps import Fail
 from topospread.errors import UsageError
 from topospread.session import plain_object
 
@@ -90,5 +91,7 @@ def test_models_of_clients_are_recognised_by_their_shape() -> None:
 def test_wrong_values_are_named() -> None:
     with pytest.raises(UsageError, match=r'kube_version: 1.3 is not text: write "1.30"'):
         topospread.Session("zones=3,nodes=6", kube_version=1.30)  # type: ignore[arg-type]
+    with pytest.raises(UsageError, match=r'Fail\(\'zone=zone-a\'\): write Fail\(NodeChoice\("zone", "zone-a"\)\)'):
+        Fail("zone=zone-a")  # type: ignore[arg-type]
     with pytest.raises(UsageError, match="int: expected a Kubernetes object"):
         topospread.Session([1])

@@ -83,29 +83,46 @@ these are the defaults.
 Examples:
   topospread config show
   topospread config show scheduler.yaml --kube-version 1.27 -o json
+  topospread config show --project
 """,
 )
 @click.argument("file", required=False, type=PATH)
+@click.option("--project", is_flag=True, help="Show what the project file sets, and where.")
 @VERSION
 @GATES
 @click.option("--color", type=COLOUR, default="auto", help="Colours: on a terminal, always or never.")
 @click.option("-o", "--output", type=click.Choice(["text", "json", "yaml"]), default="text", help="How to show it.")
-def show(file: str | None, kube_version: str, feature_gates: str, color: str, output: str) -> int:
+def show(**given: Any) -> int:
     """Show a configuration, or without a file the default one."""
+    if given["project"]:
+        return _show_project()
     from topospread.config.load import default_configuration, standard_configuration
     from topospread.config.show import describe
     from topospread.render.pages.configuration import page
     from topospread.render.text import text
 
-    gates = read_gates(kube_version, feature_gates)
-    configuration = read_configuration(file, gates) or default_configuration(gates.kube_version, gates)
+    gates = read_gates(given["kube_version"], given["feature_gates"])
+    configuration = read_configuration(given["file"], gates) or default_configuration(gates.kube_version, gates)
     described = describe(configuration, standard_configuration(configuration.api_version, gates))
-    if output == "json":
+    if given["output"] == "json":
         click.echo(json.dumps(described, indent=2))
-    elif output == "yaml":
+    elif given["output"] == "yaml":
         click.echo(written(described, "yaml"), nl=False)
     else:
-        show_text(text(page(described), width=width(), colour=style(color).colour))
+        show_text(text(page(described), width=width(), colour=style(given["color"]).colour))
+    return 0
+
+
+def _show_project() -> int:
+    """Print each setting of the project file with its file and line."""
+    from .project import project_settings
+
+    found = project_settings()
+    if not found:
+        click.echo("no topospread.toml and no [tool.topospread] from here to the repository's root", err=True)
+    shown = [(f"{each.key} = {each.value}", str(each.where)) for each in found]
+    width = max((len(text) for text, _ in shown), default=0)
+    show_text("".join(f"{text:{width}}  {where}\n" for text, where in shown))
     return 0
 
 

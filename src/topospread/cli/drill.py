@@ -45,8 +45,7 @@ HELP = """\
 Let things happen to a cluster, one after the other: nodes fail, return and drain, workloads scale and roll out. After
 each step the cluster settles.
 
-NODES is KEY=VALUE, node=NAME, zone=, region= or pool=. The verdict is against the beginning: pods that were pending
-before do not count.
+NODES is KEY=VALUE, node=NAME, zone=, region= or pool=.
 
 \b
 Examples:

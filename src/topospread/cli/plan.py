@@ -64,7 +64,7 @@ control plane: all pods are placed again on both sides.
 Examples:
   topospread plan HEAD~1 HEAD --on cluster.json.gz
   topospread plan origin/main HEAD --on cluster.json.gz -o md
-  topospread plan --to-config tomorrow.yaml --on cluster.json.gz
+  topospread plan --to-config other.yaml --on cluster.json.gz
   topospread plan --to-kube-version 1.37 --kube-version 1.34 --on cluster.json.gz
 """
 

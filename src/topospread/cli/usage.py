@@ -11,6 +11,7 @@ from textwrap import wrap
 from typing import Any
 
 import click
+from click.core import ParameterSource
 
 from topospread.errors import UsageError
 from topospread.text import shell_line
@@ -146,6 +147,18 @@ class Explained(_Examples):
             formatter.write(f"{line} {pointer}\n")
         formatter.write(f"{self._exits}\n")
 
+    def make_context(
+        self, info_name: str | None, args: list[str], parent: click.Context | None = None, **extra: Any
+    ) -> click.Context:
+        """Return the context, in which the project file sets what the command line and the environment leave open."""
+        asks_cluster = any(each.name == "cluster" for each in self.params)
+        # A plan compares states, and a later one must not choose the cluster; lint has settings of its own.
+        if asks_cluster and self.name not in ("plan", "lint") and not extra.get("resilient_parsing"):
+            from .project import project_defaults
+
+            extra.setdefault("default_map", project_defaults() if not {"-h", "--help"} & set(args) else None)
+        return super().make_context(info_name, args, parent, **extra)
+
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Parse the words behind the command.
 
@@ -159,6 +172,9 @@ class Explained(_Examples):
             raise _of_option(error, typed) from None
         if ctx.args:
             raise _of_word(ctx.args[0], ctx.command_path)
+        chosen = ctx.get_parameter_source("cluster") in (ParameterSource.ENVIRONMENT, ParameterSource.DEFAULT_MAP)
+        if chosen and any(ctx.params.get(name) for name in ("context", "kubeconfig", "user")):
+            ctx.params["cluster"] = None
         return rest
 
 

@@ -54,6 +54,12 @@ class _ToNodes:
 
     nodes: NodeChoice
 
+    def __post_init__(self) -> None:
+        if not isinstance(self.nodes, NodeChoice):
+            key, _, value = str(self.nodes).partition("=")
+            name = type(self).__name__
+            raise UsageError(f'{name}({self.nodes!r}): write {name}(NodeChoice("{key}", "{value}"))')
+
     def __str__(self) -> str:
         return f"{type(self).__name__.lower()} {self.nodes}"
 

@@ -1,6 +1,6 @@
 """Which rules are asked, and how bad their findings are: ``.topospread.yaml`` and ``pyproject.toml``; asks no rule.
 
-The nearest file is used, from a folder up to its git repository; of two in one folder ``.topospread.yaml``. Its
+The nearest file is used, from a folder up to its git repository; ``topospread.toml`` is the third name. Its
 ``lint`` (in ``pyproject.toml`` ``[tool.topospread.lint]``) holds::
 
     select: [RULE, …]                     only these rules; all by default
@@ -40,8 +40,10 @@ from topospread.sources.yaml import read_documents
 from .rule import Severity
 from .rules import BY_ID
 
-SETTINGS_NAMES: Final = (".topospread.yaml", ".topospread.yml", "pyproject.toml")
+SETTINGS_NAMES: Final = (".topospread.yaml", ".topospread.yml", "topospread.toml", "pyproject.toml")
 """Files that may hold settings, the first in a folder first."""
+_OPTIONS: Final = ("on", "kube-version", "config", "pools", "namespace", "output", "unknown")
+"""Options of all commands that a TOML file may set, which the command line reads."""
 _MOST_GLOBS: Final = 1000
 """Each is compared with each file."""
 
@@ -142,12 +144,13 @@ def read_settings(path: str) -> Settings | None:
     """
     text = read_text(Source(path, None))
     if path.endswith(".toml"):
-        prefix = "tool.topospread"
+        is_own = os.path.basename(path) == "topospread.toml"
+        prefix = "" if is_own else "tool.topospread"
         try:
             whole = tomllib.loads(text.data.decode())
         except tomllib.TOMLDecodeError as error:
             raise DecodeError(f"not TOML: {error}", Place(path)) from None
-        value = whole.get("tool", {}).get("topospread")
+        value = whole if is_own else whole.get("tool", {}).get("topospread")
         if value is None:
             return None
     else:
@@ -167,7 +170,8 @@ class _SettingsParser:
     def settings(self, value: Any) -> Settings:
         """The settings that a file holds."""
         whole = self._mapping(value, "")
-        self._known(whole, ("lint", "kinds", "promises"), "")
+        options = _OPTIONS if self.path.endswith(".toml") else ()
+        self._known(whole, ("lint", "kinds", "promises", *options), "")
         parse_kinds(whole.get("kinds") or [], Place(self.path))
         given = self._mapping(whole.get("lint") or {}, "lint")
         readers: dict[str, tuple[str, Callable[[Any, str], Any]]] = {

@@ -45,7 +45,8 @@ def rebalance_commands(found: Rebalance) -> str:
 def _lines(each: PodMove) -> str:
     """The eviction, and what to wait for."""
     if not all(map(_NAME.fullmatch, (each.namespace, each.name))):
-        raise InputError("no API server has this name: no commands are written", Place(object=f"Pod {each.namespace}/{each.name}"))
+        place = Place(object=f"Pod {each.namespace}/{each.name}")
+        raise InputError("no API server has this name: no commands are written", place)
     lines = [f"# on {each.node}; a new pod goes to {each.target}", shlex.join(["evict", each.namespace, each.name])]
     kind, _, name = each.workload.partition("/")
     target = f"{kind.lower()}/{name}"

@@ -104,7 +104,8 @@ class _Writer:
                     widths[i] = max(floor, widths[i] - (sum(widths.values()) - room))
         for i in sorted(widths, key=widths.__getitem__, reverse=True):
             if is_name[i] and (excess := sum(widths.values()) - room) > 0:
-                widths[i] = max((len(row[i]) for row in texts if len(row[i]) <= widths[i] - excess), default=4)
+                fitting = max((len(row[i]) for row in texts if len(row[i]) <= widths[i] - excess), default=0)
+                widths[i] = max(fitting, min(4, widths[i]))  # an empty heading is not a width
         for i, width in list(widths.items()):
             if not is_name[i] and sum(widths.values()) < room:
                 widths[i] = min(max(len(row[i]) for row in texts), width + room - sum(widths.values()))

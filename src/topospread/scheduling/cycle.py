@@ -119,20 +119,20 @@ class Scheduler:
             verdict = self.pending_verdict(pod, name)
             return Placement(key, None, message=verdict.message or verdict.error)
         row, score = host
-        self.bind(key, pod_class, row)
-        if pod_class.may_need_devices:
-            self._reserve_devices(pod_class, row, key, pod.metadata.uid or key)
+        self.bind(key, pod_class, row, pod.metadata.uid or key)
         if (pod_class.volumes or self._binds_not) and (failed := self.reserve(pod_class, row)):
             self.cluster.unbind(key)
             return Placement(key, None, message=failed, unbound=True)
         return Placement(key, self.cluster.nodes.names[row], score)
 
-    def bind(self, key: PodKey, pod_class: PodClass, row: int) -> None:
-        """Put a pod on its node; it is not nominated for one any more."""
+    def bind(self, key: PodKey, pod_class: PodClass, row: int, uid: str = "") -> None:
+        """Put a pod on its node, with the devices it claims; it is not nominated for one any more."""
         if self.cluster.nominated:
             self.cluster.withdraw(key)
         labels = self.topology_labels
         self.cluster.bind(key, pod_class if labels is None else labels.bound(pod_class, row), row)
+        if pod_class.may_need_devices:
+            self._reserve_devices(pod_class, row, key, uid or key)
 
     def reserve(self, pod_class: PodClass, row: int) -> str:
         """Reserve and PreBind for a pod with volumes that was just placed; why that failed, "" where it did not.

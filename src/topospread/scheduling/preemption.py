@@ -185,8 +185,8 @@ class SharedSearches:
 
         Return ``None`` if the journal may be taken back, or if filters read more than pods and nodes.
         """
-        spec = view.pod_class.pod.spec
-        if self._journal.is_marked or view.pod_class.volumes or spec.resource_claims:
+        claims = view.pod_class.volumes or view.pod_class.pod.spec.resource_claims
+        if self._journal.is_marked or claims or view.can_fail:
             return None
         found = self._results.pop(id(view), None)
         if found is None or found.view is not view:

@@ -142,6 +142,8 @@ def _placed(run: Run, queue: VirtualQueue, queued: QueuedPod) -> PodOutcome:
         # kube-scheduler does not look for victims where there is no node at all (``ErrNoNodesAvailable``).
         failed = placement.unbound or bool(outcome.verdict.error) or not outcome.verdict.nodes
         asks = run.options.preemption and not failed and scheduler.preempts(queued.pod)
+        if not failed and scheduler.release_claim(queued.pod, queued.name, outcome.verdict):
+            return outcome  # the claim may be allocated elsewhere now: its stamp says that it is to be tried again
         if asks and _preempt(run, queue, queued, outcome):
             return outcome
         if outcome.verdict.error and outcome.verdict.unjudged:

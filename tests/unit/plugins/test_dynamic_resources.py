@@ -302,3 +302,14 @@ def test_shares_pools_and_claims_elsewhere_are_told() -> None:
     ]
     told = evidence(scheduler, named("q", resourceClaimName="b"))
     assert told[0] == "claim b is allocated on other nodes"
+
+
+def test_a_pod_that_is_bound_takes_its_devices() -> None:
+    scheduler = with_devices(template("t", request()))
+    made = scheduler.cluster.shared_class(named("p", resourceClaimTemplateName="t"))
+    with scheduler.cluster.savepoint():
+        scheduler.bind("default/p", made, 0)
+        assert devices_in_use(scheduler) == ["n0/d0"]
+        scheduler.bind("default/q", made, 0)
+        assert devices_in_use(scheduler) == ["n0/d0"], "there is none for it, whoever bound it there"
+    assert devices_in_use(scheduler) == []

@@ -9,8 +9,9 @@ import pytest
 from tests.plain_inventory import inventory
 from tests.unit.drills.builders import node, workload
 from topospread.errors import UsageError
-from topospread.report.layout import Layout
-from topospread.report.traffic import with_traffic
+from topospread.render.blocks import Page
+from topospread.render.pages.traffic import traffic_section
+from topospread.render.text import text
 from topospread.service_traffic import ServiceTraffic, Traffic
 from topospread.service_traffic.clients import Clients, read_clients
 from topospread.service_traffic.traffic import TrafficQuestion, traffic_of
@@ -149,17 +150,23 @@ def test_what_nobody_can_tell_is_left_out() -> None:
     assert "headless" in found.left_out["shop/h"]
 
 
+def shown(found: Traffic) -> str:
+    return text(Page("", (traffic_section(found.answer()),)), width=200)
+
+
 def test_what_is_left_out_is_said_of_one_and_of_several_alike() -> None:
     headless = [service(name, clusterIP="None") for name in ("h1", "h2")]
     found = asked(*NODES, *THREE, *headless, service("n", selector={"app": "none"}))
-    lines = with_traffic("", found, Layout(200)).splitlines()
-    assert "  not told: shop/h1, shop/h2 (headless: clients choose among the pods themselves)" in lines
-    assert "  not told: shop/n (without pods)" in lines
+    lines = shown(found).splitlines()
+    why = "headless: clients choose among the pods themselves"
+    assert f"without figures: 2 Services, {why}: shop/h1, shop/h2" in lines
+    assert "without figures: 1 Service, without pods: shop/n" in lines
 
 
 def test_a_price_is_told() -> None:
     found = asked(*NODES, *THREE, *EVEN, service(), price=0.01)
-    assert "6.67 for 1000 GB" in with_traffic("", found, Layout())
+    assert "1000 GB" in shown(found)
+    assert "6.67" in shown(found)
     assert found.to_dict()["services"][0]["pricePerGB"] == pytest.approx(0.01 * 2 / 3)
 
 
@@ -186,5 +193,5 @@ def test_endpoints_on_silent_nodes_do_not_answer() -> None:
     found = published.services[0]
     assert (found.endpoints, found.failing, found.unanswered) == (3, pytest.approx(1 / 3), pytest.approx(1 / 3))
     assert found.over_mean == pytest.approx(1)
-    assert "33% fails: endpoints on silent nodes" in with_traffic("", published, Layout(200)).replace("\xa0", " ")
+    assert "33% fails: endpoints on NotReady nodes" in shown(published)
     assert published.to_dict()["services"][0]["unanswered"] == pytest.approx(1 / 3)

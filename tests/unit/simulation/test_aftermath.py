@@ -173,3 +173,20 @@ def test_claims_on_devices_stay_with_their_pods_and_go_with_them() -> None:
     less = again(first, scale={"Deployment/web": 1})
     assert less.after is not None
     assert len(less.after.resource_claims) <= 1
+
+
+def test_a_claim_that_nobody_uses_moves_to_where_its_pod_fits() -> None:
+    where = {"driver": "gpu", "nodeName": "a", "pool": {"name": "a", "resourceSliceCount": 1}}
+    asked = {"devices": {"requests": [{"name": "r", "exactly": {"deviceClassName": "gpu"}}]}}
+    result = {"request": "r", "driver": "gpu", "pool": "gone", "device": "d"}
+    only = [{"key": "metadata.name", "operator": "In", "values": ["gone"]}]
+    held = {"devices": {"results": [result]}, "nodeSelector": {"nodeSelectorTerms": [{"matchFields": only}]}}
+    version, named = {"apiVersion": "resource.k8s.io/v1"}, {"name": "c", "namespace": "default"}
+    objects = [
+        {**version, "kind": "DeviceClass", "metadata": {"name": "gpu"}},
+        {**version, "kind": "ResourceSlice", "metadata": {"name": "s"}, "spec": {**where, "devices": [{"name": "d"}]}},
+        {**version, "kind": "ResourceClaim", "metadata": named, "spec": asked, "status": {"allocation": held}},
+    ]
+    claims = [{"name": "g", "resourceClaimName": "c"}]
+    found = topospread.simulate(inventory(node("a"), *objects, web(replicas=1, pod={"resourceClaims": claims})))
+    assert [each.node for each in found.placements] == ["a"]

@@ -89,7 +89,10 @@ def reserve(cluster: Cluster, by: DeviceFilter, row: int, consumer: Consumer) ->
         if claim is None:
             continue
         if claim.status.allocation is None:
-            allocation = _with_share_ids(next(new), f"{claim.namespace}/{claim.name}/{consumer.name}")
+            found_here = next(new, None)
+            if found_here is None:  # the node was chosen although the claim cannot be allocated there
+                continue
+            allocation = _with_share_ids(found_here, f"{claim.namespace}/{claim.name}/{consumer.name}")
             claim = replace(claim, status=replace(claim.status, allocation=allocation))
         found.append((known, claim))
     return ReservedDevices(cluster, found, consumer)

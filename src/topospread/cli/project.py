@@ -1,0 +1,118 @@
+"""The project file: `topospread.toml`, or `[tool.topospread]` of `pyproject.toml`, the nearest upwards.
+
+It sets options that the command line and the environment leave open. It may come from a stranger: its paths stay in
+the repository, it names no live cluster, and it writes no file.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Callable
+from typing import Any, Final
+
+import msgspec
+
+from topospread.errors import ConfigError, Place
+
+FILES: Final = ("topospread.toml", "pyproject.toml")
+_PATHS: Final = ("on", "config", "pools")
+PARAMETERS: Final = {
+    "on": "cluster",
+    "kube-version": "kube_version",
+    "config": "config_path",
+    "pools": "pools",
+    "namespace": "namespace",
+    "output": "outputs",
+    "unknown": "allow_unknown",
+}
+"""Key of the file → parameter of a command."""
+
+
+class Setting(msgspec.Struct, frozen=True):
+    """A key of the project file.
+
+    Attributes:
+        key, value: as the file has them; a path is relative to the working directory.
+        where: the file and the line.
+    """
+
+    key: str
+    value: str
+    where: Place
+
+
+def project_settings(folder: str = ".") -> list[Setting]:
+    """Return the settings of the nearest project file, none if there is no file.
+
+    Raises:
+        InputError: if the file cannot be read, is not TOML, or has a value that is not allowed.
+    """
+    from topospread.sources.roots import check_link, upwards
+
+    for place in upwards(folder):
+        for name in FILES:
+            path = os.path.relpath(os.path.join(place, name))
+            if os.path.isfile(path):
+                check_link(path)
+                found = _read(path)
+                if found is not None:
+                    return found
+    return []
+
+
+def project_defaults() -> dict[str, Any]:
+    """Return the defaults of a command's parameters, as click's ``default_map``."""
+    made: dict[str, Callable[[str], Any]] = {
+        "pools": lambda value: [value],
+        "output": lambda value: [value],
+        "unknown": lambda value: value == "allow",
+    }
+    return {PARAMETERS[each.key]: made.get(each.key, str)(each.value) for each in project_settings()}
+
+
+def _read(path: str) -> list[Setting] | None:
+    """Return the settings of a file, ``None`` for a pyproject.toml that has none."""
+    import tomllib
+
+    from topospread.sources.files import Source, read_text
+
+    text = read_text(Source(path, None)).data.decode(errors="replace")
+    try:
+        table = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise ConfigError(f"not TOML: {error}", Place(path)) from None
+    if os.path.basename(path) == "pyproject.toml":
+        table = table.get("tool", {}).get("topospread")
+        if table is None:
+            return None
+    return [_checked(key, value, _place(path, text, key)) for key, value in table.items() if key in PARAMETERS]
+
+
+def _place(path: str, text: str, key: str) -> Place:
+    found = re.search(rf"^\s*{re.escape(key)}\s*=", text, re.MULTILINE)
+    return Place(path, line=text.count("\n", 0, found.end()) + 1 if found else None)
+
+
+def _checked(key: str, value: object, place: Place) -> Setting:
+    """Return a setting that a stranger may have written.
+
+    Raises:
+        ConfigError: if the value is not text, leaves the repository, or would reach a cluster or write a file.
+    """
+    from topospread.sources.made_up import is_made_up
+    from topospread.sources.roots import is_within, root_of
+
+    if not isinstance(value, str) or not value:
+        raise ConfigError(f"{key}: expected text in quotes", place)
+    if key == "unknown" and value not in ("fail", "allow"):
+        raise ConfigError(f'unknown: expected "fail" or "allow", got "{value}"', place)
+    if key == "output" and "=" in value:
+        raise ConfigError("output: a project names a format; files are named on the command line", place)
+    if key == "on" and value == "live":
+        raise ConfigError("on: a project names no live cluster; give --on live or --context", place)
+    if key in _PATHS and not (key == "on" and is_made_up(value)):
+        value = os.path.normpath(os.path.join(os.path.dirname(place.source), value))
+        if not is_within(value, root_of(place.source)):
+            raise ConfigError(f"{key}: this path leaves the repository; give it on the command line", place)
+    return Setting(key, value, place)

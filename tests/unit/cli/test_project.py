@@ -1,0 +1,101 @@
+"""The project file: what it sets, what it may not, and what comes before it."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+
+from topospread.cli.main import topospread as command
+from topospread.cli.simulate import simulate
+from topospread.errors import ConfigError
+
+ROOT = Path(__file__).parent.parent.parent.parent
+APP = str(ROOT / "docs/how-to/capacity/shop.yaml")
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    (tmp_path / ".git").mkdir()
+    (tmp_path / "below").mkdir()
+    monkeypatch.chdir(tmp_path / "below")
+    return tmp_path
+
+
+def run(*words: str) -> Result:
+    return CliRunner().invoke(command, words, standalone_mode=False)
+
+
+def nodes_of(done: Result) -> int:
+    assert done.exception is None, done.exception
+    return len({each["node"] for each in json.loads(done.stdout)["placements"]})
+
+
+@pytest.mark.parametrize(
+    ("name", "head"), [("topospread.toml", ""), ("pyproject.toml", "[project]\nname = 'x'\n[tool.topospread]\n")]
+)
+def test_it_sets_what_nothing_else_sets(folder: Path, name: str, head: str) -> None:
+    (folder / name).write_text(f'{head}on = "zones=3,nodes=3"\noutput = "json"\nnamespace = "shop"\n')
+    assert nodes_of(run("simulate", "-f", APP)) == 3
+    assert nodes_of(run("simulate", "-f", APP, "--on", "zones=3,nodes=6")) == 6
+    shown = run("config", "show", "--project").stdout.splitlines()
+    line = head.count("\n") + 1
+    assert shown[0].split() == ["on", "=", "zones=3,nodes=3", f"../{name}:{line}"]
+    assert len(shown) == 3
+
+
+def test_the_environment_comes_before_it(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (folder / "topospread.toml").write_text('on = "zones=3,nodes=3"\noutput = "json"\n')
+    monkeypatch.setenv("TOPOSPREAD_ON", "zones=3,nodes=6")
+    assert nodes_of(run("simulate", "-f", APP)) == 6
+
+
+def test_paths_are_relative_to_the_file(folder: Path) -> None:
+    (folder / "nodes.yaml").write_text((ROOT / "examples/demo/cluster.yaml").read_text())
+    (folder / "topospread.toml").write_text('on = "nodes.yaml"\noutput = "json"\n')
+    assert nodes_of(run("simulate", "-f", APP)) > 3
+
+
+def test_unknown_may_be_allowed(folder: Path) -> None:
+    pod = {"containers": [{"name": "a", "image": "a"}], "resourceClaims": [{"name": "gpu", "resourceClaimName": "gpu"}]}
+    (folder / "app.json").write_text(
+        json.dumps({"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "a"}, "spec": pod})
+    )
+    words = ["-f", "../app.json", "--on", "zones=3,nodes=6", "--feature-gates", "DynamicResourceAllocation=true"]
+    codes = []
+    for unknown in ("fail", "allow"):
+        (folder / "topospread.toml").write_text(f'unknown = "{unknown}"\n')
+        codes.append(CliRunner().invoke(simulate, words, standalone_mode=False).return_value)
+    assert codes == [4, 0]
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ('on = "live"', "a project names no live cluster"),
+        ('on = "../secret.json"', "this path leaves the repository"),
+        ('config = "/etc/passwd"', "this path leaves the repository"),
+        ('output = "json=x.json"', "files are named on the command line"),
+        ('unknown = "yes"', 'expected "fail" or "allow"'),
+        ("namespace = 3", "expected text in quotes"),
+        ("on =", "not TOML"),
+    ],
+)
+def test_a_stranger_cannot_reach_out_with_it(folder: Path, text: str, said: str) -> None:
+    (folder / "topospread.toml").write_text(text)
+    found = run("simulate", "-f", APP).exception
+    assert isinstance(found, Exception)
+    assert said in str(found)
+    assert "topospread.toml" in str(found)
+
+
+def test_help_reads_no_project_file(folder: Path) -> None:
+    (folder / "topospread.toml").write_text("on =")
+    assert run("simulate", "--help").exception is None
+
+
+def test_a_plan_takes_no_cluster_of_the_working_tree(folder: Path) -> None:
+    (folder / "topospread.toml").write_text("on =")
+    assert not isinstance(run("plan", APP, APP, "--on", "zones=3,nodes=6", "--no-lint").exception, ConfigError)
