@@ -15,6 +15,8 @@ TABLE: dict[str, tuple[list[str], dict[str, int]]] = {
     "status": ([], {OPEN: 4, REFUSED: 1}),
     "why": (["shop/deploy/infer"], {OPEN: 4, REFUSED: 1}),
     "capacity": (["shop/deploy/infer"], {OPEN: 4, REFUSED: 1}),
+    "simulate": ([], {OPEN: 4, REFUSED: 1}),
+    "drill": (["--fail", "zone=zone-a"], {OPEN: 4, REFUSED: 0}),
     "rebalance": ([], {OPEN: 0, REFUSED: 0}),
     "plan": (["--to-kube-version", "1.36"], {OPEN: 0, REFUSED: 0}),
     "promise check": (["--want", "never-waits"], {OPEN: 4, REFUSED: 1, LONG: 4}),

@@ -13,7 +13,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from tests.unit.drills.builders import inventory, node, spread, workload
+from tests.unit.drills.builders import at, inventory, node, spread, workload
 from tests.unit.rebalancing.builders import standing
 from topospread.answers.capacity import capacity
 from topospread.answers.plan import plan_answer
@@ -23,6 +23,10 @@ from topospread.answers.promise_show import promise_show
 from topospread.answers.rebalance import rebalance
 from topospread.answers.status import status
 from topospread.answers.why import why
+from topospread.base import Bounds
+from topospread.drills.drill import drill
+from topospread.drills.each import drill_each
+from topospread.drills.steps import Fail
 from topospread.guarantees.orders import SearchBudget
 from topospread.promises.compared import promise_changes
 from topospread.review.review import Review
@@ -102,10 +106,28 @@ def has_nodes(objects: list[Json]) -> str:
     return status(inventory(*objects), selector="app=web").verdict
 
 
+def placed(objects: list[Json]) -> str:
+    """Whether every pod of the workload finds a node."""
+    found = simulate(inventory(*objects))
+    [web] = [each for each in found.workloads if each.name == "web"]
+    return found.bounds.get("shop/Deployment/web", Bounds.exactly(web.placed)).at_least(web.replicas)
+
+
+def drilled(objects: list[Json]) -> str:
+    return drill(inventory(*objects), [Fail(at("node=n0"))]).verdict
+
+
+def drilled_each(objects: list[Json]) -> str:
+    return drill_each(inventory(*objects), "node", SimulationOptions(), 1).verdict
+
+
 QUESTIONS: dict[str, Question] = {
     "status": has_nodes,
     "why": explained,
     "capacity": room,
+    "simulate": placed,
+    "drill": drilled,
+    "drill --each": drilled_each,
     "rebalance": mended,
     "plan": planned,
     "promise check": checked,

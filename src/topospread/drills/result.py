@@ -246,13 +246,14 @@ class Harm(msgspec.Struct, frozen=True):
 
 def newly_pending(begin: StepOutcome, end: StepOutcome) -> tuple[NewlyPending, ...]:
     """Return the judged pods that are pending after a step, beyond those that were pending at the beginning."""
-    counts: list[Counter[tuple[str, str]]] = []
-    for step in (begin, end):
-        counts.append(Counter())
-        for group in step.pending:
-            if not is_unjudged(group):
-                counts[-1][group.namespace, group.workload] += len(group.pods)
-    return tuple(NewlyPending(*key, pods) for key, pods in (counts[1] - counts[0]).items())
+    before: Counter[tuple[str, str]] = Counter()
+    after: Counter[tuple[str, str]] = Counter()
+    for group in begin.pending:
+        before[group.namespace, group.workload] += len(group.pods)
+    for group in end.pending:
+        if not is_unjudged(group):  # a pod that was open before and is refused now was pending all the time
+            after[group.namespace, group.workload] += len(group.pods)
+    return tuple(NewlyPending(*key, pods) for key, pods in (after - before).items())
 
 
 @dataclass(frozen=True)

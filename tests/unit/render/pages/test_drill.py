@@ -31,8 +31,8 @@ def lines(drill: Drill) -> list[str]:
 def test_steps_with_long_names_are_told_apart_in_the_table() -> None:
     steps = [Scale(f"shop/deploy/{LONG}", number) for number in (2, 6)]
     shown = lines(told([*nodes("a", "b"), workload("Deployment", LONG)], *steps))
-    assert f"1 scale shop/deploy/{LONG}=2" in "\n".join(shown)
-    assert f"2 scale shop/deploy/{LONG}=6" in "\n".join(shown)
+    assert f"shop/deploy/{LONG}=2" in "\n".join(shown)
+    assert f"shop/deploy/{LONG}=6" in "\n".join(shown)
     assert not [line for line in shown if "…" in line]
 
 
