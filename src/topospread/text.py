@@ -58,15 +58,17 @@ def _shell_word(word: str) -> str:
     return shlex.quote(word) if one_line(word) == word else "$'" + shown.replace("'", "\\'") + "'"
 
 
-def message_lines(text: str) -> str:
-    r"""Return a message whose further lines are indented by two spaces; all other line ends are escaped.
+def message_lines(text: str, notes: Iterable[str] = ()) -> str:
+    r"""Return a message on one line, and its notes below it, indented; so text of the input never begins a line.
 
-    So text of the input never begins a line.
+    Args:
+        text: the message. It may contain text of the input, whose line ends are escaped.
+        notes: further lines, in words of topospread alone.
 
-    >>> message_lines("rights are missing:\n  list nodes\nyes: all is well")
-    'rights are missing:\n  list nodes\\nyes: all is well'
+    >>> message_lines("rights are missing\nyes: all is well", ["list nodes"])
+    'rights are missing\\nyes: all is well\n  list nodes'
     """
-    return "\n  ".join(map(one_line, text.split("\n  ")))
+    return "\n  ".join([one_line(text), *(line for note in notes for line in map(one_line, note.splitlines()))])
 
 
 def escape_commands(text: str) -> str:

@@ -1,6 +1,7 @@
 """Names, settings and files of a stranger: they colour nothing, begin no line and give no command to a pipeline."""
 
 import json
+import re
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -64,7 +65,7 @@ COMMANDS = [
     *(["status", "-f", "h.json", "-o", form] for form in ("text", "wide", "json", "yaml", "md")),
     *(["why", "shop/{pod}", "-f", "h.json", "-o", form] for form in ("text", "wide", "json", "yaml", "md", "svg")),
     *(["lint", "h.json", "-o", form] for form in ("text", "line", "json", "sarif", "junit", "github")),
-    *(["drill", "-f", "h.json", "--each", "node", "-o", form] for form in ("text", "json", "yaml")),
+    *(["drill", "-f", "h.json", "--each", "node", "-o", form] for form in ("text", "json", "yaml", "md")),
     *(["plan", "h.json", "h.json", "-o", form] for form in ("text", "wide", "json", "yaml", "md")),
     ["rebalance", "-f", "h.json", "-o", "commands"],
     ["promise", "check", "-f", "h.json", "--want", "never-waits", "--states", "20"],
@@ -187,3 +188,46 @@ def test_the_name_of_a_profile_begins_no_line(run):
     assert code == 0
     assert "\nprofile a FORGED\\u001b: preEnqueue\n" in out
     assert not any(line.startswith("FORGED") for line in out.splitlines())
+
+
+def test_names_give_no_commands_to_who_copies_a_line(run):
+    deployment = {
+        "apiVersion": "apps/v1",
+        "kind": "Deployment",
+        "metadata": {"name": "web;id", "namespace": "shop", **STORED},
+        "spec": {
+            "replicas": 3,
+            "selector": {"matchLabels": {"app": "web"}},
+            "template": {"metadata": {"labels": {"app": "web"}}, "spec": pod("p")["spec"]},
+        },
+    }
+    cordoned = node("b;id", "b") | {"spec": {"unschedulable": True}}
+    write("h.json", node("a", "a"), cordoned, deployment, pod("p;id"))
+    shown = ""
+    for words in (("why", "deploy/web;id"), ("why", "shop/p;id"), ("status",), ("simulate",)):
+        code, out, err = run(*words, "-f", "h.json")
+        assert code in (0, 1), err
+        shown += out
+    assert "kubectl" in shown
+    lines = [line for line in shown.splitlines() if "kubectl" in line or "topospread" in line]
+    assert [line for line in lines if ";id" in line] == [line for line in lines if re.search("'[^']*;id[^']*'", line)]
+    _, _, err = run("simulate", "a;id.yaml")
+    assert "-f 'a;id.yaml'" in err
+
+
+def test_a_name_leads_no_request_of_a_script_elsewhere(run):
+    name = 'web/../../../../apis/x?a=","kind":"ClusterRoleBinding","x":"'
+    owner = {"apiVersion": "apps/v1", "kind": "ReplicaSet", "name": "web", "uid": "1", "controller": True}
+    template = {"metadata": {"labels": {"app": "web"}}, "spec": pod("p")["spec"]}
+    template["spec"]["containers"][0]["resources"] = {}
+    spec = {"replicas": 4, "selector": {"matchLabels": {"app": "web"}}, "template": template}
+    replicas = {"apiVersion": "apps/v1", "kind": "ReplicaSet", "spec": spec}
+    pods = [pod(f"{name}{number}") for number in range(4)]
+    for each in pods:
+        each["metadata"]["ownerReferences"] = [owner]
+        each["spec"] = template["spec"] | {"nodeName": "a"}
+    web = replicas | {"metadata": {"name": "web", "namespace": "shop", **STORED}}
+    write("h.json", node("a", "a"), node("b", "b"), web, *pods)
+    code, out, err = run("rebalance", "-f", "h.json", "-o", "commands")
+    assert (code, out) == (2, "")
+    assert "no API server has this name" in err

@@ -102,6 +102,8 @@ def test_json_of_a_file_name_that_is_not_utf_8_can_be_read() -> None:
     assert json.loads(json_text({"file": "a\udcff"})) == {"file": "a\udcff"}
 
 
-def test_only_indented_lines_continue_a_message() -> None:
-    text = "rights are missing:\n  list nodes\nyes: all is well\n ::error::x\r\n  end"
-    assert message_lines(text) == "rights are missing:\n  list nodes\\nyes: all is well\\n ::error::x\\u000d\n  end"
+def test_only_notes_continue_a_message() -> None:
+    text = "rights are missing:\n  yes: all is well\nyes: all is well\n ::error::x\r\n  end"
+    shown = "rights are missing:\\n  yes: all is well\\nyes: all is well\\n ::error::x\\r\\n  end"
+    assert message_lines(text) == shown
+    assert message_lines(text, ["list nodes", "list\n  pods"]) == f"{shown}\n  list nodes\n  list\n    pods"

@@ -6,6 +6,7 @@ import click
 from click.shell_completion import CompletionItem
 
 from topospread.errors import UsageError
+from topospread.text import shell_line
 
 from .inputs import COLOUR
 from .terminal import layout, show, width, written
@@ -64,7 +65,7 @@ def explain(name: str, output: str, color: str) -> int:
 
         click.echo(GRAMMAR, nl=False)
     elif "/" in name:
-        raise UsageError(f"explain is for fields and rules; for a pod: topospread why {name}")
+        raise UsageError(f"explain is for fields and rules; for a pod: topospread why {shell_line([name])}")
     elif not (_is_cause(name) or _is_rule(name, color)):
         from topospread.api.fields import explain as documentation
 

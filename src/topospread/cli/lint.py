@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from topospread.errors import UsageError
+from topospread.text import one_line
 
 from .inputs import ALLOW_EMPTY, COLOUR, PATH, POOLS, checked_namespace, given_pools, read_rendering, rendering_options
 from .live_options import access_options, is_meant, is_named, read_access, read_live
@@ -87,7 +88,7 @@ def lint(**given: Any) -> int:
         return 2 if outcome.read.broken else int(bool(mended))
     for each in mended:
         each.write()
-        click.echo(f"fixed: {each.source.name}", err=True)
+        click.echo(f"fixed: {one_line(each.source.name)}", err=True)
     code = _written(outcome.limited(), given)
     return 2 if outcome.read.broken else code
 
@@ -151,11 +152,11 @@ def _say_what_was_not_linted(outcome: LintReport, question: Question, *, allow_e
     from topospread.sources.files import no_object
 
     for error in outcome.read.broken:
-        click.echo(f"error: {error}", err=True)
+        click.echo(f"error: {one_line(str(error))}", err=True)
     for note in left_out(outcome.read):
-        click.echo(f"note: {note}", err=True)
+        click.echo(f"note: {one_line(note)}", err=True)
     for note in _namesakes(outcome):
-        click.echo(f"note: {note}", err=True)
+        click.echo(f"note: {one_line(note)}", err=True)
     if not outcome.read.subjects and not outcome.read.broken and not allow_empty:
         raise no_object(question.paths)
 

@@ -121,7 +121,7 @@ def _exit_code() -> int:
     except click.ClickException as error:
         code = _say(f"error: {_usage(error)}", BAD_INPUT)
     except TopospreadError as error:
-        code = _say(f"error: {message_lines(str(error))}", BAD_INPUT)
+        code = _say(f"error: {message_lines(str(error), getattr(error, '__notes__', ()))}", BAD_INPUT)
     except BrokenPipeError:
         _discard_output()
         code = PIPE_CLOSED
@@ -157,7 +157,7 @@ def _discard_output() -> None:
 
 
 def _usage(error: click.ClickException) -> str:
-    message = message_lines(error.format_message())
+    message = one_line(error.format_message())
     context = error.ctx if isinstance(error, click.UsageError) else None
     return f"{message}\nTry '{context.command_path} --help'." if context else message
 

@@ -8,6 +8,7 @@ from typing import Any, TypeVar
 import click
 
 from topospread.errors import UsageError
+from topospread.text import shell_line
 
 from .object_names import targets
 from .usage import is_named_file
@@ -35,7 +36,7 @@ def _read(context: click.Context, parameter: click.Parameter, words: tuple[str, 
     kind = ""
     for word in words:
         if is_named_file(word):
-            raise UsageError(f"{word} is a file: {context.command_path} -f {word}")
+            raise UsageError(f"{word} is a file: {context.command_path} -f {shell_line([word])}")
         if kind:
             found.append(f"{kind}/{word}")
             kind = ""

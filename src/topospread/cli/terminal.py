@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TextIO
 import click
 
 from topospread.report.style import Style
-from topospread.text import escape_commands, escape_control_characters, for_terminal, message_lines
+from topospread.text import escape_commands, escape_control_characters, for_terminal, one_line
 
 if TYPE_CHECKING:
     from topospread.report.layout import Layout
@@ -47,9 +47,9 @@ def layout(colour: str, *, wide: bool = False) -> Layout:
 
 
 def warn(warnings: Iterable[str]) -> None:
-    """Print warnings on stderr, a line each; parts of a warning follow on indented lines."""
+    """Print warnings on stderr, a line each."""
     for warning in warnings:
-        click.echo(f"warning: {message_lines(warning)}", err=True)
+        click.echo(f"warning: {one_line(warning)}", err=True)
 
 
 def show(text: str) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import gc
 import os
-import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from difflib import get_close_matches
 from importlib import import_module
@@ -15,6 +14,7 @@ import click
 from click.core import ParameterSource
 
 from topospread.errors import UsageError
+from topospread.text import shell_line
 
 _PLAIN = "topospread"
 VARIABLE = "_TOPOSPREAD_COMPLETE"
@@ -327,7 +327,7 @@ def new_line(old: str, words: list[str]) -> str:
         else:
             found.append(word)
         before = word
-    return shlex.join(found)
+    return shell_line(found)
 
 
 def _of_option(error: click.NoSuchOption, args: list[str]) -> UsageError:
@@ -353,5 +353,5 @@ def _of_option(error: click.NoSuchOption, args: list[str]) -> UsageError:
 def _of_word(word: str, path: str) -> UsageError:
     """Return the error for a word that the command does not take."""
     if is_file(word):
-        return UsageError(f"{word} is a file: {path} -f {shlex.quote(word)}")
+        return UsageError(f"{word} is a file: {path} -f {shell_line([word])}")
     return UsageError(f"unexpected word '{word}'; {path} --help shows what it takes")

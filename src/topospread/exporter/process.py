@@ -185,7 +185,7 @@ async def _check_rights(client: ApiClient, connection: Connection) -> None:
     wanted = [Right(verb, kind) for kind in NEEDED for verb in ("list", "watch")]
     lacking = await patiently(lambda: missing(client, wanted), connection)
     if lacking:
-        words = "\n  ".join(["rights that the exporter needs are missing:", *listed(lacking)])
-        raise InputError(
-            f"{words}\n  deploy/prometheus/rbac.yaml grants them and the others", Place(source=connection.source)
-        )
+        error = InputError("rights that the exporter needs are missing:", Place(source=connection.source))
+        for line in (*listed(lacking), "deploy/prometheus/rbac.yaml grants them and the others"):
+            error.add_note(line)
+        raise error

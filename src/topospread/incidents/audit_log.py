@@ -14,6 +14,8 @@ from typing import Any
 import msgspec
 
 from topospread.errors import InputError, Place
+from topospread.sources.line_breaks import MAY_HAVE_ONE, line_break_in
+from topospread.workloads.timestamps import seconds
 
 Json = dict[str, Any]
 _CHANGES = frozenset({"create", "update", "patch", "delete", "deletecollection"})
@@ -73,8 +75,13 @@ def _records(line: str, place: Place) -> Iterator[AuditRecord]:
         return
     if resource not in _RESOURCES:
         return
+    at = str(event.get("stageTimestamp") or event.get("requestReceivedTimestamp") or "")
+    if at and seconds(at) is None:
+        raise InputError("this record has no time", place)
+    if MAY_HAVE_ONE(line.encode()) and line_break_in(event):
+        raise InputError("a name or a label of this record has a line break", place)
     yield AuditRecord(
-        at=str(event.get("stageTimestamp") or event.get("requestReceivedTimestamp") or ""),
+        at=at,
         verb=verb,
         resource=resource,
         subresource=str(reference.get("subresource", "")),

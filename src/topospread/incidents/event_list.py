@@ -19,7 +19,9 @@ from topospread.api.inventory import Inventory
 from topospread.api.node import Node
 from topospread.api.node_selection import Taint
 from topospread.errors import InputError, Place
+from topospread.text import one_line
 from topospread.workloads.controllers import Controller, controllers_of
+from topospread.workloads.timestamps import seconds
 
 from .history import ClusterHistory, PodName
 from .refused_pods import ToldRefusal
@@ -91,10 +93,10 @@ def _moments(item: Any, place: Place) -> Iterator[ToldEvent]:
     old_first, old_last = old
     first = item.get("eventTime") or old_first or metadata.get("creationTimestamp")
     last = series.get("lastObservedTime") or old_last or first
-    if not isinstance(first, str) or not isinstance(last, str):
+    if not isinstance(first, str) or not isinstance(last, str) or None in (seconds(first), seconds(last)):
         raise InputError("an event without a time", place)
-    words = [str(each or "") for each in (item.get("reason"), item.get("note") or item.get("message"))]
-    whom = [str(about.get(each, "")) for each in ("kind", "namespace", "name")]
+    words = [one_line(str(each or "")) for each in (item.get("reason"), item.get("note") or item.get("message"))]
+    whom = [one_line(str(about.get(each, ""))) for each in ("kind", "namespace", "name")]
     for at in dict.fromkeys((first, last)):
         yield ToldEvent(_in_microseconds(at), *words, *whom)
 

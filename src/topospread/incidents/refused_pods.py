@@ -11,6 +11,7 @@ from topospread.scheduling.verdict import Verdict
 from topospread.simulation.pending import pending_group
 from topospread.simulation.result import PendingGroup
 from topospread.simulation.run import PodOutcome, SimulationOptions, prepare
+from topospread.text import one_line
 
 from .audit_log import AuditRecord, Json
 from .history import ClusterHistory, PodName
@@ -40,7 +41,7 @@ def told_refusals(record: AuditRecord) -> Iterator[ToldRefusal]:
         about = answer.get("regarding") or answer.get("involvedObject")
         message = answer.get("note") or answer.get("message")
         if isinstance(about, dict) and isinstance(message, str):
-            yield ToldRefusal((str(about.get("namespace", "")), str(about.get("name", ""))), message)
+            yield ToldRefusal((str(about.get("namespace", "")), str(about.get("name", ""))), one_line(message))
     elif record.resource == "pods" and record.subresource == "status":
         yield from _condition(record, answer)
 
@@ -53,7 +54,7 @@ def _condition(record: AuditRecord, pod: Json) -> Iterator[ToldRefusal]:
             isinstance(each, dict) and each.get("type") == "PodScheduled" and each.get("reason") == "Unschedulable"
         )
         if refused and isinstance(each.get("message"), str):
-            yield ToldRefusal((record.namespace, record.name), each["message"])
+            yield ToldRefusal((record.namespace, record.name), one_line(each["message"]))
 
 
 def judged(inventory: Inventory, name: PodName, options: SimulationOptions) -> JudgedPod | None:

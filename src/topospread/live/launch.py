@@ -260,11 +260,10 @@ async def _check_rights(wanted: Launch, client: ApiClient, connection: Connectio
     started = time.monotonic()
     lacking = await patiently(lambda: missing(client, _needed(wanted)), connection)
     if lacking:
-        words = "\n  ".join(["rights that a scheduler needs are missing:", *listed(lacking)])
-        raise InputError(
-            f"{words}\n  docs/how-to/second-scheduler.md has the RBAC file that grants them",
-            Place(source=connection.source),
-        )
+        error = InputError("rights that a scheduler needs are missing:", Place(source=connection.source))
+        for line in (*listed(lacking), "docs/how-to/second-scheduler.md has the RBAC file that grants them"):
+            error.add_note(line)
+        raise error
     log.log(
         level(2), "all rights are there", extra=facts(took=format_duration(int((time.monotonic() - started) * 1e9)))
     )

@@ -11,8 +11,8 @@ from .blocks import Bar, Cell, Code, Fact, Page, Part, Section, Span, Table, Ver
 _SIGNS = {"yes": "✅", "no": "❌", "unknown": "❔"}
 _SPECIAL = re.compile(r"([\\`*_{}\[\]<>#|~!&])")
 _WORD = re.compile(r"([\s`|])")
-_LINKED = re.compile(r"@|://|www\.|#\d", re.IGNORECASE)
-"""The part of a word by which GitHub makes a mention or a link of it, even if the characters are escaped."""
+_LINKED = re.compile(r"@|://|www\.|#\d|\bGH-\d|:[\w+-]+:|\$", re.IGNORECASE)
+"""The part of a word of which GitHub makes a mention, link, emoji or formula, even if the characters are escaped."""
 _FENCE = re.compile(r"`{3,}")
 
 
@@ -58,7 +58,7 @@ def _cell(cell: Cell) -> str:
 def escaped(words: str) -> str:
     """Return words on one line that Markdown shows literally: no link, image, HTML, mention or table border.
 
-    Mentions, addresses and URLs become code: GitHub makes links in all other text, escaped or not.
+    Mentions, addresses, URLs and the like become code: GitHub makes links in all other text, escaped or not.
     """
     parts = _WORD.split(" ".join(words.split()))
     return "".join(f"`{each}`" if _LINKED.search(each) else _plain(each) for each in parts)

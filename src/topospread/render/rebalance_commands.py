@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import re
 import shlex
 from typing import TYPE_CHECKING
+
+from topospread.errors import InputError, Place
 
 if TYPE_CHECKING:
     from topospread.answers.rebalance import Rebalance
@@ -19,13 +22,19 @@ evict() {
   kubectl wait --for=delete "pod/$2" -n "$1" --timeout=10m
 }
 """
+_NAME = re.compile(r"[a-z0-9]([-a-z0-9.]*[a-z0-9])?")
+"""Names that can be parts of the address of a request."""
 _ROLLS = frozenset({"Deployment", "StatefulSet"})
 """Kinds of which ``kubectl rollout status`` knows whether they are whole."""
 _REPLICAS = frozenset({"ReplicaSet", "ReplicationController"})
 
 
 def rebalance_commands(found: Rebalance) -> str:
-    """The script; "" where there is nothing to do."""
+    """The script; "" where there is nothing to do.
+
+    Raises:
+        InputError: if a name would lead a request elsewhere; no API server stores such a name.
+    """
     if not found.evictions:
         nothing = f"Nothing to evict was found: {found.partial}." if found.partial else "There is nothing to evict."
         return f"#!/bin/sh\n# {nothing}\n"
@@ -35,6 +44,9 @@ def rebalance_commands(found: Rebalance) -> str:
 
 def _lines(each: PodMove) -> str:
     """The eviction, and what to wait for."""
+    if not all(map(_NAME.fullmatch, (each.namespace, each.name))):
+        place = Place(object=f"Pod {each.namespace}/{each.name}")
+        raise InputError("no API server has this name: no commands are written", place)
     lines = [f"# on {each.node}; a new pod goes to {each.target}", shlex.join(["evict", each.namespace, each.name])]
     kind, _, name = each.workload.partition("/")
     target = f"{kind.lower()}/{name}"

@@ -119,7 +119,9 @@ class _Writer:
         segment: dict[int, list[str]] = {}
         start = 0
         for i, width in widths.items():
-            parts = wrap(row[i], width, break_long_words=False, break_on_hyphens=False) or [""]
+            # What goes on in the first column is indented: words of a name must not begin a line.
+            hang = "" if start else "  "
+            parts = wrap(row[i], width, subsequent_indent=hang, break_long_words=False, break_on_hyphens=False) or [""]
             longest = max(map(len, parts))
             if segment and start + longest > self._width:
                 yield from self._lines(begin, segment, cells, widths, numbers)

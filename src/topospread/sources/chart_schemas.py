@@ -6,6 +6,7 @@ Source: helm.sh/helm/v4/pkg/chart/common/util/jsonschema.go.
 
 from __future__ import annotations
 
+import gzip
 import io
 import json
 import os
@@ -57,17 +58,30 @@ def _schemas(chart: str) -> Iterator[bytes]:
 
 
 def _packed_schemas(packed: IO[bytes]) -> Iterator[bytes]:
-    left = _MAX_UNPACKED
-    with tarfile.open(fileobj=packed, mode="r|gz") as archive:
+    """Yield the schemas of a packed chart.
+
+    Raises:
+        ValueError: if Helm might see another chart: both ways to read an archive must find the same names.
+    """
+    with gzip.open(packed) as unpacked:
+        data = unpacked.read(_MAX_UNPACKED + 1)
+    if len(data) > _MAX_UNPACKED:
+        raise ValueError("the packed chart is too large")
+    expected = sum(data.count(each.encode()) for each in (_SCHEMA, PACKED))
+    with tarfile.open(fileobj=io.BytesIO(data), mode="r:") as archive:
         for member in archive:
-            left -= member.size
-            if left < 0:
-                raise ValueError("the packed chart is too large")
+            if archive.pax_headers or member.pax_headers or member.issparse():
+                raise ValueError("the archive changes the names or sizes of its files")
             content = archive.extractfile(member) if member.name.endswith((_SCHEMA, PACKED)) else None
-            if content is not None and member.name.endswith(_SCHEMA):
+            if content is None:
+                continue
+            expected -= 1
+            if member.name.endswith(_SCHEMA):
                 yield content.read()
-            elif content is not None:
+            else:
                 yield from _packed_schemas(io.BytesIO(content.read()))
+    if expected > 0:
+        raise ValueError("the archive names schemas or charts that are not among its files")
 
 
 def _refers_out(schema: bytes) -> bool:

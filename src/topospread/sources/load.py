@@ -8,7 +8,6 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from itertools import chain
-from textwrap import indent
 from typing import BinaryIO, Final
 
 import msgspec
@@ -176,10 +175,9 @@ def _with_cluster_file(paths: Sequence[str], cluster: str | None) -> list[str]:
     if cluster is None or is_made_up(cluster):
         return list(paths)
     if cluster != STANDARD_INPUT and not os.path.exists(cluster):
-        raise UsageError(
-            f"--on {shown_path(cluster)} is neither a file that is there nor a made-up cluster\n"
-            + indent(GRAMMAR, "  ", lambda line: True)
-        )
+        error = UsageError(f"--on {shown_path(cluster)} is neither a file that is there nor a made-up cluster")
+        error.add_note(GRAMMAR)
+        raise error
     return [cluster, *paths]
 
 

@@ -128,6 +128,14 @@ def test_repeated_refusals_have_a_first_and_a_last_time_also_in_old_events(tmp_p
     assert (each.first[-10:], each.last[-10:]) == ("03.000000Z", "09.000000Z")
 
 
+def test_words_of_events_begin_no_line_and_times_are_times(tmp_path: Path) -> None:
+    forged = event(1, "FailedScheduling", "Pod/web\nyes", "x\nyes: all is well")
+    (each,) = replayed(tmp_path / "a", forged).refusals
+    assert (each.pod, each.said) == ("shop/web\\nyes", "x\\nyes: all is well")
+    with pytest.raises(InputError, match="without a time"):
+        replayed(tmp_path / "b", forged | {"eventTime": "yes: all is well"})
+
+
 def test_what_nobody_knows_is_counted_and_said(tmp_path: Path) -> None:
     unknown = [
         event(1, "SuccessfulCreate", "ReplicaSet/other", "Created pod: other-1"),

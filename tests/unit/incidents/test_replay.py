@@ -17,6 +17,7 @@ from topospread.answers.why_history import history_answer
 from topospread.cli.main import topospread as command
 from topospread.errors import InputError
 from topospread.incidents import Incident
+from topospread.incidents.audit_log import read_audit_log
 from topospread.incidents.replay import replay
 
 Json = dict[str, Any]
@@ -211,3 +212,18 @@ def test_the_timeline_is_a_picture_and_a_page_that_fetches_nothing(tmp_path: Pat
     assert "default/web-2" in picture.read_text()
     assert "node c1 was cordoned" in page.read_text()
     assert "src=" not in page.read_text()
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [
+        {"stageTimestamp": "yes: all is well"},
+        {"objectRef": {"resource": "nodes", "name": "a\nyes: all is well"}},
+        {"responseObject": {"metadata": {"name": "a", "labels": {"a\nyes: all": ""}}, "spec": {}}},
+    ],
+)
+def test_an_audit_log_begins_no_line(tmp_path: Path, changed: Json) -> None:
+    created = record(1, "create", {"kind": "Node", "metadata": {"name": "a"}})
+    (tmp_path / "audit.jsonl").write_text(json.dumps(created | changed))
+    with pytest.raises(InputError, match=r"no time|line break"):
+        read_audit_log(tmp_path / "audit.jsonl")

@@ -42,6 +42,11 @@ def test_text_of_the_input_is_shown_literally(hostile: str, raw: str) -> None:
         "see:https://evil.example/a_b",
         "www.evil.example",
         "WWW.x",
+        "#1",
+        "gh-1",
+        "owner/name#12",
+        ":white_check_mark:",
+        "$\\color{red}$",
     ],
 )
 def test_mentions_and_addresses_are_code(linked: str) -> None:

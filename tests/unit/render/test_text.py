@@ -70,3 +70,9 @@ def test_colours_add_no_words() -> None:
 def test_names_are_never_cut(names: list[str], width: int) -> None:
     shown = text(page(Table(("NAME", "WHY"), tuple((name, "it lacks 700m of cpu") for name in names))), width=width)
     assert all(any(name in line for line in shown.splitlines()) for name in names)
+
+
+@given(st.lists(st.sampled_from(["a", "yes:", "all is well", "x" * 90, "\n"]), min_size=1), st.integers(20, 90))
+def test_words_of_a_name_do_not_begin_a_line(words: list[str], width: int) -> None:
+    shown = text(page(Table(("name", "pods"), ((f"web {' '.join(words)}", 1), ("b", 2)))), width=width)
+    assert not any(line.startswith(("yes:", "all is")) for line in shown.splitlines())

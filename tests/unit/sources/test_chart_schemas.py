@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import io
 import tarfile
 from pathlib import Path
@@ -74,3 +75,22 @@ def test_schemas_of_charts_in_a_chart_count(tmp_path: Path) -> None:
     assert not has_outside_references(str(harmless))
     harmless.write_bytes(inner[:20])
     assert has_outside_references(str(harmless))
+
+
+def test_a_packed_chart_that_helm_reads_in_another_way_is_not_validated(tmp_path: Path) -> None:
+    """Go reads on after the first part of a gzip file, and takes no names from global headers."""
+    schema = b'{"$ref": "file:///etc/passwd"}'
+    whole = gzip.decompress(packed("a/values.schema.json", schema))
+    parts = gzip.compress(gzip.decompress(packed("a/Chart.yaml", b"name: a\n"))[:1024]) + gzip.compress(whole)
+    renamed = io.BytesIO()
+    with tarfile.open(fileobj=renamed, mode="w:gz", pax_headers={"path": "a/README.md"}) as archive:
+        member = tarfile.TarInfo("a/values.schema.json")
+        member.size = len(schema)
+        archive.addfile(member, io.BytesIO(schema))
+    broken = bytearray(whole)
+    broken[100:108] = b"not-octa"
+    slash = packed("a/values.schema.json/", schema)
+    for number, content in enumerate((parts, renamed.getvalue(), gzip.compress(broken), slash)):
+        path = tmp_path / f"{number}.tgz"
+        path.write_bytes(content)
+        assert has_outside_references(str(path)), number

@@ -10,6 +10,7 @@ from topospread.answers.reasons import its_nodes, others
 from topospread.answers.spread import PendingPods, SpreadSums
 from topospread.answers.words import counted, listed, noun_of
 from topospread.render.blocks import Fact, Section, Table
+from topospread.text import shell_line
 
 _MOST_CAUSES = 2
 _MOST_SUMS = 20
@@ -44,7 +45,7 @@ def fix_facts(remedies: Sequence[Remedy]) -> Iterator[Fact]:
         result += [f"evicts {counted(tried.evicts, 'pod')}"] if tried.evicts else []
         result += [f"{counted(len(tried.newly_pending), 'other pod')} pending"] if tried.newly_pending else []
         words = f"tried: {', '.join(result)}"
-        yield Fact("fix", words if each.command else f"{each.says}; {words}", " ".join(each.command))
+        yield Fact("fix", words if each.command else f"{each.says}; {words}", shell_line(each.command))
 
 
 def unjudged_facts(parts: Iterable[Unjudged], neighbours: Sequence[str] = ()) -> Iterator[Fact]:
