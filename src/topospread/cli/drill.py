@@ -26,6 +26,7 @@ from .inputs import (
     traffic_options,
 )
 from .live_options import access_options
+from .object_names import nodes
 from .output import check_outputs, output_options, prints_page, wants, write_answer
 from .report_file import ReportWish, check_html, html_text, page_options
 from .saved import check_saved, saved_option, write_saved
@@ -89,7 +90,8 @@ class _InOrder(Explained):
 
 
 def _step(name: str, metavar: str, text: str) -> Callable[[Any], Any]:
-    return click.option(f"--{name}", multiple=True, metavar=metavar, help=text)
+    completed = nodes if metavar == _NODES else None
+    return click.option(f"--{name}", multiple=True, metavar=metavar, help=text, shell_complete=completed)
 
 
 @click.command(cls=_InOrder, help=HELP, own=("--scale", "--autoscale"))

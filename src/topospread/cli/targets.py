@@ -10,6 +10,7 @@ import click
 from topospread.errors import UsageError
 from topospread.text import shell_line
 
+from .object_names import targets
 from .usage import is_named_file
 
 Command = TypeVar("Command", bound=Callable[..., Any])
@@ -18,7 +19,9 @@ Command = TypeVar("Command", bound=Callable[..., Any])
 def target_argument(*, required: bool) -> Callable[[Command], Command]:
     """Return the decorator for ``TARGET``, as the option ``targets``."""
     metavar = "TARGET" if required else "[TARGET]"
-    return click.argument("targets", nargs=-1, required=required, metavar=metavar, callback=_read)
+    return click.argument(
+        "targets", nargs=-1, required=required, metavar=metavar, callback=_read, shell_complete=targets
+    )
 
 
 def _read(context: click.Context, parameter: click.Parameter, words: tuple[str, ...]) -> tuple[str, ...]:

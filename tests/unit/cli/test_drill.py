@@ -62,7 +62,7 @@ def test_nodes_are_like_what_stands_behind() -> None:
 @pytest.mark.parametrize(
     ("words", "says"),
     [
-        (["--fail", "zone"], "write KEY=VALUE"),
+        (["--fail", "zone="], "write KEY=VALUE"),
         (["--scale", "deploy/web"], "REPLICAS"),
         (["--wait", "5"], "whole seconds"),
         (["--wait", "5ms"], "whole seconds"),

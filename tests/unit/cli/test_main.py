@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator
+from pathlib import Path
 
 import click
 import pytest
@@ -12,6 +13,8 @@ from topospread.cli.inputs import parse_cron_jobs, parse_scale
 from topospread.cli.main import COMMANDS, GROUPS, topospread
 from topospread.config.versions import NEWEST
 from topospread.errors import UsageError
+
+SHOP = str(Path(__file__).parent.parent.parent.parent / "docs/how-to/capacity/shop.yaml")
 
 
 def commands(given: click.Command = topospread, name: str = "topospread") -> Iterator[tuple[str, click.Command]]:
@@ -211,6 +214,11 @@ def test_a_shell_is_answered(
         (["simulate", "-o", "j"], ["json", ":4"]),
         (["simulate", "--config", "x"], [":0"]),
         (["simulate", "-f", "x"], [":0"]),
+        (["why", "-f", SHOP, "deploy/w"], ["deploy/web", ":4"]),
+        (["why", "-f", SHOP, "shop/deployment/a"], ["shop/deployment/api", ":4"]),
+        (["why", "-f", "nowhere.yaml", "deploy/w"], [":4"]),
+        (["drill", "--on", "zones=2,nodes=2", "--fail", "zone="], ["zone=zone-a", "zone=zone-b", ":4"]),
+        (["drill", "--on", "zones=2,nodes=2", "--drain", "node=node-1"], ["node=node-1", ":4"]),
         (["simulate", "--see"], ["--seed\tDraw among equals where kube-scheduler does, repeatably.", ":4"]),
     ],
 )

@@ -1,0 +1,71 @@
+"""What a shell completes from the input that is typed already: objects, zones and nodes. No cluster is asked."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+import click
+from click.shell_completion import CompletionItem
+
+if TYPE_CHECKING:
+    from topospread.api.inventory import Inventory
+
+_LARGEST = 20 << 20
+"""Bytes of files that are read while a person waits for a completion."""
+_KINDS = ("Deployment", "StatefulSet", "DaemonSet", "ReplicaSet", "Job", "Pod")
+
+
+def targets(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    """Return the workloads and pods that begin so: ``deploy/web``, with the kind as it is typed."""
+    from topospread.workloads.scale import KIND_OF
+
+    inventory = _typed(context)
+    if inventory is None:
+        return []
+    aliases: dict[str, list[str]] = {"Pod": ["pod"]}
+    for alias, kind in KIND_OF.items():
+        aliases.setdefault(kind, []).append(alias)
+    found = []
+    for kind, namespace, name in inventory.places:
+        if kind not in _KINDS or context.params.get("namespace") not in (None, namespace):
+            continue
+        forms = [f"{alias}/{name}" for alias in sorted(aliases[kind], key=len, reverse=True)]
+        forms += [f"{namespace}/{form}" for form in forms]
+        found += [form for form in forms if form.startswith(incomplete)][:1]
+    return [CompletionItem(each) for each in sorted(set(found))]
+
+
+def nodes(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    """Return the zones and nodes that begin so: ``zone=eu-west-1a``, ``node=node-1``."""
+    from topospread.drills.choosing import chosen_values
+
+    inventory = _typed(context)
+    if inventory is None:
+        return []
+    named = [*chosen_values(inventory.nodes), *(f"node={each.name}" for each in inventory.nodes)]
+    return [CompletionItem(each) for each in dict.fromkeys(named) if each.startswith(incomplete)]
+
+
+def _typed(context: click.Context) -> Inventory | None:
+    """Return what -f and --on name, ``None`` if it cannot be read at once."""
+    from topospread.errors import TopospreadError
+    from topospread.sources.load import load
+    from topospread.sources.made_up import is_made_up
+    from topospread.sources.rendering import Rendering
+
+    paths, cluster = context.params.get("paths") or (), context.params.get("cluster")
+    files = [*paths, *([cluster] if cluster and not is_made_up(cluster) else [])]
+    if not (files or cluster) or "-" in files or sum(map(_size, files)) > _LARGEST:
+        return None
+    try:
+        return load(paths, cluster=cluster, rendering=Rendering(raw=True), needs_nodes=False)
+    except (TopospreadError, OSError):
+        return None
+
+
+def _size(path: str) -> int:
+    """Return the bytes of a file or of the files in a folder; a missing one is as large as none may be."""
+    if not os.path.isdir(path):
+        return os.path.getsize(path) if os.path.exists(path) else _LARGEST + 1
+    return sum(each.stat().st_size for each in os.scandir(path) if each.is_file())
