@@ -77,8 +77,9 @@ def _target(path: str) -> str:
     here = os.path.realpath(".")
     if not os.path.isabs(path) and _is_inside(os.path.normpath(os.path.join(here, folder)), here):
         _check(path, real_folder, here)
-    target = os.path.realpath(os.path.join(real_folder, name))
-    if os.path.islink(path):
+    named = os.path.join(real_folder, name)
+    target = os.path.realpath(named)
+    if os.path.islink(named):
         _check(path, target, real_folder)
     return target
 
