@@ -11,6 +11,8 @@ import threading
 import time
 from typing import TextIO
 
+from topospread.text import escape_control_characters
+
 LONGEST_QUEUE = 10_000
 _AT_ONCE = 256
 _FLUSH = 2.0
@@ -71,7 +73,7 @@ class QueuedLines(logging.Handler):
                 lines.append(self.format(record))
                 self._reported = dropped
             with contextlib.suppress(OSError, ValueError):  # the stream is closed
-                self._write("\n".join([*lines, ""]))
+                self._write(escape_control_characters("\n".join([*lines, ""])))
             for _ in range(count):
                 self._lines.task_done()
 

@@ -12,6 +12,7 @@ import re
 import sys
 import time
 from collections.abc import Mapping
+from textwrap import indent
 from typing import Any, TextIO
 
 from topospread.text import one_line
@@ -83,7 +84,8 @@ class KlogLines(logging.Formatter):
             message = one_line(message)
         line = f"{letter}{when} {os.getpid():7} {record.filename}:{record.lineno}] {message}"
         if record.exc_info:
-            line += "\n" + self.formatException(record.exc_info)
+            # Indented: a line end in the message of an exception must not begin a line of the log.
+            line += "\n" + indent(self.formatException(record.exc_info), "  ")
         return without_secrets(line)
 
 

@@ -35,6 +35,25 @@ def test_a_message_is_one_line() -> None:
     assert logged(0, "text", (logging.INFO, "failed: a\nE1126 forged", {})).endswith("] failed: a\\nE1126 forged\n")
 
 
+@pytest.mark.parametrize("form", ["text", "json"])
+def test_control_characters_are_escaped(form: str) -> None:
+    line = logged(0, form, (logging.INFO, "bound\x9b31m", {"pod": "a\u202e\x1b[31m\u2028b"}))
+    assert line[:-1].isprintable()
+    assert "\\u202e\\u001b[31m\\u2028b" in line
+
+
+def test_an_exception_begins_no_line_of_the_log() -> None:
+    stream = io.StringIO()
+    handler = set_up(0, "text", stream)
+    try:
+        raise ValueError("x\nE1126 forged")
+    except ValueError:
+        log.exception("it failed")
+    handler.flush()
+    assert "\n  E1126 forged" in stream.getvalue()
+    assert "\nE1126" not in stream.getvalue()
+
+
 def test_json_has_kubernetes_keys() -> None:
     line = json.loads(logged(4, "json", (level(4), 'a "b"', {"pod": "a/b"})))
     assert (line["msg"], line["v"], line["pod"]) == ('a "b"', 4, "a/b")
