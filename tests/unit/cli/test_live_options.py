@@ -27,7 +27,7 @@ def test_it_is_meant_where_it_is_named() -> None:
 def test_without_the_extra_it_is_said_how_to_get_it(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(extra.NEEDED, "no_such_module", "no-such-package")
     assert not is_there(given())
-    with pytest.raises(UsageError, match=r"name files or folders.*pip install 'topospread\[live\]'"):
+    with pytest.raises(UsageError, match=r"no cluster: add --on.*pip install 'topospread\[live\]'"):
         is_meant(given(), ())
     with pytest.raises(UsageError, match=r"no-such-package is not installed: pip install 'topospread\[live\]'"):
         read_access(given(context="prod"))
