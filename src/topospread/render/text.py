@@ -16,6 +16,7 @@ _LONGEST_BAR = 24
 _NARROWEST = 16
 """Columns that a wrapped cell keeps at least."""
 _GAP = "  "
+_LABELLED = re.compile(r"\s*(yes|no|unknown|error|warning|note|why|fix|next|not judged):")
 _NUMBER = re.compile(r"(\? )?[\d–/]*")
 """A count, bounds, or a part of a whole, perhaps marked as not judged; also an empty cell."""
 
@@ -71,7 +72,7 @@ class _Writer:
 
     def _table(self, table: Table) -> Iterator[str]:
         rows = table.rows if self._wide or len(table.rows) <= table.most + 1 else table.rows[: table.most]
-        texts = [table.heads, *(tuple(map(_drawn, row)) for row in rows)]
+        texts = [table.heads, *((_beginning(_drawn(row[0])), *map(_drawn, row[1:])) for row in rows)]
         columns = [i for i in range(len(table.heads)) if any(row[i] for row in texts)]
         for dropped in table.may_drop:
             if self._wide or _total(texts, columns) <= self._width:
@@ -169,6 +170,11 @@ def _wrapped(words: str, width: int, hang: int) -> list[str]:
 
 def _drawn(cell: Cell) -> str:
     return "█" * min(cell.value, _LONGEST_BAR) if isinstance(cell, Bar) else cell_text(cell)
+
+
+def _beginning(words: str) -> str:
+    """Return words that begin a line, in quotes if they could be taken for a verdict or another labelled line."""
+    return f'"{words}"' if _LABELLED.match(words) else words
 
 
 def _total(texts: list[tuple[str, ...]], columns: list[int]) -> int:

@@ -76,3 +76,9 @@ def test_names_are_never_cut(names: list[str], width: int) -> None:
 def test_words_of_a_name_do_not_begin_a_line(words: list[str], width: int) -> None:
     shown = text(page(Table(("name", "pods"), ((f"web {' '.join(words)}", 1), ("b", 2)))), width=width)
     assert not any(line.startswith(("yes:", "all is")) for line in shown.splitlines())
+
+
+def test_a_name_that_reads_like_a_verdict_is_in_quotes() -> None:
+    shown = text(page(Table(("name", "pods"), (("yes: all is well", 1), ("eu: a", 2)))))
+    assert '"yes: all is well"     1\n' in shown
+    assert "\neu: a " in shown
