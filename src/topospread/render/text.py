@@ -58,7 +58,7 @@ class _Writer:
             case Section() if self._wide or not part.wide:
                 yield ""
                 if part.title:
-                    yield from _wrapped(part.title, self._width, hang=2)
+                    yield from _wrapped(_beginning(part.title), self._width, hang=2)
                 for each in part.parts:
                     yield from self.part(each)
 

@@ -82,3 +82,4 @@ def test_a_name_that_reads_like_a_verdict_is_in_quotes() -> None:
     shown = text(page(Table(("name", "pods"), (("yes: all is well", 1), ("eu: a", 2)))))
     assert '"yes: all is well"     1\n' in shown
     assert "\neu: a " in shown
+    assert '\n"no: a/b"\n' in text(page(Section("no: a/b", (Fact("why", "x"),))))
