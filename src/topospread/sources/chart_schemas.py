@@ -47,7 +47,13 @@ def _schemas(chart: str) -> Iterator[bytes]:
         with open(chart, "rb") as packed:
             yield from _packed_schemas(packed)
         return
-    for folder, _, names in os.walk(chart, followlinks=True):
+    visited: set[str] = set()
+    for folder, below, names in os.walk(chart, followlinks=True):
+        real = os.path.realpath(folder)
+        if real in visited:
+            below.clear()
+            continue
+        visited.add(real)
         for name in names:
             path = os.path.join(folder, name)
             if name == _SCHEMA:

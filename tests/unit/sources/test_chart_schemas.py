@@ -94,3 +94,10 @@ def test_a_packed_chart_that_helm_reads_in_another_way_is_not_validated(tmp_path
         path = tmp_path / f"{number}.tgz"
         path.write_bytes(content)
         assert has_outside_references(str(path)), number
+
+
+def test_links_that_lead_in_circles_end(tmp_path: Path) -> None:
+    """Two links to their own folder are a million million paths."""
+    for name in "ab":
+        (tmp_path / name).symlink_to(".")
+    assert not has_outside_references(chart(tmp_path, "{}"))
