@@ -75,7 +75,7 @@ def test_a_path_does_not_pass_for_a_revision(checkout: Path) -> None:
     assert "origin/main is a path and a revision; write path:origin/main or rev:origin/main" in done.stderr
     done = run(checkout, "plan", "rev:origin/main", "rev:HEAD", *CLUSTER)
     assert done.returncode == 1, done.stderr
-    assert done.stdout.startswith("origin/main → HEAD\n")
+    assert done.stdout.startswith("no: 1 pod newly pending\n")
     assert run(checkout, "plan", "path:app.yaml", "path:app.yaml", *CLUSTER).returncode == 0
 
 
@@ -84,6 +84,23 @@ def test_a_path_is_not_taken_where_git_refuses_to_answer(checkout: Path) -> None
     done = run(checkout, "plan", "app.yaml", "app.yaml", *CLUSTER)
     assert done.returncode == 2
     assert "write path:app.yaml for the path" in done.stderr
+
+
+def test_an_error_of_git_does_not_quote_a_file_that_its_configuration_includes(checkout: Path) -> None:
+    git(checkout, "config", "include.path", "../../token")
+    done = run(checkout, "plan", "HEAD~1", "HEAD", *CLUSTER)
+    assert done.returncode == 2
+    assert "git" in done.stderr
+    assert SECRET.lower()[:8] not in (done.stdout + done.stderr).lower()
+
+
+def test_revisions_of_another_repository_are_not_read_by_a_link(checkout: Path) -> None:
+    other = checkout.parent / "other"
+    other.mkdir()
+    (other / ".git").symlink_to("../checkout/.git")
+    done = run(other, "plan", "HEAD~1", "HEAD", *CLUSTER)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert ".git: this path leaves" in done.stderr
 
 
 def test_plan_takes_settings_of_the_old_revision(checkout: Path) -> None:

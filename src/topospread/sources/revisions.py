@@ -19,7 +19,7 @@ from typing import IO, Final
 from topospread.errors import InputError, Place, UsageError
 
 from .renderers import search_path
-from .roots import repository_of
+from .roots import check_link, repository_of
 from .text import shown_path
 
 PATH: Final = "path:"
@@ -37,6 +37,8 @@ _ENVIRONMENT: Final = {
     "GIT_NO_LAZY_FETCH": "1",
     "GIT_ALLOW_PROTOCOL": "none",
 }
+_NOT_OWN: Final = "detected dubious ownership"
+"""What git says of a repository of another user."""
 _LINK: Final = "120000"
 _FILES: Final = ("100644", "100664", "100755")
 _LONGEST_LINK: Final = 4096
@@ -143,6 +145,9 @@ def _git(revision: str) -> _Git:
     place = Place(shown_path(revision))
     if program is None:
         raise InputError(_MISSING, place)
+    repository = repository_of(os.curdir)
+    if repository is not None:
+        check_link(os.path.join(repository, ".git"))
     return _Git(program, place)
 
 
@@ -179,6 +184,9 @@ class _Git:
             said = " ".join(os.fsdecode(done.stderr).split())
             if not said:
                 raise _UnknownRevisionError("neither a path nor a revision of the repository here", self.place)
+            if _NOT_OWN not in said:
+                # git's words may quote any file that the repository's configuration includes.
+                said = f"`git {words[0]}` ends with exit code {done.returncode}; `git status` may say why"
             raise InputError(f"git: {said}", self.place)
         return os.fsdecode(done.stdout)
 
