@@ -74,7 +74,7 @@ parity: $(READY) ## play the same faults before ours and kube-scheduler on real 
 side-by-side: $(READY) ## play COUNT random histories beside kube-scheduler on two API servers, and compare what came of them
 	@$(BIN)/python -m tests.live.side_by_side --count $(COUNT) $(if $(SEED),--seed $(SEED)) $(ARGS)
 
-policies: $(READY) ## ask the policies of lint --export-policy and the linter about OBJECTS random objects, on a real API server
+policies: $(READY) ## ask what `topospread policies` prints and the linter about OBJECTS random objects, on a real API server
 	@$(BIN)/python -m tests.live.policies --count $(OBJECTS) $(if $(SEED),--seed $(SEED)) $(ARGS)
 
 upstream: $(READY) ## run some of Kubernetes' own integration tests of the scheduler against ours, built from Go modules (needs Go)

@@ -11,6 +11,8 @@ from contextlib import contextmanager
 from pathlib import Path
 
 CONTROL_PLANE = Path(__file__).parent / "controlplane.sh"
+WITH_GROUPS = "--feature-gates=GenericWorkload=true --runtime-config=scheduling.k8s.io/v1beta1=true"
+"""Flags of an API server that serves PodGroups and Workloads, which are off by default."""
 
 
 @contextmanager

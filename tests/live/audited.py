@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from tests.live.api_server import api_server
+from tests.live.api_server import WITH_GROUPS, api_server
 from tests.live.conftest import ControlPlane
 
 POLICY = """\
@@ -68,7 +68,7 @@ def audited_plane(programs: Path, folder: Path) -> Iterator[tuple[ControlPlane, 
     (folder / "policy.yaml").write_text(POLICY)
     log = folder / "audit.jsonl"
     # Without it kinds are listed before they are watched, as older API servers ask for.
-    flags = "--feature-gates=WatchList=false "
+    flags = f"{WITH_GROUPS} --feature-gates=WatchList=false "
     flags += f"--audit-policy-file={folder / 'policy.yaml'} --audit-log-path={log} --audit-log-mode=blocking"
     with api_server(programs, folder, flags) as kubeconfig:
         yield ControlPlane(kubeconfig, programs), Audit(log)

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from tests.live.api_server import CONTROL_PLANE, api_server
+from tests.live.api_server import CONTROL_PLANE, WITH_GROUPS, api_server
 from tests.live.shop import objects
 
 HERE = Path(__file__).parent
@@ -87,15 +87,15 @@ def renderers() -> Path:
 
 
 @contextmanager
-def _running(folder: Path) -> Iterator[ControlPlane]:
+def _running(folder: Path, flags: str = "") -> Iterator[ControlPlane]:
     programs = _programs()
-    with api_server(programs, folder) as kubeconfig:
+    with api_server(programs, folder, flags) as kubeconfig:
         yield ControlPlane(kubeconfig, programs)
 
 
 @pytest.fixture(scope="session")
 def control_plane(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ControlPlane]:
-    with _running(tmp_path_factory.mktemp("controlplane")) as running:
+    with _running(tmp_path_factory.mktemp("controlplane"), WITH_GROUPS) as running:
         for items in objects():
             running.create(items)
         yield running

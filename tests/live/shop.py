@@ -69,6 +69,7 @@ def objects() -> list[list[Json]]:
         "resources": {"requests": {"storage": "1Gi"}},
         "storageClassName": "fast",
     }
+    devices: Json = {"devices": {"requests": [{"name": "gpu", "exactly": {"deviceClassName": "gpus"}}]}}
     shop: Json = {"namespace": "shop"}
     base = [
         made("Namespace", "shop"),
@@ -78,6 +79,26 @@ def objects() -> list[list[Json]]:
         made("StorageClass", "fast", "storage.k8s.io/v1", provisioner="csi.acme.example"),
         made("RuntimeClass", "sandbox", "node.k8s.io/v1", handler="sandbox"),
         made("DeviceClass", "gpus", "resource.k8s.io/v1", spec={}),
+        made(
+            "ResourceSlice",
+            "node-0-gpus",
+            "resource.k8s.io/v1",
+            spec={
+                "driver": "gpu.acme.example",
+                "nodeName": "node-0",
+                "pool": {"name": "acme-pool", "generation": 1, "resourceSliceCount": 1},
+                "devices": [{"name": "gpu-0"}],
+            },
+        ),
+        made(
+            "DeviceTaintRule",
+            "broken",
+            "resource.k8s.io/v1",
+            spec={
+                "deviceSelector": {"driver": "gpu.acme.example", "pool": "acme-pool", "device": "gpu-1"},
+                "taint": {"key": "acme.example/broken", "effect": "NoSchedule"},
+            },
+        ),
         made(
             "HorizontalPodAutoscaler",
             "web",
@@ -119,6 +140,25 @@ def objects() -> list[list[Json]]:
         ),
     ]
     workloads = [
+        made("ResourceClaim", "gpu", "resource.k8s.io/v1", **shop, spec=devices),
+        made("ResourceClaimTemplate", "gpu", "resource.k8s.io/v1", **shop, spec={"spec": devices}),
+        made(
+            "Workload",
+            "training",
+            "scheduling.k8s.io/v1beta1",
+            **shop,
+            spec={"podGroupTemplates": [{"name": "workers", "schedulingPolicy": {"gang": {"minCount": 2}}}]},
+        ),
+        made(
+            "PodGroup",
+            "training-workers",
+            "scheduling.k8s.io/v1beta1",
+            **shop,
+            spec={
+                "workloadRef": {"workloadName": "training", "templateName": "workers"},
+                "schedulingPolicy": {"gang": {"minCount": 2}},
+            },
+        ),
         made(
             "LimitRange", "limits", **shop, spec={"limits": [{"type": "Container", "defaultRequest": {"cpu": "50m"}}]}
         ),

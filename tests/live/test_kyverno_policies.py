@@ -49,7 +49,7 @@ def served(plane: ControlPlane) -> bool:
 
 def printed(*words: str) -> list[Json]:
     done = subprocess.run(
-        [TOPOSPREAD, "lint", "--export-policy=kyverno", *words], capture_output=True, text=True, check=True
+        [TOPOSPREAD, "policies", "--for", "kyverno", *words], capture_output=True, text=True, check=True
     )
     return [each for each in yaml.safe_load_all(done.stdout) if each]
 

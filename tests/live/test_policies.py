@@ -64,7 +64,7 @@ def denying(own_plane: ControlPlane, tmp_path: Path) -> Iterator[ApiServer]:
     """An API server with the printed policy of one rule, whose findings deny."""
     settings = tmp_path / ".topospread.yaml"
     settings.write_text("lint:\n  select: [beta-topology-key]\n  severity: {beta-topology-key: error}\n")
-    words = [TOPOSPREAD, "lint", "--export-policy", "--settings", settings]
+    words = [TOPOSPREAD, "policies", "--for", "vap", "--settings", settings]
     printed = subprocess.run(words, capture_output=True, text=True, check=True, cwd=tmp_path).stdout
     policies = tmp_path / "policies.yaml"
     policies.write_text(printed)

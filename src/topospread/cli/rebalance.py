@@ -16,7 +16,7 @@ from .inputs import (
     shown_namespace,
 )
 from .live_options import NOBODY, access_options, read_access
-from .output import check_outputs, output_options, write_answer
+from .output import check_outputs, output_options, prints_page, write_answer
 from .terminal import progress, warn
 from .usage import Explained
 
@@ -89,6 +89,8 @@ def rebalance(**given: Any) -> int:
     from topospread.render.rebalance_commands import rebalance_commands
 
     answer = with_version(rebalance_answer(found, applied), by.scheduler.kube_version)
+    if not prints_page(given):
+        warn(answer.warnings)
     code = write_answer(answer, given, {"commands": lambda: rebalance_commands(answer)})
     if applied is not None and applied.surprise:
         warn([f"stopped: {applied.surprise}; {len(applied.done)} of {len(found.moves)} evictions were carried out"])

@@ -18,7 +18,7 @@ def policies_text(
         notes: rules that are in them, each with what the linter knows more.
         left_out: rules that are not, each with why.
     """
-    head = ["# Made by: topospread lint --export-policy"]
+    head = ["# Made by: topospread policies"]
     for title, lines in (("Not the same where", notes), ("Not in these policies", left_out)):
         told = [f"#   {rule}: {why}" for rule, why in lines]
         head += [f"# {title}:", *told] if told else []

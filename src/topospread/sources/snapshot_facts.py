@@ -79,14 +79,14 @@ def warnings_of(facts: SnapshotFacts) -> list[str]:
 
 
 def _lacking(what: str, why: str, kinds: list[str]) -> str:
-    """One warning of all kinds that are missing for a reason: a line for each thing that is lost, with these kinds."""
+    """Return one warning about all kinds that are missing for a reason; kinds with the same loss are named together."""
     if len(kinds) == 1:
         return f"{what} lacks {kinds[0]} objects ({why}): {_lost(kinds[0])}"
     by: dict[str, list[str]] = {}
     for kind in kinds:
         by.setdefault(_lost(kind), []).append(kind)
-    lines = [f"  {', '.join(names)}: {lost}" for lost, names in by.items()]
-    return ";\n".join([f"{what} lacks objects of {len(kinds)} kinds ({why}):\n{lines[0]}", *lines[1:]])
+    losses = "; ".join(f"{', '.join(names)}: {lost}" for lost, names in by.items())
+    return f"{what} lacks objects of {len(kinds)} kinds ({why}): {losses}"
 
 
 def _lost(kind: str) -> str:
