@@ -110,7 +110,7 @@ def test_a_file_becomes_anonymous_as_its_cluster_does(answers: AnsweringServer) 
         (["--anonymous", "--salt-file", "/dev/null"], "/dev/null: the salt must have at least 16 bytes, got 0"),
         (["--anonymous", "--salt-file", "none"], "none: cannot be read: No such file or directory"),
         (["--from", "a.json", "--context", "prod"], "--from cannot be combined with options of a live cluster"),
-        (["--hash-names"], "No such option"),
+        (["--hash-names"], "--hash-names is gone: write --anonymous"),
         (["--anonymous", "--salt", "0123456789abcdef"], "--salt"),
         (["nowhere/c.json"], "nowhere: there is no such folder"),
         (["--chunk-size", "-1"], "--chunk-size"),

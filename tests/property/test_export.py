@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import time
 from collections.abc import Collection
 from typing import Any
@@ -56,7 +55,7 @@ def inventory(objects: dict[Key, KubeObject]) -> Inventory:
 
 def told(each: WorkloadStatus, keys: Collection[str]) -> Any:
     constraints = tuple(
-        dataclasses.replace(
+        replace(
             one,
             counted={},
             left_out=(),

@@ -6,6 +6,7 @@ The steps, the user, the entry point on a root that is read-only: all but the ba
 from __future__ import annotations
 
 import contextlib
+import itertools
 import json
 import re
 import shutil
@@ -159,10 +160,11 @@ def parts() -> dict[str, list[str]]:
 
 
 def test_the_chart_has_a_part_for_every_mode() -> None:
-    assert {words[0] for words in parts().values()} == {"scheduler", "export", "serve", "webhook", "extender"}
+    modes = {" ".join(itertools.takewhile(lambda word: not word.startswith("-"), words)) for words in parts().values()}
+    assert modes == {"run scheduler", "run exporter", "run webhook", "run extender", "serve"}
 
 
-@pytest.mark.parametrize("part", [name for name, words in parts().items() if words[0] != "webhook"])
+@pytest.mark.parametrize("part", [name for name, words in parts().items() if "webhook" not in words])
 def test_each_part_reads_what_is_mounted_and_looks_for_its_cluster(entered: Entered, part: str) -> None:
     code, out, err = ended(entered(*parts()[part]))
     assert code == 2, out + err
@@ -170,7 +172,7 @@ def test_each_part_reads_what_is_mounted_and_looks_for_its_cluster(entered: Ente
 
 
 def test_the_webhook_answers(entered: Entered, built: Stage) -> None:
-    (words,) = [each for each in parts().values() if each[0] == "webhook"]
+    (words,) = [each for each in parts().values() if each[:2] == ["run", "webhook"]]
     port, metrics = free_port(), f"--metrics-bind-address=0.0.0.0:{free_port()}"
     words = [re.sub(r"^--metrics-bind-address=.*", metrics, each) for each in words]
     process = entered(*[re.sub(r"^--port=.*", f"--port={port}", each) for each in words])

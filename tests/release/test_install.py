@@ -66,7 +66,7 @@ def test_every_module_comes_from_the_environment_and_only_extras_are_missing(pro
     ("words", "code"),
     [
         (["lint", "docs/tutorial/app.yaml"], {0, 1}),
-        (["rules"], {0}),
+        (["explain", "rules"], {0}),
         (["explain", "topologySpreadConstraints.minDomains"], {0}),
         (["config", "show"], {0}),
         (["simulate", "-f", "docs/tutorial/app.yaml", "--on", "zones=3,nodes=6", "--kube-version", "1.27"], {0, 1}),

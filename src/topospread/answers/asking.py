@@ -10,7 +10,6 @@ from typing import ParamSpec, TypeVar
 from msgspec.structs import replace
 
 from topospread.answer import Answer
-from topospread.drills.interruption import Interrupted
 
 Given = ParamSpec("Given")
 Found = TypeVar("Found")
@@ -28,6 +27,8 @@ def answering(ask: Callable[Given, Found], answer: Callable[[Found], Told]) -> C
 
     @wraps(ask)
     def answered(*args: Given.args, **kwargs: Given.kwargs) -> Told:
+        from topospread.drills.interruption import Interrupted  # imports the engine, which not every answer needs
+
         version = kwargs.get("kube_version", signature.parameters["kube_version"].default)
         try:
             return with_version(answer(ask(*args, **kwargs)), version)

@@ -25,7 +25,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from difflib import get_close_matches
 from fnmatch import translate
-from functools import cache
+from functools import lru_cache
 from typing import Any, Final, get_args
 
 from topospread.config.versions import KubeVersion
@@ -114,7 +114,7 @@ class Settings:
         return bool(matches(relative) or ("/" not in glob and matches(os.path.basename(path))))
 
 
-@cache
+@lru_cache(maxsize=_MOST_GLOBS)
 def _pattern(glob: str) -> re.Pattern[str]:
     return re.compile(translate(glob))
 

@@ -50,7 +50,8 @@ OPAQUE: Final = _words(
     matchAttribute distinctAttribute capacityKey shareID bindingConditions bindingFailureConditions
     nodeAllocatableResources
     podGroupReplicaKey pdName volumeID targetPortal iqn monitors pool diskName diskURI volumeHandle nodeID
-    topospread.dev/max-per-domain topospread.dev/shares topospread.dev/hierarchy topospread.dev/counted"""
+    topospread.dev/max-per-domain topospread.dev/shares topospread.dev/hierarchy topospread.dev/counted
+    topospread.dev/promise topospread.dev/quorum"""
 )
 """Fields that name a disk, a device or a machine outside Kubernetes, or hold a text with names in it."""
 

@@ -14,6 +14,7 @@ from .served import ServedCluster
 Json = dict[str, Any]
 
 _BETWEEN_WORDS = re.compile(r"(?<=[a-z])(?=[A-Z])")
+_BEHIND_SIGNS = re.compile(r"(?<=[/.=])")
 _MOST_ROWS = 100
 """So many rows of a table are written, the rest are counted."""
 
@@ -37,6 +38,7 @@ class Pages:
             lstrip_blocks=True,
         )
         self._templates.filters["camel_words"] = _BETWEEN_WORDS.split
+        self._templates.filters["label_parts"] = _BEHIND_SIGNS.split
 
     def page(self, template: str, **values: object) -> str:
         """A whole page, or a part of one.

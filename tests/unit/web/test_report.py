@@ -64,14 +64,14 @@ def test_nobody_is_asked_and_nothing_leads_to_a_server() -> None:
 @pytest.mark.parametrize(
     ("words", "told"),
     [
-        (["status", *GIVEN, "--anonymous"], "--anonymous requires a file: --html"),
+        (["status", *GIVEN, "--anonymous"], "--anonymous requires a file: -o html=FILE"),
         (["why", "deploy/x", *GIVEN, "-o", "html=x", "-o", "svg=x.svg", "--anonymous"], "the picture shows names"),
         (["serve", *GIVEN, "--anonymous"], "--anonymous requires --export"),
         (
-            ["status", *GIVEN, "--html", "/nowhere/report.html"],
+            ["status", *GIVEN, "-o", "html=/nowhere/report.html"],
             "cannot be written: No such file or directory",
         ),
-        (["drill", *GIVEN, "--fail", "zone=eu-west-1a", "--html", "x", "--anonymous"], "steps of a drill contain"),
+        (["drill", *GIVEN, "--fail", "zone=eu-west-1a", "-o", "html=x", "--anonymous"], "steps of a drill contain"),
         (["serve", *GIVEN, "--token", "short", "--port", "0"], "at least 16 characters"),
     ],
 )

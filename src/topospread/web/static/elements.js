@@ -27,7 +27,7 @@ export async function copy(text, button) {
   setTimeout(() => { button.textContent = before; }, 1500);
 }
 
-// A path or a key that may be broken behind its slashes and dots.
+// A path or a key that may be broken behind its slashes, dots and equals signs.
 export function breakable(text) {
-  return text.split(/(?<=[/.])/).flatMap((part) => [part, element("wbr")]);
+  return text.split(/(?<=[/.=])/).flatMap((part) => [part, element("wbr")]);
 }

@@ -2,7 +2,7 @@
 
 import { putAddress, readAddress, request } from "./address.js";
 import { markElement } from "./colours.js";
-import { copy, element } from "./elements.js";
+import { breakable, copy, element } from "./elements.js";
 import { ask } from "./fetching.js";
 import { drawLegend } from "./legend.js";
 import { countOf, NodeMap } from "./map.js";
@@ -253,7 +253,7 @@ function listen() {
   const told = (event) => {
     const state = JSON.parse(event.data);
     const age = state.live || state.trouble ? ` · read ${ageWords(state.age)} ago` : "";
-    by("state").textContent = `${state.name} · ${state.nodes} nodes · Kubernetes ${state.kubeVersion}${age}`;
+    by("state").replaceChildren(...breakable(state.name), ` · ${state.nodes} nodes · Kubernetes ${state.kubeVersion}${age}`);
     say(state.trouble ? `${state.trouble}. What is shown was read ${ageWords(state.age)} ago.` : "");
     if (state.revision !== revision) {
       revision = state.revision;
