@@ -58,7 +58,7 @@ class Contact(Observer):
     def changed(self, kind: str, change: str) -> None:
         """An object of a kind came, changed or went."""
         self.changes[kind, change] += 1
-        self.kinds[kind].last = self.clock()
+        self.kinds.setdefault(kind, Heard()).last = self.clock()
 
     def ages(self) -> dict[str, float]:
         """Seconds since each kind was heard of."""
@@ -67,6 +67,9 @@ class Contact(Observer):
 
     def watching(self, kind: str, change: WatchChange, why: str = "") -> None:
         """See Observer."""
+        if change == "absent" and why.startswith("404 "):
+            self.kinds.pop(kind, None)  # the API server does not serve it, so it has no age and cannot be down
+            return
         heard = self.kinds.setdefault(kind, Heard())
         if change in ("failed", "absent"):
             self._lost(kind, heard, why)
