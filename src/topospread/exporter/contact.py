@@ -67,7 +67,7 @@ class Contact(Observer):
 
     def watching(self, kind: str, change: WatchChange, why: str = "") -> None:
         """See Observer."""
-        if change == "absent" and why.startswith("404 "):
+        if change == "absent" and why.startswith("404"):
             self.kinds.pop(kind, None)  # the API server does not serve it, so it has no age and cannot be down
             return
         heard = self.kinds.setdefault(kind, Heard())
