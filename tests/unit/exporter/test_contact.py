@@ -32,3 +32,19 @@ def test_an_object_that_cannot_be_read_is_counted() -> None:
     contact = Contact()
     contact.failed("pods default/web-0 cannot be read", "spec: Expected `object`")
     assert contact.unreadable == 1
+
+
+def test_a_kind_that_is_not_served_is_not_down_and_one_that_is_forbidden_is() -> None:
+    contact = Contact(logs=False)
+    for kind, why in (
+        ("podgroups", "404: page not found"),
+        ("workloads", "404 NotFound: no"),
+        ("pods", "403 Forbidden: no"),
+    ):
+        contact.expect(kind)
+        contact.watching(kind, "failed", "no connection")
+        contact.watching(kind, "absent", why)
+    assert {kind: heard.up for kind, heard in contact.kinds.items()} == {"pods": False}
+    contact.changed("podgroups", "added")
+    contact.watching("podgroups", "listed")
+    assert contact.kinds["podgroups"].up
