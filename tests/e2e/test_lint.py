@@ -145,6 +145,16 @@ def test_a_broken_file_does_not_hide_what_the_others_have(tmp_path: Path) -> Non
     assert "note: ./values.yaml: no object of Kubernetes, left out" in done.stderr
 
 
+def test_a_file_that_cannot_be_read_makes_the_answer_unknown_unless_findings_decide(tmp_path: Path) -> None:
+    (tmp_path / "utf16.yaml").write_bytes(b"\xff\xfek\x00")
+    done = run("lint", "--select", "beta-topology-key", folder=tmp_path)
+    assert (done.returncode, done.stdout) == (2, "unknown: no findings in 0 files; 1 file could not be read\n")
+    (tmp_path / "warned.yaml").write_text(WARNED)
+    done = run("lint", "--select", "beta-topology-key", folder=tmp_path)
+    assert done.returncode == 2
+    assert done.stdout.startswith("no: 1 warning in 1 file; 1 file could not be read")
+
+
 def test_standard_input_is_linted(tmp_path: Path) -> None:
     done = run("lint", "-", "-o", "line", folder=tmp_path, stdin=WARNED)
     assert done.stdout.startswith("-:8:5: warning: ")

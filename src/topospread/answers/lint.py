@@ -108,7 +108,7 @@ def lint_answer(report: LintReport) -> Lint:
     )
     return Lint(
         kind="Lint",
-        verdict="yes" if report.passed else "no",
+        verdict="no" if not report.passed else "unknown" if report.read.broken else "yes",
         says=_says(report, summary),
         unjudged=tuple(_unjudged(report)),
         on=Asked(kube_version=str(report.given.version)),
@@ -178,6 +178,7 @@ def _says(report: LintReport, summary: LintSummary) -> str:
     parts = [counted(number, level) for number, level in numbers if number]
     text = f"{', '.join(parts) or 'no findings'} in {_judged(report.read)}"
     text += f", {summary.ignored} ignored" if summary.ignored else ""
+    text += f"; {counted(len(report.read.broken), 'file')} could not be read" if report.read.broken else ""
     return text + (f" (--fix mends {summary.fixable})" if summary.fixable else "")
 
 

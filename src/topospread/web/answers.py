@@ -142,7 +142,7 @@ class Answers:
         return {"html": html}
 
     def why(self, asked: PageQuestion) -> Json:
-        """`explain`'s whole answer on a pod, and what rejects each node."""
+        """`why`'s whole answer on a pod, and what rejects each node."""
         _, at = self.timeline(asked)
         found = self._why.explained(asked.steps, at, asked.word("target"))
         html = self._pages.page("why.html", **found.values)

@@ -1,4 +1,4 @@
-"""Why a pod waits or is where it is, at a moment of a trial: `explain`'s answer, and what rejects each single node."""
+"""Why a pod waits or is where it is, at a moment of a trial: `why`'s answer, and what rejects each single node."""
 
 from __future__ import annotations
 
