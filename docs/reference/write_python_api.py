@@ -18,7 +18,7 @@ HEAD = """\
 
 Printed from the docstrings by `python docs/reference/write_python_api.py`.
 
-`simulate`, `explain`, `status`, `drill`, `capacity`, `rebalance`, `promise_check`, `promise_show`,
+`simulate`, `why`, `status`, `drill`, `capacity`, `rebalance`, `promise_check`, `promise_show`,
 `promise_design`, `traffic` and `lint` take what `load` gives, or the paths to read: YAML or JSON files, folders,
 `-` for standard input. What they return is data, and has `to_dict()` and `to_json()`: exactly what the command
 writes with `-o json`, whose forms are described beside ([simulation](simulation.md), [explanation](explanation.md),

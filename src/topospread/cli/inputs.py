@@ -13,6 +13,7 @@ import click
 from topospread.errors import Place, UsageError
 
 from .live_options import NOTHING_GIVEN, is_meant, is_there, named_options, read_access, read_live, why_none
+from .output import wants
 from .standard_input import is_piped, standard_input
 from .terminal import progress
 
@@ -216,7 +217,7 @@ def _live_reading(given: Mapping[str, Any], needed: NeededKinds | None) -> LiveR
     """Reads the cluster that is named, as far as that and what is applied to it need."""
     from topospread.sources.needed_kinds import ALL
 
-    wanted = ALL if needed is None or given.get("html") or given.get("save") else needed
+    wanted = ALL if needed is None or given.get("save") or wants(given, "html") else needed
     return lambda applied: read_live(given, wanted.beside(each.item for each in applied))
 
 

@@ -5,16 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
 
-import click
 import msgspec
 from msgspec.structs import replace as with_fields
 
-from topospread.atomic_file import write_file
 from topospread.errors import UsageError
-from topospread.text import escape_control_characters
 
 from .anonymous_options import anonymous_options, read_salt
-from .inputs import PATH, file_words
+from .inputs import file_words
 from .output import wants
 
 if TYPE_CHECKING:
@@ -27,12 +24,6 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 page_options = anonymous_options("Replace private names in the page and in the saved cluster.")
 """Options of a command whose ``-o html`` is the interactive page."""
-
-
-def html_options(command: F) -> F:
-    """Add the options of a command that also writes a report."""
-    option = click.option("--html", metavar="FILE", type=PATH, help="Write a page to look at, as one file, too.")
-    return option(page_options(command))
 
 
 class ReportWish(msgspec.Struct, frozen=True):
@@ -58,17 +49,14 @@ def check_html(given: Mapping[str, Any]) -> None:
         InputError: if the salt file cannot be read.
     """
     read_salt(given)
-    drawn = given.get("graph") or wants(given, "svg")
-    if given["anonymous"] and drawn:
-        option = "--graph" if given.get("graph") else "-o svg"
-        raise UsageError(f"{option} cannot be combined with --anonymous: the picture shows names")
-    if given.get("html") or wants(given, "html"):
+    if given["anonymous"] and wants(given, "svg"):
+        raise UsageError("-o svg cannot be combined with --anonymous: the picture shows names")
+    if wants(given, "html"):
         from topospread.web.extra import require_web
 
         require_web()
     elif given["anonymous"] and not given.get("save"):
-        html = "--html" if "html" in given else "-o html=FILE"
-        raise UsageError(f"--anonymous requires a file: {f'{html} or --save' if 'save' in given else html}")
+        raise UsageError(f"--anonymous requires a file: -o html=FILE{' or --save' if 'save' in given else ''}")
 
 
 def options_of(by: ControlPlane, configuration: Configuration | None) -> SimulationOptions:
@@ -85,17 +73,6 @@ def options_of(by: ControlPlane, configuration: Configuration | None) -> Simulat
 
 def _cluster_words(given: Mapping[str, Any]) -> list[str]:
     return ["--on", given["cluster"]] if given["cluster"] else []
-
-
-def write_html(given: Mapping[str, Any], wish: ReportWish) -> None:
-    """Write the report, if one is wanted.
-
-    Raises:
-        InputError: the file cannot be written.
-        UsageError: a drill's steps have names, which the page of an anonymous cluster cannot show.
-    """
-    if given["html"]:
-        write_file(given["html"], escape_control_characters(html_text(given, wish)))
 
 
 def html_text(given: Mapping[str, Any], wish: ReportWish) -> str:

@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from topospread.atomic_file import write_file
 from topospread.errors import UsageError
+from topospread.text import escape_control_characters
 
 from .anonymous_options import anonymous_options, read_salt
 from .inputs import (
@@ -21,7 +23,7 @@ from .inputs import (
     read_inventory,
 )
 from .live_options import LIVE, access_options, is_meant, live_words, named_options, read_access
-from .report_file import ReportWish, write_html
+from .report_file import ReportWish, html_text
 from .standard_input import is_piped
 from .usage import EXITS_WORKED, Explained
 
@@ -82,7 +84,8 @@ def serve(**given: Any) -> int:
         apiserver_gates=by.apiserver,
     )
     if given["html"]:
-        write_html(given, ReportWish(read_inventory(given, by=[by]), options))
+        wish = ReportWish(read_inventory(given, by=[by]), options)
+        write_file(given["html"], escape_control_characters(html_text(given, wish)))
         return 0
     entrance = Entrance.listening_on(given["host"], given["known_as"], token)
     with _application(given, options, by) as made:
