@@ -37,7 +37,7 @@ _KINDS = ("Deployment", "ReplicaSet", "ReplicationController", "StatefulSet")
 
 
 class OrderedPod(Base, frozen=True, kw_only=True):
-    """One step of a counterexample."""
+    """What happens to one pod in a counterexample: it is placed, becomes ready, is deleted or ends."""
 
     namespace: Annotated[str, Meta(description="Namespace of the pod.")]
     workload: Annotated[str, Meta(description="KIND/NAME of the pod's workload.")]

@@ -154,20 +154,21 @@ def promise_show(  # noqa: PLR0913 - keyword arguments of the public API
 
 
 def _says(found: Sequence[Shown], broken: Sequence[Shown]) -> str:
-    needed = "the quorum" if all(each.needed > 1 for each in broken or found) else "everything"
     if len(found) == 1:
         (one,) = found
         name, of = f"{one.key[1]}/{one.key[2]}", "the quorum" if one.needed > 1 else "all pods"
         if broken:
             return f"a single loss can take {of} of {name}"
-        unknown = one.verdict == "unknown"
-        return f"whether a single loss can take {of} of {name}" if unknown else f"no single loss takes {of} of {name}"
+        is_open = one.verdict == "unknown"
+        return f"whether a single loss can take {of} of {name}" if is_open else f"no single loss takes {of} of {name}"
+    of = counted(len(found), "workload")
+    unknown = sum(each.verdict == "unknown" for each in found)
+    undecided = f"{unknown} of {of} {'is' if unknown == 1 else 'are'} not decided"
     if broken:
-        return f"a single loss can take {needed} of {len(broken)} of {counted(len(found), 'workload')}"
-    unknown_ones = sum(each.verdict == "unknown" for each in found)
-    if unknown_ones:
-        return f"{unknown_ones} of {counted(len(found), 'workload')} are not decided"
-    return f"no single loss takes {needed} of any of {counted(len(found), 'workload')}"
+        need = "it needs" if len(broken) == 1 else "they need"
+        says = f"a single loss can leave {len(broken)} of {of} fewer pods than {need}"
+        return f"{says}; {undecided}" if unknown else says
+    return undecided if unknown else f"no single loss leaves any of {of} fewer pods than it needs"
 
 
 def _cause(one: Shown) -> Cause:

@@ -69,7 +69,10 @@ def of_them(reasons: Reasons) -> str:
 
 
 def its_nodes(reasons: Reasons, nodes: int, *, whose: str = "its") -> str:
-    """Why a domain that a constraint allows takes the pod nowhere: ``its 3 nodes lack cpu``; "" where nobody knows."""
+    """Return why no node of a domain is feasible although the constraint admits the domain; "" if unknown.
+
+    For example ``its 3 nodes lack cpu``.
+    """
     facts = _facts(reasons)
     if not facts:
         return ""

@@ -45,10 +45,10 @@ def _names_from(context: click.Context, parameter: click.Parameter, incomplete: 
 @click.option("-o", "--output", type=click.Choice(["text", "json", "name"]), default="text", help="Form of the rules.")
 @click.option("--color", type=COLOUR, default="auto", help="Colours: on a terminal, always or never.")
 def explain(name: str, output: str, color: str) -> int:
-    """Print what is known of a name.
+    """Print the explanation of a field, a rule, a cause or a topic.
 
     Raises:
-        UsageError: if no field and no rule is called so, or a pod is meant.
+        UsageError: if the name is unknown or names a pod, or if -o is given for anything but ``rules``.
     """
     if output != "text" and name != "rules":
         raise UsageError(f"-o {output} is for: topospread explain rules")

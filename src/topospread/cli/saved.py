@@ -23,11 +23,11 @@ def saved_option(text: str) -> Callable[[Any], Any]:
 
 
 def check_saved(path: str | None) -> None:
-    """Whether a cluster could be saved there, before there is one.
+    """Check that --save can write its file, before the work begins.
 
     Raises:
-        UsageError: it could not.
-        InputError: there is no such folder.
+        UsageError: if the name is ``-``, or has an ending that no snapshot has.
+        InputError: if the folder does not exist, or the path is a folder.
     """
     from topospread.sources.snapshot_file import STANDARD_OUTPUT, check_path
 

@@ -19,7 +19,7 @@ _MOST = 2**63 - 1
 
 
 class CapacityError(Exception):
-    """A request that cannot be rounded: kube-scheduler gives the pod up."""
+    """A capacity request that is negative or cannot be rounded; kube-scheduler fails the allocation with an error."""
 
 
 def consumed_capacity(

@@ -104,7 +104,8 @@ def _workloads(answer: DrillResult) -> Iterator[Row]:
 
 def _facts(answer: DrillResult) -> Iterator[Fact]:
     if answer.pending_before:
-        yield Fact("before", f"{counted(answer.pending_before, 'pod')} pending at the beginning, which do not count")
+        were = "pod was" if answer.pending_before == 1 else "pods were"
+        yield Fact("before", f"{answer.pending_before} {were} pending before the drill; the verdict leaves this out")
     for each in answer.breaches:
         yield Fact("budget", f"{each.budget} had {each.healthy} healthy of {each.needed} at {clock(each.at)}")
     left: dict[str, list[str]] = {}

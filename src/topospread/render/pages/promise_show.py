@@ -95,7 +95,7 @@ def _cell(one: PromisedWorkload, each: PromisedEvent | None) -> Span:
     """Return the fewest pods, with what goes wrong afterwards."""
     if each is None:
         return Span("–" if one.events and not any(part.ground == "none" for part in one.events) else "?", "dim")
-    after = ", pending" if each.pending else ", stuck" if each.missing else ""
+    after = ", pending" if each.pending else ", not replaced" if each.missing else ""
     if each.then.startswith(("does not end", "may not end", "breaks")):
         after = ", no end" if "end" in each.then else ", budget"
     role = {"yes": "", "no": "bad", "unknown": "unsure"}[each.leaves.at_least(one.needed)]

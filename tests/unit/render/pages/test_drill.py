@@ -49,7 +49,7 @@ def test_pods_that_were_pending_at_the_beginning_do_no_harm() -> None:
     assert (found.verdict, found.holds) == ("yes", True)
     text = found.answer().text()
     assert text.startswith("yes: ")
-    assert "before: 1 pod pending at the beginning, which do not count\n" in text
+    assert "before: 1 pod was pending before the drill; the verdict leaves this out\n" in text
     lost = told(
         [node("a1", "a", cpu="1"), node("b1", "b"), workload("Deployment", replicas=2), waits], Fail(at("node=a1"))
     )
