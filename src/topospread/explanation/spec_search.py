@@ -48,7 +48,7 @@ def of_spec(search: WhatIf, owner: Owned, found: PendingPodFacts) -> Iterator[Wo
         else:
             complete |= tried.complete
             yield change, tried
-    for constraint in _hard(found):
+    for constraint in _hard(owner, found):
         by_max_skew = _by_max_skew(search, owner, constraint)
         smallest = _smallest(search, constraint.max_skew, _most(found, constraint), by_max_skew)
         if smallest is not None:
@@ -58,20 +58,22 @@ def of_spec(search: WhatIf, owner: Owned, found: PendingPodFacts) -> Iterator[Wo
         yield from _pairs(search, owner, found, failed)
 
 
-def _hard(found: PendingPodFacts) -> list[Constraint]:
-    return [each for each in found.constraints if each.when_unsatisfiable == "DoNotSchedule"]
+def _hard(owner: Owned, found: PendingPodFacts) -> list[Constraint]:
+    """Return the hard constraints that the owner's spec has, too: a pod of an older revision may have more."""
+    own = len(owner.spec.topology_spread_constraints or ()) or len(found.constraints)
+    return [each for each in found.constraints if each.when_unsatisfiable == "DoNotSchedule" and each.position < own]
 
 
 def _single(owner: Owned, found: PendingPodFacts) -> Iterator[Change]:
     """Everything but maxSkew, of which there are many."""
-    for constraint in _hard(found):
+    for constraint in _hard(owner, found):
         key = found.meant.keys.get(constraint.topology_key)
         change = topology_key_change(owner, constraint, key) if key else None
         if change is not None:
             yield change
     yield from meant_changes(owner, found.meant)
     domains = {each.arithmetic.position: len(each.domains) for each in found.tables}
-    for constraint in _hard(found):
+    for constraint in _hard(owner, found):
         yield from constraint_changes(owner, constraint, domains[constraint.position])
     for taints in found.taints:
         yield toleration_change(owner, taints)
@@ -123,7 +125,7 @@ def _as_good(one: Suggestion | None, largest: Suggestion) -> bool:
 
 def _pairs(search: WhatIf, owner: Owned, found: PendingPodFacts, failed: list[Change]) -> Iterator[Worked]:
     """Two changes at once, of those that do nothing alone; of two constraints each the smallest maxSkew that works."""
-    own = [each for each in _hard(found) if each.origin == "pod"]
+    own = [each for each in _hard(owner, found) if each.origin == "pod"]
     for first, second in list(combinations(own, 2))[:_PAIRS]:
         wide = max_skew_change(owner, second, _most(found, second))
         narrowed = _smallest(search, first.max_skew, _most(found, first), _by_max_skew(search, owner, first, wide))
