@@ -283,24 +283,6 @@ def _settings_folder(given: Mapping[str, Any]) -> str:
     return named if os.path.isdir(named) else os.path.dirname(named) or os.curdir
 
 
-def retyped(given: Mapping[str, Any], *paths: str) -> list[str]:
-    """The options of `input_options` and ``-n`` as words, for another command on the same input.
-
-    Args:
-        paths: in place of the command line's.
-    """
-    words = file_words(*(paths or given["paths"]))
-    for option in ("cluster", "config_path", "namespace", "kube_version", "helm_release", "feature_gates", "render"):
-        default = {"kube_version": "1.37", "render": "auto"}.get(option, "")
-        if given[option] and given[option] != default:
-            name = {"config_path": "config", "cluster": "on"}.get(option, option.replace("_", "-"))
-            words += [f"--{name}", given[option]]
-    for option in ("helm_values", "helm_set"):
-        words += [word for each in given[option] for word in (f"--{option.replace('_', '-')}", each)]
-    flags = ("render_helm", "render_network", "with_hooks", "strict", "allow_empty")
-    return words + [f"--{each.replace('_', '-')}" for each in flags if given[each]]
-
-
 def file_words(*paths: str) -> list[str]:
     """``-f PATH`` for each path."""
     return [word for path in paths for word in ("-f", path)]
