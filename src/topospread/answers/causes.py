@@ -15,7 +15,7 @@ from topospread.answer import Cause
 from topospread.text import one_line
 
 from .cause_codes import code_of
-from .words import counted, in_order, joined, listed, noun_of
+from .words import agreeing, counted, in_order, joined, listed, noun_of
 
 if TYPE_CHECKING:
     from topospread.explanation import ConstraintTable, Explanation, NearNode, Obstacle
@@ -196,7 +196,7 @@ def _of_reasons(rejections: Iterable[tuple[str, str, int]], scope: int, verdict:
         if nodes <= _NAMES:
             named = [node for node, each in verdict.rejected.items() if not set(each.reasons).isdisjoint(reasons)]
             names = tuple(in_order(named)) if len(named) == nodes else ()
-        says = f"{_subject(names, nodes, scope)} {_agreeing(many, nodes)}"
+        says = f"{_subject(names, nodes, scope)} {agreeing(many, nodes)}"
         yield Cause(code=code, says=says, nodes=nodes, objects=names)
 
 
@@ -219,7 +219,7 @@ def _of_nodes(found: Explanation, scope: int, *, everywhere: bool) -> Iterator[C
             near, nearest = members[0]
             detail = ", ".join(each.removesuffix(" short") for each in nearest.details) if "short" in code else ""
             least = f" ({near.node} {detail})" if detail else ""
-            says = f"{_subject(names, nodes, scope)} {_agreeing(many, nodes)}{least}"
+            says = f"{_subject(names, nodes, scope)} {agreeing(many, nodes)}{least}"
         yield Cause(code=code, says=says, nodes=nodes, objects=names)
 
 
@@ -258,7 +258,7 @@ def _one(obstacle: Obstacle) -> str:
             return f"has {joined(details)}"
         if code == "spread-domain-full":
             return f"exceeds maxSkew ({joined(details)})"
-    return _agreeing(_many(obstacle.plugin, obstacle.reasons), 1)
+    return agreeing(_many(obstacle.plugin, obstacle.reasons), 1)
 
 
 _PHRASES = {
@@ -273,7 +273,6 @@ _PHRASES = {
     "nominated": "are reserved for pods of the same or a higher priority",
     "spread-domain-full": "are excluded by topology spread",
 }
-_SINGULAR = {"are": "is", "have": "has", "lack": "lacks", "do": "does"}
 
 
 def _many(plugin: str, reasons: Sequence[str]) -> str:
@@ -282,13 +281,6 @@ def _many(plugin: str, reasons: Sequence[str]) -> str:
     if resources:
         return f"lack {joined(resources)}"
     return _PHRASES.get(code_of(plugin, reasons)) or f"are rejected by {plugin} ({', '.join(reasons)})"
-
-
-def _agreeing(words: str, number: int) -> str:
-    if number != 1:
-        return words
-    verb, space, rest = words.partition(" ")
-    return _SINGULAR.get(verb, verb) + space + rest
 
 
 def _subject(names: Sequence[str], nodes: int, scope: int = 0) -> str:

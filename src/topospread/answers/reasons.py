@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from .words import counted, joined
+from .words import agreeing, counted, joined
 
 SPREAD = "node(s) didn't match pod topology spread constraints"
 
@@ -22,7 +22,6 @@ _SHORT = {
     SPREAD: "are ruled out by another constraint",
     f"{SPREAD} (missing required label)": "lack a topology key",
 }
-_SINGULAR = {"are": "is", "have": "has", "lack": "lacks"}
 _CLOSED = ("node(s) were unschedulable", "node(s) had untolerated taint")
 _FULL = ("Insufficient ", "Too many pods")
 
@@ -60,7 +59,7 @@ def nodes_and(reasons: Reasons, nodes: int) -> str:
 
 def on_it(reasons: Reasons) -> str:
     """What is said of a single node: ``lacks cpu``, ``is cordoned``, "" when nothing is."""
-    return " and ".join(_agreeing(words, 1) for words, _ in _facts(reasons))
+    return " and ".join(agreeing(words, 1) for words, _ in _facts(reasons))
 
 
 def of_them(reasons: Reasons) -> str:
@@ -85,7 +84,7 @@ def its_nodes(reasons: Reasons, nodes: int, *, whose: str = "its") -> str:
 
 def _each(facts: list[tuple[str, int]], nodes: int = 0) -> str:
     """``all are cordoned, 1 lacks cpu``; ``nodes``: how many are all, 0 where that is not known."""
-    return ", ".join(f"{'all' if number == nodes else number} {_agreeing(words, number)}" for words, number in facts)
+    return ", ".join(f"{'all' if number == nodes else number} {agreeing(words, number)}" for words, number in facts)
 
 
 def _facts(reasons: Reasons) -> list[tuple[str, int]]:
@@ -106,10 +105,3 @@ def _short(reason: str) -> str:
     if reason.startswith("node(s) had untolerated taint {"):
         return "are tainted"
     return _SHORT.get(reason) or f"are out: {reason.removeprefix('node(s) ')}"
-
-
-def _agreeing(words: str, number: int) -> str:
-    if number != 1:
-        return words
-    verb, space, rest = words.partition(" ")
-    return _SINGULAR.get(verb, verb) + space + rest

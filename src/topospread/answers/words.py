@@ -9,11 +9,20 @@ from functools import lru_cache
 from topospread.whole_number import whole_number
 
 _NUMBER = re.compile(r"(\d+)")
+_SINGULAR = {"are": "is", "have": "has", "lack": "lacks", "do": "does"}
 
 
 def counted(number: int, noun: str) -> str:
     """Return a number with its noun: ``1 pod``, ``2 pods``."""
     return f"{number} {noun}" + ("" if number == 1 else "s")
+
+
+def agreeing(words: str, number: int) -> str:
+    """Return what is said of several, as it is said of a number of them: ``lack cpu``, ``lacks cpu``."""
+    if number != 1:
+        return words
+    verb, space, rest = words.partition(" ")
+    return _SINGULAR.get(verb, verb) + space + rest
 
 
 def listed(names: Collection[str], most: int) -> str:
