@@ -9,7 +9,7 @@ from topospread.errors import UsageError
 from topospread.text import shell_line
 
 from .inputs import COLOUR
-from .terminal import layout, show, width, written
+from .terminal import show, style, width, written
 from .usage import EXITS_WORKED, Explained, option_rows, shared_options
 
 HELP = """\
@@ -95,7 +95,7 @@ def _is_rule(name: str, color: str) -> bool:
         if "-" in name:
             raise UsageError(unknown_rule(name))
         return False
-    show(rule_text(BY_ID[name], layout(color)))
+    show(rule_text(BY_ID[name], width(), style(color)))
     return True
 
 
@@ -109,4 +109,4 @@ def _rules(output: str, color: str) -> None:
     elif output == "name":
         show("".join(f"{rule.id}\n" for rule in RULES))
     else:
-        show(rules_text(RULES, layout(color)))
+        show(rules_text(RULES, width(), style(color)))

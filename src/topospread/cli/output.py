@@ -13,7 +13,6 @@ from topospread.base import Word
 from topospread.errors import UsageError
 from topospread.text import escape_control_characters
 
-from .exit_code import exit_code
 from .terminal import show, show_commands, style, width, written
 
 if TYPE_CHECKING:
@@ -23,6 +22,7 @@ Command = TypeVar("Command", bound=Callable[..., Any])
 Writer = Callable[[], str]
 """Gives the text of one format."""
 
+_EXIT_CODES: dict[Word, int] = {"yes": 0, "no": 1, "unknown": 4}
 FORMATS = ("text", "wide", "json", "yaml", "md", "html", "svg")
 """Formats of every answer."""
 
@@ -139,7 +139,9 @@ def prints_page(given: Mapping[str, Any]) -> bool:
 
 def code_of(verdict: Word, given: Mapping[str, Any]) -> int:
     """Return the exit code of a verdict under ``--exit-zero`` and ``--allow-unknown``."""
-    return 0 if given["exit_zero"] else exit_code(verdict, allow_unknown=given["allow_unknown"])
+    if given["exit_zero"] or (verdict == "unknown" and given["allow_unknown"]):
+        return 0
+    return _EXIT_CODES[verdict]
 
 
 def _text(answer: Answer, name: str, path: str, given: Mapping[str, Any]) -> str:

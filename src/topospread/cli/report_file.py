@@ -71,10 +71,6 @@ def options_of(by: ControlPlane, configuration: Configuration | None) -> Simulat
     )
 
 
-def _cluster_words(given: Mapping[str, Any]) -> list[str]:
-    return ["--on", given["cluster"]] if given["cluster"] else []
-
-
 def html_text(given: Mapping[str, Any], wish: ReportWish) -> str:
     """Return the interactive page as one file.
 

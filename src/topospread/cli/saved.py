@@ -47,7 +47,7 @@ def write_saved(inventory: Inventory | None, given: Mapping[str, Any], by: Contr
         from topospread.sources.anonymous import anonymous
 
         inventory = anonymous(inventory, read_salt(given))
-    from topospread.report.paragraphs import counted
+    from topospread.answers.words import counted
     from topospread.sources.snapshot_save import save
 
     facts = save(inventory, path, kube_version=str(by.scheduler.kube_version), hashed=given["anonymous"])

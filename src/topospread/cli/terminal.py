@@ -9,15 +9,12 @@ import time
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from io import TextIOWrapper
-from typing import TYPE_CHECKING, Any, Protocol, TextIO
+from typing import Any, Protocol, TextIO
 
 import click
 
 from topospread.report.style import Style
 from topospread.text import escape_commands, escape_control_characters, for_terminal, one_line
-
-if TYPE_CHECKING:
-    from topospread.report.layout import Layout
 
 DEFAULT_WIDTH = 80
 _PATIENCE = 1.0
@@ -37,13 +34,6 @@ def style(colour: str) -> Style:
     if colour == "auto":
         return Style(sys.stdout.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb")
     return Style(colour == "always")
-
-
-def layout(colour: str, *, wide: bool = False) -> Layout:
-    """How tables are drawn on what is written to."""
-    from topospread.report.layout import Layout
-
-    return Layout(width(), wide, style(colour))
 
 
 def warn(warnings: Iterable[str]) -> None:

@@ -8,8 +8,8 @@ from typing import Any, Final
 from topospread.base import API_VERSION
 from topospread.linting.rule import Example, Needs, Rule
 
-from .layout import Layout
 from .paragraphs import hanging
+from .style import PLAIN, Style
 
 NEEDS: Final[dict[Needs, str]] = {
     "manifest": "the object alone",
@@ -20,9 +20,8 @@ NEEDS: Final[dict[Needs, str]] = {
 """What a rule looks at."""
 
 
-def rule_text(rule: Rule, layout: Layout) -> str:
-    """What ``topospread explain RULE`` prints."""
-    style, width = layout.style, layout.width
+def rule_text(rule: Rule, width: int = 80, style: Style = PLAIN) -> str:
+    """Return what ``topospread explain RULE`` prints in so many columns."""
     lines = [f"{style(rule.id, 'bold')} ({rule.severity})", ""]
     lines += hanging("", f"{rule.sentence} {rule.why}", width, 0)
     lines += ["", *hanging("", f"Looks at: {NEEDS[rule.needs]}", width, 10)]
@@ -64,13 +63,13 @@ def _with(example: Example) -> str:
     return f", with `{' '.join(options)}`" if options else ""
 
 
-def rules_text(rules: Sequence[Rule], layout: Layout) -> str:
-    """The rules, one a paragraph."""
+def rules_text(rules: Sequence[Rule], width: int = 80, style: Style = PLAIN) -> str:
+    """Return the rules, one a paragraph, in so many columns."""
     longest = max((len(rule.id) for rule in rules), default=0)
     lines = []
     for rule in rules:
-        first = f"{layout.style(rule.id, 'bold')}{' ' * (longest - len(rule.id))}  {rule.severity:<7}  "
-        lines += hanging(first, rule.sentence, layout.width, longest + 11)
+        first = f"{style(rule.id, 'bold')}{' ' * (longest - len(rule.id))}  {rule.severity:<7}  "
+        lines += hanging(first, rule.sentence, width, longest + 11)
     return "\n".join(lines) + "\n"
 
 

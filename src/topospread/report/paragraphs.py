@@ -1,12 +1,8 @@
-"""Text laid out in a width: hanging paragraphs, counted nouns, shortened lists; what is said is the callers' matter."""
+"""Text laid out in a width, in paragraphs whose further lines hang; what is said is the callers' matter."""
 
 from __future__ import annotations
 
 import re
-
-from topospread.answers.words import counted, in_order, listed, natural
-
-__all__ = ["counted", "hanging", "in_order", "listed", "named_row", "natural", "shown_length", "together"]
 
 _CODE = re.compile(r"\x1b\[[0-9;]*m")
 _SPACES = re.compile("( +)")
@@ -65,12 +61,6 @@ def _loosened(text: str, room: int) -> str:
 def shown_length(text: str) -> int:
     """How many columns a text takes without its colour codes."""
     return len(_CODE.sub("", text))
-
-
-def named_row(name: str, column: int, rest: str) -> list[str]:
-    """A table's row; a name that is longer than its column stands on a line of its own, and can be copied."""
-    above, name = ([name], "") if shown_length(name) > column else ([], name)
-    return [*above, f"{name}{' ' * (column - shown_length(name))}{rest}".rstrip()]
 
 
 def together(text: str) -> str:

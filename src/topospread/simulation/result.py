@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from copy import copy
 from dataclasses import dataclass, field
 from functools import cached_property
 from operator import eq
@@ -154,12 +153,6 @@ class DomainSpreads(Sequence[DomainSpread]):
         domains = self._domains
         return domains.names if isinstance(domains, Domains) else [domain.name for domain in domains]
 
-    def with_rejected(self, rejected: Mapping[str, Reasons]) -> DomainSpreads:
-        """The same domains with other reasons."""
-        made = copy(self)
-        made.rejected = {name: reasons for name, reasons in rejected.items() if reasons}
-        return made
-
     def _spread(self, domain: Domain, before: int) -> DomainSpread:
         return DomainSpread(domain.name, before, domain.matching, domain.nodes, self.rejected.get(domain.name, {}))
 
@@ -231,16 +224,6 @@ class WorkloadResult(msgspec.Struct, frozen=True):
     def is_skewed(self) -> bool:
         """Whether a constraint's skew is more than its maxSkew."""
         return any(each.is_exceeded for each in self.spread)
-
-    @property
-    def is_at_risk(self) -> bool:
-        """Whether one domain holds all of several pods, of which others of its topology key hold none."""
-        return any(each.only_domain for each in self.spread)
-
-    @property
-    def is_nothing(self) -> bool:
-        """Whether it is to have no pods and has none."""
-        return not (self.replicas or self.existing or self.placed or self.pending)
 
 
 class DomainOutcome(msgspec.Struct, frozen=True):

@@ -19,7 +19,6 @@ from topospread.render.github import github
 from topospread.render.junit import junit
 from topospread.render.lint_sarif import lint_sarif, uri
 from topospread.render.text import text as drawn
-from topospread.report.layout import Layout
 from topospread.report.lint_left_out import left_out
 from topospread.report.lint_rule import rule_page, rule_text, rules_json, rules_text
 from topospread.text import for_terminal
@@ -216,13 +215,13 @@ def test_a_rule_is_explained_with_its_examples_in_80_columns(rule: object) -> No
     from topospread.linting.rule import Rule
 
     assert isinstance(rule, Rule)
-    text = rule_text(rule, Layout())
+    text = rule_text(rule)
     prose = [line for line in text.splitlines() if not line.startswith(("  ", "Documentation:"))]
     assert [line for line in prose if len(line) > 80 and " " in line.strip()] == []
     page = rule_page(rule)
     for part in (rule.sentence, rule.why, rule.link, rule.wrong.manifests.rstrip(), rule.right.manifests.rstrip()):
         assert part in page
-    assert rule.id in rules_text(RULES, Layout())
+    assert rule.id in rules_text(RULES)
 
 
 def test_what_came_through_a_pipe_is_found_by_its_document() -> None:

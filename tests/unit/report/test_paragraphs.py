@@ -4,7 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from topospread.report.paragraphs import counted, hanging, in_order, listed, shown_length, together
+from topospread.answers.words import counted, in_order, listed
+from topospread.report.paragraphs import hanging, shown_length, together
 
 
 def test_lines_that_follow_hang() -> None:

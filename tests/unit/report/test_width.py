@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 import topospread
+from topospread.answer import Answer
 from topospread.answers.plan import plan_answer
-from topospread.report.layout import Layout
 from topospread.review.review import Review
 from topospread.simulation.comparison import compare
 from topospread.simulation.orders import simulate_orders
@@ -60,7 +59,7 @@ def deployment(name: str, replicas: int, *, hard: bool) -> Json:
 
 
 @pytest.fixture(scope="module", params=[2, 14])
-def reports(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Callable[..., str]]:
+def reports(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Answer]:
     """Reports by name on a cluster of long names, few workloads or many."""
     others = [deployment(f"{NAME}-{i}", 4, hard=False) for i in range(request.param)]
     items = [*map(node, range(12)), deployment(NAME, 9, hard=True), *others]
@@ -74,21 +73,19 @@ def reports(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFac
     orders = simulate_orders(given, 3, SimulationOptions())
     compared = compare(found, topospread.simulate(given, seed=1), ("by name", "drawn"))
     return {
-        "simulation": lambda layout: found.answer().text(wide=layout.wide, width=layout.width),
-        "orders": lambda layout: orders.answer().text(wide=layout.wide, width=layout.width),
-        "status": lambda layout: status.text(wide=layout.wide, width=layout.width),
-        "explanation": lambda layout: explained.text(width=layout.width, wide=layout.wide),
-        "comparison": lambda layout: plan_answer(Review(compared)).text(wide=layout.wide, width=layout.width),
+        "simulation": found.answer(),
+        "orders": orders.answer(),
+        "status": status,
+        "explanation": explained,
+        "comparison": plan_answer(Review(compared)),
     }
 
 
 @pytest.mark.parametrize("width", [60, 80, 120])
 @pytest.mark.parametrize("wide", [False, True])
-def test_only_a_single_name_is_wider_than_the_terminal(
-    reports: dict[str, Callable[..., str]], width: int, wide: bool
-) -> None:
-    for name, written in reports.items():
-        for line in written(Layout(width=width, wide=wide)).splitlines():
+def test_only_a_single_name_is_wider_than_the_terminal(reports: dict[str, Answer], width: int, wide: bool) -> None:
+    for name, answer in reports.items():
+        for line in answer.text(width=width, wide=wide).splitlines():
             if line.startswith("fix: kubectl"):  # a command to copy is one line
                 continue
             longest = max(map(len, line.split()), default=0)
