@@ -24,8 +24,9 @@ from typing import Any
 import msgspec
 
 from topospread.api.node import Node
+from topospread.api.well_known_labels import ZONE
 from topospread.api.workload import Service
-from topospread.service_traffic.hints import ZONE, Endpoint, Hinted, TrafficRules, hinted
+from topospread.service_traffic.hints import Endpoint, Hinted, TrafficRules, hinted
 from topospread.service_traffic.routing import chosen
 
 Json = dict[str, Any]

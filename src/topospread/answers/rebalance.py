@@ -8,6 +8,7 @@ from typing import Annotated, ClassVar
 from msgspec import Meta
 
 from topospread.answer import Answer, Asked, Cause
+from topospread.api.well_known_labels import HOSTNAME
 from topospread.base import Base, Word
 from topospread.rebalancing import result
 from topospread.rebalancing.rebalance import rebalance as plan_of_evictions
@@ -22,7 +23,6 @@ _BY = {
     "solver": "by an integer program",
     "search": "all shorter plans were tried",
 }
-_HOSTNAME = "kubernetes.io/hostname"
 
 
 class EvictionBound(Base, frozen=True, kw_only=True):
@@ -82,16 +82,9 @@ def rebalance_answer(found: result.Rebalance, applied: Applied | None = None) ->
 rebalance = answering(plan_of_evictions, rebalance_answer)
 
 
-def move_in_words(move: PodMove) -> str:
-    """Return an eviction in words: ``shop/web-0 on node-a1; a new pod goes to node-c1 (eu-1a → eu-1c)``."""
-    text = f"{move.namespace}/{move.name} on {move.node}; a new pod goes to {move.target}"
-    where = ", ".join(f"{old} → {new}" for old, new in moved_domains(move))
-    return f"{text} ({where})" if where else text
-
-
 def moved_domains(move: PodMove) -> list[tuple[str, str]]:
     """Return the domains before and after that differ, those of nodes left out: nodes are named already."""
-    pairs = [pair for key, pair in move.domains.items() if key != _HOSTNAME]
+    pairs = [pair for key, pair in move.domains.items() if key != HOSTNAME]
     return [pair for pair in dict.fromkeys(pairs) if pair[0] != pair[1]]
 
 

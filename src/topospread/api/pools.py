@@ -8,13 +8,12 @@ from itertools import islice
 
 import msgspec
 
+from topospread.api.well_known_labels import HOSTNAME, ZONE
+
 from .meta import ObjectMeta
 from .node import Node, NodeSpec, NodeStatus
 from .node_selection import Taint
 from .quantity import Quantity, parse_quantity
-
-ZONE = "topology.kubernetes.io/zone"
-HOSTNAME = "kubernetes.io/hostname"
 
 
 class Limits(msgspec.Struct, frozen=True):

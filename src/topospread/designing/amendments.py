@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from topospread.promises.workload_drills import HOSTNAME
+from topospread.api.well_known_labels import HOSTNAME
 
 from .checks import DesignFailure
 from .rules import DesignRules, SpreadRule

@@ -6,11 +6,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Literal
 
+from topospread.api.well_known_labels import HOSTNAME, ZONE
 from topospread.drills.steps import Drain, Fail, NodeChoice, Rollout
 from topospread.guarantees.guarantee import guarantee
 from topospread.promises.fresh import counts_revisions_alone, workload_of
 from topospread.promises.unscored import unscored
-from topospread.promises.workload_drills import HOSTNAME, ZONE, Trial, WorkloadDrills
+from topospread.promises.workload_drills import Trial, WorkloadDrills
 from topospread.workloads.scale import short_target
 
 from .wanted import Intent, Survival

@@ -13,9 +13,9 @@ from topospread.api.inventory import Inventory, ObjectKey
 from topospread.api.node_selection import Affinity, PodAffinity, PodAffinityTerm
 from topospread.api.policy import PodDisruptionBudget
 from topospread.api.spread import DO_NOT_SCHEDULE, TopologySpreadConstraint
+from topospread.api.well_known_labels import HOSTNAME
 from topospread.api.workload import Deployment, DeploymentStrategy, RollingUpdateDeployment
 from topospread.promises.fresh import LISTS, Designed, without_pods_of, workload_of
-from topospread.promises.workload_drills import HOSTNAME
 
 _HASH = "pod-template-hash"
 

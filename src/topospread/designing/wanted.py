@@ -6,10 +6,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from topospread.api.inventory import Inventory, ObjectKey
+from topospread.api.well_known_labels import HOSTNAME, ZONE
 from topospread.errors import UsageError
 from topospread.promises.fresh import workload_of
 from topospread.promises.wants import read_wants
-from topospread.promises.workload_drills import HOSTNAME, ZONE
 
 _KEYS = {"zone": ZONE, "node": HOSTNAME}
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from topospread.api.inventory import Inventory
+from topospread.api.well_known_labels import ZONE
 from topospread.base import Word, worst
 from topospread.errors import UsageError
 from topospread.plain_data import PlainData
@@ -22,7 +23,6 @@ from .shards import Shard, ShardMark, mark, whole_marks
 from .steps import Fail, NodeChoice, Rollout, Step
 
 EachKind = Literal["zone", "node", "deploy"]
-_ZONE = "topology.kubernetes.io/zone"
 
 
 @dataclass(frozen=True, slots=True)
@@ -201,8 +201,8 @@ def targets_of(play: Play, kind: EachKind) -> list[tuple[str, Step]]:
         ]
     if kind == "node":
         return [(each.name, Fail(NodeChoice("node", each.name))) for each in nodes]
-    zones = dict.fromkeys(each.labels[_ZONE] for each in nodes if _ZONE in each.labels)
-    return [(each, Fail(NodeChoice(_ZONE, each))) for each in zones]
+    zones = dict.fromkeys(each.labels[ZONE] for each in nodes if ZONE in each.labels)
+    return [(each, Fail(NodeChoice(ZONE, each))) for each in zones]
 
 
 def _outcome(target: tuple[str, Step], begin: StepOutcome, outcome: StepOutcome, play: Play) -> EachOutcome:

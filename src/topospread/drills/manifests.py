@@ -9,6 +9,7 @@ from msgspec.structs import replace
 from topospread.api.meta import ObjectMeta
 from topospread.api.node import Node, NodeSpec
 from topospread.api.taints import UNSCHEDULABLE_TAINT
+from topospread.api.well_known_labels import HOSTNAME, ZONE
 from topospread.errors import UsageError
 from topospread.workloads.node_lifecycle import as_well
 from topospread.workloads.scale import the_workload
@@ -17,9 +18,6 @@ from .choosing import one_node
 from .pods import key_of
 from .steps import AddNodes, Scale
 from .world import World
-
-_ZONE = "topology.kubernetes.io/zone"
-_HOSTNAME = "kubernetes.io/hostname"
 
 
 def scale(world: World, step: Scale) -> None:
@@ -45,8 +43,8 @@ def add_nodes(world: World, step: AddNodes) -> None:
     """
     there = [each for each in world.cluster.nodes.nodes if each is not None]
     model = one_node(step.like, there, str(step))
-    if step.zone and _ZONE not in model.labels:
-        raise UsageError(f"{step}: {model.name} has no label {_ZONE}, so that nothing can be like it in a zone")
+    if step.zone and ZONE not in model.labels:
+        raise UsageError(f"{step}: {model.name} has no label {ZONE}, so that nothing can be like it in a zone")
     taken = {each.name for each in there}
     made: list[Node] = []
     number = 0
@@ -61,9 +59,9 @@ def add_nodes(world: World, step: AddNodes) -> None:
 
 def node_like(model: Node, name: str, zone: str) -> Node:
     """A new node: with the labels and resources of another one, neither cordoned nor silent."""
-    labels = {**model.labels, _HOSTNAME: name} if _HOSTNAME in model.labels else dict(model.labels)
+    labels = {**model.labels, HOSTNAME: name} if HOSTNAME in model.labels else dict(model.labels)
     if zone:
-        labels[_ZONE] = zone
+        labels[ZONE] = zone
     well = as_well(model)
     taints = [each for each in well.spec.taints or () if each != UNSCHEDULABLE_TAINT]
     return replace(

@@ -8,7 +8,8 @@ from functools import partial
 
 from topospread.api.inventory import Inventory
 from topospread.api.node import Node
-from topospread.api.pools import ZONE, NodePool
+from topospread.api.pools import NodePool
+from topospread.api.well_known_labels import ZONE
 from topospread.simulation.result import PoolUse
 from topospread.simulation.scaling import PoolScaler
 

@@ -15,9 +15,9 @@ from msgspec.structs import replace
 from topospread.api.node import Node
 from topospread.api.pod import Pod
 from topospread.api.taints import UNSCHEDULABLE_TAINT
+from topospread.api.well_known_labels import HOSTNAME
 from topospread.cluster.arrays import Bools
 from topospread.plugins.interface import UNRESOLVABLE
-from topospread.plugins.spread_counts import HOSTNAME
 from topospread.scheduling.verdict import LEFT_OUT_BY_PRE_FILTER
 from topospread.workloads.planned import Workload
 from topospread.workloads.revisions import TEMPLATE_HASH_LABEL

@@ -15,11 +15,11 @@ import msgspec
 from topospread.api.node import Node
 from topospread.api.pod import Pod
 from topospread.api.storage import PersistentVolumeClaim
+from topospread.api.well_known_labels import HOSTNAME, ZONE
 from topospread.cluster import Cluster
 from topospread.cluster.volume_use import volume_refs
 from topospread.config.profile import Profile
 
-ZONE, HOST = "topology.kubernetes.io/zone", "kubernetes.io/hostname"
 _OF_NODES_THEMSELVES = ("name", "uid", "resourceVersion", "creationTimestamp", "annotations", "managedFields")
 _OF_STATUS = ("addresses", "conditions", "nodeInfo", "volumesInUse", "volumesAttached")
 _OF_SPEC = ("podCIDR", "podCIDRs", "providerID")
@@ -40,9 +40,9 @@ class AlikeStates:
         pods += [each.pod for each in cluster.classes.values()]
         named = _keys_that_are_asked_for(pods)
         spoken_of = named | _topology_keys(pods) | default_keys if is_free and default_keys is not None else None
-        free = {ZONE, HOST} - named if is_free else set[str]()
+        free = {ZONE, HOSTNAME} - named if is_free else set[str]()
         if "metadata.name" in named or not _has_own_hostnames(cluster):
-            free -= {HOST}
+            free -= {HOSTNAME}
         rows = [row for row in range(cluster.nodes.size) if cluster.nodes.alive[row]]
         self._zones: dict[object, list[int]] = {}
         self._kinds: dict[int, Hashable] = {}
@@ -86,7 +86,7 @@ def _kind(node: Node, free: set[str], spoken_of: set[str] | None) -> Hashable:
 
 def _has_own_hostnames(cluster: Cluster) -> bool:
     """Whether no two nodes are one domain of the hostname."""
-    names = [each.labels[HOST] for each in cluster.nodes.nodes if each is not None and HOST in each.labels]
+    names = [each.labels[HOSTNAME] for each in cluster.nodes.nodes if each is not None and HOSTNAME in each.labels]
     return len(names) == len(set(names))
 
 

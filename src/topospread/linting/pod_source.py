@@ -22,7 +22,6 @@ from topospread.api.workload import (
 )
 
 HASH = "pod-template-hash"
-HOSTNAME = "kubernetes.io/hostname"
 WITH_REPLICAS = (Deployment, ReplicaSet, StatefulSet, ReplicationController)
 
 

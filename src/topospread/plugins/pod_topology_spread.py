@@ -19,6 +19,7 @@ from typing import TypeVar
 import msgspec
 import numpy as np
 
+from topospread.api.well_known_labels import HOSTNAME
 from topospread.cluster import Cluster, PodClass
 from topospread.cluster.arrays import Bools, Codes, Floats, Ints, Rows
 from topospread.cluster.nodes import LabelColumn
@@ -43,7 +44,7 @@ from .node_inclusion import Inclusion
 from .pod_topology_spread_rules import PodTopologySpreadRules
 from .resource_scoring import rounded, rounded_each
 from .spread_constraints import ConstraintsInForce
-from .spread_counts import HOSTNAME, CountedConstraint, CountsOf, Spread, SpreadSettings, taking_part
+from .spread_counts import CountedConstraint, CountsOf, Spread, SpreadSettings, taking_part
 from .spread_requeueing import spread_registrations
 from .without_pre_filter import FailingScore
 

@@ -11,6 +11,7 @@ import msgspec
 import numpy as np
 
 from topospread.api.labels import Selector
+from topospread.api.well_known_labels import HOSTNAME
 from topospread.cluster import Cluster, NodeTable, PodClass
 from topospread.cluster.arrays import Bools, Codes, Rows
 from topospread.cluster.selections import Selection
@@ -24,7 +25,6 @@ from .node_inclusion import Inclusion
 from .pod_topology_spread_rules import PodTopologySpreadRules
 from .spread_constraints import Constraint
 
-HOSTNAME = "kubernetes.io/hostname"
 CountsOf = Callable[[Selection, Membership, Callable[[], Membership]], DomainCounts]
 """Makes counts of pods by domain; the last argument gives every node's domain, whether or not it takes part."""
 

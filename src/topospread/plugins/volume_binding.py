@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 from topospread.api.pod import Pod
 from topospread.api.storage import PersistentVolume, PersistentVolumeClaim
+from topospread.api.well_known_labels import HOSTNAME
 from topospread.cluster import Cluster, PodClass
 from topospread.cluster.objects import ClusterObjects
 from topospread.config.args import ShapePoint
@@ -37,7 +38,6 @@ from .volume_finding import REASON_CONFLICT, REASON_CONFLICT_UNTIL_1_32, FindVol
 from .volume_requeueing import VOLUME_REGISTRATIONS
 
 REASON_UNBOUND = "pod has unbound immediate PersistentVolumeClaims"
-HOSTNAME = "kubernetes.io/hostname"
 _REFUSED_SINCE = KubeVersion(1, 31)
 
 

@@ -28,9 +28,10 @@ from topospread.api.storage import (
     TopologySelectorTerm,
     VolumeNodeAffinity,
 )
+from topospread.api.well_known_labels import ZONE
 from topospread.cluster.objects import ClusterObjects
 
-from .csi_migration import MIGRATED, NEVER_MIGRATED, ZONE
+from .csi_migration import MIGRATED, NEVER_MIGRATED
 from .pod_volumes import NO_PROVISIONER, claim_class, claim_uid
 
 DELETE = "Delete"

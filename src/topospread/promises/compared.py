@@ -8,13 +8,13 @@ from typing import Literal
 
 from topospread.answer import Unjudged
 from topospread.api.inventory import Inventory, ObjectKey
+from topospread.api.well_known_labels import HOSTNAME, ZONE
 from topospread.base import Bounds, Word
 from topospread.guarantees.orders import SearchBudget
 from topospread.simulation.run import SimulationOptions
 
 from .fresh import LISTS, Designed
 from .kept import Fewest, WorkloadPromises
-from .workload_drills import HOSTNAME, ZONE
 
 Loss = Literal["zone", "node"]
 _KEYS: dict[Loss, str] = {"zone": ZONE, "node": HOSTNAME}

@@ -10,9 +10,8 @@ from msgspec.structs import replace as with_fields
 from topospread.api.inventory import Inventory, ObjectKey
 from topospread.api.meta import ObjectMeta
 from topospread.api.spread import DO_NOT_SCHEDULE, TopologySpreadConstraint
+from topospread.api.well_known_labels import HOSTNAME
 from topospread.api.workload import Deployment, StatefulSet
-
-from .workload_drills import HOSTNAME
 
 Designed = Deployment | StatefulSet
 LISTS = {"Deployment": "deployments", "StatefulSet": "stateful_sets"}

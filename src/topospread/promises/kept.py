@@ -18,6 +18,7 @@ from topospread.answer import Unjudged
 from topospread.api.inventory import Inventory, ObjectKey
 from topospread.api.rollout import strategy_of, strategy_of_stateful_set
 from topospread.api.spread import DO_NOT_SCHEDULE
+from topospread.api.well_known_labels import HOSTNAME, ZONE
 from topospread.api.workload import Deployment
 from topospread.base import Bounds, Word, worst
 from topospread.guarantees.guarantee import answered
@@ -39,7 +40,6 @@ from .fresh import (
 )
 from .unscored import unscored
 from .wants import Want
-from .workload_drills import HOSTNAME, ZONE
 
 Ground = Literal["none", "seen", "drawn", "proved"]
 """How a verdict was found: the state now, orders drawn at random, or all orders counted or searched."""

@@ -8,6 +8,7 @@ from typing import Literal
 
 from topospread.answer import Unjudged
 from topospread.api.inventory import Inventory, ObjectKey
+from topospread.api.well_known_labels import HOSTNAME, ZONE
 from topospread.base import Bounds, Word, worst
 from topospread.drills.drill import drill
 from topospread.drills.steps import Drain, Rollout, Scale, Step, Wait
@@ -21,7 +22,7 @@ from topospread.workloads.scale import short_target
 
 from .kept import WorkloadPromises
 from .wants import has_quorum
-from .workload_drills import HOSTNAME, ZONE, Trial, WorkloadDrills
+from .workload_drills import Trial, WorkloadDrills
 
 When = Literal["zone-loss", "node-loss", "drain", "rollout", "scale-down", "more"]
 Basis = Literal["none", "seen", "played", "drawn", "proved"]

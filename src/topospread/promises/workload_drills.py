@@ -6,13 +6,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from topospread.api.inventory import Inventory, ObjectKey
+from topospread.api.well_known_labels import HOSTNAME, ZONE
 from topospread.drills import Drill
 from topospread.drills.drill import drill
 from topospread.drills.steps import Fail, NodeChoice, Step
 from topospread.simulation.run import SimulationOptions
-
-ZONE = "topology.kubernetes.io/zone"
-HOSTNAME = "kubernetes.io/hostname"
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,9 +7,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from topospread.api.node import Node
+from topospread.api.well_known_labels import ZONE
 from topospread.errors import UsageError
-
-from .hints import ZONE
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,11 +15,11 @@ from math import ceil
 
 from topospread.api.node import Node
 from topospread.api.quantity import parse_quantity
+from topospread.api.well_known_labels import ZONE
 from topospread.api.workload import Service
 from topospread.config.version_rules import since
 from topospread.workloads.node_lifecycle import is_silent
 
-ZONE = "topology.kubernetes.io/zone"
 _OVERLOAD = 0.2
 _EXCLUDED = ("node-role.kubernetes.io/control-plane", "node-role.kubernetes.io/master")
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from topospread.api.inventory import Inventory
 from topospread.api.pod import FINISHED_PHASES, Pod
+from topospread.api.well_known_labels import ZONE
 from topospread.api.workload import Service
 from topospread.config.gates import Gates, gates_for
 from topospread.config.version_rules import rules_for
@@ -18,7 +19,7 @@ from topospread.workloads.node_lifecycle import is_silent
 from topospread.workloads.scale import the_workload
 
 from .clients import Clients, by_pods, by_zones, read_clients
-from .hints import ZONE, Endpoint, TrafficRules, hinted
+from .hints import Endpoint, TrafficRules, hinted
 from .result import ServiceTraffic, Traffic, ZoneTraffic
 from .routing import chosen
 

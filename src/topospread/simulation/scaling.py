@@ -15,7 +15,8 @@ import msgspec
 
 from topospread.api.node import Node
 from topospread.api.pod import Pod
-from topospread.api.pools import ZONE, NodePool, new_names, on_paper
+from topospread.api.pools import NodePool, new_names, on_paper
+from topospread.api.well_known_labels import ZONE
 from topospread.cluster.cluster import pod_key
 from topospread.scheduling.cycle import Scheduler
 from topospread.workloads.daemon_set import DaemonNodes, for_node

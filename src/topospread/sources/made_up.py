@@ -18,6 +18,7 @@ from topospread.api.node_selection import Taint
 from topospread.api.quantity import QuantityError, parse_quantity
 from topospread.api.requests import is_scalar_resource
 from topospread.api.storage import StorageClass
+from topospread.api.well_known_labels import HOSTNAME, REGION, ZONE
 from topospread.errors import InputError, Place, UsageError
 
 GRAMMAR: Final = """\
@@ -50,10 +51,7 @@ default StorageClass, there is one, "standard". Volumes of these classes are
 made for the pod that comes first (WaitForFirstConsumer), in its zone.
 """
 
-ZONE: Final = "topology.kubernetes.io/zone"
-REGION: Final = "topology.kubernetes.io/region"
 RACK: Final = "topology.kubernetes.io/rack"
-HOSTNAME: Final = "kubernetes.io/hostname"
 
 _COUNTS: Final = {"nodes": 100_000, "zones": 1_000, "regions": 1_000, "racks": 1_000}
 _DEFAULTS: Final = {"cpu": "4", "memory": "16Gi", "pods": "110", "ephemeral-storage": "100Gi"}

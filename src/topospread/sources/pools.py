@@ -14,8 +14,9 @@ import msgspec
 
 from topospread.api.label_syntax import label_key_problems, label_value_problems
 from topospread.api.node_selection import Taint
-from topospread.api.pools import ZONE, Limits, NodePool
+from topospread.api.pools import Limits, NodePool
 from topospread.api.quantity import QuantityError, parse_quantity
+from topospread.api.well_known_labels import ZONE
 from topospread.errors import ConfigError, Place
 from topospread.whole_number import whole_number
 

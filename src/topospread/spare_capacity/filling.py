@@ -13,6 +13,7 @@ from typing import Any, TypeVar
 
 from topospread.api.inventory import Inventory
 from topospread.api.pod import Pod
+from topospread.api.well_known_labels import ZONE
 from topospread.cluster.cluster import pod_key
 from topospread.drills.forked import answers, can_fork, cores
 from topospread.drills.interruption import Interrupted
@@ -27,7 +28,6 @@ from topospread.workloads.planned import QueuedPod, Workload
 from .result import Capacity, DomainRoom, KeyRoom, TargetRoom
 from .wanted import Share, WorkloadKey, check_shares, copies, with_pod
 
-ZONE = "topology.kubernetes.io/zone"
 Progress = Callable[[int, int | None], None]
 Item = TypeVar("Item")
 Answer = TypeVar("Answer")

@@ -11,19 +11,18 @@ from msgspec.structs import replace
 
 from topospread.api.inventory import Inventory
 from topospread.api.node import Node
+from topospread.api.well_known_labels import HOSTNAME, REGION, ZONE
 from topospread.drills.interruption import Interrupted
 from topospread.drills.manifests import node_like
 from topospread.errors import InputError, Place, UsageError
 from topospread.sources.made_up import made_up_nodes
 
-from .filling import ZONE, CapacityQuestion, Effort, SomeAnswers, capacity_of
+from .filling import CapacityQuestion, Effort, SomeAnswers, capacity_of
 from .result import Capacity, Purchase
 
 NEW_ZONE = "a new zone"
 """What a zone is called that has no node yet."""
-_REGION = "topology.kubernetes.io/region"
-_HOSTNAME = "kubernetes.io/hostname"
-_OF_ZONES = (ZONE, _REGION, "failure-domain.beta.kubernetes.io/zone", "failure-domain.beta.kubernetes.io/region")
+_OF_ZONES = (ZONE, REGION, "failure-domain.beta.kubernetes.io/zone", "failure-domain.beta.kubernetes.io/region")
 """Labels that go with the zone wherever they are."""
 _CLUSTER_KEYS = ("nodes", "zones", "regions", "racks", "storage-class", "cordon")
 
@@ -64,7 +63,7 @@ def shapes_of(nodes: Sequence[Node]) -> list[Shape]:
     Labels that a single node has are its own; so are its name, its zone and what goes with that.
     """
     number = Counter(label for node in nodes for label in node.labels.items())
-    places = {_HOSTNAME, *_of_zones(nodes)}
+    places = {HOSTNAME, *_of_zones(nodes)}
     sorts: dict[object, Node] = {}
     for node in nodes:
         shared = {each for each in node.labels.items() if number[each] > 1 and each[0] not in places}

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from topospread.api.node import Node
+from topospread.api.well_known_labels import HOSTNAME
 from topospread.base import API_VERSION
 from topospread.plugins.spread_arithmetic import ConstraintArithmetic
 
@@ -19,7 +20,6 @@ CORDONED, TAINTED, NOT_READY = 1, 2, 4
 """Bits of ``flags``. A node that lacks the label of the chosen key has the code −1 in it."""
 
 _KEYS_FIRST = ("topology.kubernetes.io/zone", "topology.kubernetes.io/region", "topology.kubernetes.io/rack")
-_HOSTNAME = "kubernetes.io/hostname"
 _MOST_COLUMNS, _MOST_KEYS = 64, 16
 _MIB = 1 << 20
 _OWN_TAINTS = ("node.kubernetes.io/unschedulable", "node.kubernetes.io/not-ready", "node.kubernetes.io/unreachable")
@@ -85,13 +85,13 @@ def _pods_by_node(standing: ClusterStanding) -> list[list[int]]:
 def _keys(standing: ClusterStanding) -> list[Json]:
     """Topology keys that make columns: those of constraints first, the usual ones, then other labels of few values."""
     used = dict.fromkeys(each.topology_key for found in standing.spreads.values() for each in found)
-    wanted = [each for each in dict.fromkeys((*_KEYS_FIRST, *used)) if each != _HOSTNAME]
+    wanted = [each for each in dict.fromkeys((*_KEYS_FIRST, *used)) if each != HOSTNAME]
     values: dict[str, set[str]] = {}
     for node in standing.nodes:
         for key, value in node.labels.items():
             values.setdefault(key, set()).add(value)
     wanted += [
-        each for each in sorted(values) if each not in (*wanted, _HOSTNAME) and 1 < len(values[each]) <= _MOST_COLUMNS
+        each for each in sorted(values) if each not in (*wanted, HOSTNAME) and 1 < len(values[each]) <= _MOST_COLUMNS
     ]
     there = [each for each in wanted if each in values and (each in used or len(values[each]) <= _MOST_COLUMNS * 8)]
     return [_column(standing.nodes, key, sorted(values[key])) for key in there[:_MOST_KEYS]]

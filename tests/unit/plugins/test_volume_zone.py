@@ -16,7 +16,8 @@ from tests.unit.plugins.storage_builders import (
     storage_class,
     volume,
 )
-from topospread.plugins.csi_migration import BETA_REGION, BETA_ZONE, REGION
+from topospread.api.well_known_labels import REGION
+from topospread.plugins.csi_migration import BETA_REGION, BETA_ZONE
 from topospread.plugins.volume_zone import REASON, VolumeZone
 
 NODES = {

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from topospread.answers.rebalance import move_in_words, rebalance_answer
+from topospread.answers.rebalance import moved_domains, rebalance_answer
 from topospread.errors import UsageError
 from topospread.rebalancing import bounds
 
@@ -127,7 +127,9 @@ def test_nodes_are_named_once() -> None:
     for each in there:
         each["metadata"]["labels"][HOST] = each["metadata"]["name"] + ".internal"
     found = rebalance_of([*there, *standing({"a1": 4}, spread(), spread(topologyKey=HOST))])
-    assert move_in_words(found.moves[0]) == "shop/web-0 on a1; a new pod goes to b1 (a → b)"
+    move = found.moves[0]
+    assert (move.namespace, move.name, move.node, move.target) == ("shop", "web-0", "a1", "b1")
+    assert moved_domains(move) == [("a", "b")]
 
 
 def test_bare_pods_and_those_of_daemon_sets_stay() -> None:

@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from topospread.api.pools import ZONE, NodePool
+from topospread.api.pools import NodePool
+from topospread.api.well_known_labels import ZONE
 from topospread.errors import InputError
 from topospread.sources.pools import read_pools
 

@@ -12,9 +12,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Final, NamedTuple
 
+from topospread.api.well_known_labels import HOSTNAME
 from topospread.extender.declared import ANNOTATIONS
 from topospread.linting.ignores import ANNOTATION
-from topospread.linting.pod_source import HASH, HOSTNAME
+from topospread.linting.pod_source import HASH
 from topospread.linting.rules.constraint_fields import ADDED_BY_CONTROLLERS, OF_ONE_POD, RENAMED
 from topospread.linting.rules.pod_spec import PART_OF
 from topospread.linting.rules.selectors import OF_ONE_WORKLOAD

@@ -9,10 +9,11 @@ from topospread.api.node import Node
 from topospread.api.pod import Pod
 from topospread.api.spread import HONOR
 from topospread.api.taints import UNSCHEDULABLE_TAINT, untolerated
+from topospread.api.well_known_labels import HOSTNAME
 from topospread.linting.examples import constraint, deployment
 from topospread.linting.lint_input import LintInput, LintSubject
 from topospread.linting.neighbours import autoscaled
-from topospread.linting.pod_source import HOSTNAME, explicit_replicas
+from topospread.linting.pod_source import explicit_replicas
 from topospread.linting.problem import Edit, Problem
 from topospread.linting.rule import Example, Rule
 

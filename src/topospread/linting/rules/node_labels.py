@@ -7,14 +7,13 @@ from difflib import get_close_matches
 
 from topospread.api.node import Node
 from topospread.api.taints import DO_NOT_SCHEDULE_EFFECTS
+from topospread.api.well_known_labels import HOSTNAME, REGION, ZONE
 from topospread.linting.lint_input import LintInput, LintSubject, Manifest
-from topospread.linting.pod_source import HOSTNAME
 from topospread.linting.problem import Problem
 from topospread.linting.rule import Example, Rule
 
 from .selectors import SPREAD
 
-ZONE, REGION = "topology.kubernetes.io/zone", "topology.kubernetes.io/region"
 _LABELS = "https://kubernetes.io/docs/reference/labels-annotations-taints/"
 _WELL_KNOWN = (HOSTNAME, ZONE, REGION)
 _POOL_KEYS = (

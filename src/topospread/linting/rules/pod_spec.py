@@ -9,12 +9,12 @@ from topospread.api.node_selection import NodeSelectorTerm, PodAffinityTerm
 from topospread.api.pod import Pod, PodSpec
 from topospread.api.rollout import strategy_of
 from topospread.api.spread import DO_NOT_SCHEDULE, HONOR, TopologySpreadConstraint
+from topospread.api.well_known_labels import HOSTNAME, REGION, ZONE
 from topospread.api.workload import DaemonSet, Deployment
 from topospread.linting.examples import constraint, deployment
 from topospread.linting.lint_input import LintInput, LintSubject
 from topospread.linting.pod_source import (
     HASH,
-    HOSTNAME,
     PodSource,
     explicit_replicas,
     keeping_apart,
@@ -27,8 +27,7 @@ from topospread.linting.rule import Example, Rule, of_pods
 from .selectors import SPREAD
 
 _ASSIGN = "https://kubernetes.io/docs/concepts/scheduling-eviction/assign-pod-node/"
-_ZONE, _REGION = "topology.kubernetes.io/zone", "topology.kubernetes.io/region"
-PART_OF: dict[str, tuple[str, ...]] = {HOSTNAME: (_ZONE, _REGION), _ZONE: (_REGION,)}
+PART_OF: dict[str, tuple[str, ...]] = {HOSTNAME: (ZONE, REGION), ZONE: (REGION,)}
 """Topology key → the keys of which each of its domains is a part."""
 
 

@@ -61,7 +61,7 @@ def _domains(given: LintInput) -> dict[str, dict[str, int]]:
     """Object → path of a constraint → its eligible domains, where there are nodes; a hostname's are left out."""
     if not given.nodes:
         return {}
-    from topospread.linting.pod_source import HOSTNAME
+    from topospread.api.well_known_labels import HOSTNAME
     from topospread.linting.template_on_nodes import templates_on_nodes
 
     return {

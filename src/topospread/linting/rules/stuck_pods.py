@@ -6,11 +6,12 @@ import copy
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
+from topospread.api.well_known_labels import HOSTNAME
 from topospread.api.workload import CronJob
 from topospread.errors import InputError
 from topospread.linting.examples import constraint, deployment
 from topospread.linting.lint_input import LintInput, LintSubject
-from topospread.linting.pod_source import HOSTNAME, keeping_apart, pod_source
+from topospread.linting.pod_source import keeping_apart, pod_source
 from topospread.linting.problem import Problem
 from topospread.linting.rule import Example, Rule
 

@@ -14,8 +14,6 @@ from topospread.render.blocks import Bar, Fact, Page, Part, Section, Table, Verd
 if TYPE_CHECKING:
     from topospread.answers.capacity import Capacity, DomainRoom, KeyRoom, Room
 
-_HOSTNAME = "kubernetes.io/hostname"
-
 
 def page(answer: Capacity) -> Page:
     """Return the page of an answer."""

@@ -9,11 +9,10 @@ from typing import Protocol
 from topospread.answers.reasons import nodes_and, of_them, on_it, others
 from topospread.answers.spread import Reasons, SpreadOutcome
 from topospread.answers.words import counted, in_order, listed, natural, noun_of
+from topospread.api.well_known_labels import HOSTNAME, ZONE
 from topospread.base import Bounds
 from topospread.render.blocks import Bar, Cell, Fact, Part, Section, Span, Table
 
-ZONE = "topology.kubernetes.io/zone"
-HOSTNAME = "kubernetes.io/hostname"
 _MOST_DOMAINS = 8
 _MOST_LETTERS = 30
 """Letters of all domain names that fit beside the other columns."""

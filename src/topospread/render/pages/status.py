@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from topospread.answers.remedies import tried_words
 from topospread.answers.words import counted, in_order, listed, noun_of
+from topospread.api.well_known_labels import ZONE
 from topospread.text import shell_line
 
 from ..blocks import Cell, Fact, Page, Part, Section, Span, Table, Verdict
@@ -17,7 +18,6 @@ if TYPE_CHECKING:
     from topospread.answers.status import Status
     from topospread.spread_status import ConstraintStatus, DomainRisk, RefusedPod, WorkloadStatus
 
-_ZONE = "topology.kubernetes.io/zone"
 _MOST_COLUMNS = 8
 """The largest number of domains that have a column each."""
 _NAMES = 3
@@ -133,7 +133,7 @@ def _matrix(answer: Status) -> Table:
 def _key(answer: Status) -> str:
     """Return the topology key of the columns: zone, else the first key that domains have."""
     keys = [each.topology_key for each in answer.domains]
-    return _ZONE if _ZONE in keys or not keys else keys[0]
+    return ZONE if ZONE in keys or not keys else keys[0]
 
 
 def _counts(workload: WorkloadStatus, key: str) -> dict[str, int]:

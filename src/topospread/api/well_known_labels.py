@@ -1,0 +1,9 @@
+"""Labels of nodes that Kubernetes defines (k8s.io/api/core/v1/well_known_labels.go)."""
+
+from __future__ import annotations
+
+from typing import Final
+
+ZONE: Final = "topology.kubernetes.io/zone"
+REGION: Final = "topology.kubernetes.io/region"
+HOSTNAME: Final = "kubernetes.io/hostname"
