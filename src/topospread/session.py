@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Self, TypeAlias
 import msgspec
 
 from topospread.api.inventory import Inventory
+from topospread.api.served import versions_of
 from topospread.config.versions import NEWEST
 from topospread.errors import UsageError
 
@@ -167,7 +168,7 @@ def plain_object(given: Any) -> dict[str, Any]:
         raise UsageError(f"{type(given).__name__}: expected a Kubernetes object: a dictionary or a client's object")
     kind = _CLASS.fullmatch(type(given).__name__)
     found["kind"] = found.get("kind") or (kind[1] if kind else "")
-    found["apiVersion"] = found.get("apiVersion") or _api_version(found["kind"])
+    found["apiVersion"] = found.get("apiVersion") or next(iter(versions_of(found["kind"])), "v1")
     return dict(found)
 
 
@@ -181,16 +182,3 @@ def _of_model(value: Any) -> Any:
     if isinstance(value, list | tuple):
         return [_of_model(each) for each in value]
     return value
-
-
-def _api_version(kind: str) -> str:
-    """Return the API version of a kind whose object names none, as the items of a list do."""
-    groups = {
-        "apps/v1": ("Deployment", "ReplicaSet", "StatefulSet", "DaemonSet"),
-        "batch/v1": ("Job", "CronJob"),
-        "policy/v1": ("PodDisruptionBudget",),
-        "autoscaling/v2": ("HorizontalPodAutoscaler",),
-        "scheduling.k8s.io/v1": ("PriorityClass",),
-        "storage.k8s.io/v1": ("StorageClass", "CSINode", "CSIDriver", "CSIStorageCapacity", "VolumeAttachment"),
-    }
-    return next((version for version, kinds in groups.items() if kind in kinds), "v1")
