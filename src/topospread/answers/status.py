@@ -29,8 +29,6 @@ from .pending_pods import Pending, key_of, pending_groups
 from .traffic import ExpectedTraffic
 from .words import counted, noun_of
 
-_CHEAP = 2_000_000
-"""Nodes × nodes × pods up to which evictions are searched: the search is then short beside everything else."""
 _MOST_CAUSES = 3
 
 
@@ -130,7 +128,7 @@ def status(  # noqa: PLR0913 - keyword arguments of the public API
         and (selector is None or selector.matches(pod.labels))
     ]
     remedies = [each.remedies[0] for each in pending if each.remedies]
-    if suggest and spread.exceeded and len(inventory.nodes) ** 2 * max(len(inventory.pods), 1) <= _CHEAP:
+    if suggest and spread.exceeded:
         remedies += _evictions(inventory, options, spread.exceeded, input_words(inventory) if typed is None else typed)
     unjudged = (
         *(() if waiting is None else _unjudged_parts(waiting, pending)),
@@ -201,10 +199,10 @@ def _evictions(
     inventory: Inventory, options: SimulationOptions, exceeded: Sequence[WorkloadStatus], typed: Sequence[str]
 ) -> Iterator[Remedy]:
     """Yield the evictions after which the hard constraints hold, if the search finds them at once."""
-    from topospread.rebalancing.rebalance import rebalance
+    from topospread.rebalancing.at_once import moves_at_once
 
-    found = rebalance(inventory, **options.answered_by, seconds=0.0, allow_empty=True)
-    if found.unmet or found.impossible or not found.moves:
+    found = moves_at_once(inventory, options)
+    if found is None:
         return
     wanted = sum(each.replicas for each in exceeded)
     verb = "lets" if len(found.moves) == 1 else "let"

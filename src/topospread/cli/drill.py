@@ -11,7 +11,6 @@ import click
 from topospread.errors import UsageError
 
 from . import drill_many
-from .further import is_cheap, moves_that_mend
 from .inputs import (
     PATH,
     POOLS,
@@ -156,7 +155,7 @@ def drill(context: click.Context, /, **given: Any) -> int:
         write_saved(found.steps[-1].after, given, by)
     moved = [told for each in found.steps if (told := expected_traffic(each.after, asking, by)) is not None]
     try:
-        mending = _mending(found, given)
+        mending = _mending(found, given, _options(given, configuration, by))
     except KeyboardInterrupt:
         found, mending = replace(found, partial="ended while evictions were looked for"), None
         interrupted = True
@@ -248,8 +247,11 @@ def _played(
 
 def _keeps_after(given: dict[str, Any], inventory: Inventory) -> bool:
     """Whether anything is asked of what is there after steps."""
-    asked = bool(given["traffic"] or given["save"])
-    return asked or (prints_page(given) and is_cheap(inventory))
+    if given["traffic"] or given["save"]:
+        return True
+    from topospread.rebalancing.at_once import is_cheap
+
+    return prints_page(given) and is_cheap(inventory)
 
 
 def read_steps(order: list[str], given: dict[str, Any]) -> list[Step]:
@@ -312,9 +314,11 @@ def _add_nodes(number: str, words: list[tuple[str, str]]) -> Step:
     return AddNodes(int(number), said["like"], said.get("zone", ""))
 
 
-def _mending(found: Drill, given: dict[str, Any]) -> Rebalance | None:
-    """What evens out what stays skewed, for a report that shows it."""
+def _mending(found: Drill, given: dict[str, Any], options: SimulationOptions) -> Rebalance | None:
+    """Return the evictions that remove the skew that stays, if a page is to show them."""
     after = found.steps[-1].after
-    is_skewed = not found.pending and any(each.is_skewed for each in found.workloads)
-    shown = prints_page(given) and is_skewed
-    return moves_that_mend(given, after) if after is not None and shown else None
+    if after is None or not prints_page(given) or found.pending or not any(each.is_skewed for each in found.workloads):
+        return None
+    from topospread.rebalancing.at_once import moves_at_once
+
+    return moves_at_once(after, options, given["namespace"])
