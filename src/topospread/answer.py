@@ -67,10 +67,16 @@ class Unjudged(Base, frozen=True, kw_only=True):
 
 
 class Asked(Base, frozen=True, kw_only=True):
-    """What was asked: the input and the Kubernetes version."""
+    """What was asked: the input and the control plane."""
 
     source: Annotated[str, Meta(description="File, folder, context or synthetic cluster that holds the state.")] = ""
     kube_version: Annotated[str, Meta(description="Kubernetes version that the answer is for.")] = ""
+    gates: Annotated[
+        dict[str, bool], Meta(description="Feature gates that were set; those of the API server as `apiserver:NAME`.")
+    ] = field(default_factory=dict)
+    config: Annotated[
+        str, Meta(description="File of kube-scheduler's configuration; empty for the default configuration.")
+    ] = ""
     nodes: Annotated[int, Meta(description="Number of nodes.")] = 0
     pods: Annotated[int, Meta(description="Number of pods in the input.")] = 0
     taken: Annotated[str, Meta(description="When a snapshot was taken, RFC 3339; empty if that is not known.")] = ""

@@ -13,16 +13,23 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-import topospread
 from tests.plain_inventory import inventory
 from tests.property.explained import clusters
 from topospread.answers.capacity import capacity
+from topospread.answers.status import status
+from topospread.answers.why import why_answer
 from topospread.api.inventory import Inventory
 from topospread.api.kinds import KINDS
 from topospread.api.pod import PodSpec, Volume
+from topospread.drills.drill import drill
 from topospread.drills.steps import Drain, Fail, NodeChoice
 from topospread.errors import TopospreadError
+from topospread.explanation.explain import explain
+from topospread.linting.run import lint
 from topospread.plugins.pod_volumes import VOLUME_KINDS
+from topospread.rebalancing.rebalance import rebalance
+from topospread.simulation.run import SimulationOptions
+from topospread.simulation.simulate import simulate
 from topospread.sources.needed_kinds import (
     ALL,
     PLACEMENT,
@@ -131,16 +138,16 @@ def answer(ask: Callable[[], Any]) -> Any:
 
 STEPS = [Fail(NodeChoice("zone", "zone-a")), Drain(NodeChoice("node", "node-0"))]
 ASKED: dict[str, tuple[NeededKinds, Callable[[Inventory, str], Any]]] = {
-    "status": (PLACEMENT, lambda cluster, _: topospread.status(cluster)),
-    "simulate": (PLACEMENT, lambda cluster, _: topospread.simulate(cluster)),
+    "status": (PLACEMENT, lambda cluster, _: status(cluster)),
+    "simulate": (PLACEMENT, lambda cluster, _: simulate(cluster)),
     "simulate --run-cron-job": (
         PLACEMENT_AND_RUNS,
-        lambda cluster, _: topospread.simulate(cluster, run_cron_jobs=["default/web"]),
+        lambda cluster, _: simulate(cluster, options=SimulationOptions(run_cron_jobs=["default/web"])),
     ),
-    "why": (PLACEMENT, topospread.why),
+    "why": (PLACEMENT, lambda cluster, target: why_answer(explain(cluster, target))),
     "capacity": (PLACEMENT, lambda cluster, target: capacity(cluster, target, limit=9, workers=1)),
-    "drill": (PLACEMENT, lambda cluster, _: topospread.drill(cluster, STEPS)),
-    "rebalance": (PLACEMENT, lambda cluster, _: topospread.rebalance(cluster, seconds=0.0)),
+    "drill": (PLACEMENT, lambda cluster, _: drill(cluster, STEPS)),
+    "rebalance": (PLACEMENT, lambda cluster, _: rebalance(cluster, seconds=0.0)),
 }
 
 
@@ -170,9 +177,7 @@ def test_lint_rests_on_what_is_read(
     path.write_text(json.dumps({"apiVersion": "v1", "kind": "List", "items": written}))
     cluster = given_[0]
     some = read(cluster, lint_needs(judged))
-    assert answer(lambda: topospread.lint(str(path), cluster=some)) == answer(
-        lambda: topospread.lint(str(path), cluster=cluster)
-    )
+    assert answer(lambda: lint(str(path), cluster=some)) == answer(lambda: lint(str(path), cluster=cluster))
 
 
 def test_pods_with_claims_ask_for_all_that_volumes_rest_on() -> None:

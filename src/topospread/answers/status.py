@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import Annotated, ClassVar
 
@@ -13,14 +12,10 @@ from topospread.answer import Answer, Cause, Remedy, Tried, Unjudged
 from topospread.api.inventory import Inventory
 from topospread.api.labels import Selector
 from topospread.api.pod import Pod
-from topospread.api.selector_text import parse_selector
 from topospread.base import Word
-from topospread.config.gates import Gates
-from topospread.config.profile import Configuration
 from topospread.explanation.explain import Waiting, explain_pending
 from topospread.simulation.placing import Progress
-from topospread.simulation.run import SimulationOptions, prepare
-from topospread.sources.inputs import Input, inventory_of
+from topospread.simulation.run import PLAIN, SimulationOptions, prepare
 from topospread.spread_status import DomainRisk, SpreadStatus, WorkloadStatus
 from topospread.spread_status.status import LookedFor, spread_of_run
 
@@ -63,17 +58,13 @@ class Status(Answer, frozen=True, kw_only=True):
         return replace(self, workloads=tuple(each for each in restricted if each.constraints))
 
 
-def status(  # noqa: PLR0913 - keyword arguments of the public API
-    inputs: Input,
+def status(  # noqa: PLR0913 - keyword arguments
+    inventory: Inventory,
+    options: SimulationOptions = PLAIN,
     *,
-    cluster: str | None = None,
     namespace: str | None = None,
-    selector: str | Selector | None = None,
+    selector: Selector | None = None,
     keys: Collection[str] = (),
-    config: Configuration | str | os.PathLike[str] | None = None,
-    kube_version: str = "1.37",
-    gates: Gates | None = None,
-    apiserver_gates: Gates | None = None,
     allow_empty: bool = False,
     suggest: bool = True,
     typed: Sequence[str] | None = None,
@@ -82,16 +73,11 @@ def status(  # noqa: PLR0913 - keyword arguments of the public API
     """Return whether every pod has a node and every hard constraint holds.
 
     Args:
-        inputs: an inventory (`topospread.load`), which is not changed, or the paths to read.
-        cluster: beside paths: a synthetic cluster, ``zones=3,nodes=12,cpu=8,memory=32Gi``, or a file that holds one.
-        namespace: show workloads of this namespace; pods of all namespaces count. Of paths also the namespace of
-            objects that name none.
-        selector: show workloads whose pods have these labels; a text is written as for ``kubectl get -l``.
+        inventory: the input, which is not changed.
+        options: the control plane.
+        namespace: show workloads of this namespace; pods of all namespaces count.
+        selector: show workloads whose pods have these labels.
         keys: show these topology keys; by default the keys of all constraints, zone and hostname.
-        config: kube-scheduler's configuration, or its file; by default that of a kube-scheduler without a file.
-        kube_version: the Kubernetes version to act as.
-        gates: kube-scheduler's feature gates; by default the version's.
-        apiserver_gates: the API server's feature gates, which decide what fields its objects keep.
         allow_empty: accept a selector that selects no workload.
         suggest: try changes that would help pending pods.
         typed: words of a command line that give the same input, for the commands that the answer names; by default
@@ -102,13 +88,9 @@ def status(  # noqa: PLR0913 - keyword arguments of the public API
         The answer. Its verdict is no if a pod finds no node or a hard constraint is exceeded.
 
     Raises:
-        InputError: if the API server would refuse an object, or a path cannot be read.
-        UsageError: if nothing is in the namespace, the selector is invalid or selects nothing, or no node has a key.
+        InputError: if the API server would refuse an object.
+        UsageError: if nothing is in the namespace, the selector selects nothing, or no node has a key.
     """
-    if isinstance(selector, str):
-        selector = parse_selector(selector)
-    options = SimulationOptions.of_version(kube_version, config, gates, apiserver_gates)
-    inventory = inventory_of(inputs, cluster, options.apiserver_gates, namespace)
     run = prepare(inventory, options, with_spreads=False)
     spread = spread_of_run(run, LookedFor(namespace, selector, keys, allow_empty), progress)
     shown = {(each.kind, each.namespace, each.name) for each in spread.workloads}
@@ -143,7 +125,7 @@ def status(  # noqa: PLR0913 - keyword arguments of the public API
         causes=tuple(_causes(pending, spread.exceeded))[:_MOST_CAUSES],
         remedies=tuple(remedies),
         unjudged=unjudged,
-        on=asked_of(inventory, kube_version),
+        on=asked_of(inventory, options),
         nodes=spread.nodes,
         pending=pending,
         exceeded=len(spread.exceeded),

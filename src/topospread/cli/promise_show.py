@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from .inputs import input_options, read_configuration, read_control_plane, read_inventory
+from .inputs import input_options, read_inventory, read_options
 from .output import check_outputs, output_options, write_answer
 from .targets import target_argument
 from .usage import Explained
@@ -40,19 +40,15 @@ Examples:
 def show_promises(**given: Any) -> int:
     """Write the answer; return the verdict's exit code."""
     check_outputs(given)
-    by = read_control_plane(given)
-    configuration = read_configuration(given["config_path"], by.scheduler)
-    inventory = read_inventory(given, by=[by])
-    import topospread
+    options = read_options(given)
+    inventory = read_inventory(given, by=[options])
+    from topospread.answers.promise_show import promise_show
 
-    found = topospread.promise_show(
+    found = promise_show(
         inventory,
         given["targets"],
+        options,
         namespace=given["namespace"],
-        config=configuration,
-        kube_version=str(by.scheduler.kube_version),
-        gates=by.scheduler,
-        apiserver_gates=by.apiserver,
         most=given["most"],
         states=given["states"],
         seconds=given["seconds"],

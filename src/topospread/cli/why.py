@@ -13,19 +13,17 @@ from .inputs import (
     AUTOSCALE,
     PATH,
     POOLS,
-    given_pools,
     input_options,
     namespace_options,
     parse_scale,
-    read_configuration,
-    read_control_plane,
     read_inventory,
+    read_options,
     shown_namespace,
 )
 from .live_options import access_options, read_access
 from .output import check_outputs, output_options, write_answer
 from .replay import replay
-from .report_file import ReportWish, check_html, html_text, options_of, page_options
+from .report_file import ReportWish, check_html, html_text, page_options
 from .targets import one_target, target_argument
 from .terminal import progress
 from .usage import Explained
@@ -81,12 +79,11 @@ def why(**given: Any) -> int:
     if target is None and not given["paths"]:
         raise UsageError("name a pod or a workload, for example web-0 or deploy/web, or give its manifest with -f")
     scale = parse_scale(given)
-    by = read_control_plane(given)
-    configuration = read_configuration(given["config_path"], by.scheduler)
+    options = replace(read_options(given), scale=scale, autoscale=given["autoscale"])
     from topospread.sources.needed_kinds import PLACEMENT
 
-    inventory = read_inventory(given, by=[by], needed=PLACEMENT)
-    from topospread.answers.asking import with_version
+    inventory = read_inventory(given, by=[options], needed=PLACEMENT)
+    from topospread.answers.asked import about
     from topospread.answers.why import why_answer
     from topospread.explanation.explain import explain
 
@@ -94,29 +91,16 @@ def why(**given: Any) -> int:
         explanation = explain(
             inventory,
             target or _only_one(inventory, given["paths"]),
+            options,
             namespace=shown_namespace(given),
-            config=configuration,
-            scale=scale,
-            autoscale=given["autoscale"],
-            kube_version=str(by.scheduler.kube_version),
-            gates=by.scheduler,
-            apiserver_gates=by.apiserver,
-            preemption=not given["no_preemption"],
             another=target is None,
             suggest=not given["no_suggestions"],
-            pools=given_pools(given),
             progress=bar,
         )
     explanation = _with_tries(explanation, inventory, given)
-    options = replace(
-        options_of(by, configuration),
-        scale=scale,
-        autoscale=given["autoscale"],
-        preemption=not given["no_preemption"],
-    )
     pod = f"{explanation.namespace}/{explanation.name}"
-    wish = ReportWish(inventory, options, shown={"at": "1", "pod": pod})
-    answer = with_version(why_answer(explanation), by.scheduler.kube_version)
+    wish = ReportWish(inventory, replace(options, pools=()), shown={"at": "1", "pod": pod})
+    answer = about(why_answer(explanation), inventory, options)
     return write_answer(answer, given, {"html": lambda: html_text(given, wish)})
 
 

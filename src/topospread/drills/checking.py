@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from dataclasses import replace as with_fields
 from typing import Any
 
 from topospread.base import Word
 from topospread.errors import InputError, UsageError
 from topospread.plain_data import PlainData
 from topospread.simulation.run import SimulationOptions
+from topospread.sources.configuration import read_configuration
 from topospread.sources.pools import read_pools
 
 from .drill import BegunDrill, applied_manifests, play_runs
@@ -183,10 +183,13 @@ def read_drill(file: DrillFile, cluster: str | None = None) -> ReadDrill:
     how = file.settings
     try:
         inventory = file.manifests.read(cluster, how.apiserver_gates)
-        options = with_fields(
-            SimulationOptions.of_version(how.kube_version, how.config, how.gates, how.apiserver_gates),
+        options = SimulationOptions(
+            read_configuration(how.config, how.gates) if how.config else None,
             seed=how.seed,
+            kube_version=how.kube_version,
+            gates=how.gates,
             preemption=how.preemption,
+            apiserver_gates=how.apiserver_gates,
             pools=read_pools(how.pools) if how.pools else (),
         )
         manifests = applied_manifests(file.steps, file.manifests.namespace)

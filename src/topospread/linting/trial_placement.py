@@ -168,8 +168,7 @@ def simulated(given: LintInput, items: Sequence[KubeObject]) -> tuple[PendingGro
     """
     options = options_of(given)
     inventory = with_only(given.inventory, items)
-    version = options.kube_version
-    return simulate(inventory, config=options.config, kube_version=version, gates=options.gates).pending
+    return simulate(inventory, options).pending
 
 
 def options_of(given: LintInput) -> SimulationOptions:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from topospread.answers.why import TriedChange, why_answer
@@ -55,8 +55,7 @@ class Why:
             found = explain(
                 self._trials.inventory(steps, at),
                 target,
-                **options.answered_by,
-                preemption=options.preemption,
+                replace(options.answered_by, preemption=options.preemption),
             )
         answer = why_answer(found)
         written = answer.to_dict()

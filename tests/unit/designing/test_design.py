@@ -11,6 +11,7 @@ import pytest
 import yaml
 from click.testing import CliRunner
 
+from tests.parted import parted
 from tests.unit.drills.builders import ZONE, inventory, node, nodes, rolling, spread, workload
 from topospread.answers.promise_design import promise_design
 from topospread.cli.main import topospread as command
@@ -25,7 +26,7 @@ HOSTNAME = "kubernetes.io/hostname"
 
 
 def designed(*objects: Json, **wanted: Any) -> Design:
-    return design(inventory(*objects), "deploy/web", states=500, tries=30, **wanted)
+    return design(inventory(*objects), "deploy/web", states=500, tries=30, **parted(wanted))
 
 
 def spreads(found: Design) -> dict[str, Json]:

@@ -8,8 +8,9 @@ from typing import Any
 
 import pytest
 
-import topospread
 from topospread.simulation import Simulation
+from topospread.simulation.simulate import simulate
+from topospread.sources.load import load
 from topospread.sources.snapshot_facts import FORMAT
 
 CLUSTER = "zones=3,nodes=6,cpu=4,memory=8Gi"
@@ -42,7 +43,7 @@ def simulated(folder: Path, *objects: Json, missing: dict[str, str] | None = Non
     path = folder / "objects.json"
     facts = {} if missing is None else {"topospread": {"format": FORMAT, "missing": missing}}
     path.write_text(json.dumps({"apiVersion": "v1", "kind": "List", "items": list(objects), **facts}))
-    return topospread.simulate(path, cluster=CLUSTER)
+    return simulate(load([str(path)], cluster=CLUSTER))
 
 
 def test_a_claim_is_unknown_if_the_input_has_none(tmp_path: Path) -> None:
