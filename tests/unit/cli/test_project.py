@@ -81,6 +81,10 @@ def test_unknown_may_be_allowed(folder: Path) -> None:
         ('unknown = "yes"', 'expected "fail" or "allow"'),
         ("namespace = 3", "expected text in quotes"),
         ("on =", "not TOML"),
+        ('on = "below/live"', "--on ./live is neither a file"),
+        ('config = "a\\u0000b"', "this path leaves the repository"),
+        ("a = " + "[" * 5000, "not TOML"),
+        ("a = " + "1" * 5000, "not TOML"),
     ],
 )
 def test_a_stranger_cannot_reach_out_with_it(folder: Path, text: str, said: str) -> None:
@@ -88,7 +92,15 @@ def test_a_stranger_cannot_reach_out_with_it(folder: Path, text: str, said: str)
     found = run("simulate", "-f", APP).exception
     assert isinstance(found, Exception)
     assert said in str(found)
-    assert "topospread.toml" in str(found)
+    assert "topospread.toml" in str(found) or said.startswith("--on ")
+
+
+@pytest.mark.parametrize("text", ['tool = "a"', "tool = [1]", '[tool]\ntopospread = "a"', "[tool]\ntopospread = [1]"])
+def test_a_pyproject_of_another_form_is_no_fault(folder: Path, text: str) -> None:
+    (folder / "pyproject.toml").write_text(text)
+    found = run("simulate", "-f", APP, "--on", "zones=3,nodes=6").exception
+    assert found is None or (isinstance(found, ConfigError) and "expected a table" in str(found))
+    assert isinstance(run("lint", APP).exception, ConfigError | None)
 
 
 def test_help_reads_no_project_file(folder: Path) -> None:
