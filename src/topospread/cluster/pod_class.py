@@ -61,7 +61,7 @@ class Cost:
 
 def resources_of(pod: Pod) -> bytes | None:
     """Everything that requests are worked out from, as a key; ``None`` where what runs may count as well."""
-    if _resized(pod) is not None:
+    if resized(pod) is not None:
         return None
     spec = pod.spec
     initialising = [(each.resources, each.restart_policy) for each in spec.init_containers or ()]
@@ -266,7 +266,7 @@ def signature(pod: Pod) -> tuple[object, ...]:
         spec.scheduling_group,
         spec.workload_ref,
         bool(spec.host_network) and spec.host_users is False,
-        _resized(pod),
+        resized(pod),
         _evicted(pod),
     )
 
@@ -292,16 +292,17 @@ def _says_nothing_of_resources(status: PodStatus) -> bool:
     )
 
 
-def _resized(pod: Pod) -> tuple[object, ...] | None:
-    """What the status says of resources; ``None`` where it says nothing, as of pods that do not run yet."""
+def resized(pod: Pod) -> tuple[object, ...] | None:
+    """Return the part of the status that requests are counted from; ``None`` if the status has no such part."""
     status = pod.status
     if status is None or _says_nothing_of_resources(status):
         return None
     containers = (*(status.container_statuses or ()), *(status.init_container_statuses or ()))
-    # An empty map says something, too: that nothing is allocated, for which the defaults stand in.
-    told = [s for s in containers if s.allocated_resources is not None or s.resources is not None]
-    running = [(s.name, s.allocated_resources, s.resources) for s in told]
     pending = [condition.reason for condition in status.conditions or () if condition.type == "PodResizePending"]
-    if not running and not pending and status.allocated_resources is None and status.resources is None:
+    refused = status.resize == "Infeasible"
+    # An empty map says something, too: that nothing is allocated, for which the defaults stand in.
+    amounts = [status.allocated_resources, status.resources]
+    amounts += [part for s in containers for part in (s.allocated_resources, s.resources)]
+    if not pending and not refused and all(each is None for each in amounts):
         return None
-    return (running, pending, status.allocated_resources, status.resources)
+    return ([each.name for each in containers], amounts, pending, refused)
