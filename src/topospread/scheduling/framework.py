@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import MappingProxyType
 
 import msgspec
@@ -157,6 +157,8 @@ class Framework:
         devices = self.plugins.get(DynamicResources.name)
         points = ("pre_filter", "filter", "reserve", "pre_bind")
         allocates = all(DynamicResources.name in profile.enabled(each) for each in points)
+        if assumes_unjudged and isinstance(devices, DynamicResources):
+            devices.rules = replace(devices.rules, assumes_unjudged=True)
         self.devices = devices if isinstance(devices, DynamicResources) and allocates else None
         reserves = self.rules.reserves_by_plugin
         self.without_reserve = without_reserve(profile, gates.kube_version) if reserves else WithoutReserve()
