@@ -7,7 +7,6 @@ let such pods go, and fails only if it fails both without these pods and with th
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 
@@ -15,7 +14,7 @@ from topospread.answer import Unjudged
 from topospread.api.inventory import Inventory
 from topospread.drills.interruption import Interrupted
 from topospread.errors import UsageError
-from topospread.plugins.interface import NotJudgedError, PluginError
+from topospread.plugins.interface import NotJudgedError
 from topospread.scheduling.sampling import nodes_to_find
 from topospread.simulation.placing import place_all
 from topospread.simulation.run import PLAIN, Run, SimulationOptions, prepare
@@ -272,10 +271,9 @@ def _sampled(run: Run) -> str:
 def unjudged_classes(run: Run, queue: Sequence[QueuedPod]) -> dict[int, Sequence[NotJudgedError]]:
     """Return class → the parts of its pods that topospread does not model, by ``index``."""
     found: dict[int, Sequence[NotJudgedError]] = {}
-    for pod_class in {each.index: each for each in (run.cluster.shared_class(every.pod) for every in queue)}.values():
-        with suppress(PluginError):
-            parts = run.scheduler.framework_of(pod_class).prepare(pod_class, run.cluster).unjudged
-            found |= {pod_class.index: parts} if parts else {}
+    for number, pod in {run.cluster.shared_class(each.pod).index: each.pod for each in queue}.items():
+        parts = run.scheduler.verdict(pod).unjudged
+        found |= {number: parts} if parts else {}
     return found
 
 

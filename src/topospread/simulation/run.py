@@ -109,7 +109,7 @@ PLAIN = SimulationOptions()
 
 
 class PodOutcome(msgspec.Struct):
-    """What became of one queued pod.
+    """The result for one queued pod.
 
     Attributes:
         verdict: there while the pod is pending and was judged; ``preemption`` when that was tried too.
@@ -172,7 +172,7 @@ class Run(msgspec.Struct):
         return self.scheduler.cluster
 
     def outcome(self, queued: QueuedPod) -> PodOutcome | None:
-        """What became of a pod, ``None`` before it was tried."""
+        """Return the result for a pod; ``None`` before it was tried."""
         return self.outcomes.get(id(queued))
 
 
@@ -242,7 +242,7 @@ def _label_bound_pods(planned: Plan, scheduler: Scheduler, options: SimulationOp
 
 
 def _sampling_notes(configuration: Configuration, nodes: int) -> list[str]:
-    """What sampling means here, once for each number of nodes that profiles are content with."""
+    """Return notes on sampling, one for each number of nodes that suffices for a profile."""
     notes: dict[int, list[str]] = {}
     for profile in configuration.profiles:
         wanted = nodes_to_find(nodes, profile.percentage_of_nodes_to_score)
