@@ -48,7 +48,10 @@ class ChangedLines:
     def __init__(self, states: Sequence[State], read: Sequence[Read]) -> None:
         self._states, self._read = states, read
         self._manifests: list[dict[ObjectKey, Manifest]] = [
-            {(each.kind, each.item.metadata.namespace or "", each.item.metadata.name): each for each in one.manifests}
+            {
+                (each.kind, each.item.metadata.namespace or "", each.item.metadata.name or ""): each
+                for each in one.manifests
+            }
             for one in read
         ]
 
@@ -119,7 +122,8 @@ def _says(value: Any, path: Path, was: Any, now: Any) -> str:
     for step in path:
         if isinstance(value, dict) and "topologyKey" in value:
             constraint = value["topologyKey"]
-        value = value.get(step) if isinstance(value, dict) else value[step] if isinstance(value, list) else None
+        in_list = isinstance(value, list) and isinstance(step, int) and step < len(value)
+        value = value.get(step) if isinstance(value, dict) else value[step] if in_list else None
         name = str(step) if isinstance(step, str) else name
     on = f" on {constraint}" if constraint and name != "topologyKey" else ""
     gone = was if now is _ABSENT else now

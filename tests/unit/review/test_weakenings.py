@@ -110,7 +110,8 @@ class Edit(NamedTuple):
 
 
 WEAKER = (
-    Edit("constraint removed", WEB_CONSTRAINT, "", "      topologySpreadConstraints", "topologySpreadConstraints removed"),
+    Edit("constraint removed", WEB_CONSTRAINT, "", "      topologySpreadConstraints",
+         "topologySpreadConstraints removed"),
     Edit("soft", "DoNotSchedule", "ScheduleAnyway", "        whenUnsatisfiable", "DoNotSchedule → ScheduleAnyway"),
     Edit("maxSkew up", "maxSkew: 1", "maxSkew: 5", "      - maxSkew: 5", "maxSkew 1 → 5"),
     Edit("hostname", f"topologyKey: {ZONE}", f"topologyKey: {HOST}", "        topologyKey: kubernetes.io/hostname",
@@ -119,7 +120,8 @@ WEAKER = (
     Edit("budget removed", BUDGET, "", "apiVersion: policy/v1", "PodDisruptionBudget web removed"),
     Edit("budget loosened", "minAvailable: 5", "minAvailable: 1", "  minAvailable: 1", "minAvailable 5 → 1"),
     Edit("budget of others", "minAvailable: 5\n  selector: {matchLabels: {app: web}}",
-         "minAvailable: 5\n  selector: {matchLabels: {app: wib}}", "  selector: {matchLabels: {app: wib}}", "app web → wib"),
+         "minAvailable: 5\n  selector: {matchLabels: {app: wib}}", "  selector: {matchLabels: {app: wib}}",
+         "app web → wib"),
     Edit("matchLabelKeys dropped", "        matchLabelKeys: [pod-template-hash]\n---", "---",
          "        matchLabelKeys", "matchLabelKeys on topology.kubernetes.io/zone removed"),
     Edit("nodeTaintsPolicy dropped", "        nodeTaintsPolicy: Honor\n", "", "        nodeTaintsPolicy",
@@ -140,19 +142,22 @@ HARMLESS = (
     Edit("comment", "replicas: 6", "replicas: 6  # of three zones"),
     Edit("more replicas", "replicas: 6", "replicas: 9"),
     Edit("label of the object", "  name: web\n", "  name: web\n  labels: {team: shop}\n"),
-    Edit("annotation of pods", "    metadata:\n      labels:", "    metadata:\n      annotations: {a: b}\n      labels:"),
+    Edit("annotation of pods",
+         "    metadata:\n      labels:", "    metadata:\n      annotations: {a: b}\n      labels:"),
     Edit("environment", "image: web:1", "image: web:1\n        env: [{name: A, value: b}]"),
     Edit("container renamed", "- name: web\n", "- name: shop\n"),
     Edit("maxSkew down", "maxSkew: 2\n        minDomains: 4", "maxSkew: 1\n        minDomains: 3"),
     Edit("a stricter budget", "minAvailable: 5", "maxUnavailable: 1"),
     Edit("a soft constraint more", "      topologySpreadConstraints:\n      - maxSkew: 1",
-         f"      topologySpreadConstraints:\n      - {{maxSkew: 1, topologyKey: {HOST}, whenUnsatisfiable: ScheduleAnyway, "
+         f"      topologySpreadConstraints:\n      - {{maxSkew: 1, topologyKey: {HOST}, "
+         "whenUnsatisfiable: ScheduleAnyway, "
          "labelSelector: {matchLabels: {app: web}}}\n      - maxSkew: 1"),
     Edit("toleration", "      containers:\n", "      tolerations: [{key: a, operator: Exists}]\n      containers:\n"),
     Edit("a rollout takes less", "{maxUnavailable: 1}", "{maxUnavailable: 0}"),
     Edit("another order of objects", BUDGET, ""),
     Edit("cpu", "cpu: 100m", "cpu: 110m"),
-    Edit("nodeTaintsPolicy added", "        minDomains: 4\n", "        minDomains: 4\n        nodeTaintsPolicy: Honor\n"),
+    Edit("nodeTaintsPolicy added", "        minDomains: 4\n",
+         "        minDomains: 4\n        nodeTaintsPolicy: Honor\n"),
 )  # fmt: skip
 
 
