@@ -190,7 +190,9 @@ def test_fewer_replicas_are_worse_unless_a_promise_says_what_is_enough(tmp_path:
     assert "leaves 2 of 3, not 4 of 6" in " ".join(plan(tmp_path, "six", "three", *there).stdout.split())
     (tmp_path / "six" / ".topospread.yaml").write_text("promises: [{select: app=web, want: zone-loss>=66%}]\n")
     assert plan(tmp_path, "six", "three", *there).returncode == 0
-    assert "losing a zone leaves 0 of 1, not 4 of 6" in " ".join(plan(tmp_path, "six", "one", *there).stdout.split())
+    one = " ".join(plan(tmp_path, "six", "one", *there).stdout.split())
+    assert "no: default/web does not keep its promise zone-loss>=66%" in one
+    assert "losing a zone leaves 4 of 6 0 of 1 breaks zone-loss>=66%" in one
 
 
 def snapshot(tmp_path: Path) -> Path:

@@ -70,7 +70,8 @@ def _word(each: PromiseSides) -> Span:
         return Span("not decided", "unsure")
     if each.better:
         return Span("better", "good")
-    is_less = each.before != each.after
+    was, now = each.replicas
+    is_less = each.after.least * was < each.before.least * now
     return Span(f"keeps {each.declared}" if is_less and each.declared else "less" if is_less else "")
 
 
