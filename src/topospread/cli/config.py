@@ -10,6 +10,7 @@ import click
 from topospread.config.gates import read_gates
 from topospread.config.versions import NEWEST
 from topospread.errors import Place
+from topospread.text import one_line
 
 from .inputs import COLOUR, PATH, read_configuration
 from .output import check_outputs, output_options, write_answer
@@ -122,7 +123,7 @@ def _show_project() -> int:
     found = project_settings()
     if not found:
         click.echo("no topospread.toml and no [tool.topospread] from here to the repository's root", err=True)
-    shown = [(f"{each.key} = {each.value}", str(each.where)) for each in found]
+    shown = [(one_line(f"{each.key} = {each.value}"), one_line(str(each.where))) for each in found]
     width = max((len(text) for text, _ in shown), default=0)
     show_text("".join(f"{text:{width}}  {where}\n" for text, where in shown))
     return 0

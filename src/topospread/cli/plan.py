@@ -29,7 +29,9 @@ from .usage import Explained
 if TYPE_CHECKING:
     from topospread.answers.plan import Plan
     from topospread.api.inventory import Inventory
+    from topospread.linting.reading import Read
     from topospread.linting.rule import Finding
+    from topospread.linting.settings import Settings
     from topospread.simulation.run import SimulationOptions
     from topospread.sources.revisions import State
 
@@ -130,25 +132,25 @@ def _paths_of(state: State, paths: Sequence[str]) -> list[str]:
 
 def _answer(given: dict[str, Any], states: Sequence[State], paths: Sequence[Sequence[str]]) -> Plan:
     from topospread.answers.plan import plan as compared
+    from topospread.review.changed_lines import ChangedLines
 
     given = {**given, "settings_from": states[0].folder}
-    side = read_options(given)
+    side = replace(read_options(given), scale=given["scale"])
     options = [_options_for(given, each, paths) for each in paths]
     inventories = [_read(own, state, each, side) for own, state, each in zip(options, states, paths, strict=True)]
-    findings: list[list[Finding]] = [[], []]
-    if not given["no_lint"]:
-        findings = [
-            _linted(own, states[0], state, each) for own, state, each in zip(options, states, paths, strict=True)
-        ]
-    placed = replace(side, scale=given["scale"])
+    settings = [_settings(states[0], each) for each in states]
+    reports = [_linted(*each, given["no_lint"]) for each in zip(options, settings, states, paths, strict=True)]
+    read = [each for _, each in reports]
     names = (states[0].name, states[1].name)
     with progress("placing") as bar:
         return compared(
             (inventories[0], inventories[1]),
-            (placed, placed),
+            (side, side),
             names,
             namespace=shown_namespace(given),
-            findings=(findings[0], findings[1]),
+            findings=(reports[0][0], reports[1][0]),
+            declared=settings[0].promises,
+            lines=None if None in read else ChangedLines(states, [each for each in read if each is not None]),
             seconds=given["seconds"],
             source=" → ".join(names) + (f", {given['cluster']}" if given["cluster"] else ""),
             progress=bar,
@@ -192,17 +194,32 @@ def _told_of(state: State) -> Iterator[None]:
         raise InputError(error.message, Place(f"{state.name}: {state.shown(place).removeprefix(root)}")) from None
 
 
-def _linted(given: dict[str, Any], old: State, state: State, paths: Sequence[str]) -> list[Finding]:
-    """Return the findings of lint in a state, with paths as a person knows them, by the settings of the old state."""
-    from topospread.linting.reading import Question
-    from topospread.linting.run import run
+def _settings(old: State, state: State) -> Settings:
+    """Return the settings of the old state, for the files of a state."""
     from topospread.linting.settings_of_revision import settings_of
 
-    if not paths:
-        return []
-    folder = state.folder if os.path.isdir(state.folder) else os.path.dirname(state.folder)
     with _told_of(old):
-        settings = settings_of(old, folder)
+        return settings_of(old, state.folder if os.path.isdir(state.folder) else os.path.dirname(state.folder))
+
+
+def _linted(
+    given: dict[str, Any], settings: Settings, state: State, paths: Sequence[str], no_lint: bool
+) -> tuple[list[Finding], Read | None]:
+    """Return the findings of lint in a state, with paths as a person knows them, and the manifests as they are written.
+
+    Args:
+        given: the options for the state.
+        settings: those of the old state.
+        state: the state.
+        paths: its files.
+        no_lint: whether manifests are read only.
+    """
+    from topospread.config.gates import gates_for
+    from topospread.linting.reading import Question, read
+    from topospread.linting.run import run
+
+    if not paths:
+        return [], None
     question = Question(
         paths=paths,
         cluster=given["cluster"],
@@ -212,8 +229,11 @@ def _linted(given: dict[str, Any], old: State, state: State, paths: Sequence[str
         settings=settings,
         rendering=read_rendering(given, given["kube_version"]),
     )
+    if no_lint:
+        return [], read(question, gates_for(given["kube_version"]))
     with progress("linting") as bar:
         outcome = run(question, progress=bar)
-    return [
+    findings = [
         replace(each, place=replace(each.place, source=state.shown(each.place.source))) for each in outcome.findings
     ]
+    return findings, outcome.read
