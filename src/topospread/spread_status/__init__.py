@@ -1,4 +1,4 @@
-"""How the pods that are there are spread now: constraints, domains, what is at risk. `topospread.status` finds out."""
+"""How the pods that are there are spread now: constraints, domains, what is at risk. `spread_status.status` finds out."""
 
 from .result import (
     ConstraintStatus,
