@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from topospread.answers.traffic import ExpectedTraffic
     from topospread.answers.why import Why
     from topospread.answers.why_history import WhyHistory
+    from topospread.answers.why_pending import WhyPending
     from topospread.api.inventory import Inventory
     from topospread.api.spread import TopologySpreadConstraint, merge, merge_constraints
     from topospread.config.load import default_configuration, load_configuration
@@ -71,6 +72,7 @@ _MODULES = {
     "TopospreadError": "topospread.errors",
     "Why": "topospread.answers.why",
     "WhyHistory": "topospread.answers.why_history",
+    "WhyPending": "topospread.answers.why_pending",
     "default_configuration": "topospread.config.load",
     "find_settings": "topospread.linting.settings",
     "load_configuration": "topospread.config.load",
@@ -109,6 +111,7 @@ __all__ = [
     "TopospreadError",
     "Why",
     "WhyHistory",
+    "WhyPending",
     "__version__",
     "default_configuration",
     "find_settings",

@@ -136,6 +136,20 @@ class Answer(Base, frozen=True, kw_only=True):
         """Return the answer as GitHub Markdown, as with ``-o md``."""
         return str(import_module("topospread.render.markdown").markdown(self.page()))
 
+    def frame(self, rows: str) -> Any:
+        """Return a list of the answer as a data frame of pandas, or of polars if pandas is not installed.
+
+        ``frame("workloads")`` has a row for each workload; ``frame("workloads.constraints")`` has a row for each of its
+        constraints, with the workload's own columns before it: ``workloads_name``.
+
+        Args:
+            rows: attribute that holds a list, or a path of such attributes.
+
+        Raises:
+            UsageError: if the answer has no such list, or neither package is installed.
+        """
+        return import_module("topospread.frames").frame_of(self, rows)
+
     def _repr_html_(self) -> str:
         """Return the answer as a notebook shows it."""
         return str(import_module("topospread.render.html").fragment(self.page()))

@@ -8,7 +8,7 @@ import sys
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from io import BytesIO
-from typing import TYPE_CHECKING, Any, Literal, Self, TypeAlias, TypedDict, TypeVar, Unpack, get_args
+from typing import TYPE_CHECKING, Any, Literal, Self, TypeAlias, TypedDict, TypeVar, Unpack, get_args, overload
 
 import msgspec
 
@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from topospread.answers.traffic import ExpectedTraffic
     from topospread.answers.why import Why
     from topospread.answers.why_history import WhyHistory
+    from topospread.answers.why_pending import WhyPending
     from topospread.api.labels import Selector
     from topospread.config.profile import Configuration
     from topospread.drills.steps import Step
@@ -113,7 +114,8 @@ class Session:
         progress: Callable[[int, int | None], None] | None = None,
     ) -> None:
         if not isinstance(kube_version, str):
-            raise UsageError(f'kube_version: {kube_version!r} is not text: write "{kube_version:.2f}"')
+            meant = f"{kube_version:.2f}" if isinstance(kube_version, float) else NEWEST
+            raise UsageError(f'kube_version: {kube_version!r} is not text: write "{meant}"')
         if not isinstance(gates, str):
             raise UsageError(f'gates: {gates!r} is not text: write "A=true,apiserver:B=false"')
         scheduler = read_gates(kube_version, gates)
@@ -209,19 +211,41 @@ class Session:
             progress=self._progress,
         )
 
+    @overload
+    def why(
+        self,
+        target: None = None,
+        *manifests: Path,
+        namespace: str | None = ...,
+        another: bool = ...,
+        suggest: bool = ...,
+        **placing: Unpack[Placing],
+    ) -> WhyPending: ...
+
+    @overload
     def why(
         self,
         target: str,
+        *manifests: Path,
+        namespace: str | None = ...,
+        another: bool = ...,
+        suggest: bool = ...,
+        **placing: Unpack[Placing],
+    ) -> Why: ...
+
+    def why(
+        self,
+        target: str | None = None,
         *manifests: Path,
         namespace: str | None = None,
         another: bool = False,
         suggest: bool = True,
         **placing: Unpack[Placing],
-    ) -> Why:
+    ) -> Why | WhyPending:
         """Return why a pod has a node or none, and what would let it in.
 
         Args:
-            target: ``web-0``, ``deploy/web``, ``shop/sts/db``.
+            target: ``web-0``, ``deploy/web``, ``shop/sts/db``; by default every pending pod.
             manifests: files to apply first.
             namespace: namespace of the target; by default any, if one alone has it.
             another: if the workload has all its pods, explain one more.
@@ -235,6 +259,10 @@ class Session:
         from topospread.explanation.explain import explain
 
         inventory, options = self._asked(manifests, placing)
+        if target is None:
+            from topospread.answers.why_pending import why_pending
+
+            return why_pending(inventory, options, namespace=namespace, suggest=suggest, progress=self._progress)
         found = explain(
             inventory,
             target,
@@ -622,10 +650,10 @@ class _Source:
             raise UsageError(f'context: {context} is of a live cluster: write Session("live", context="{context}")')
         elif isinstance(on, str | os.PathLike):
             self._cluster = os.fspath(on)
-        elif not isinstance(on, Mapping) and on and all(isinstance(each, str | os.PathLike) for each in on):
-            self._paths = paths_of(on)
+        elif (objects := _objects(on)) and all(isinstance(each, str | os.PathLike) for each in objects):
+            self._paths = paths_of(objects)
         else:
-            items = [plain_object(each) for each in ([on] if isinstance(on, Mapping) else _objects(on))]
+            items = list(map(plain_object, objects))
             self._text = msgspec.json.encode({"apiVersion": "v1", "kind": "List", "items": items})
             self._paths = ["-"]
         try:
@@ -699,7 +727,7 @@ def _live_objects(context: str | None, namespace: str) -> LiveObjects:
 
 def _objects(on: Any) -> list[Any]:
     try:
-        return list(on)
+        return [on] if isinstance(on, Mapping) else list(on)
     except TypeError:
         raise UsageError(
             f'on: {type(on).__name__}: expected "live", a path, "zones=3,nodes=6", or a list of objects'

@@ -11,13 +11,13 @@ from msgspec.structs import replace
 from topospread.answer import Answer, Cause, Remedy, Tried, Unjudged
 from topospread.api.inventory import Inventory
 from topospread.api.labels import Selector
-from topospread.api.pod import Pod
 from topospread.base import Word
 from topospread.explanation.explain import Waiting, explain_pending
 from topospread.simulation.placing import Progress
 from topospread.simulation.run import PLAIN, SimulationOptions, prepare
 from topospread.spread_status import DomainRisk, SpreadStatus, WorkloadStatus
 from topospread.spread_status.status import LookedFor, spread_of_run
+from topospread.workloads.planned import Plan
 
 from .asked import asked_of, input_words
 from .pending_pods import Pending, key_of, pending_groups
@@ -101,21 +101,13 @@ def status(  # noqa: PLR0913 - keyword arguments
     placements = () if waiting is None else waiting.simulation.placements
     pending = () if waiting is None else tuple(pending_groups(inventory, waiting, shown))
     to_create = sum(each.node is not None and key_of(each) in shown for each in placements)
-    foreign = [
-        pod
-        for pod in inventory.pods
-        if pod.spec.scheduler_name in run.plan.foreign
-        and not pod.spec.node_name
-        and namespace in (None, pod.namespace)
-        and (selector is None or selector.matches(pod.labels))
-    ]
     remedies = [each.remedies[0] for each in pending if each.remedies]
     if suggest and spread.exceeded:
         remedies += _evictions(inventory, options, spread.exceeded, input_words(inventory) if typed is None else typed)
     unjudged = (
         *(() if waiting is None else _unjudged_parts(waiting, pending)),
         *_unjudged_workloads(spread.workloads),
-        *_foreign(foreign),
+        *other_schedulers(inventory, run.plan, namespace, selector),
     )
     no = any(each.verdict == "no" for each in pending) or bool(spread.exceeded)
     verdict: Word = "no" if no else "unknown" if unjudged else "yes"
@@ -152,9 +144,16 @@ def _unjudged_workloads(workloads: Iterable[WorkloadStatus]) -> Iterator[Unjudge
             yield Unjudged(what="constraints", because=because, field="spec.topologySpreadConstraints")
 
 
-def _foreign(pods: Iterable[Pod]) -> Iterator[Unjudged]:
+def other_schedulers(
+    inventory: Inventory, plan: Plan, namespace: str | None, selector: Selector | None = None
+) -> Iterator[Unjudged]:
+    """Yield each scheduler without a configuration, with its pending pods."""
     by_scheduler: dict[str, list[str]] = {}
-    for each in pods:
+    for each in inventory.pods:
+        if each.spec.scheduler_name not in plan.foreign or each.spec.node_name:
+            continue
+        if namespace not in (None, each.namespace) or not (selector is None or selector.matches(each.labels)):
+            continue
         by_scheduler.setdefault(each.spec.scheduler_name or "", []).append(f"{each.namespace}/{each.name}")
     for name, found in by_scheduler.items():
         verb = "names" if len(found) == 1 else "name"

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from topospread.errors import InputError, Place, UsageError
+from topospread.errors import InputError, Place
 
 from .inputs import (
     AUTOSCALE,
@@ -31,13 +31,14 @@ from .usage import Explained
 if TYPE_CHECKING:
     from topospread.api.inventory import Inventory
     from topospread.explanation import Explanation
+    from topospread.simulation.run import SimulationOptions
 
 HELP = """\
 Explain one pod: why it is pending and what would let it in, or why it is where it is. With a log of the past: who
 waited, and what began it.
 
 TARGET is POD or KIND/NAME: web-0, deploy/web, shop/sts/db. Without TARGET it is the one pod or workload that -f
-brings.
+brings, else every pending pod.
 
 \b
 Examples:
@@ -75,14 +76,15 @@ def why(**given: Any) -> int:
     if given["audit"] or given["events"]:
         return replay(given)
     check_html(given)
-    target = one_target(given["targets"]) if given["targets"] else None
-    if target is None and not given["paths"]:
-        raise UsageError("name a pod or a workload, for example web-0 or deploy/web, or give its manifest with -f")
+    named = one_target(given["targets"]) if given["targets"] else None
     scale = parse_scale(given)
     options = replace(read_options(given), scale=scale, autoscale=given["autoscale"])
     from topospread.sources.needed_kinds import PLACEMENT
 
     inventory = read_inventory(given, by=[options], needed=PLACEMENT)
+    target = named or _only_one(inventory, given["paths"])
+    if target is None:
+        return _pending(given, inventory, options)
     from topospread.answers.asked import about
     from topospread.answers.why import why_answer
     from topospread.explanation.explain import explain
@@ -90,10 +92,10 @@ def why(**given: Any) -> int:
     with progress("placing") as bar:
         explanation = explain(
             inventory,
-            target or _only_one(inventory, given["paths"]),
+            target,
             options,
             namespace=shown_namespace(given),
-            another=target is None,
+            another=named is None,
             suggest=not given["no_suggestions"],
             progress=bar,
         )
@@ -101,6 +103,23 @@ def why(**given: Any) -> int:
     pod = f"{explanation.namespace}/{explanation.name}"
     wish = ReportWish(inventory, replace(options, pools=()), shown={"at": "1", "pod": pod})
     answer = about(why_answer(explanation), inventory, options)
+    return write_answer(answer, given, {"html": lambda: html_text(given, wish)})
+
+
+def _pending(given: dict[str, Any], inventory: Inventory, options: SimulationOptions) -> int:
+    """Explain every pending pod."""
+    from topospread.answers.why_pending import why_pending
+
+    options = replace(options, pools=())
+    with progress("placing") as bar:
+        answer = why_pending(
+            inventory,
+            options,
+            namespace=shown_namespace(given),
+            suggest=not given["no_suggestions"],
+            progress=bar,
+        )
+    wish = ReportWish(inventory, options, shown={"at": "1"})
     return write_answer(answer, given, {"html": lambda: html_text(given, wish)})
 
 
@@ -125,28 +144,14 @@ def _with_tries(explanation: Explanation, inventory: Inventory, given: dict[str,
         return replace(explanation, notes=(f"how often it was tried is not known: {error.message}", *explanation.notes))
 
 
-def _only_one(inventory: Inventory, manifests: tuple[str, ...]) -> str:
-    """The one pod or workload that the manifests hold.
-
-    Raises:
-        UsageError: there is none, or several.
-    """
-    roots = tuple(manifests)
+def _only_one(inventory: Inventory, manifests: tuple[str, ...]) -> str | None:
+    """Return the pod or workload that the manifests hold, if there is one only."""
     found = [
         f"{namespace}/{kind.lower()}/{name}"
         for (kind, namespace, name), place in inventory.places.items()
-        if kind in _KINDS and _is_of(place, roots)
+        if kind in _KINDS and _is_of(place, manifests)
     ]
-    if len(found) == 1:
-        return found[0]
-    if not found:
-        hint = (
-            "; Helm's hooks are left out without --with-hooks"
-            if any("Helm" in each for each in inventory.notes)
-            else ""
-        )
-        raise UsageError(f"-f {' -f '.join(roots)}: there is no pod or workload in it{hint}")
-    raise UsageError(f"-f {' -f '.join(roots)}: there are several; name one: {', '.join(found[:8])}")
+    return found[0] if len(found) == 1 else None
 
 
 def _is_of(place: Place, roots: tuple[str, ...]) -> bool:
