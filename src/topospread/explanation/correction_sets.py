@@ -28,21 +28,29 @@ def smallest_sets(
         most: largest number of items of a set.
     """
 
-    def extended(begin: tuple[int, ...], order: Sequence[int], *, while_it_fails: bool) -> tuple[int, ...]:
+    def failing_with(begin: tuple[int, ...]) -> frozenset[int]:
+        """Return a set that fails and has a failing one, as large as one can be."""
+        largest = extended(begin, lambda _: True)
+        if not suffices(_of(items, largest)):
+            return frozenset(largest)
+        return frozenset(extended(begin, lambda made: not suffices(_of(items, made))))
+
+    def extended(begin: tuple[int, ...], may_be: Callable[[tuple[int, ...]], bool]) -> tuple[int, ...]:
         made = begin
-        for each in order:
-            if each in made or not all(go_together(items[each], items[other]) for other in made):
-                continue
-            if not while_it_fails or not suffices(_of(items, (*made, each))):
+        for each in every[::-1]:
+            fits = each not in made and all(go_together(items[each], items[other]) for other in made)
+            if fits and may_be((*made, each)):
                 made = (*made, each)
         return made
 
     every = range(len(items))
-    largest = dict.fromkeys(frozenset(extended((each,), every[::-1], while_it_fails=False)) for each in every)
-    if not any(len(each) > 1 and suffices(_of(items, tuple(each))) for each in largest):
+    if len(items) < 2:
         return
     needed: list[frozenset[int]] = []
     """Of each of these, a set that suffices has at least one."""
+    largest = extended((), lambda _: True)
+    if not suffices(_of(items, largest)):
+        needed.append(frozenset(every) - frozenset(largest))
     for size in range(2, most + 1):
         found = False
         for chosen in combinations(every, size):
@@ -54,8 +62,7 @@ def smallest_sets(
                 found = True
                 yield _of(items, chosen)
             else:
-                failing = extended(chosen, every[::-1], while_it_fails=True)
-                needed.append(frozenset(every) - frozenset(failing))
+                needed.append(frozenset(every) - failing_with(chosen))
         if found:
             return
 
