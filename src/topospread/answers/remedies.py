@@ -57,6 +57,8 @@ def tried_words(tried: Tried) -> str:
 def _command(tried: Suggestion | Further, *, of_spec: bool = False) -> tuple[str, ...]:
     target, kind = tried.object, tried.kind.partition("+")[0]
     scope = ("-n", target["namespace"]) if target.get("namespace") else ()
+    if target.get("name", "").startswith("-"):
+        return ()  # kubectl would take it for an option; a snapshot may have any name
     if kind == "uncordon":
         return ("kubectl", "uncordon", target["name"])
     if kind == "deletePod":
