@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import cache, partial
 
 from topospread.simulation.result import PendingGroup
 from topospread.workloads.planned import Workload
@@ -72,13 +73,13 @@ def _not_counted(terminating: Sequence[FollowedPod]) -> Iterator[str]:
 def _dead_domains(world: World, pending: Sequence[PendingGroup]) -> Iterator[str]:
     """Domains whose nodes are all silent or cordoned, and that hold the minimum of a hard constraint all the same."""
     said: set[tuple[str, str]] = set()
+    is_closed = cache(partial(_is_closed, world))
     for group in pending:
         for arithmetic, outcomes in group.outcomes:
             closed = [
                 each.domain.name
                 for each in outcomes
-                if each.domain.matching == arithmetic.fewest
-                and _is_closed(world, arithmetic.topology_key, each.domain.name)
+                if each.domain.matching == arithmetic.fewest and is_closed(arithmetic.topology_key, each.domain.name)
             ]
             blocked = any(not each.domain.allowed for each in outcomes)
             key = (group.namespace, group.workload)
