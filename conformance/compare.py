@@ -38,7 +38,8 @@ def verdict_differences(ours: Json, theirs: Json) -> list[Difference]:
     """Where two answers of a scheduling judge, ``{"name", "verdicts", "error"?}``, differ; empty when they agree.
 
     Scores of 0 and absent scores mean the same; a node's reasons come in no order. Of a pod on which a plugin failed
-    only the error counts: how far the nodes were looked at before is chance. All else must be equal.
+    only the error counts: how far the nodes were looked at before is chance. Several errors of a dry run of preemption
+    come in no order. All else must be equal.
     """
     return list(_walk("", _normal_answer(ours), _normal_answer(theirs)))
 
@@ -79,6 +80,9 @@ def _normal_verdict(verdict: Json) -> Json:
             node: {plugin: points for plugin, points in by_plugin.items() if points}
             for node, by_plugin in verdict["scores"].items()
         }
+    message = verdict.get("preemption", {}).get("message", "")
+    if message.startswith("["):
+        normal["preemption"] = {**verdict["preemption"], "message": sorted(message[1:-1].split(", "))}
     return normal
 
 

@@ -155,6 +155,8 @@ def _status(draw: Draw, pod: Json) -> None:
         status["allocatedResources"] = draw.choice([{}, None, {"cpu": "1"}])
     if draw.chance(0.4):
         status["resources"] = draw.choice(_AMOUNTS)
+    if draw.chance(0.2):
+        status["resize"] = "Infeasible"
     if draw.chance(0.5):
         resize = {"type": "PodResizePending", "status": "True", "reason": draw.choice(["Infeasible", "Deferred"])}
         status["conditions"] = draw.choice([[], None, [resize], [{"type": "PodResizeInProgress", "status": "True"}]])

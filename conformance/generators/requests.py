@@ -52,6 +52,8 @@ def _resized(draw: Draw, pod: Json) -> None:
         reason = draw.choice(["Infeasible", "Deferred"])
         status["conditions"] = [{"type": "PodResizePending", "status": "True", "reason": reason}]
     if draw.chance(0.2):
+        status["resize"] = draw.choice(["Infeasible", "Deferred", ""])
+    if draw.chance(0.2):
         status["resources"] = {"requests": _amounts(draw)}
     if draw.chance(0.2):
         status["allocatedResources"] = _amounts(draw)

@@ -1,19 +1,15 @@
-"""The JSON Schemas of the answers, written from the structs: ``python -m topospread.schema FOLDER``."""
+"""The JSON Schema of the answers, written from the structs: ``python -m topospread.schema FILE``."""
 
 from __future__ import annotations
 
-import re
+import json
 import sys
-from collections.abc import Iterator
 from importlib import import_module
-from pathlib import Path
 from typing import Any
 
 import msgspec
 
-from topospread.answer import Answer
 from topospread.atomic_file import write_file
-from topospread.base import json_text
 
 ANSWERS: dict[str, str] = {
     "DrillCheck": "topospread.answers.drill_many",
@@ -36,23 +32,36 @@ ANSWERS: dict[str, str] = {
 """Kind of answer → module that has its struct, of the same name."""
 
 
-def schema_of(kind: str) -> dict[str, Any]:
-    """Return the JSON Schema (2020-12) of a kind of answer.
-
-    Raises:
-        KeyError: if there is no such kind.
-    """
-    struct: type[Answer] = getattr(import_module(ANSWERS[kind]), kind)
-    schema: dict[str, Any] = msgspec.json.schema(struct)
-    return {"$schema": "https://json-schema.org/draft/2020-12/schema", "title": kind, **schema}
-
-
-def files() -> Iterator[tuple[str, str]]:
-    """Yield the name and the text of each schema's file, for example ``why.schema.json``."""
+def schema() -> dict[str, Any]:
+    """Return the JSON Schema (2020-12) of all answers, whose ``$defs`` have each answer and its parts by name."""
+    structs = [getattr(import_module(module), kind) for kind, module in ANSWERS.items()]
+    _, definitions = msgspec.json.schema_components(structs, ref_template="#/$defs/{name}")
     for kind in ANSWERS:
-        yield f"{re.sub('(?<!^)(?=[A-Z])', '-', kind).lower()}.schema.json", json_text(schema_of(kind))
+        definitions[kind]["properties"]["kind"] = {"const": kind}
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": "Answers of topospread",
+        "oneOf": [{"$ref": f"#/$defs/{kind}"} for kind in sorted(ANSWERS)],
+        "$defs": dict(sorted(definitions.items())),
+    }
+
+
+def text() -> str:
+    """Return the schema as JSON text with one line for each property."""
+
+    def line(value: object) -> str:
+        return json.dumps(value, ensure_ascii=False)
+
+    whole = schema()
+    definitions = []
+    for name, each in whole.pop("$defs").items():
+        properties = ",\n".join(f"      {line(key)}: {line(value)}" for key, value in each.pop("properties").items())
+        told = line({key: value for key, value in each.items() if value and key not in ("title", "type")})
+        definitions.append(
+            f'    {line(name)}: {{"type": "object", {told[1:-1]}, "properties": {{\n{properties}\n    }}}}'
+        )
+    return f'{line(whole)[:-1]},\n  "$defs": {{\n' + ",\n".join(definitions) + "\n  }\n}\n"
 
 
 if __name__ == "__main__":
-    for name, text in files():
-        write_file(str(Path(sys.argv[1]) / name), text)
+    write_file(sys.argv[1], text())

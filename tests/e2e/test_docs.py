@@ -14,6 +14,7 @@ import jsonschema
 import pytest
 
 from conformance.run import FLAVOURS, NOT_BUILT
+from tests.answer_schema import schema_of
 
 ROOT = Path(__file__).parent.parent.parent
 TOPOSPREAD = Path(sys.executable).parent / "topospread"
@@ -58,7 +59,7 @@ def test_links_lead_somewhere(page: Path) -> None:
 
 @pytest.mark.parametrize("example", ["min-domains", "scale-down", "one-constraint", "default-constraints"])
 def test_json_has_the_documented_form(example: str) -> None:
-    schema = json.loads((ROOT / "docs/reference/simulation.schema.json").read_text())
+    schema = schema_of("Simulation")
     command = next(
         line[2:] for line in (ROOT / "examples" / example / "README.md").read_text().splitlines() if line[:2] == "$ "
     )

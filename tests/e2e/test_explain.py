@@ -14,6 +14,8 @@ import jsonschema
 import pytest
 import yaml
 
+from tests.answer_schema import schema_of
+
 ROOT = Path(__file__).parent.parent.parent
 TOPOSPREAD = Path(sys.executable).parent / "topospread"
 MIN_DOMAINS = ["--on", ROOT / "examples/min-domains/cluster.yaml", "-f", ROOT / "examples/min-domains/app.yaml"]
@@ -24,7 +26,7 @@ TAINTED = [
     "-f",
     ROOT / "examples/node-taints-policy-ignore/app.yaml",
 ]
-SCHEMA = json.loads((ROOT / "docs/reference/why.schema.json").read_text())
+SCHEMA = schema_of("Why")
 
 Done = subprocess.CompletedProcess[str]
 

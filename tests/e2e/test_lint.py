@@ -15,11 +15,12 @@ import jsonschema
 import pytest
 import yaml
 
+from tests.answer_schema import schema_of
 from topospread.linting.rules import RULES
 
 ROOT = Path(__file__).parent.parent.parent
 BIN = Path(sys.executable).parent
-SCHEMA = json.loads((ROOT / "docs/reference/lint.schema.json").read_text())
+SCHEMA = schema_of("Lint")
 POD = """\
 apiVersion: v1
 kind: Pod

@@ -11,6 +11,8 @@ from pathlib import Path
 import jsonschema
 import pytest
 
+from tests.answer_schema import schema_of
+
 ROOT = Path(__file__).parent.parent.parent
 TOPOSPREAD = Path(sys.executable).parent / "topospread"
 POD = """\
@@ -49,7 +51,7 @@ def test_ranges_are_shown_and_pending_pods_are_a_no(app: Path) -> None:
 
 def test_json_has_the_documented_form(app: Path) -> None:
     report = json.loads(run(app, "--orders", "20", "-o", "json").stdout)
-    schema = json.loads((ROOT / "docs/reference/orders.schema.json").read_text())
+    schema = schema_of("Orders")
     jsonschema.Draft202012Validator(schema).validate(report)
     assert (report["orders"], report["pending"]) == (20, {"least": 0, "most": 1})
 

@@ -11,6 +11,8 @@ from pathlib import Path
 import jsonschema
 import pytest
 
+from tests.answer_schema import schema_of
+
 ROOT = Path(__file__).parent.parent.parent
 TOPOSPREAD = Path(sys.executable).parent / "topospread"
 CLUSTER = ("--on", "zones=3,nodes=3,cpu=4")
@@ -130,7 +132,7 @@ def test_json_has_the_documented_form(repository: Path) -> None:
     commit(repository, "deploy/app.yaml", APP % (7, OLD_ZONE))
     done = plan(repository, "HEAD~2", "HEAD", *CLUSTER, "-o", "json")
     report = json.loads(done.stdout)
-    schema = json.loads((ROOT / "docs/reference/plan.schema.json").read_text())
+    schema = schema_of("Plan")
     jsonschema.Draft202012Validator(schema).validate(report)
     assert report["verdict"] == "no"
     # From 3 replicas to 7 that no node of the made-up cluster has a zone for.

@@ -12,6 +12,8 @@ from typing import Any
 import jsonschema
 import pytest
 
+from tests.answer_schema import schema_of
+
 ROOT = Path(__file__).parent.parent.parent
 TOPOSPREAD = Path(sys.executable).parent / "topospread"
 SHOP = ROOT / "docs/how-to/shop.json"
@@ -53,11 +55,6 @@ def as_json(*words: str | Path) -> Json:
     done = run(*words, "-o", "json")
     assert done.returncode in (0, 1), done.stderr
     found: Json = json.loads(done.stdout)
-    return found
-
-
-def schema(name: str) -> Json:
-    found: Json = json.loads((ROOT / f"docs/reference/{name}.schema.json").read_text())
     return found
 
 
@@ -119,11 +116,13 @@ def large(folder: Path, nodes: int = 3000, workloads: int = 40) -> Path:
 
 def test_the_json_has_the_documented_form(tmp_path: Path) -> None:
     for path in (SHOP, large(tmp_path, nodes=600, workloads=5)):
-        jsonschema.validate(as_json("-f", path), schema("status"))
+        jsonschema.validate(as_json("-f", path), schema_of("Status"))
 
 
 def test_a_snapshot_has_the_documented_form() -> None:
-    jsonschema.validate(json.loads(SHOP.read_text()), schema("snapshot"))
+    jsonschema.validate(
+        json.loads(SHOP.read_text()), json.loads((ROOT / "docs/reference/snapshot.schema.json").read_text())
+    )
 
 
 @pytest.mark.parametrize(

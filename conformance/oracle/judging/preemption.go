@@ -36,6 +36,9 @@ func (j *judge) preempt(ctx context.Context, state cycleState, pod *v1.Pod, d *d
 		candidates, left, err = pl.Evaluator.DryRunPreemption(ctx, state, pod, potential, pdbs, 0, int32(len(potential)))
 		if err != nil {
 			out.Message = err.Error()
+			if len(candidates) == 0 {
+				return out
+			}
 		}
 	}
 	if len(candidates) == 0 {

@@ -91,9 +91,11 @@ def why_words(causes: Sequence[Cause]) -> str:
     """Return causes as one sentence without a full stop: which domains are admitted, and what their nodes lack."""
     spread = [each.says for each in causes if each.code in _OF_SPREAD]
     nodes = [each.says for each in causes if each.code not in _OF_SPREAD]
+    if any(each.code == "zone-gone-counts" for each in causes):
+        nodes = [each for each in nodes if not each.endswith(_PHRASES["taint"].removeprefix("have "))]
+        return "; ".join([", and ".join(spread), *([joined(nodes)] if nodes else [])])
     if spread and nodes:
-        between = ";" if any(each.code == "zone-gone-counts" for each in causes) else ", where"
-        return f"{', and '.join(spread)}{between} {joined(nodes)}"
+        return f"{', and '.join(spread)}, where {joined(nodes)}"
     return ", and ".join(spread) or joined(nodes)
 
 
@@ -153,9 +155,11 @@ def _of_constraint(arithmetic: ConstraintArithmetic, domains: Iterable[Domain], 
         return Cause(code="min-domains", says=says, objects=tuple(admitted))
     gone = [each for each in domains if each.allowed and not each.matching and closed.get(each.name)]
     if gone and len(gone) == len(admitted):
-        names = listed(admitted, _NAMES)
-        verb, nouns = ("counts", f"a {noun}") if len(gone) == 1 else ("count", f"{noun}s")
-        says = f"{names} still {verb} as {nouns} with 0 pods (nodeTaintsPolicy Ignore): {least}{sums} elsewhere"
+        verbs = ("takes", "sets") if len(gone) == 1 else ("take", "set")
+        says = (
+            f"{listed(admitted, _NAMES)} {verbs[0]} no pod but still {verbs[1]} the minimum, 0 pods (nodeTaintsPolicy: "
+            f"Ignore); in every other {noun} the skew would be {least}{sums}"
+        )
         return Cause(code="zone-gone-counts", says=says, objects=tuple(admitted))
     says = f"maxSkew {limit} over {noun}s admits it to {to}"
     return Cause(code="spread-domain-full", says=says, objects=tuple(admitted))

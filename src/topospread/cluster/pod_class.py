@@ -30,7 +30,7 @@ HostPort = tuple[str, str, int]
 
 
 class Cost:
-    """What a pod requests, and what it takes of its node, worked out once for all pods whose resources are the same.
+    """The requests of a pod and what it takes of its node, computed once for all pods with equal resources.
 
     Attributes:
         request: resource → amount that a node must have left for it.
@@ -45,7 +45,7 @@ class Cost:
         self._taken: Ints | None = None
 
     def taken(self, nodes: NodeTable) -> Ints:
-        """What it adds to its node's row of ``used``, int64[resources]."""
+        """Return what the pod adds to its node's row of ``used``, int64[resources]."""
         taken = self._taken
         if taken is None or len(taken) != nodes.used.shape[1]:
             amounts = {n: v for n, v in pod_requests(self._pod, self._rules).items() if is_counted(n)}
@@ -61,7 +61,7 @@ class Cost:
 
 def resources_of(pod: Pod) -> bytes | None:
     """Everything that requests are worked out from, as a key; ``None`` where what runs may count as well."""
-    if _resized(pod) is not None:
+    if resized(pod) is not None:
         return None
     spec = pod.spec
     initialising = [(each.resources, each.restart_policy) for each in spec.init_containers or ()]
@@ -69,7 +69,7 @@ def resources_of(pod: Pod) -> bytes | None:
 
 
 class PodClass:
-    """What pods of one class have in common.
+    """The common data of all pods of one class.
 
     Attributes:
         index: position in the cluster's list of classes.
@@ -150,7 +150,7 @@ class PodClass:
 
     @property
     def key(self) -> tuple[int, str]:
-        """What is found out about incoming pods of the class is remembered by."""
+        """The key for what is cached about incoming pods of the class."""
         return self.index, self.tied_to
 
     @property
@@ -160,11 +160,11 @@ class PodClass:
 
     @property
     def rules(self) -> RequestRules:
-        """How its requests are counted."""
+        """The rules by which its requests are counted."""
         return self._rules
 
     def taken(self, nodes: NodeTable) -> Ints:
-        """What one pod of the class adds to its node's row of ``used``, int64[resources]."""
+        """Return what one pod of the class adds to its node's row of ``used``, int64[resources]."""
         return self._cost.taken(nodes)
 
 
@@ -266,7 +266,7 @@ def signature(pod: Pod) -> tuple[object, ...]:
         spec.scheduling_group,
         spec.workload_ref,
         bool(spec.host_network) and spec.host_users is False,
-        _resized(pod),
+        resized(pod),
         _evicted(pod),
     )
 
@@ -292,16 +292,17 @@ def _says_nothing_of_resources(status: PodStatus) -> bool:
     )
 
 
-def _resized(pod: Pod) -> tuple[object, ...] | None:
-    """What the status says of resources; ``None`` where it says nothing, as of pods that do not run yet."""
+def resized(pod: Pod) -> tuple[object, ...] | None:
+    """Return the part of the status that requests are counted from; ``None`` if the status has no such part."""
     status = pod.status
     if status is None or _says_nothing_of_resources(status):
         return None
     containers = (*(status.container_statuses or ()), *(status.init_container_statuses or ()))
-    # An empty map says something, too: that nothing is allocated, for which the defaults stand in.
-    told = [s for s in containers if s.allocated_resources is not None or s.resources is not None]
-    running = [(s.name, s.allocated_resources, s.resources) for s in told]
     pending = [condition.reason for condition in status.conditions or () if condition.type == "PodResizePending"]
-    if not running and not pending and status.allocated_resources is None and status.resources is None:
+    refused = status.resize == "Infeasible"
+    # An empty map says something, too: that nothing is allocated, for which the defaults stand in.
+    amounts = [status.allocated_resources, status.resources]
+    amounts += [part for s in containers for part in (s.allocated_resources, s.resources)]
+    if not pending and not refused and all(each is None for each in amounts):
         return None
-    return (running, pending, status.allocated_resources, status.resources)
+    return ([each.name for each in containers], amounts, pending, refused)

@@ -1,9 +1,8 @@
-"""What decides in a drill and is easily missed, by name: dead domains that count, pods that are never replaced."""
+"""Facts that decide a drill and are easily missed, such as pods that are never replaced."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from functools import cache, partial
 
 from topospread.simulation.result import PendingGroup
 from topospread.workloads.planned import Workload
@@ -30,7 +29,6 @@ def remarks(
     if waits:
         yield f"{_names(waits)} {_is(waits)} not replaced: {STATEFUL_SETS_WAIT}"
     yield from _not_counted(_terminating(world))
-    yield from _dead_domains(world, pending)
     yield from _pinned(pending)
     yield from _staying(world)
     yield from _skewed(world, changed)
@@ -68,34 +66,6 @@ def _not_counted(terminating: Sequence[FollowedPod]) -> Iterator[str]:
             f"{len(terminating)} pods are terminating on silent nodes: they hold their resources there, "
             "and no constraint counts them"
         )
-
-
-def _dead_domains(world: World, pending: Sequence[PendingGroup]) -> Iterator[str]:
-    """Domains whose nodes are all silent or cordoned, and that hold the minimum of a hard constraint all the same."""
-    said: set[tuple[str, str]] = set()
-    is_closed = cache(partial(_is_closed, world))
-    for group in pending:
-        for arithmetic, outcomes in group.outcomes:
-            closed = [
-                each.domain.name
-                for each in outcomes
-                if each.domain.matching == arithmetic.fewest and is_closed(arithmetic.topology_key, each.domain.name)
-            ]
-            blocked = any(not each.domain.allowed for each in outcomes)
-            key = (group.namespace, group.workload)
-            if closed and blocked and key not in said:
-                said.add(key)
-                yield (
-                    f"{_listed(closed)} takes no pod, and still is a domain for {group.namespace}/"
-                    f"{group.workload.partition('/')[2]}: it holds the minimum of the constraint on "
-                    f"{arithmetic.topology_key} ({arithmetic.fewest}), as nodeTaintsPolicy is Ignore; with Honor "
-                    "tainted nodes are no domain"
-                )
-
-
-def _is_closed(world: World, key: str, domain: str) -> bool:
-    nodes = [each for each in world.cluster.nodes.nodes if each is not None and each.labels.get(key) == domain]
-    return bool(nodes) and all(each.name in world.down or each.spec.unschedulable for each in nodes)
 
 
 def _pinned(pending: Sequence[PendingGroup]) -> Iterator[str]:

@@ -1,4 +1,4 @@
-"""What plugins say of each node by the node alone and the pods on it: whether it is open, and its own points.
+"""Answers of plugins that depend on the node and its pods alone: feasible or not, and the node's own points.
 
 What rests on the whole cluster, and points that are set against those of other nodes, are `view`'s matter.
 """
@@ -17,6 +17,7 @@ from msgspec.structs import replace
 from topospread.cluster import NO_ROW, Cluster, PodClass
 from topospread.cluster.arrays import Bools, Ints, Rows, grown
 from topospread.cluster.objects import Reading
+from topospread.cluster.pod_class import resized
 from topospread.plugins.group_columns import GroupColumn
 from topospread.plugins.interface import RestsOnAllNodes, Scope, length, numbers, offers
 from topospread.plugins.registry import ASKED_OF_EACH_CLASS
@@ -269,5 +270,5 @@ def sharing_key(framework: Framework, pod_class: PodClass) -> Hashable | None:
         "node_name": None,
     }
     alone = replace(spec, affinity=affinity, **others)
-    described = _ENCODER.encode((pod_class.node_name, sorted(pod_class.request.items()), alone))
+    described = _ENCODER.encode((pod_class.node_name, sorted(pod_class.request.items()), alone, resized(pod_class.pod)))
     return (framework.profile.scheduler_name, described)

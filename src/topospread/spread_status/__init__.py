@@ -5,10 +5,10 @@ from .result import (
     DomainPods,
     DomainRisk,
     LargeLoss,
-    LeftOutNodes,
     Loss,
     RefusedPod,
     SpreadStatus,
+    UncountedNodes,
     WorkloadStatus,
 )
 
@@ -17,9 +17,9 @@ __all__ = [
     "DomainPods",
     "DomainRisk",
     "LargeLoss",
-    "LeftOutNodes",
     "Loss",
     "RefusedPod",
     "SpreadStatus",
+    "UncountedNodes",
     "WorkloadStatus",
 ]

@@ -24,7 +24,7 @@ from topospread.simulation.counted import CountedPods, PodOwners
 from topospread.workloads.planned import Workload
 
 from .members import Members
-from .result import MOST_NAMED, ConstraintStatus, DomainPods, LeftOutNodes
+from .result import MOST_NAMED, ConstraintStatus, DomainPods, UncountedNodes
 
 Whose = Callable[[Selector, Bools, int], CountedPods]
 """Whose pods a selector counts on nodes that take part, so many in all."""
@@ -123,7 +123,7 @@ def _constraint(counted: CountedConstraint, spread: Spread, whose: Whose) -> Con
         empty=len(empty),
         empty_names=tuple(domains.names_at(empty[:MOST_NAMED])),
         left_out=tuple(
-            LeftOutNodes(each.reason, len(each.nodes), each.nodes[:MOST_NAMED]) for each in arithmetic.left_out
+            UncountedNodes(each.reason, len(each.nodes), each.nodes[:MOST_NAMED]) for each in arithmetic.left_out
         ),
         counted=whose(
             counted.constraint.selector, counted.takes_part(slice(0, spread.nodes.size)), int(matching.sum())

@@ -25,7 +25,7 @@ class DomainPods(Base, frozen=True):
     nodes: Annotated[int, Meta(description="Counted nodes of the domain.")]
 
 
-class LeftOutNodes(Base, frozen=True):
+class UncountedNodes(Base, frozen=True):
     """Nodes that a constraint does not count."""
 
     reason: Annotated[str, Meta(description="Why they are not counted.")]
@@ -49,7 +49,7 @@ class ConstraintStatus(Base, frozen=True):
     domains: Annotated[tuple[DomainPods, ...], Meta(description="Eligible domains that hold matching pods, by name.")]
     empty: Annotated[int, Meta(description="Number of eligible domains without matching pods.")]
     empty_names: Annotated[tuple[str, ...], Meta(description="Names of the first 100 of these domains.")]
-    left_out: Annotated[tuple[LeftOutNodes, ...], Meta(description="Nodes that are not counted.")] = ()
+    left_out: Annotated[tuple[UncountedNodes, ...], Meta(description="Nodes that are not counted.")] = ()
     revision: Annotated[
         str,
         Meta(description="Empty for the newest pods; hash of the revision if older pods have another constraint."),

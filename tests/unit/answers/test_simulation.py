@@ -5,6 +5,7 @@ from typing import Any
 import jsonschema
 import pytest
 
+from tests.answer_schema import schema_of
 from tests.unit.report.builders import (
     CPU,
     SPREAD,
@@ -18,7 +19,6 @@ from tests.unit.report.builders import (
 )
 from topospread.answers.simulation import names
 from topospread.errors import UsageError
-from topospread.schema import schema_of
 from topospread.simulation import Eviction, Simulation
 from topospread.workloads.dropped_fields import UnusedField
 

@@ -10,6 +10,8 @@ from pathlib import Path
 import jsonschema
 import pytest
 
+from tests.answer_schema import schema_of
+
 ROOT = Path(__file__).parents[3]
 SHOP = str(ROOT / "docs/how-to/zone-loss/shop.yaml")
 MAIN = "from topospread.cli.main import main; main()"
@@ -24,7 +26,7 @@ def test_the_json_has_the_documented_form() -> None:
     done = run("deploy/web", "--each", "zone", "--node-shape", "cpu=4", "--more", "20%", "-o", "json")
     assert done.returncode == 1
     found = json.loads(done.stdout)
-    jsonschema.validate(found, json.loads((ROOT / "docs/reference/capacity.schema.json").read_text()))
+    jsonschema.validate(found, schema_of("Capacity"))
     assert (found["room"]["rounds"], found["verdict"]) == ({"least": 15, "most": 15}, "no")
     assert (len(found["losses"]), len(found["purchases"])) == (3, 3)
     assert found["room"]["ends"][0]["code"] == "cpu-short"
@@ -85,7 +87,7 @@ def test_ctrl_c_shows_the_rounds_that_were_placed_whole() -> None:
     words = ("deploy/web=2",)
     done = ended(IN_ROUND_3, *words, "-o", "json")
     found = json.loads(done.stdout)
-    jsonschema.validate(found, json.loads((ROOT / "docs/reference/capacity.schema.json").read_text()))
+    jsonschema.validate(found, schema_of("Capacity"))
     assert (done.returncode, found["verdict"], found["room"]["limited"]) == (130, "unknown", True)
     assert (found["room"]["rounds"]["least"], found["partial"]) == (2, "ended in round 3")
     assert [(each["more"]["least"], each["placed"]) for each in found["room"]["targets"]] == [(4, 4)]
@@ -118,7 +120,7 @@ def test_ctrl_c_shows_the_losses_and_purchases_that_were_there(module: str, word
     assert (done.returncode, done.stderr) == (130, "")
     assert said in " ".join(done.stdout.split())
     found = json.loads(ended(press, "deploy/web", *words, "-o", "json").stdout)
-    jsonschema.validate(found, json.loads((ROOT / "docs/reference/capacity.schema.json").read_text()))
+    jsonschema.validate(found, schema_of("Capacity"))
     assert (len(found[module]), found["verdict"]) == (2, "no")
     assert found["room"]["rounds"]["least"] == 15, "how much fits now is whole"
 

@@ -9,6 +9,8 @@ from pathlib import Path
 
 import jsonschema
 
+from tests.answer_schema import schema_of
+
 ROOT = Path(__file__).parents[3]
 WEB = str(ROOT / "docs/how-to/describe/web.yaml")
 SIX = ("--on", "zones=3,nodes=6,cpu=4")
@@ -25,7 +27,7 @@ def test_json_has_the_documented_form_and_f_names_a_path() -> None:
     done = run("deploy/web", "-f", WEB, *SIX, "-o", "json")
     assert done.returncode == 0, done.stderr
     found = json.loads(done.stdout)
-    jsonschema.validate(found, json.loads((ROOT / "docs/reference/promise-show.schema.json").read_text()))
+    jsonschema.validate(found, schema_of("PromiseShow"))
     assert found["verdict"] == "yes"
 
 

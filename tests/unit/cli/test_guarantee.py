@@ -14,6 +14,7 @@ import jsonschema
 import pytest
 from click.testing import CliRunner
 
+from tests.answer_schema import schema_of
 from tests.unit.drills.builders import nodes, workload
 from topospread.cli.promise_check import check as command
 from topospread.guarantees.proofs import Proof
@@ -41,7 +42,7 @@ def test_a_broken_promise_comes_first_and_wide_shows_the_order() -> None:
 def test_json_has_the_documented_form_and_exit_zero_hides_the_verdict() -> None:
     done = run("promise", "check", "-f", SHOP, *FOUR, "--want", "never-waits zone-loss>=1", "-o", "json", "--exit-zero")
     found = json.loads(done.stdout)
-    jsonschema.validate(found, json.loads((ROOT / "docs/reference/promise-check.schema.json").read_text()))
+    jsonschema.validate(found, schema_of("PromiseCheck"))
     assert (done.returncode, found["verdict"]) == (0, "no")
     assert {each["workload"] for each in found["promises"]} == {"shop/Deployment/checkout", "shop/Deployment/web"}
 

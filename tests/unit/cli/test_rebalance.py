@@ -13,6 +13,7 @@ from typing import Any
 import jsonschema
 import pytest
 
+from tests.answer_schema import schema_of
 from tests.answering_server import answering_server
 from topospread.answers.rebalance import rebalance_answer
 from topospread.rebalancing import ConstraintChange, PodMove, Rebalance
@@ -38,7 +39,7 @@ def test_the_table_says_what_is_proved() -> None:
 def test_json_has_the_documented_form() -> None:
     done = run("-f", SHOP, "--max-skew", "1", "-o", "json")
     found = json.loads(done.stdout)
-    jsonschema.validate(found, json.loads((ROOT / "docs/reference/rebalance.schema.json").read_text()))
+    jsonschema.validate(found, schema_of("Rebalance"))
     assert len(found["evictions"]) == 2
     assert found["bound"] == {"evictions": 2, "by": "solver", "proved": True, "impossible": False}
 
@@ -72,7 +73,7 @@ def test_what_is_left_makes_the_exit_code_1(tmp_path: Path) -> None:
     assert done.returncode == 1
     assert done.stdout.startswith("no: no evictions help, 1 constraint not mended")
     found = json.loads(run("-f", str(path), "-o", "json").stdout)
-    jsonschema.validate(found, json.loads((ROOT / "docs/reference/rebalance.schema.json").read_text()))
+    jsonschema.validate(found, schema_of("Rebalance"))
 
 
 @pytest.mark.parametrize(
@@ -112,7 +113,7 @@ def pressed(*given, **named):
 module.{function} = pressed
 """
 """Ctrl-C when a function is called for the n-th time, as a signal, which a terminal sends, too."""
-SCHEMA = json.loads((ROOT / "docs/reference/rebalance.schema.json").read_text())
+SCHEMA = schema_of("Rebalance")
 
 
 def ended(module: str, function: str, number: int, *words: str) -> subprocess.CompletedProcess[str]:

@@ -9,6 +9,8 @@ from pathlib import Path
 
 import jsonschema
 
+from tests.answer_schema import schema_of
+
 ROOT = Path(__file__).parents[3]
 SHOP = str(ROOT / "docs/how-to/traffic/shop.yaml")
 MAIN = "from topospread.cli.main import main; main()"
@@ -22,7 +24,7 @@ def run(*words: str) -> subprocess.CompletedProcess[str]:
 def test_a_simulation_tells_what_crosses_zones() -> None:
     done = run("simulate", "-f", SHOP, *SIX, "--traffic", "--clients", "deploy/web", "--price", "0.02", "-o", "json")
     found = json.loads(done.stdout)
-    jsonschema.validate(found, json.loads((ROOT / "docs/reference/simulation.schema.json").read_text()))
+    jsonschema.validate(found, schema_of("Simulation"))
     shares = {each["name"]: each["crossing"] for each in found["traffic"]["services"]}
     assert shares == {"api": 0.666667, "api-close": 0}
     assert json.loads(run("simulate", "-f", SHOP, *SIX, "-o", "json").stdout)["traffic"] is None
@@ -37,7 +39,7 @@ def test_a_status_tells_it_of_pods_as_they_are(tmp_path: Path) -> None:
     assert "shop/api " in text
     assert " 67% " in text
     found = json.loads(run("status", "-f", str(saved), "--traffic", "-o", "json").stdout)
-    jsonschema.validate(found, json.loads((ROOT / "docs/reference/status.schema.json").read_text()))
+    jsonschema.validate(found, schema_of("Status"))
     assert len(found["traffic"]["services"]) == 2
 
 
@@ -64,7 +66,7 @@ def test_a_drill_tells_it_after_each_step() -> None:
     ]
     done = run(*words, "-o", "json")
     found = json.loads(done.stdout)
-    jsonschema.validate(found, json.loads((ROOT / "docs/reference/drill-result.schema.json").read_text()))
+    jsonschema.validate(found, schema_of("DrillResult"))
     told = [{each["name"]: each for each in step["traffic"]["services"]} for step in found["steps"]]
     assert [round(each["api"]["crossing"], 2) if each else None for each in told] == [0.67, 0.5, None]
     assert [zone["clients"] for zone in told[1]["api"]["zones"]] == [0.5, 0.5], "a zone that is down asks nothing"

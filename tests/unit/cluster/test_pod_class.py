@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import msgspec
+import pytest
 from msgspec.structs import replace
 
-from topospread.api.pod import Pod
+from topospread.api.pod import Pod, PodStatus
 from topospread.cluster import Cluster, PodClass
 from topospread.cluster.pod_class import identity
 
@@ -59,6 +60,35 @@ def test_replicas_are_one_class() -> None:
     cluster = Cluster()
     assert cluster.pod_class(pod("a")) is cluster.pod_class(pod("b"))
     assert cluster.pod_class(pod("c", of_node("n"))) is not cluster.pod_class(pod("a"))
+
+
+@pytest.mark.parametrize(
+    "status",
+    [
+        {"containerStatuses": [{"name": "c", "allocatedResources": {"cpu": "1"}}]},
+        {"containerStatuses": [{"name": "c"}, {"name": "c", "allocatedResources": {"cpu": "1"}}]},
+        {"containerStatuses": [{"name": "c", "resources": {}}]},
+        {"containerStatuses": [{"name": "c"}], "resize": "Infeasible"},
+        {"conditions": [{"type": "PodResizePending", "status": "True", "reason": "Infeasible"}]},
+        {"allocatedResources": {}},
+        {"resources": {"requests": {"cpu": "1"}}},
+    ],
+)
+def test_pods_of_which_the_kubelet_says_other_resources_are_classes_of_their_own(status: dict[str, Any]) -> None:
+    cluster = Cluster()
+    resized, again = (replace(pod(name), status=msgspec.convert(status, PodStatus)) for name in ("a", "b"))
+    assert cluster.pod_class(resized) is cluster.pod_class(again)
+    assert cluster.pod_class(resized) is not cluster.pod_class(pod("plain"))
+
+
+def test_pods_are_told_apart_by_the_container_that_the_kubelet_names_first() -> None:
+    cluster = Cluster()
+    told = {"name": "c", "allocatedResources": {"cpu": "1"}}
+    first, second = (
+        replace(pod("a"), status=msgspec.convert({"containerStatuses": each}, PodStatus))
+        for each in ([told], [{"name": "c"}, told])
+    )
+    assert cluster.pod_class(first) is not cluster.pod_class(second)
 
 
 def test_a_cluster_knows_the_classes_that_ask_for_pods_of_a_namespace() -> None:

@@ -11,6 +11,7 @@ import pytest
 import yaml
 from click.testing import CliRunner
 
+from tests.answer_schema import schema_of
 from tests.unit.drills.builders import ZONE, inventory, node, nodes, rolling, spread, workload
 from topospread.answers.promise_design import promise_design
 from topospread.cli.main import topospread as command
@@ -130,7 +131,7 @@ def test_the_command_writes_yaml_that_can_be_applied_and_data_of_the_documented_
     )
     assert done.return_value == 0
     found = json.loads(done.stdout)
-    jsonschema.validate(found, json.loads((ROOT / "docs/reference/promise-design.schema.json").read_text()))
+    jsonschema.validate(found, schema_of("PromiseDesign"))
     text = (tmp_path / "patches" / "shop-web.yaml").read_text()
     assert text == found["workloads"][0]["manifest"]
     assert {each["kind"] for each in yaml.safe_load_all(text)} == {"Deployment", "PodDisruptionBudget"}

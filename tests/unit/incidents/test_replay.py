@@ -12,6 +12,7 @@ import pytest
 from click.testing import CliRunner
 from inline_snapshot import snapshot
 
+from tests.answer_schema import schema_of
 from tests.unit.drills.builders import inventory, node, spread
 from topospread.answers.why_history import history_answer
 from topospread.cli.main import topospread as command
@@ -161,7 +162,7 @@ def test_json_has_the_documented_form_and_a_pod_that_waited_gives_1(tmp_path: Pa
     cut = tmp_path / "cut.jsonl"
     last = next(number for number, line in enumerate(lines) if "Unschedulable" in line)
     cut.write_text("\n".join(lines[: last + 1]) + "\n")
-    schema = json.loads((ROOT / "docs/reference/why-history.schema.json").read_text())
+    schema = schema_of("WhyHistory")
     for log in (REAL, str(cut)):
         done = CliRunner().invoke(command, ["why", "-f", BEFORE, "--audit", log, "-o", "json"], standalone_mode=False)
         assert done.return_value == 1

@@ -10,6 +10,7 @@ from xml.etree import ElementTree
 import jsonschema
 import pytest
 
+from tests.answer_schema import schema_of
 from tests.unit.sources.fake_programs import FakePrograms, programs
 from topospread.answers.lint import cases, lint_answer
 from topospread.linting.reading import Question
@@ -30,7 +31,7 @@ ROOT = Path(__file__).parents[3]
 # what GitHub code scanning needs beyond it, with the fields that are used and no others.
 SARIF = json.loads((Path(__file__).parent / "sarif-schema-2.1.0.json").read_text())
 SCANNED = json.loads((Path(__file__).parent / "sarif-2.1.0-subset.schema.json").read_text())
-LINT = json.loads((ROOT / "docs/reference/lint.schema.json").read_text())
+LINT = schema_of("Lint")
 LONG = "a" * 100
 POD = f"""\
 apiVersion: v1

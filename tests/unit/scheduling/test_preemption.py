@@ -65,11 +65,12 @@ def test_of_victims_that_have_not_started_the_newer_versions_spare_the_first(ver
     assert candidate["victims"] == [f"default/{'first' if spared == 'last' else 'last'}"]
 
 
-def test_a_plugin_that_fails_on_a_pod_put_back_makes_it_a_victim_and_is_no_error_of_the_node() -> None:
+def with_a_foreign_claim(low: dict[str, Any], *others: dict[str, Any], nodes: str = "a") -> dict[str, Any]:
+    """A case in which NodeVolumeLimits fails beside a pod, because the pod's ephemeral claim has another owner."""
     owner = {"apiVersion": "v1", "kind": "Pod", "name": "low", "uid": "another", "controller": True}
     claim = {"metadata": {"name": "low-v", "namespace": "default", "ownerReferences": [owner]}, "spec": {}}
     template = {"name": "v", "ephemeral": {"volumeClaimTemplate": {"spec": {"accessModes": ["ReadWriteOnce"]}}}}
-    low, new = pod("low", "0", 0, "a"), pod("new", "3", 9)
+    new = pod("new", "3", 9)
     low["spec"]["volumes"] = [template]
     new["spec"]["volumes"] = [{"name": "v", "persistentVolumeClaim": {"claimName": "own"}}]
     bound = {"apiVersion": "v1", "metadata": {"annotations": {"pv.kubernetes.io/bind-completed": "yes"}}}
@@ -78,17 +79,41 @@ def test_a_plugin_that_fails_on_a_pod_put_back_makes_it_a_victim_and_is_no_error
         "metadata": {"name": "pv"},
         "spec": {"csi": {"driver": "d", "volumeHandle": "h"}, "claimRef": {"name": "own", "namespace": "default"}},
     }
-    case = {
-        "nodes": [node("a")],
-        "csiNodes": [{"metadata": {"name": "a"}, "spec": {"drivers": [{"name": "d", "allocatable": {"count": 5}}]}}],
-        "pods": [low, pod("big", "4", 1, "a")],
+    limits = {"drivers": [{"name": "d", "allocatable": {"count": 5}}]}
+    return {
+        "nodes": [node(each) for each in nodes],
+        "csiNodes": [{"metadata": {"name": each}, "spec": limits} for each in nodes],
+        "pods": [low, *others],
         "persistentVolumeClaims": [claim, {**own, "spec": {"volumeName": "pv"}, "status": {"phase": "Bound"}}],
         "persistentVolumes": [volume],
         "incoming": [new],
         "preempt": True,
     }
-    (verdict,) = judge_case(case)["verdicts"]
+
+
+def test_a_plugin_that_fails_on_a_pod_put_back_makes_it_a_victim_and_is_no_error_of_the_node() -> None:
+    (verdict,) = judge_case(with_a_foreign_claim(pod("low", "0", 0, "a"), pod("big", "4", 1, "a")))["verdicts"]
     assert verdict["preemption"] == {"candidates": {"a": {"victims": ["default/big", "default/low"]}}, "picked": ["a"]}
+
+
+@pytest.mark.parametrize("version", ["1.27", "1.37"])
+@pytest.mark.parametrize("nodes", ["ab", "ba"])
+def test_a_plugin_that_fails_beside_a_pod_that_stays_is_the_message_whatever_other_nodes_lack(
+    nodes: str, version: str
+) -> None:
+    stays, big = pod("low", "0", 9, "a"), pod("big", "4", 1, "a")
+    error = 'running "NodeVolumeLimits" filter plugin: PVC default/low-v was not created for pod default/low'
+    error += " (pod is not owner)"
+
+    full = with_a_foreign_claim(stays, big, pod("important", "4", 9, "b"), nodes=nodes) | {"kubeVersion": version}
+    freed = with_a_foreign_claim(stays, big, pod("lesser", "4", 1, "b"), nodes=nodes) | {"kubeVersion": version}
+
+    assert judge_case(full)["verdicts"][0]["preemption"] == {"candidates": {}, "picked": [], "message": error}
+    assert judge_case(freed)["verdicts"][0]["preemption"] == {
+        "candidates": {"b": {"victims": ["default/lesser"]}},
+        "picked": ["b"],
+        "message": error,
+    }
 
 
 def budget(name: str, allowed: int, app: str) -> dict[str, Any]:

@@ -41,6 +41,9 @@ func (j *judge) preempt(ctx context.Context, state cycleState, pod *v1.Pod, d *d
 		found, tried, err := evaluator.DryRunPreemption(ctx, pod, potential, pdbs, 0, int32(len(potential)))
 		if err != nil {
 			out.Message = err.Error()
+			if len(found) == 0 {
+				return out
+			}
 		}
 		candidates = found
 		for name, st := range tried {

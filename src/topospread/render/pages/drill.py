@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from topospread.answers.drill import DrilledWorkload, DrillEvent, DrillResult, DrillStep
 from topospread.answers.words import counted, in_order, listed, natural
-from topospread.render.blocks import Bar, Cell, Fact, Page, Part, Section, Span, Table, Verdict
+from topospread.render.blocks import Bar, Cell, Fact, Page, Part, Role, Section, Span, Table, Verdict
 
 from .pending import fix_facts, pending_sections, unjudged_facts, why_facts
 from .pools import pool_table
@@ -34,7 +34,8 @@ def page(answer: DrillResult) -> Page:
     rows = list(_workloads(answer))
     if rows:
         key = matrix_key(spread for _, spread, *_ in rows)
-        parts.append(Section("", (matrix(rows, ("BEFORE", "WORST", "AT THE END"), key),)))
+        heads = ("BEFORE", "WORST", "END", "PENDING" if any(each.pending for each in _last(answer)) else "")
+        parts.append(Section("", (matrix(rows, heads, key),)))
     if len(answer.steps) > 2 or answer.ranges:
         parts.append(Section("", (_steps(answer),)))
     for number, step in enumerate(answer.steps):
@@ -91,12 +92,12 @@ def _workloads(answer: DrillResult) -> Iterator[Row]:
         ]
         if not states:
             continue
-        end = f"{last.ready}/{last.replicas}"
-        end += f", {last.pending} pending" if last.pending else ""
+        role: Role = "bad" if last.pending else ""
         counts: tuple[Cell, ...] = (
             f"{states[0].ready_before}/{states[0].replicas}",
             f"{min(each.fewest for each in states)}/{last.replicas}",
-            Span(end, "bad" if last.pending else ""),
+            Span(f"{last.ready}/{last.replicas}", role),
+            Span(str(last.pending) if last.pending else "", role),
         )
         held = next((each.only_domain for each in last.spread if each.only_domain), "")
         yield f"{last.namespace}/{last.name}", last.spread, counts, f"all in {held}" if held else ""

@@ -14,8 +14,9 @@ from topospread.base import Bounds
 from topospread.render.blocks import Bar, Cell, Fact, Part, Section, Span, Table
 
 _MOST_DOMAINS = 8
-_MOST_LETTERS = 30
-"""Letters of all domain names that fit beside the other columns."""
+_ROOM = 72
+"""Columns of a screen for the names of workloads and domains, beside one count."""
+_SKEW_AND_MAX = 14
 _MOST_ROWS = 20
 _ORIGINS = {"profile": "profile default", "system": "built-in default"}
 _EXCEEDED = {
@@ -78,7 +79,9 @@ def matrix(rows: Sequence[Row], heads: tuple[str, ...], key: str) -> Table:
         next((each for each in spread if each.topology_key == key and each.domains), None) for _, spread, *_ in rows
     ]
     names = in_order({name for each in found if each is not None for name in each.domains})
-    few = len(names) <= _MOST_DOMAINS and sum(map(len, names)) <= _MOST_LETTERS
+    others = sum(len(head) + 2 for head in heads[1:] if head) or _SKEW_AND_MAX
+    room = _ROOM - max((len(name) for name, *_ in rows), default=0) - others
+    few = len(names) <= _MOST_DOMAINS and sum(len(name) + 2 for name in names) <= room
     table = []
     for (name, _, counts, says), each in zip(rows, found, strict=True):
         cells: tuple[Cell, ...] = (Span(name, "name"), *counts)
@@ -91,7 +94,10 @@ def matrix(rows: Sequence[Row], heads: tuple[str, ...], key: str) -> Table:
         cells += (Span(str(each.skew), "bad") if over else each.skew,)
         limit = f"{each.max_skew}" if hard else f"{each.max_skew} soft"
         table.append((*cells, f"{limit}  {says}" if says else limit))
-    return Table(("WORKLOAD", *heads, *(names if few else ["PODS BY DOMAIN"]), "SKEW", "MAX"), tuple(table))
+    found_heads = ("WORKLOAD", *heads, *(names if few else ["PODS BY DOMAIN"]), "SKEW", "MAX")
+    # Of several counts beside each other, the skew gives way to the domains.
+    last = len(found_heads)
+    return Table(found_heads, tuple(table), may_drop=(last - 2, last - 1) if len(heads) > 1 else ())
 
 
 def most_of(number: int | Bounds) -> int:
