@@ -63,12 +63,6 @@ class SpreadCollector(Collector):
     def collect(self) -> Iterator[GaugeMetricFamily | CounterMetricFamily]:
         """All families with their samples as things stand."""
         samples: Samples = {each.name: {} for each in FAMILIES}
-        self._of_workloads(samples)
-        self._of_all(samples)
-        samples |= of_contact(self._contact)
-        yield from families(samples)
-
-    def _of_workloads(self, samples: Samples) -> None:
         figures = self._tracker.figures.values()
         shown: Iterable[WorkloadStatus] = figures
         if len(figures) > self._limits.workloads:
@@ -77,6 +71,9 @@ class SpreadCollector(Collector):
             self._of_workload(each, samples)
         samples["topospread_workloads"][()] = len(figures)
         samples["topospread_workloads_not_shown"][()] = max(len(figures) - self._limits.workloads, 0)
+        self._of_all(samples)
+        samples |= of_contact(self._contact)
+        yield from families(samples)
 
     def _of_workload(self, each: WorkloadStatus, samples: Samples) -> None:
         workload = each.namespace, f"{each.kind}/{each.name}"

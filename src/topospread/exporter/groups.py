@@ -114,7 +114,15 @@ class GroupedNamespace:
         if before is not None:
             self._unlink(kind, before)
         self.of[kind][item.name] = item
-        self._link(kind, item)
+        if kind is Pod:
+            owner = _owner_of(item)
+            self._pods.setdefault(owner, {})[item.name] = None
+            if owner[0] == "ReplicaSet":
+                self._set_names.setdefault(owner[1].rpartition("-")[0], {})[owner[1]] = None
+        elif kind is ReplicaSet:
+            self._sets.setdefault(self._own_group(kind, item), {})[item.name] = None
+        elif kind is HorizontalPodAutoscaler:
+            self._autoscalers.setdefault(self._own_group(kind, item), {})[item.name] = None
         return touched | self._around(kind, item) | self._adopted(kind, before, item)
 
     def delete(self, kind: type[KubeObject], name: str) -> set[PlanGroup]:
@@ -138,17 +146,6 @@ class GroupedNamespace:
         if kind is Deployment and not self.adopts:
             found |= {PlanGroup(self.name, "ReplicaSet", each) for each in self._set_names.get(item.name, ())}
         return found
-
-    def _link(self, kind: type[KubeObject], item: Any) -> None:
-        if kind is Pod:
-            owner = _owner_of(item)
-            self._pods.setdefault(owner, {})[item.name] = None
-            if owner[0] == "ReplicaSet":
-                self._set_names.setdefault(owner[1].rpartition("-")[0], {})[owner[1]] = None
-        elif kind is ReplicaSet:
-            self._sets.setdefault(self._own_group(kind, item), {})[item.name] = None
-        elif kind is HorizontalPodAutoscaler:
-            self._autoscalers.setdefault(self._own_group(kind, item), {})[item.name] = None
 
     def _unlink(self, kind: type[KubeObject], item: Any) -> None:
         if kind is Pod:

@@ -147,14 +147,6 @@ class PlannedCluster:
             if self.touched.nodes.note(node.name, before, after):
                 self._note_pods(row)
 
-    def _delete_node(self, name: str) -> None:
-        row = self.cluster.nodes.row_of.get(name)
-        if row is not None:
-            self._note_pods(row)
-            self._crowded.discard(row)
-            self.touched.nodes.note(name, self.cluster.nodes.nodes[row], None)
-            self.cluster.delete_node(name)
-
     def _note_pods(self, row: int) -> None:
         """The pods on a node count elsewhere, or no longer, or only now."""
         for key, pod_class in self.cluster.on_node[row].items():
@@ -164,7 +156,13 @@ class PlannedCluster:
     def delete(self, item: KubeObject) -> None:
         """An object is gone."""
         if isinstance(item, Node):
-            self._delete_node(item.name)
+            name = item.name
+            row = self.cluster.nodes.row_of.get(name)
+            if row is not None:
+                self._note_pods(row)
+                self._crowded.discard(row)
+                self.touched.nodes.note(name, self.cluster.nodes.nodes[row], None)
+                self.cluster.delete_node(name)
         elif self.cluster.objects.delete(item):
             self.touched.objects.append(item)
 
