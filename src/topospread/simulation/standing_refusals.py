@@ -111,7 +111,7 @@ class _Basis(msgspec.Struct, eq=False):
 
 
 class StandingRefusals:
-    """What became of the last pod of each class that found no node."""
+    """The results for the last pod of each class that found no node."""
 
     def __init__(self, scheduler: Scheduler) -> None:
         self._scheduler = scheduler
