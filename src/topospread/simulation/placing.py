@@ -164,11 +164,13 @@ def _preempt(run: Run, queue: VirtualQueue, queued: QueuedPod, outcome: PodOutco
         return False
     found = run.scheduler.pending_preemption(queued.pod, outcome.verdict)
     candidate = run.scheduler.pick(found)
-    unjudged = outcome.verdict.unjudged
+    pod_class = run.cluster.shared_class(queued.pod)
+    extenders = run.scheduler.framework_of(pod_class).extenders(pod_class, "preemptVerb")
+    unjudged = outcome.verdict.unjudged or extenders
     if candidate is not None and unjudged:
-        # Evictions might make room, but whether they let the pod in depends on a filter that is not modelled.
+        # Evictions might make room, but whether they let the pod in depends on a filter or extender that is not asked.
         outcome.placement = replace(outcome.placement, message=str(unjudged[0]))
-        outcome.verdict = with_fields(outcome.verdict, error=str(unjudged[0]))
+        outcome.verdict = with_fields(outcome.verdict, unjudged=unjudged, error=str(unjudged[0]))
         return False
     if candidate is None:
         outcome.preemption = found
@@ -176,7 +178,6 @@ def _preempt(run: Run, queue: VirtualQueue, queued: QueuedPod, outcome: PodOutco
     queue.preempts()
     for gone in evict(run, candidate, queued):
         queue.evicted(gone)
-    pod_class = run.cluster.shared_class(queued.pod)
     promised = run.cluster.nominated.get(run.cluster.nodes.row_of[candidate.node], {})
     for other in [other for other, each in promised.items() if each.priority < pod_class.priority]:
         run.cluster.withdraw(other)
