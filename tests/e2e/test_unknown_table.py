@@ -8,33 +8,42 @@ from typing import Any
 
 import pytest
 
+from topospread.plugins.dynamic_resources import allocator
+from topospread.sources.snapshot_facts import FORMAT
+
 Json = dict[str, Any]
 ZONES = ["--on", "zones=3,nodes=6,cpu=4"]
-OPEN, REFUSED, LONG = "claim open", "claim refused by cpu anyway", "budget exhausted"
-TABLE: dict[str, tuple[list[str], dict[str, int]]] = {
-    "status": ([], {OPEN: 4, REFUSED: 1}),
-    "why": (["shop/deploy/infer"], {OPEN: 4, REFUSED: 1}),
-    "capacity": (["shop/deploy/infer"], {OPEN: 4, REFUSED: 1}),
-    "simulate": ([], {OPEN: 4, REFUSED: 1}),
-    "drill": (["--fail", "zone=zone-a"], {OPEN: 4, REFUSED: 0}),
-    "rebalance": ([], {OPEN: 0, REFUSED: 0}),
-    "plan": (["--to-kube-version", "1.36"], {OPEN: 0, REFUSED: 0}),
-    "promise check": (["--want", "never-waits"], {OPEN: 4, REFUSED: 1, LONG: 4}),
-    "promise show": ([], {OPEN: 4, REFUSED: 1, LONG: 4}),
-    "promise design": (["--states", "500"], {OPEN: 4, REFUSED: 1, LONG: 4}),
+OPEN, REFUSED, ABSENT = "claim open", "claim refused by cpu anyway", "kind not in the input"
+UNREAD, DEVICES = "kind not readable", "budget of the search for devices exhausted"
+UNKNOWN = (OPEN, ABSENT, UNREAD, DEVICES)
+"""Cases in which the pods of shop/infer are not judged."""
+TABLE: dict[str, tuple[list[str], int, int]] = {
+    "status": ([], 4, 1),
+    "why": (["shop/deploy/infer"], 4, 1),
+    "simulate": ([], 4, 1),
+    "simulate --orders 3": ([], 4, 1),
+    "plan --to-kube-version 1.36": ([], 0, 0),
+    "drill --fail zone=zone-a": ([], 4, 0),
+    "drill --each zone": ([], 4, 0),
+    "capacity": (["shop/deploy/infer"], 4, 1),
+    "promise show": ([], 4, 1),
+    "promise check": (["--want", "never-waits"], 4, 1),
+    "promise check --want zone-loss>=1": ([], 4, 1),
+    "promise design": (["--states", "500"], 4, 1),
+    "rebalance": ([], 0, 0),
 }
-"""Command → further options, and exit code by case."""
-FURTHER: dict[tuple[str, str], list[str]] = {
-    ("promise check", LONG): ["--want", "zone-loss>=1", "--states", "1"],
-    ("promise show", LONG): ["--states", "1"],
-    ("promise design", LONG): ["--tries", "1"],
+"""Command → further options, the exit code if the pods are not judged, and if they are refused whatever decides."""
+BUDGETS: dict[str, list[str]] = {
+    "promise check": ["--want", "zone-loss>=1", "--states", "1"],
+    "promise show": ["--states", "1"],
+    "promise design": ["--tries", "1"],
+    "plan": ["long.json", "shorter.json", "--seconds", "0"],
 }
+"""Command → options with which its own search ends before it has an answer."""
 
 
-def deployment(cpu: str, *, claims: bool, spread: bool, replicas: int) -> Json:
-    pod: Json = {"containers": [{"name": "c", "image": "i", "resources": {"requests": {"cpu": cpu}}}]}
-    if claims:
-        pod["resourceClaims"] = [{"name": "gpu", "resourceClaimTemplateName": "gpu"}]
+def deployment(cpu: str, spread: bool = True, replicas: int = 3, **parts: object) -> Json:
+    pod: Json = {"containers": [{"name": "c", "image": "i", "resources": {"requests": {"cpu": cpu}}}], **parts}
     if spread:
         pod["topologySpreadConstraints"] = [
             {
@@ -55,21 +64,77 @@ def deployment(cpu: str, *, claims: bool, spread: bool, replicas: int) -> Json:
     }
 
 
-CASES = {
-    OPEN: deployment("1", claims=True, spread=True, replicas=3),
-    REFUSED: deployment("16", claims=True, spread=True, replicas=3),
-    LONG: deployment("1", claims=False, spread=False, replicas=12),
+def named(kind: str, api_version: str, name: str, spec: Json) -> Json:
+    metadata = {"name": name, "namespace": "shop"} if kind not in ("DeviceClass", "ResourceSlice") else {"name": name}
+    return {"apiVersion": api_version, "kind": kind, "metadata": metadata, "spec": spec}
+
+
+CLAIMS = [{"name": "gpu", "resourceClaimTemplateName": "gpu"}]
+VOLUMES = [{"name": "data", "persistentVolumeClaim": {"claimName": "data"}}]
+DRA = "resource.k8s.io/v1"
+PVC = {"accessModes": ["ReadWriteMany"], "resources": {"requests": {"storage": "1Gi"}}}
+REQUESTS = {"devices": {"requests": [{"name": "r", "exactly": {"deviceClassName": "gpu"}}]}}
+CASES: dict[str, tuple[list[Json], dict[str, str]]] = {
+    OPEN: ([deployment("1", resourceClaims=CLAIMS)], {}),
+    REFUSED: ([deployment("16", resourceClaims=CLAIMS)], {}),
+    ABSENT: ([deployment("1", volumes=VOLUMES)], {}),
+    UNREAD: (
+        [deployment("1", volumes=VOLUMES), named("PersistentVolumeClaim", "v1", "data", PVC)],
+        {"PersistentVolume": "Forbidden"},
+    ),
+    DEVICES: (
+        [
+            deployment("1", resourceClaims=CLAIMS),
+            named("DeviceClass", DRA, "gpu", {}),
+            named("ResourceClaimTemplate", DRA, "gpu", {"spec": REQUESTS}),
+            *(
+                named(
+                    "ResourceSlice",
+                    DRA,
+                    f"node-{number}",
+                    {
+                        "driver": "d",
+                        "pool": {"name": f"node-{number}", "generation": 1, "resourceSliceCount": 1},
+                        "nodeName": f"node-{number}",
+                        "devices": [{"name": "a"}],
+                    },
+                )
+                for number in range(1, 7)
+            ),
+        ],
+        {},
+    ),
 }
-"""Of the last, a zone has room for eight of twelve pods, which is found by a search alone."""
+"""Case → objects, and the kinds that could not be read."""
 
 
-@pytest.mark.parametrize(("command", "case"), [(name, case) for name, (_, codes) in TABLE.items() for case in codes])
-def test_what_is_not_known_has_an_exit_code_of_its_own(in_process: Any, command: str, case: str) -> None:
-    Path("infer.json").write_text(json.dumps(CASES[case]))
-    options, codes = TABLE[command]
-    words = [*command.split(), "-f", "infer.json", *ZONES, *FURTHER.get((command, case), options)]
-    code, out, err = in_process(*words)
-    assert code == codes[case], out + err
+def write(path: str, objects: list[Json], missing: dict[str, str] | None = None) -> None:
+    facts = {"topospread": {"format": FORMAT, "missing": missing}} if missing else {}
+    Path(path).write_text(json.dumps({"apiVersion": "v1", "kind": "List", "items": objects, **facts}))
+
+
+def check(told: tuple[object, str, str], code: int) -> None:
+    got, out, err = told
+    assert got == code, out + err
     assert out.startswith({0: "yes: ", 1: "no: ", 4: "unknown: "}[code])
     if code == 4:
         assert "not judged: " in out
+
+
+@pytest.mark.parametrize("case", CASES)
+@pytest.mark.parametrize("command", TABLE)
+def test_what_is_not_known_has_an_exit_code_of_its_own(
+    in_process: Any, monkeypatch: pytest.MonkeyPatch, command: str, case: str
+) -> None:
+    monkeypatch.setattr(allocator, "_MOST_STEPS", 0)
+    write("infer.json", *CASES[case])
+    options, unknown, refused = TABLE[command]
+    check(in_process(*command.split(), *options, "-f", "infer.json", *ZONES), unknown if case in UNKNOWN else refused)
+
+
+@pytest.mark.parametrize("command", BUDGETS)
+def test_a_search_that_ends_early_is_unknown(in_process: Any, command: str) -> None:
+    write("long.json", [deployment("1", spread=False, replicas=12)])  # a zone has room for eight of twelve pods
+    write("shorter.json", [deployment("1", spread=False, replicas=11)])
+    files = [] if command == "plan" else ["-f", "long.json"]
+    check(in_process(*command.split(), *BUDGETS[command], *files, *ZONES), 4)

@@ -123,6 +123,7 @@ def each_answer(found: EachDrill) -> DrillEach:
         kind="DrillEach",
         verdict=found.verdict,
         says=says + _rest(found.partial, found.part),
+        unjudged=found.unjudged,
         each=found.kind,
         holds=found.holds,
         outcomes=tuple(

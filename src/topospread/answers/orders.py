@@ -92,6 +92,8 @@ def _says(found: TriedOrders) -> str:
     if not found.pending.high:
         return f"all pods find nodes in each of {orders}, drawn at random"
     bounds = _bounds(found.pending)
+    if found.verdict == "unknown":
+        return f"{bounds} {'pod is' if found.pending.high == 1 else 'pods are'} pending in {orders}"
     of = f"; in {found.all_placed} of {orders} no pod is pending" if found.all_placed else f", in each of {orders}"
     return f"{bounds} {'pod is' if found.pending.high == 1 else 'pods are'} pending{of}"
 

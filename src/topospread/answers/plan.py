@@ -112,6 +112,9 @@ class Plan(Answer, frozen=True, kw_only=True):
     warnings: Annotated[tuple[str, ...], Meta(description="Doubts that only one state gives.")] = ()
 
 
+_ENDED_EARLY = Unjudged(what="budget", because="the search of all orders ended early", to_know="--seconds 60")
+
+
 def plan_answer(review: Review, promises: Iterable[PromiseChange] = (), *, is_same_input: bool = False) -> Plan:
     """Return the answer of a review.
 
@@ -127,7 +130,7 @@ def plan_answer(review: Review, promises: Iterable[PromiseChange] = (), *, is_sa
     reasons = [*_promise_reasons(changes), *_reasons(review, len(pending))]
     unjudged = merged(
         *(each.unjudged for each in (comparison.before, comparison.after)),
-        *(each.unjudged for each in changes if each.verdict == "unknown"),
+        *(each.unjudged or (_ENDED_EARLY,) for each in changes if each.verdict == "unknown"),
     )
     verdict = worst(["no" if reasons else "yes", *(each.verdict for each in changes), *_open(review, is_same_input)])
     return Plan(
@@ -207,7 +210,8 @@ def _says(verdict: Word, reasons: Sequence[str], changes: Sequence[PromiseChange
         return "nothing gets worse"
     names = dict.fromkeys(f"{each.key[1]}/{each.key[2]}" for each in changes if each.verdict == "unknown")
     hangs = f"what losses leave of {joined(names)} is not decided" if names else ""
-    parts = f"{joined([each.what for each in unjudged])} are not judged" if unjudged else ""
+    whats = [each.what for each in unjudged if each.what != "budget"]
+    parts = f"{joined(whats)} are not judged" if whats else ""
     return "nothing is proved to get worse; " + " and ".join(each for each in (hangs, parts) if each)
 
 

@@ -125,8 +125,9 @@ def promise_design(  # noqa: PLR0913 - keyword arguments of the public API
         unjudged = _unjudged(inventory, options, key)
         parts |= {each.what: each for each in unjudged}
         wanted = wanted_of(inventory, key, want, replicas) if want or not (survive or unnoticed) else ((), ())
+        known = without_unjudged(inventory, key) if unjudged else inventory
         one = design(
-            without_unjudged(inventory, key) if unjudged else inventory,
+            known,
             short_target(key),
             survive=(*survive, *wanted[0]),
             left=(*left, *wanted[1]),
@@ -138,7 +139,8 @@ def promise_design(  # noqa: PLR0913 - keyword arguments of the public API
             states=states,
             progress=progress,
         )
-        found.append(_designed(one, is_judged=not unjudged, tries=tries))
+        is_open = bool(unjudged and _unjudged(known, options, key))
+        found.append(_designed(one, is_judged=not unjudged, is_open=is_open, tries=tries))
     for each in found:
         if each.verdict == "unknown" and not parts:
             because = f"{each.tried} designs were checked and more are possible"
@@ -186,9 +188,18 @@ def _unjudged(inventory: Inventory, options: SimulationOptions, key: ObjectKey) 
     return unjudged_parts(run, own)
 
 
-def _designed(one: Design, *, is_judged: bool, tries: int) -> DesignedWorkload:
-    verdict: Word = "yes" if one.promises and is_judged else "no"
-    if (one.promises and not is_judged) or (not one.promises and one.tried >= tries and not one.is_impossible):
+def _designed(one: Design, *, is_judged: bool, is_open: bool, tries: int) -> DesignedWorkload:
+    """Return a design as data.
+
+    Args:
+        one: the design.
+        is_judged: whether topospread models all parts of the pods.
+        is_open: whether a part that it does not model may be why the design fails.
+        tries: designs that may be checked.
+    """
+    ended = one.tried >= tries and not one.is_impossible
+    verdict: Word = "yes" if one.promises else "no"
+    if not is_judged if one.promises else is_open or ended:
         verdict = "unknown"
     return DesignedWorkload(
         kind=one.kind,

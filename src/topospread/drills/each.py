@@ -6,13 +6,15 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
+from topospread.answer import Unjudged
 from topospread.api.inventory import Inventory
 from topospread.api.well_known_labels import ZONE
 from topospread.base import Word, worst
 from topospread.errors import UsageError
 from topospread.plain_data import PlainData
 from topospread.simulation.run import SimulationOptions
-from topospread.simulation.unknown import is_unjudged
+from topospread.simulation.unknown import is_unjudged, unjudged_parts
+from topospread.simulation.unknown import merged as merged_parts
 
 from .forked import answers, can_fork, cores
 from .interruption import Interrupted
@@ -27,7 +29,7 @@ EachKind = Literal["zone", "node", "deploy"]
 
 @dataclass(frozen=True, slots=True)
 class EachOutcome:
-    """What one of many drills comes to.
+    """The result of one of many drills.
 
     Attributes:
         target: the zone, the node, or ``NAMESPACE/NAME`` of the Deployment.
@@ -41,6 +43,7 @@ class EachOutcome:
         unjudged: pending pods that are not judged.
         assumed_harm: whether it ends with harm, too, if filters that topospread does not model let every node pass.
         not_replaced: pods of StatefulSets that are left terminating on silent nodes, ``NAMESPACE/NAME``.
+        parts: the parts of these pods that topospread does not model.
     """
 
     target: str
@@ -54,6 +57,7 @@ class EachOutcome:
     not_replaced: tuple[str, ...] = ()
     unjudged: int = 0
     assumed_harm: bool = False
+    parts: tuple[Unjudged, ...] = ()
 
     @property
     def verdict(self) -> Word:
@@ -76,6 +80,7 @@ class EachDrill(PlainData):
     Attributes:
         partial: where it was ended before its end, in words; "" where all are there.
         part: which part of a whole this is, where only that was asked for.
+        unjudged: parts of pods that topospread does not model.
     """
 
     kind: EachKind
@@ -83,6 +88,7 @@ class EachDrill(PlainData):
     warnings: tuple[str, ...] = ()
     partial: str = ""
     part: ShardMark | None = None
+    unjudged: tuple[Unjudged, ...] = ()
 
     @property
     def verdict(self) -> Word:
@@ -145,7 +151,9 @@ def drill_each(  # noqa: PLR0913 - what to play, and how it is shared out
         return bracketed(target, anew(target, options))
 
     def all_of(found: Iterable[EachOutcome], partial: str = "") -> EachDrill:
-        return EachDrill(kind, tuple(sorted(found, key=_goodness)), tuple(play.world.warnings), partial, part)
+        outcomes = sorted(found, key=_goodness)
+        parts = merged_parts(*(each.parts for each in outcomes))
+        return EachDrill(kind, tuple(outcomes), tuple(play.world.warnings), partial, part, parts)
 
     _look_once(play)
     if not can_fork():
@@ -166,14 +174,17 @@ def merged(parts: Sequence[tuple[str, EachDrill]]) -> EachDrill:
     whole_marks(parts)
     found = sorted((outcome for _, each in parts for outcome in each.outcomes), key=_goodness)
     warnings = dict.fromkeys(warning for _, each in parts for warning in each.warnings)
-    return EachDrill(parts[0][1].kind, tuple(found), tuple(warnings))
+    unjudged = merged_parts(*(each.unjudged for _, each in parts))
+    return EachDrill(parts[0][1].kind, tuple(found), tuple(warnings), unjudged=unjudged)
 
 
 def over_so_far(parts: Sequence[EachDrill]) -> EachDrill:
-    """What is there of a whole of which only some parts were played, at least one."""
+    """Combine the parts that were played, at least one, into an incomplete result."""
     marks = [each.part for each in parts if each.part is not None]
     found = sorted((outcome for each in parts for outcome in each.outcomes), key=_goodness)
-    return EachDrill(parts[0].kind, tuple(found), parts[0].warnings, f"ended after {len(found)} of {marks[0].targets}")
+    ended = f"ended after {len(found)} of {marks[0].targets}"
+    unjudged = merged_parts(*(each.unjudged for each in parts))
+    return EachDrill(parts[0].kind, tuple(found), parts[0].warnings, ended, unjudged=unjudged)
 
 
 def _look_once(play: Play) -> None:
@@ -191,7 +202,7 @@ def _terse(inventory: Inventory, options: SimulationOptions) -> Play:
 
 
 def targets_of(play: Play, kind: EachKind) -> list[tuple[str, Step]]:
-    """What there is of a kind, and the step that each is to go through."""
+    """Return the objects of a kind, each with the step to play for it."""
     world = play.world
     nodes = [each for each in world.cluster.nodes.nodes if each is not None]
     if kind == "deploy":
@@ -223,6 +234,7 @@ def _outcome(target: tuple[str, Step], begin: StepOutcome, outcome: StepOutcome,
         settled=outcome.ends - outcome.begins,
         not_replaced=tuple(each.key for each in not_replaced(play.world)),
         unjudged=max(open_before, open_after),
+        parts=unjudged_parts([*begin.pending, *outcome.pending]),
     )
 
 

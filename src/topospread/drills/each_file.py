@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import msgspec
 
+from topospread.answer import Unjudged
 from topospread.api.meta import KubeStruct
 from topospread.base import Word
 from topospread.errors import InputError, Place
@@ -33,10 +34,11 @@ class _Each(KubeStruct):
     warnings: tuple[str, ...]
     partial: str
     part: SavedMark | None
+    unjudged: tuple[Unjudged, ...] = ()
 
 
 def read_each(path: str) -> EachDrill:
-    """What ``topospread drill --each … --shard … -o json`` wrote.
+    """Read the result that ``topospread drill --each … --shard … -o json`` wrote.
 
     Raises:
         InputError: the file cannot be read, or is something else.
@@ -50,6 +52,7 @@ def read_each(path: str) -> EachDrill:
         read.warnings,
         read.partial,
         None if read.part is None else read.part.mark,
+        read.unjudged,
     )
 
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Collection, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 
@@ -18,7 +17,7 @@ from topospread.config.gates import Gates
 from topospread.config.profile import Configuration
 from topospread.drills.interruption import Interrupted
 from topospread.errors import UsageError
-from topospread.plugins.interface import NotJudgedError, PluginError
+from topospread.plugins.interface import NotJudgedError
 from topospread.scheduling.sampling import nodes_to_find
 from topospread.simulation.placing import place_all
 from topospread.simulation.run import Run, SimulationOptions, prepare
@@ -288,10 +287,9 @@ def _sampled(run: Run) -> str:
 def unjudged_classes(run: Run, queue: Sequence[QueuedPod]) -> dict[int, Sequence[NotJudgedError]]:
     """Return class → the parts of its pods that topospread does not model, by ``index``."""
     found: dict[int, Sequence[NotJudgedError]] = {}
-    for pod_class in {each.index: each for each in (run.cluster.shared_class(every.pod) for every in queue)}.values():
-        with suppress(PluginError):
-            parts = run.scheduler.framework_of(pod_class).prepare(pod_class, run.cluster).unjudged
-            found |= {pod_class.index: parts} if parts else {}
+    for number, pod in {run.cluster.shared_class(each.pod).index: each.pod for each in queue}.items():
+        parts = run.scheduler.verdict(pod).unjudged
+        found |= {number: parts} if parts else {}
     return found
 
 

@@ -47,7 +47,9 @@ class PromiseChange:
         """
         was, now = self.replicas
         if self.is_scaled:
-            return "yes" if not self.before.least or self.after.least else "unknown" if self.after.most else "no"
+            if self.after.least or not self.before.most:
+                return "yes"
+            return "no" if self.before.least and not self.after.most else "unknown"
         if self.before.least * now > self.after.most * was:
             return "no"
         return "yes" if self.after.least * was >= self.before.most * now or self.before == self.after else "unknown"

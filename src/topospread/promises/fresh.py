@@ -9,6 +9,7 @@ from msgspec.structs import replace as with_fields
 
 from topospread.api.inventory import Inventory, ObjectKey
 from topospread.api.meta import ObjectMeta
+from topospread.api.pod import Volume
 from topospread.api.spread import DO_NOT_SCHEDULE, TopologySpreadConstraint
 from topospread.api.well_known_labels import HOSTNAME
 from topospread.api.workload import Deployment, StatefulSet
@@ -77,7 +78,16 @@ def counts_revisions_alone(item: Designed, key: str, *, by_labels: bool) -> bool
 
 def without_unjudged(inventory: Inventory, key: ObjectKey) -> Inventory:
     """Return the inventory with a workload whose pods ask for nothing that topospread cannot judge."""
-    return _with_spec(inventory, key, resource_claims=None, scheduling_group=None, workload_ref=None)
+    item = workload_of(inventory, key)
+    volumes = [Volume(name=each.name) for each in item.spec.template.spec.volumes or ()]
+    made = _with_spec(inventory, key, resource_claims=None, scheduling_group=None, workload_ref=None, volumes=volumes)
+    made.stateful_sets = [
+        with_fields(each, spec=with_fields(each.spec, volume_claim_templates=None))
+        if key == ("StatefulSet", each.namespace, each.name)
+        else each
+        for each in made.stateful_sets
+    ]
+    return made
 
 
 def with_constraints(

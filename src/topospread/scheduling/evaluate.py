@@ -8,7 +8,7 @@ import msgspec
 import numpy as np
 
 from topospread.cluster.arrays import Ints
-from topospread.plugins.interface import UNRESOLVABLE, CanFail, PluginError, Status, offers
+from topospread.plugins.interface import UNRESOLVABLE, CanFail, NotJudgedError, PluginError, Status, offers
 from topospread.plugins.spread_arithmetic import arithmetic_as_counted
 from topospread.plugins.spread_counts import Spread
 
@@ -47,7 +47,7 @@ def verdict_of(pod: str, view: View, framework: Framework) -> Verdict:
 
 
 def rejection_on(row: int, pod: str, view: View) -> Rejection | None:
-    """Why one node rejects a pod ``namespace/name``, from a view that is up to date; ``None`` when it does not.
+    """Return why one node rejects a pod ``namespace/name``; ``None`` if it does not. The view must be up to date.
 
     Raises:
         PluginError: a plugin cannot judge the node.
@@ -60,7 +60,12 @@ def rejection_on(row: int, pod: str, view: View) -> Rejection | None:
 def failed_verdict(pod: str, view_error: PluginError, names: tuple[str, ...]) -> Verdict:
     """The verdict on a pod that a plugin cannot judge: no node is feasible, none is rejected."""
     return Verdict(
-        pod=pod, nodes=names, blame=np.zeros(len(names), dtype=np.int64), rejections=(), error=str(view_error)
+        pod=pod,
+        nodes=names,
+        blame=np.zeros(len(names), dtype=np.int64),
+        rejections=(),
+        unjudged=(view_error,) if isinstance(view_error, NotJudgedError) else (),
+        error=str(view_error),
     )
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import MappingProxyType
 
 import msgspec
@@ -63,13 +63,13 @@ class WeightedScore(msgspec.Struct, frozen=True):
     normalized: Normalized | None
 
     def points(self, rows: Rows, nodes: Ints | None = None) -> Ints:
-        """What it adds to the totals of feasible rows; ``nodes`` as in `Score.score` (``RunScorePlugins``)."""
+        """Return what it adds to the totals of feasible rows; ``nodes`` as in `Score.score` (``RunScorePlugins``)."""
         raw = self.score.score(rows, nodes)
         return self.weight * (raw if self.normalized is None else self.normalized.normalize(raw, numbers(rows)))
 
 
 class PreparedPlugins(msgspec.Struct):
-    """What the profile's plugins have to say about one pod class.
+    """The answers of the profile's plugins for one pod class.
 
     Attributes:
         filters, scores: in the profile's order, without those that skip the pod.
@@ -94,7 +94,7 @@ class PreparedPlugins(msgspec.Struct):
 
 @dataclass(frozen=True, slots=True)
 class FrameworkRules:
-    """What of asking the plugins is not the same in every Kubernetes version.
+    """The differences between Kubernetes versions in how plugins are asked.
 
     Source: pkg/scheduler/framework/runtime/framework.go, pkg/scheduler/schedule_one.go (until 1.23
     generic_scheduler.go) and ``FitError``.
@@ -157,6 +157,8 @@ class Framework:
         devices = self.plugins.get(DynamicResources.name)
         points = ("pre_filter", "filter", "reserve", "pre_bind")
         allocates = all(DynamicResources.name in profile.enabled(each) for each in points)
+        if assumes_unjudged and isinstance(devices, DynamicResources):
+            devices.rules = replace(devices.rules, assumes_unjudged=True)
         self.devices = devices if isinstance(devices, DynamicResources) and allocates else None
         reserves = self.rules.reserves_by_plugin
         self.without_reserve = without_reserve(profile, gates.kube_version) if reserves else WithoutReserve()
@@ -246,7 +248,7 @@ class Framework:
         return plugins
 
     def ask(self, plugin: Plugin, pod_class: PodClass, cluster: Cluster) -> Prepared:
-        """What one plugin has to say of a pod class; who measures it does so here.
+        """Ask one plugin about a pod class. Measurements override this method.
 
         Raises:
             PluginError: kube-scheduler could not judge the pod.

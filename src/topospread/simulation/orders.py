@@ -10,11 +10,12 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from copy import copy
 from dataclasses import dataclass, replace
 
 from topospread.answer import Unjudged
 from topospread.api.inventory import Inventory
-from topospread.base import Word
+from topospread.base import Word, worst
 from topospread.errors import UsageError
 from topospread.plain_data import NamespacedData
 from topospread.workloads.planned import QueuedPod
@@ -23,7 +24,7 @@ from .outcome import result_of
 from .placing import place_all
 from .result import PendingGroup, Simulation, WorkloadResult, WorkloadSpread
 from .run import SimulationOptions, prepare
-from .unknown import is_unjudged, unjudged_parts
+from .unknown import bracketed, has_open_pods, is_unjudged, unjudged_parts
 
 Progress = Callable[[int, int], None]
 """Told how many orders of how many were tried."""
@@ -53,7 +54,7 @@ class Range:
 
 @dataclass(frozen=True, slots=True)
 class SpreadRange:
-    """How a constraint comes out.
+    """The range of a constraint's results.
 
     Attributes:
         spread: as it comes out in the plan's own order.
@@ -68,7 +69,7 @@ class SpreadRange:
 
 @dataclass(frozen=True, slots=True)
 class WorkloadRange:
-    """How a workload comes out.
+    """The range of a workload's results.
 
     Attributes:
         workload: as it comes out in the plan's own order.
@@ -89,7 +90,7 @@ class WorkloadRange:
 
 @dataclass(frozen=True, slots=True)
 class Orders(NamespacedData):
-    """What came of all orders.
+    """The results of all orders.
 
     Attributes:
         given: the simulation in the plan's own order.
@@ -99,6 +100,8 @@ class Orders(NamespacedData):
         pending: pods that are not placed.
         evicted: pods that are evicted.
         all_placed: in how many orders nothing is pending.
+        verdict: whether every pod finds a node in every order. A pod that is pending in some order decides, if all
+            that keeps it from a node is judged.
         unjudged: parts of pods that are not modelled and alone kept the pods from a node in some order.
     """
 
@@ -109,14 +112,8 @@ class Orders(NamespacedData):
     pending: Range
     evicted: Range
     all_placed: int
+    verdict: Word
     unjudged: tuple[Unjudged, ...] = ()
-
-    @property
-    def verdict(self) -> Word:
-        """Whether every pod finds a node in every order; unknown if some pod is not judged."""
-        if self.unjudged:
-            return "unknown"
-        return "no" if self.pending.high else "yes"
 
 
 def simulate_orders(
@@ -142,10 +139,17 @@ def simulate_orders(
     found: list[Simulation] = []
     tallies: list[_Tally] = []
     unjudged: list[PendingGroup] = []
+    verdicts: list[Word] = []
     for number in range(orders):
+        again = copy(source)
         result = _simulated(inventory, options, source, number)
         found += [result] if not found else []
         tallies.append(_Tally.of_simulation(result))
+        if has_open_pods(result):
+            assumed = _simulated(inventory, replace(options, assumes_unjudged=True), again, number)
+            tallies.append(_Tally.of_simulation(assumed))
+            result = bracketed(result, assumed)
+        verdicts.append(result.verdict)
         unjudged += filter(is_unjudged, result.pending)
         if progress is not None:
             progress(number + 1, orders)
@@ -156,7 +160,8 @@ def simulate_orders(
         workloads=tuple(_ranges(found[0], tallies)),
         pending=Range.of(each.pending for each in tallies),
         evicted=Range.of(each.evicted for each in tallies),
-        all_placed=sum(each.pending == 0 for each in tallies),
+        all_placed=verdicts.count("yes"),
+        verdict=worst(verdicts),
         unjudged=unjudged_parts(unjudged),
     )
 

@@ -137,6 +137,10 @@ class NodeAllocations:
             return self.tried(row, self._wanted)
         except AllocationError:
             return Allocated(_FAILED)
+        except NotJudgedError:
+            if self._rules.assumes_unjudged:
+                return Allocated(0)
+            raise
 
     def tried(self, row: int, wanted: ClaimsWanted) -> Allocated:
         """Allocate on a node, for the claims of one of the pods.

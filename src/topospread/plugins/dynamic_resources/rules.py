@@ -1,4 +1,4 @@
-"""What gates and versions switch in dynamic resource allocation."""
+"""The behaviour of dynamic resource allocation that gates and versions switch."""
 
 from __future__ import annotations
 
@@ -13,6 +13,9 @@ class DynamicResourcesRules:
 
     Source: plugins/dynamicresources/dynamicresources.go (``AllocatorFeatures``), k8s.io/dynamic-resource-allocation
     structured/internal/types.go (``Features``).
+
+    Attributes:
+        assumes_unjudged: let a node pass if the search for its devices cannot be finished.
     """
 
     minor: int = minor_version()
@@ -32,6 +35,7 @@ class DynamicResourcesRules:
     compatibility_groups: bool = gated("DRADeviceCompatibilityGroups")
     node_allocatable: bool = gated("DRANodeAllocatableResources")
     workload_claims: bool = gated("DRAWorkloadResourceClaims")
+    assumes_unjudged: bool = False
 
     @property
     def binds_by_conditions(self) -> bool:

@@ -11,6 +11,8 @@ from topospread.answers.words import counted, listed, natural, noun_of
 from topospread.drills.remarks import STATEFUL_SETS_WAIT
 from topospread.render.blocks import Bar, Fact, Page, Part, Section, Table, Verdict
 
+from .pending import unjudged_facts
+
 if TYPE_CHECKING:
     from topospread.answers.capacity import Capacity, DomainRoom, KeyRoom, Room
 
@@ -37,11 +39,7 @@ def _facts(answer: Capacity) -> Iterator[Part]:
         tried = f"none of the {counted(len(answer.purchases), 'node')} tried is enough alone"
         where = f" in {best.zone}" if best.zone else ""
         yield Fact("fix", f"{tried}; 1 {best.shape}{where} takes {best.gain} more" if best.gain > 0 else tried)
-    for each in answer.unjudged:
-        fields = f" ({each.field})" if each.field else ""
-        yield Fact("not judged", f"{each.because}{fields}; all other filters admit these pods to some node")
-        if each.to_know:
-            yield Fact("know it by", "", each.to_know)
+    yield from unjudged_facts(answer.unjudged, rest="; all other filters admit these pods to some node")
     if room.evicts:
         yield Fact("note", f"no pod is evicted here; preemption would evict {room.evicts} for the next one")
     if room.waiting:

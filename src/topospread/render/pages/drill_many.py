@@ -8,6 +8,7 @@ from topospread.drills.remarks import STATEFUL_SETS_WAIT
 from topospread.render.blocks import Fact, Page, Part, Role, Section, Span, Table, Verdict
 
 from .drill import clock
+from .pending import unjudged_facts
 
 _HEADS = {"zone": "ZONE LOST", "node": "NODE LOST", "deploy": "ROLLOUT OF"}
 _ROLES: dict[str, Role] = {"yes": "good", "no": "bad", "unknown": "unsure"}
@@ -17,7 +18,7 @@ _SHOWN = 20
 def page_of_each(answer: DrillEach) -> Page:
     """Return the page of the drills of every zone, node or Deployment."""
     rows = tuple((each.target, each.lost, each.pending, clock(each.settled), _words(each)) for each in answer.outcomes)
-    parts: list[Part] = [Verdict(answer.verdict, answer.says)]
+    parts: list[Part] = [Verdict(answer.verdict, answer.says), *unjudged_facts(answer.unjudged)]
     parts += [Fact("warning", each) for each in answer.warnings]
     if any(each.not_replaced for each in answer.outcomes):
         parts.append(Fact("not replaced", STATEFUL_SETS_WAIT))

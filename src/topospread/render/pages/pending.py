@@ -48,10 +48,10 @@ def fix_facts(remedies: Sequence[Remedy]) -> Iterator[Fact]:
         yield Fact("fix", words if each.command else f"{each.says}; {words}", shell_line(each.command))
 
 
-def unjudged_facts(parts: Iterable[Unjudged], neighbours: Sequence[str] = ()) -> Iterator[Fact]:
-    """Yield what was not judged and the commands that show what decides it."""
+def unjudged_facts(parts: Iterable[Unjudged], neighbours: Sequence[str] = (), rest: str = "") -> Iterator[Fact]:
+    """Yield what was not judged and the commands that show what decides it; `rest` ends each sentence."""
     for each in parts:
-        yield Fact("not judged", f"{each.because} ({each.field})" if each.field else each.because)
+        yield Fact("not judged", f"{each.because} ({each.field}){rest}" if each.field else each.because + rest)
         if each.to_know:
             yield Fact("know it by", "", each.to_know)
     if neighbours:

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 from topospread.answers.words import listed, noun_of
 from topospread.render.blocks import Cell, Fact, Page, Part, Section, Span, Table, Verdict
 
+from .pending import unjudged_facts
+
 if TYPE_CHECKING:
     from topospread.answers.lint import LintFinding
     from topospread.answers.plan import Plan, PromiseSides, SkewSides, WorkloadSides
@@ -22,8 +24,7 @@ def page(answer: Plan) -> Page:
     changed = [each for each in answer.workloads if each.moved or each.skews]
     parts: list[Part] = [Verdict(answer.verdict, answer.says)]
     parts += [Fact("why", each.says) for each in answer.causes[:_FACTS]]
-    for part in answer.unjudged[:_FACTS]:
-        parts.append(Fact("not judged", f"{part.because} ({part.field})", part.to_know))
+    parts += unjudged_facts(answer.unjudged[:_FACTS])
     for setting in answer.settings:
         values = " → ".join(each or "not set" for each in setting.values)
         parts.append(Fact("changed", f"{setting.profile}: {setting.setting}: {values}"))

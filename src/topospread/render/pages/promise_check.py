@@ -6,6 +6,8 @@ from topospread.answers.promise_check import CheckedPromise, OrderedPod, Promise
 from topospread.answers.words import counted, listed
 from topospread.render.blocks import Fact, Page, Part, Role, Section, Span, Table, Verdict
 
+from .pending import unjudged_facts
+
 _KEPT: dict[str, tuple[str, Role]] = {
     "yes": ("kept", "good"),
     "no": ("not kept", "bad"),
@@ -22,10 +24,7 @@ def page(answer: PromiseCheck) -> Page:
         parts.append(Fact("fix", f"{each.says}; tried: every promise that a rollout broke is kept"))
     if any(each.drill for each in broken):
         parts.append(Fact("next", f"--save-drill FILE writes the {counted(len(broken[0].order), 'step')} as a drill"))
-    parts += [
-        Fact("not judged", f"{each.because} ({listed(each.pods, 2)})" if each.pods else each.because)
-        for each in answer.unjudged[:2]
-    ]
+    parts += unjudged_facts(answer.unjudged[:2])
     order = {"no": 0, "unknown": 1, "yes": 2}
     rows = sorted(answer.promises, key=lambda each: order[each.verdict])
     heads = "WORKLOAD", "", "PROMISE", "GROUND"

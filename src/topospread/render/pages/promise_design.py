@@ -6,12 +6,14 @@ from topospread.answers.promise_design import DesignedWorkload, DesignLine, Prom
 from topospread.answers.words import counted
 from topospread.render.blocks import Cell, Code, Fact, Page, Part, Section, Span, Table, Verdict
 
+from .pending import unjudged_facts
+
 
 def page(answer: PromiseDesign) -> Page:
     """Return the page: lines and YAML of a single workload, or one row for each of several."""
     parts: list[Part] = [Verdict(answer.verdict, answer.says)]
     parts += [Fact("why", each.says) for each in answer.causes[:2]]
-    parts += [Fact("not judged", each.because) for each in answer.unjudged[:2]]
+    parts += unjudged_facts(answer.unjudged[:2])
     if len(answer.workloads) == 1:
         (one,) = answer.workloads
         parts += _whole(one)

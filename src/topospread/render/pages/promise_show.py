@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from topospread.answers.promise_show import PromisedEvent, PromisedWorkload, PromiseShow
-from topospread.answers.words import counted, listed
+from topospread.answers.words import counted
 from topospread.base import Bounds
 from topospread.render.blocks import Cell, Fact, Page, Part, Section, Span, Table, Verdict
+
+from .pending import unjudged_facts
 
 _WHEN = {
     "zone-loss": "a zone is lost",
@@ -20,10 +22,7 @@ def page(answer: PromiseShow) -> Page:
     """Return the page: the events of a single workload, or one row for each of several."""
     parts: list[Part] = [Verdict(answer.verdict, answer.says)]
     parts += [Fact("why", each.says) for each in answer.causes[:2]]
-    parts += [
-        Fact("not judged", f"{each.because} ({listed(each.pods, 2)})" if each.pods else each.because)
-        for each in answer.unjudged[:2]
-    ]
+    parts += unjudged_facts(answer.unjudged[:2])
     if len(answer.workloads) == 1:
         (one,) = answer.workloads
         parts.append(Section("; ".join(one.constraints), (_events(one),)))

@@ -9,6 +9,8 @@ from topospread.answers.rebalance import moved_domains
 from topospread.answers.words import counted, natural, noun_of
 from topospread.render.blocks import Fact, Page, Part, Section, Span, Table, Verdict
 
+from .pending import unjudged_facts
+
 if TYPE_CHECKING:
     from topospread.answers.rebalance import Rebalance
     from topospread.rebalancing.result import ConstraintChange
@@ -51,10 +53,7 @@ def _facts(answer: Rebalance) -> Iterator[Part]:
     helps = [each for left in answer.unmet for each in left.helps]
     for help_ in sorted(helps, key=lambda each: not each.tried)[:_FACTS]:
         yield Fact("fix", f"{help_.says}{'; tried' if help_.tried else '; not tried'}")
-    for part in answer.unjudged:
-        yield Fact("not judged", f"{part.because} ({part.field}); no such pod is evicted")
-        if part.to_know:
-            yield Fact("know it by", "", part.to_know)
+    yield from unjudged_facts(answer.unjudged, rest="; no such pod is evicted")
     if answer.soft_left:
         text = "1 soft constraint is" if answer.soft_left == 1 else f"{answer.soft_left} soft constraints are"
         yield Fact("note", f"{text} above maxSkew and left so; --max-skew N brings soft ones to N")

@@ -11,6 +11,7 @@ from topospread.api.well_known_labels import ZONE
 from topospread.text import shell_line
 
 from ..blocks import Cell, Fact, Page, Part, Section, Span, Table, Verdict
+from .pending import unjudged_facts
 from .traffic import traffic_section
 
 if TYPE_CHECKING:
@@ -30,7 +31,7 @@ def page(answer: Status) -> Page:
     if not answer.pending:
         parts += [Fact("why", each.says) for each in answer.causes[:2]]
     parts += _fixes(answer)
-    parts += [Fact("not judged", each.because, each.to_know) for each in answer.unjudged[:2]]
+    parts += unjudged_facts(answer.unjudged[:2])
     parts += [Fact("warning", each) for each in answer.warnings]
     if answer.pending:
         parts.append(Section("", (_pending(answer.pending),)))
