@@ -121,7 +121,12 @@ class NodeAffinityPlugin:
         """Nodes the terms name by ``metadata.name``; ``None`` when some term does not, so that all nodes are tried."""
         names: set[str] = set()
         for term in terms:
-            of_term = _named_by(term)
+            # Nodes that one term names, `None` where it does not name nodes.
+            of_term: set[str] | None = None
+            for each in term.match_fields or ():
+                if each.key == "metadata.name" and each.operator == "In":
+                    values = set(each.values or ())
+                    of_term = values if of_term is None else of_term & values
             if of_term is None:
                 return None
             if not of_term and self._rules.any_conflict_rejects:
@@ -136,16 +141,6 @@ def _enforces(added: NodeSelector, node: Node) -> bool:
         return matches_node(added, node)
     except PluginError:
         return False
-
-
-def _named_by(term: NodeSelectorTerm) -> set[str] | None:
-    """Nodes that one term names, ``None`` where it does not name nodes."""
-    named: set[str] | None = None
-    for each in term.match_fields or ():
-        if each.key == "metadata.name" and each.operator == "In":
-            values = set(each.values or ())
-            named = values if named is None else named & values
-    return named
 
 
 def _without_fields(term: PreferredSchedulingTerm) -> PreferredSchedulingTerm:

@@ -22,7 +22,7 @@ from topospread.errors import UsageError
 from topospread.simulation.aftermath import inventory_after
 from topospread.simulation.pending import pending_group
 from topospread.simulation.placing import place_all
-from topospread.simulation.run import Run, SimulationOptions, prepare
+from topospread.simulation.run import SimulationOptions, prepare
 from topospread.simulation.unknown import merged, unjudged_parts
 from topospread.sources.inputs import Input, inventory_of
 from topospread.sources.load import load
@@ -201,7 +201,14 @@ def answer(
     """
     run = prepare(inventory, replace(question.options, one_of_many=True), with_spreads=False)
     place_all(run, progress)
-    unjudged = _unjudged(run)
+    # Return the parts that are not modelled and alone keep the inventory's own pods from a node.
+    waiting = ((each, outcome) for each in run.queue if (outcome := run.outcomes[id(each)]).verdict is not None)
+    groups = (
+        pending_group(each.workload, (each.name,), outcome, run.cluster)
+        for each, outcome in waiting
+        if outcome.verdict is not None and outcome.verdict.unjudged
+    )
+    unjudged = unjudged_parts(groups)
     settled = inventory_after(run)
     warnings = (*run.plan.inventory.warnings, *run.plan.warnings)
     notes = (*run.plan.inventory.notes, *run.plan.notes)
@@ -226,17 +233,6 @@ def answer(
     except KeyboardInterrupt as ended:
         raise Interrupted(_as_far(report, besides, ended)) from None
     return report
-
-
-def _unjudged(run: Run) -> tuple[Unjudged, ...]:
-    """Return the parts that are not modelled and alone keep the inventory's own pods from a node."""
-    waiting = ((each, outcome) for each in run.queue if (outcome := run.outcomes[id(each)]).verdict is not None)
-    groups = (
-        pending_group(each.workload, (each.name,), outcome, run.cluster)
-        for each, outcome in waiting
-        if outcome.verdict is not None and outcome.verdict.unjudged
-    )
-    return unjudged_parts(groups)
 
 
 def _of_end(found: Capacity) -> tuple[Unjudged, ...]:

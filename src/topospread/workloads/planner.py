@@ -9,7 +9,6 @@ from msgspec.structs import replace
 
 from topospread.api.inventory import Inventory, ObjectKey
 from topospread.api.meta import KubeObject
-from topospread.api.node import Node
 from topospread.api.pod import FINISHED_PHASES, Pod
 from topospread.api.storage import PersistentVolume, PersistentVolumeClaim, VolumeStatus
 from topospread.api.taints import with_taint_of_cordon
@@ -35,14 +34,6 @@ from .scale import requested_runs, scaled
 from .stateful_set import plan_stateful_set
 
 # What the node and volume controllers write into objects that were just created: a cordon's taint, a volume's phase.
-
-
-def marked_nodes(nodes: Iterable[Node]) -> list[Node]:
-    """Cordoned nodes with the taint that says so (pkg/controller/nodelifecycle, ``doNoScheduleTaintingPass``).
-
-    Every version from 1.17 on does it: TaintNodesByCondition cannot be turned off any more.
-    """
-    return [each if _is_stored(each) else with_taint_of_cordon(each) for each in nodes]
 
 
 def marked_volumes(
@@ -102,7 +93,9 @@ def plan(  # noqa: PLR0913 - keyword arguments
     inventory, unused = without_dropped_fields(inventory, by.apiserver, by.scheduler)
     names = Names((pod.namespace or "default", pod.name) for pod in inventory.pods if pod.metadata.name)
     whole = completed(inventory, names)
-    whole.nodes = marked_nodes(whole.nodes)
+    # Cordoned nodes with the taint that says so (pkg/controller/nodelifecycle, `doNoScheduleTaintingPass`). Every
+    # version from 1.17 on does it: TaintNodesByCondition cannot be turned off any more.
+    whole.nodes = [each if _is_stored(each) else with_taint_of_cordon(each) for each in whole.nodes]
     whole.persistent_volumes = marked_volumes(whole.persistent_volumes, whole.persistent_volume_claims)
     waiting = _add_runs(whole, run_cron_jobs)
     controllers = {each.key: each for each in controllers_of(whole)}

@@ -26,17 +26,6 @@ from .workloads import check_at_most_all, check_share
 Json = dict[str, Any]
 
 
-def check_storage_class(made: Json) -> Iterator[FieldError]:
-    """A new StorageClass, defaulted: without a binding mode it is Immediate."""
-    provisioner = made.get("provisioner", "")
-    if not provisioner:
-        yield required("provisioner")
-    else:
-        yield from all_invalid("provisioner", provisioner.lower(), names.label_key(provisioner.lower()))
-    yield from check_fields("", "StorageClass", made)
-    yield from _check_topologies("allowedTopologies", made.get("allowedTopologies", ()))
-
-
 def _check_topologies(path: str, terms: Sequence[Json]) -> Iterator[FieldError]:
     before: list[dict[str, frozenset[str]]] = [{} for _ in terms]  # as Go makes the list: with an empty one for each
     for index, term in enumerate(terms):
@@ -109,7 +98,14 @@ def _check(kind: str, made: Json) -> Iterator[FieldError]:
     elif kind == "Node":
         yield from check_node(made)
     elif kind == "StorageClass":
-        yield from check_storage_class(made)
+        # A new StorageClass, defaulted: without a binding mode it is Immediate.
+        provisioner = made.get("provisioner", "")
+        if not provisioner:
+            yield required("provisioner")
+        else:
+            yield from all_invalid("provisioner", provisioner.lower(), names.label_key(provisioner.lower()))
+        yield from check_fields("", "StorageClass", made)
+        yield from _check_topologies("allowedTopologies", made.get("allowedTopologies", ()))
     elif kind == "Service":
         yield from check_labels("spec.selector", made.get("spec", {}).get("selector", {}))
 
