@@ -15,14 +15,7 @@ import msgspec
 
 from topospread.api.shipped_table import shipped_table
 from topospread.api.validation import names
-from topospread.api.validation.field import (
-    FieldError,
-    Named,
-    duplicate,
-    invalid,
-    report,
-    required,
-)
+from topospread.api.validation.field import FieldError, Named, duplicate, invalid, report, required
 from topospread.config.document import Document, PluginConfig, ProfileDocument
 from topospread.config.durations import format_duration, parse_duration
 from topospread.config.gates import Gates

@@ -18,24 +18,8 @@ from topospread.cluster.arrays import Ints, Rows
 from topospread.config.version_rules import by_version, since, until
 
 from .cluster_event import ADD, NODE_LABEL, ClusterEvent, Registration
-from .interface import (
-    UNRESOLVABLE,
-    PluginError,
-    Prepared,
-    Scope,
-    Status,
-    length,
-    normalize_by_maximum,
-)
-from .node_matching import (
-    Mask,
-    matches_node,
-    required_mask,
-    requires_node,
-    selector_mask,
-    term_mask,
-    term_problems,
-)
+from .interface import UNRESOLVABLE, PluginError, Prepared, Scope, Status, length, normalize_by_maximum
+from .node_matching import Mask, matches_node, required_mask, requires_node, selector_mask, term_mask, term_problems
 from .without_pre_filter import FailingScore
 
 REASON_ENFORCED = "node(s) didn't match scheduler-enforced node affinity"

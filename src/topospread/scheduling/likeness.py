@@ -21,11 +21,7 @@ from topospread.cluster.pod_class import identity, signature
 from .selecting_keys import keys_of_owners, keys_read_by
 
 OWN_LABELS = frozenset(
-    {
-        "statefulset.kubernetes.io/pod-name",
-        "apps.kubernetes.io/pod-index",
-        "batch.kubernetes.io/job-completion-index",
-    }
+    {"statefulset.kubernetes.io/pod-name", "apps.kubernetes.io/pod-index", "batch.kubernetes.io/job-completion-index"}
 )
 """Labels that controllers give each pod a value of its own of (pkg/apis/apps/types.go, pkg/apis/batch/types.go)."""
 

@@ -95,12 +95,7 @@ class View:
     """
 
     def __init__(
-        self,
-        cluster: Cluster,
-        framework: Framework,
-        pod_class: PodClass,
-        shared: Shared,
-        before: View | None = None,
+        self, cluster: Cluster, framework: Framework, pod_class: PodClass, shared: Shared, before: View | None = None
     ) -> None:
         """``before``: of a class that differs in claims alone; what it has counted passes on to this one, it ends."""
         self.cluster = cluster

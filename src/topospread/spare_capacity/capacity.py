@@ -187,10 +187,7 @@ def capacity(  # noqa: PLR0913 - keyword arguments of the public API
 
 
 def answer(
-    inventory: Inventory,
-    question: CapacityQuestion,
-    besides: Besides,
-    progress: Progress | None = None,
+    inventory: Inventory, question: CapacityQuestion, besides: Besides, progress: Progress | None = None
 ) -> CapacityReport:
     """The whole answer.
 
