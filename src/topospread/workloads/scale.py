@@ -35,7 +35,7 @@ def scaled(scale: Mapping[str, int], controllers: Collection[ObjectKey]) -> dict
     """
     found: dict[ObjectKey, int] = {}
     for target, replicas in scale.items():
-        key = _scalable(target, controllers)
+        key = _target(target, controllers)
         if key in found:
             raise UsageError(f"--scale {target}={replicas}: {short_target(key)} is scaled twice")
         if replicas < 0:
@@ -59,45 +59,34 @@ def requested_runs(names: Iterable[str], cron_jobs: Collection[ObjectKey]) -> se
     return runs
 
 
-def the_workload(
-    target: str, there: Collection[ObjectKey], namespace: str | None = None, *, option: str = ""
-) -> ObjectKey:
-    """The workload that ``[NAMESPACE/]KIND/NAME`` means, or ``[NAMESPACE/]NAME`` if only one workload has the name.
-
-    Args:
-        target: the text.
-        there: kind, namespace and name of each workload.
-        namespace: the namespace of targets that name none; by default any.
-        option: the option that has the target, for messages.
+def the_workload(target: str, there: Collection[ObjectKey]) -> ObjectKey:
+    """The workload that ``[NAMESPACE/]KIND/NAME`` means.
 
     Raises:
         UsageError: it is not of this form, is not there, or is in several namespaces.
     """
-    *before, name = target.split("/")
-    kind = KIND_OF.get(before[-1].partition(".")[0].lower()) if before else None
-    space = "/".join(before if kind is None else before[:-1]) or namespace or ""
-    said = f"{option} {target}".lstrip()
-    if not name or "/" in space or (kind is None and len(before) > 1):
-        raise UsageError(f"{said}: write [NAMESPACE/]KIND/NAME")
-    if kind is None:
-        named = [key for key in there if key[2] == name and space in ("", key[1]) and key[0] in _SHORT]
-        if len(named) > 1:
-            raise UsageError(f"{said}: {target} is {' and '.join(map(short_target, named))}: say which")
-        if not named:
-            near = [key for key in there if key[0] in _SHORT and get_close_matches(name, [key[2]], cutoff=0.5)]
-            hint = f"; did you mean {short_target(near[0])}?" if near else "; write [NAMESPACE/]KIND/NAME"
-            raise UsageError(f"{said}: there is no workload {name}{f' in namespace {space}' if space else ''}{hint}")
+    parts = target.split("/")
+    kind = KIND_OF.get(parts[-2].partition(".")[0].lower()) if len(parts) in (2, 3) else None
+    if kind is None or not parts[-1]:
+        raise UsageError(f"{target}: write [NAMESPACE/]KIND/NAME")
+    return _the_one(target, (kind, "/".join(parts[:-2]), parts[-1]), there)
+
+
+def _target(target: str, controllers: Collection[ObjectKey]) -> ObjectKey:
+    parts = target.split("/")
+    named = [key for key in controllers if key[2] == target and key[0] not in ("DaemonSet", "CronJob")]
+    if len(named) == 1:
         return named[0]
-    return _the_one(said, (kind, space, name), there)
-
-
-def _scalable(target: str, controllers: Collection[ObjectKey]) -> ObjectKey:
-    key = the_workload(target, controllers, option="--scale")
-    if key[0] == "DaemonSet":
+    if named:
+        raise UsageError(f"--scale {target}: {target} is {' and '.join(map(short_target, named))}: say which")
+    kind = KIND_OF.get(parts[-2].partition(".")[0].lower()) if len(parts) in (2, 3) else None
+    if kind is None or not parts[-1]:
+        raise UsageError(f"--scale {target}: write [NAMESPACE/]KIND/NAME=N, where KIND is {_SCALABLE}")
+    if kind == "DaemonSet":
         raise UsageError(f"--scale {target}: a DaemonSet has a pod on each node it selects and cannot be scaled")
-    if key[0] == "CronJob":
+    if kind == "CronJob":
         raise UsageError(f"--scale {target}: a CronJob has no replicas; KIND is {_SCALABLE}")
-    return key
+    return _the_one(f"--scale {target}", (kind, "/".join(parts[:-2]), parts[-1]), controllers)
 
 
 def _the_one(option: str, wanted: ObjectKey, there: Collection[ObjectKey]) -> ObjectKey:
