@@ -8,6 +8,7 @@ from typing import Any
 import click
 
 from topospread.errors import Place
+from topospread.text import one_line
 
 from .inputs import COLOUR, PATH, read_configuration, read_gates
 from .output import check_outputs, output_options, write_answer
@@ -120,7 +121,7 @@ def _show_project() -> int:
     found = project_settings()
     if not found:
         click.echo("no topospread.toml and no [tool.topospread] from here to the repository's root", err=True)
-    shown = [(f"{each.key} = {each.value}", str(each.where)) for each in found]
+    shown = [(one_line(f"{each.key} = {each.value}"), one_line(str(each.where))) for each in found]
     width = max((len(text) for text, _ in shown), default=0)
     show_text("".join(f"{text:{width}}  {where}\n" for text, where in shown))
     return 0

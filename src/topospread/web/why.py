@@ -69,7 +69,7 @@ class Why:
                 "why": written,
                 "suggestions": suggestions,
                 "rejected": _by_reason(found),
-                "command": shell_line(["topospread", "explain", target, *self._served.input.words]),
+                "command": shell_line(["topospread", "why", target, *self._served.input.words]),
             },
         )
 

@@ -86,6 +86,14 @@ def test_sarif_keeps_to_the_standard_and_what_code_scanning_needs(outcome: LintR
     assert not described["invocations"][0]["executionSuccessful"]
 
 
+def test_text_of_a_manifest_is_no_link_in_sarif() -> None:
+    """Code scanning shows ``[text](address)`` as a link, also in a message of plain text."""
+    pod = b"{apiVersion: v1, kind: Pod, metadata: {name: '[a](https://a.example)'}, spec: {containers: []}}"
+    log = json.dumps(lint_sarif(run(Question(paths=["-"]), BytesIO(pod)))["runs"][0]["results"])
+    assert "[a] (https://a.example)" in log
+    assert "[a](" not in "".join(each.split('"', 1)[0] for each in log.split('"text": "')[1:])
+
+
 def test_sarif_names_files_as_they_stand_in_the_repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     assert uri(str(tmp_path / "an app.yaml")) == "an%20app.yaml"
