@@ -39,7 +39,14 @@ def place_all(run: Run, progress: Progress | None = None, grow: Grow | None = No
     while grow is not None and grow(run, queue):
         place_waiting(run, queue, progress=progress)
     budgets.restore()
-    _name_the_first(run)
+    # All pods that a StatefulSet has not created wait for the same one in the end: the first that is pending.
+    first: dict[int, QueuedPod] = {}
+    for queued in run.queue:
+        outcome = run.outcomes[id(queued)]
+        if queued.after is None or not _is_not_created(outcome):
+            continue
+        first[id(queued)] = awaited = first.get(id(queued.after), queued.after)
+        outcome.placement = _not_created(queued, awaited)
 
 
 def place_waiting(run: Run, queue: VirtualQueue, until: int | None = None, progress: Progress | None = None) -> None:
@@ -57,17 +64,6 @@ def place_waiting(run: Run, queue: VirtualQueue, until: int | None = None, progr
         tried += 1
         if progress is not None:
             progress(tried, tried + len(queue))
-
-
-def _name_the_first(run: Run) -> None:
-    """All pods that a StatefulSet has not created wait for the same one in the end: the first that is pending."""
-    first: dict[int, QueuedPod] = {}
-    for queued in run.queue:
-        outcome = run.outcomes[id(queued)]
-        if queued.after is None or not _is_not_created(outcome):
-            continue
-        first[id(queued)] = awaited = first.get(id(queued.after), queued.after)
-        outcome.placement = _not_created(queued, awaited)
 
 
 def _is_not_created(outcome: PodOutcome) -> bool:
