@@ -177,17 +177,14 @@ class CountedConstraint:
 
     def _counts(self, kind: CountsOf) -> DomainCounts:
         """Return counts that are shared with every class that counts the same pods on the same nodes."""
-        membership = self._membership()
-        return self.pods.shared((kind, membership), lambda: kind(self.pods, membership, self._labelled))
-
-    def _membership(self) -> Membership:
         constraint, spread = self.constraint, self._spread
         inclusion = spread.inclusion
         included = inclusion.key(honors_affinity=constraint.honors_affinity, honors_taints=constraint.honors_taints)
         key = (constraint.topology_key, spread.key_set(self.keys), included, spread.nodes.numbering)
-        return spread.cluster.journal.shared(
+        membership = spread.cluster.journal.shared(
             key, lambda: Membership(spread.cluster, self.column, _Inclusive(constraint, inclusion, self.keys))
         )
+        return self.pods.shared((kind, membership), lambda: kind(self.pods, membership, self._labelled))
 
     def _labelled(self) -> Membership:
         """Return every node in the domain of its label."""

@@ -147,7 +147,12 @@ class NodeLocalAnswers:
                     if not what:
                         changed_nodes.append(row)
             if changed_nodes:
-                self._nodes_changed(changed_nodes)
+                self._grow()
+                scores = [each.score for each in self._node_scores]
+                if any(offers(each, RestsOnAllNodes) and each.rests_on_all_nodes for each in scores):
+                    self._renew(slice(0, self._cluster.nodes.size))
+                else:
+                    self._renew(np.fromiter(changed_nodes, dtype=np.int64))
                 self._note([~row for row in changed_nodes])
             if rows:
                 self._pods_changed(rows)
@@ -181,14 +186,6 @@ class NodeLocalAnswers:
             self.open[row] = passes = passes and node_open(row)
             self.points[row] = points = points + node_points(row)
             self.worth[row] = points if passes else None
-
-    def _nodes_changed(self, rows: Collection[int]) -> None:
-        self._grow()
-        scores = [each.score for each in self._node_scores]
-        if any(offers(each, RestsOnAllNodes) and each.rests_on_all_nodes for each in scores):
-            self._renew(slice(0, self._cluster.nodes.size))
-        else:
-            self._renew(np.fromiter(rows, dtype=np.int64))
 
     def _grow(self) -> None:
         capacity = self._cluster.nodes.capacity

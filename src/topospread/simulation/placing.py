@@ -39,7 +39,14 @@ def place_all(run: Run, progress: Progress | None = None, grow: Grow | None = No
     while grow is not None and grow(run, queue):
         place_waiting(run, queue, progress=progress)
     budgets.restore()
-    _name_the_first(run)
+    # All pods that a StatefulSet has not created wait for the same one in the end: the first that is pending.
+    first: dict[int, QueuedPod] = {}
+    for queued in run.queue:
+        outcome = run.outcomes[id(queued)]
+        if queued.after is None or not _is_not_created(outcome):
+            continue
+        first[id(queued)] = awaited = first.get(id(queued.after), queued.after)
+        outcome.placement = _not_created(queued, awaited)
 
 
 def place_waiting(run: Run, queue: VirtualQueue, until: int | None = None, progress: Progress | None = None) -> None:
@@ -57,17 +64,6 @@ def place_waiting(run: Run, queue: VirtualQueue, until: int | None = None, progr
         tried += 1
         if progress is not None:
             progress(tried, tried + len(queue))
-
-
-def _name_the_first(run: Run) -> None:
-    """All pods that a StatefulSet has not created wait for the same one in the end: the first that is pending."""
-    first: dict[int, QueuedPod] = {}
-    for queued in run.queue:
-        outcome = run.outcomes[id(queued)]
-        if queued.after is None or not _is_not_created(outcome):
-            continue
-        first[id(queued)] = awaited = first.get(id(queued.after), queued.after)
-        outcome.placement = _not_created(queued, awaited)
 
 
 def _is_not_created(outcome: PodOutcome) -> bool:
@@ -170,11 +166,13 @@ def _preempt(run: Run, queue: VirtualQueue, queued: QueuedPod, outcome: PodOutco
         return False
     found = run.scheduler.pending_preemption(queued.pod, outcome.verdict)
     candidate = run.scheduler.pick(found)
-    unjudged = outcome.verdict.unjudged
+    pod_class = run.cluster.shared_class(queued.pod)
+    extenders = run.scheduler.framework_of(pod_class).extenders(pod_class, "preemptVerb")
+    unjudged = outcome.verdict.unjudged or extenders
     if candidate is not None and unjudged:
-        # Evictions might make room, but whether they let the pod in depends on a filter that is not modelled.
+        # Evictions might make room, but whether they let the pod in depends on a filter or extender that is not asked.
         outcome.placement = replace(outcome.placement, message=str(unjudged[0]))
-        outcome.verdict = with_fields(outcome.verdict, error=str(unjudged[0]))
+        outcome.verdict = with_fields(outcome.verdict, unjudged=unjudged, error=str(unjudged[0]))
         return False
     if candidate is None:
         outcome.preemption = found
@@ -182,7 +180,6 @@ def _preempt(run: Run, queue: VirtualQueue, queued: QueuedPod, outcome: PodOutco
     queue.preempts()
     for gone in evict(run, candidate, queued):
         queue.evicted(gone)
-    pod_class = run.cluster.shared_class(queued.pod)
     promised = run.cluster.nominated.get(run.cluster.nodes.row_of[candidate.node], {})
     for other in [other for other, each in promised.items() if each.priority < pod_class.priority]:
         run.cluster.withdraw(other)
