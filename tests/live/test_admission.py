@@ -13,8 +13,8 @@ import pytest
 
 from tests.live.api_server import free_port
 from tests.live.conftest import ControlPlane
-from topospread import simulate
 from topospread.errors import InvalidError
+from topospread.simulation.simulate import simulate
 from topospread.sources.load import load
 
 Json = dict[str, Any]

@@ -15,7 +15,8 @@ from hypothesis import strategies as st
 
 from tests.plain_inventory import inventory
 from tests.property.explained import clusters
-from topospread.answers.capacity import capacity
+from topospread.answers.capacity import capacity_answer
+from topospread.answers.rebalance import rebalance_answer
 from topospread.answers.status import status
 from topospread.answers.why import why_answer
 from topospread.api.inventory import Inventory
@@ -38,6 +39,7 @@ from topospread.sources.needed_kinds import (
     lint_needs,
     uses_volumes,
 )
+from topospread.spare_capacity.capacity import capacity
 
 Json = dict[str, Any]
 ZONE = "topology.kubernetes.io/zone"
@@ -145,9 +147,9 @@ ASKED: dict[str, tuple[NeededKinds, Callable[[Inventory, str], Any]]] = {
         lambda cluster, _: simulate(cluster, options=SimulationOptions(run_cron_jobs=["default/web"])),
     ),
     "why": (PLACEMENT, lambda cluster, target: why_answer(explain(cluster, target))),
-    "capacity": (PLACEMENT, lambda cluster, target: capacity(cluster, target, limit=9, workers=1)),
+    "capacity": (PLACEMENT, lambda cluster, target: capacity_answer(capacity(cluster, target, limit=9, workers=1))),
     "drill": (PLACEMENT, lambda cluster, _: drill(cluster, STEPS)),
-    "rebalance": (PLACEMENT, lambda cluster, _: rebalance(cluster, seconds=0.0)),
+    "rebalance": (PLACEMENT, lambda cluster, _: rebalance_answer(rebalance(cluster, seconds=0.0))),
 }
 
 

@@ -12,7 +12,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from topospread import simulate
 from topospread.linting.fixing import mend
 from topospread.linting.reading import Question
 from topospread.linting.rule import Rule
@@ -20,6 +19,7 @@ from topospread.linting.rules import BY_ID, RULES
 from topospread.linting.run import run
 from topospread.simulation import Simulation
 from topospread.simulation.run import SimulationOptions
+from topospread.simulation.simulate import simulate
 
 ZONE, HOSTNAME = "topology.kubernetes.io/zone", "kubernetes.io/hostname"
 LABELS = "label=disk=ssd"
