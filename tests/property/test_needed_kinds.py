@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 from tests.plain_inventory import inventory
 from tests.property.explained import clusters
 from topospread.answers.capacity import capacity_answer
+from topospread.answers.lint import lint_answer
 from topospread.answers.rebalance import rebalance_answer
 from topospread.answers.status import status
 from topospread.answers.why import why_answer
@@ -26,7 +27,6 @@ from topospread.drills.drill import drill
 from topospread.drills.steps import Drain, Fail, NodeChoice
 from topospread.errors import TopospreadError
 from topospread.explanation.explain import explain
-from topospread.answers.lint import lint_answer
 from topospread.linting.run import lint
 from topospread.plugins.pod_volumes import VOLUME_KINDS
 from topospread.rebalancing.rebalance import rebalance

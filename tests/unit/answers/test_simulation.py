@@ -158,10 +158,10 @@ def test_a_namespace_alone() -> None:
         ),
         removed={"shop/gone": "", "infra/gone": ""},
     )
-    shown = other.to_dict("shop")
+    shown = other.answer("shop").to_dict()
     assert [each["name"] for each in shown["workloads"]] == ["web"]
     assert [each["name"] for each in shown["evictions"]] == ["a"]
     assert [each["pod"] for each in shown["removed"]] == ["shop/gone"]
-    assert other.to_dict("infra")["placements"] == []
+    assert other.answer("infra").to_dict()["placements"] == []
     with pytest.raises(UsageError, match="there are infra, shop"):
         names(other, "nowhere")
