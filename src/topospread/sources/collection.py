@@ -34,7 +34,7 @@ class Collection:
         Raises:
             DuplicateError: an object stands twice in it.
         """
-        own: dict[ObjectKey, ReadObject] = {}
+        own: dict[ObjectKey, ReadObject] = {} if self.objects else self.objects
         for each in found:
             metadata = each.item.metadata
             if metadata.name:
@@ -45,11 +45,10 @@ class Collection:
             else:
                 self._unnamed += 1
                 key = (each.kind, metadata.namespace or "", f"{metadata.generate_name}{self._unnamed}*")
-            own[key] = each
             earlier = self.objects.get(key)
             if earlier is not None:
                 self._replace(earlier, each)
-            self.objects[key] = each
+            own[key] = self.objects[key] = each
 
     def _replace(self, earlier: ReadObject, later: ReadObject) -> None:
         where = (str(_where(earlier.place)), str(_where(later.place)))
