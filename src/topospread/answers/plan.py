@@ -28,7 +28,7 @@ from topospread.simulation.simulate import simulate
 from topospread.simulation.unknown import merged
 
 from .asked import about
-from .lint import LintFinding, lint_finding
+from .lint import LintFinding, lint_finding, not_placed
 from .promise_check import declared_wants
 from .words import counted, joined, listed
 
@@ -187,8 +187,11 @@ def plan_answer(
     unjudged = merged(
         *(each.unjudged for each in (comparison.before, comparison.after)),
         *(each.unjudged or (_ENDED_EARLY,) for each in changes if each.verdict == "unknown"),
+        tuple(not_placed(review.left_out)),
     )
-    verdict = worst(["no" if reasons else "yes", *(each.verdict for each in changes), *_open(review, is_same_input)])
+    words: list[Word] = ["no" if reasons else "yes", *(each.verdict for each in changes)]
+    words += _open(review, is_same_input)
+    verdict = worst([*words, "unknown"] if review.left_out and not is_same_input else words)
     return Plan(
         kind="Plan",
         verdict=verdict,
@@ -220,6 +223,7 @@ def plan(  # noqa: PLR0913 - keyword arguments
     *,
     namespace: str | None = None,
     findings: tuple[Sequence[Finding], Sequence[Finding]] = ((), ()),
+    left_out: tuple[str, ...] = (),
     declared: Sequence[DeclaredPromise] = (),
     lines: ChangedLines | None = None,
     seconds: float = 5.0,
@@ -234,6 +238,7 @@ def plan(  # noqa: PLR0913 - keyword arguments
         names: words for both states; by default what differs between the control planes.
         namespace: the namespace that is shown.
         findings: lint's findings before and after.
+        left_out: workloads that lint did not place.
         declared: promises of a project's settings.
         lines: the changed lines of the manifests.
         seconds: time for the count of each loss.
@@ -257,6 +262,7 @@ def plan(  # noqa: PLR0913 - keyword arguments
         with_fields(shown, counts_new=old is not new),
         only_in(findings[1], findings[0]),
         only_in(findings[0], findings[1]),
+        left_out=left_out,
     )
     changes: list[PromiseChange] = []
     if old is not new:

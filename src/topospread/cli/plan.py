@@ -140,7 +140,7 @@ def _answer(given: dict[str, Any], states: Sequence[State], paths: Sequence[Sequ
     inventories = [_read(own, state, each, side) for own, state, each in zip(options, states, paths, strict=True)]
     settings = [_settings(states[0], each) for each in states]
     reports = [_linted(*each, given["no_lint"]) for each in zip(options, settings, states, paths, strict=True)]
-    read = [each for _, each in reports]
+    read = [each for _, each, _ in reports]
     names = (states[0].name, states[1].name)
     with progress("placing") as bar:
         return compared(
@@ -149,6 +149,7 @@ def _answer(given: dict[str, Any], states: Sequence[State], paths: Sequence[Sequ
             names,
             namespace=shown_namespace(given),
             findings=(reports[0][0], reports[1][0]),
+            left_out=reports[1][2],
             declared=settings[0].promises,
             lines=None if None in read else ChangedLines(states, [each for each in read if each is not None]),
             seconds=given["seconds"],
@@ -204,8 +205,9 @@ def _settings(old: State, state: State) -> Settings:
 
 def _linted(
     given: dict[str, Any], settings: Settings, state: State, paths: Sequence[str], no_lint: bool
-) -> tuple[list[Finding], Read | None]:
-    """Return the findings of lint in a state, with paths as a person knows them, and the manifests as they are written.
+) -> tuple[list[Finding], Read | None, tuple[str, ...]]:
+    """Return the findings of lint in a state, with paths as a person knows them, the manifests as they are written,
+    and the workloads that lint did not place.
 
     Args:
         given: the options for the state.
@@ -219,7 +221,7 @@ def _linted(
     from topospread.linting.run import run
 
     if not paths:
-        return [], None
+        return [], None, ()
     question = Question(
         paths=paths,
         cluster=given["cluster"],
@@ -230,10 +232,10 @@ def _linted(
         rendering=read_rendering(given, given["kube_version"]),
     )
     if no_lint:
-        return [], read(question, gates_for(given["kube_version"]))
+        return [], read(question, gates_for(given["kube_version"])), ()
     with progress("linting") as bar:
         outcome = run(question, progress=bar)
     findings = [
         replace(each, place=replace(each.place, source=state.shown(each.place.source))) for each in outcome.findings
     ]
-    return findings, outcome.read
+    return findings, outcome.read, tuple(outcome.given.effort.left_out)
