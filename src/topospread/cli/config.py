@@ -13,8 +13,8 @@ from topospread.text import one_line
 from .inputs import COLOUR, PATH, read_configuration, read_gates
 from .output import check_outputs, output_options, write_answer
 from .standard_input import standard_input
+from .terminal import has_colours, width, written
 from .terminal import show as show_text
-from .terminal import style, width, written
 from .usage import Explained, ExplainedGroup
 
 HELP = """\
@@ -110,7 +110,7 @@ def show(**given: Any) -> int:
     elif given["output"] == "yaml":
         click.echo(written(described, "yaml"), nl=False)
     else:
-        show_text(text(page(described), width=width(), colour=style(given["color"]).colour))
+        show_text(text(page(described), width=width(), colour=has_colours(given["color"])))
     return 0
 
 

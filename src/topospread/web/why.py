@@ -53,10 +53,7 @@ class Why:
         options = self._served.options
         with self._trials.lock:
             found = explain(
-                self._trials.inventory(steps, at),
-                target,
-                **options.answered_by,
-                preemption=options.preemption,
+                self._trials.inventory(steps, at), target, **options.answered_by, preemption=options.preemption
             )
         answer = why_answer(found)
         written = answer.to_dict()

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from tests.unit.report.builders import arithmetic, placements, simulation, spread, workload
+from tests.unit.render.builders import arithmetic, placements, simulation, spread, workload
 from topospread.answers.plan import plan_answer
 from topospread.base import Bounds
 from topospread.errors import Place
