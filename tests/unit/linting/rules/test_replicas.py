@@ -93,8 +93,7 @@ def test_three_replicas_that_nothing_spreads(manifests: str, found: bool) -> Non
 
 
 def test_default_constraints_of_a_configuration_spread() -> None:
-    defaults = (
-        """\
+    defaults = """\
 ---
 apiVersion: kubescheduler.config.k8s.io/v1
 kind: KubeSchedulerConfiguration
@@ -105,8 +104,6 @@ profiles:
       defaultingType: List
       defaultConstraints: [{maxSkew: 1, topologyKey: topology.kubernetes.io/zone, whenUnsatisfiable: ScheduleAnyway}]
 """
-        % ZONE
-    )
     assert messages(deployment("", replicas=3) + defaults, "no-spread") == []
 
 
