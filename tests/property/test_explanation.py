@@ -83,7 +83,9 @@ def test_the_first_obstacle_of_each_node_is_kube_schedulers_reason(case: Case) -
         pod_class = run.cluster.shared_class(queued.pod)
         obstacles = Obstacles(run.scheduler.view(pod_class), run.scheduler.framework_of(pod_class), verdict)
         for position, node in enumerate(verdict.nodes):
-            assert obstacles.first_of_node(position) == verdict.rejected.get(node)
+            found, rejection = obstacles.of_node(position), verdict.rejected.get(node)
+            told = (found[0].code, found[0].plugin, found[0].reasons) if found else None
+            assert told == (rejection and (rejection.code, rejection.plugin, rejection.reasons))
 
 
 @given(clusters())

@@ -19,7 +19,7 @@ from topospread.api.taints import UNSCHEDULABLE_TAINT, untolerated
 from topospread.cluster.arrays import Bools, Ints
 from topospread.plugins.interface import UNRESOLVABLE, Filter, PluginError, Status
 from topospread.scheduling.framework import Framework
-from topospread.scheduling.verdict import LEFT_OUT_BY_PRE_FILTER, Rejection, Verdict
+from topospread.scheduling.verdict import LEFT_OUT_BY_PRE_FILTER, Verdict
 from topospread.scheduling.view import View
 
 from .result import CoreObstacle, NearNode, Obstacle, PluginRejections
@@ -177,11 +177,6 @@ class Obstacles:
                 status = each.status[code]
                 result.append(Obstacle(each.plugin, status.code, status.reasons, self._details(each, position)))
         return tuple(result)
-
-    def first_of_node(self, position: int) -> Rejection | None:
-        """The rejection that kube-scheduler tells: the first in the profile's order; ``None`` for a feasible node."""
-        obstacles = self.of_node(position)
-        return Rejection(obstacles[0].code, obstacles[0].plugin, obstacles[0].reasons) if obstacles else None
 
     def _details(self, says: PluginSays, position: int) -> tuple[str, ...]:
         if says.plugin == TAINTS:

@@ -12,6 +12,7 @@ from topospread.api.pod import Pod
 from topospread.api.taints import with_taint_of_cordon
 from topospread.api.workload import Deployment, ReplicaSet, ReplicationController, StatefulSet
 from topospread.errors import DuplicateError, Place
+from topospread.text import listed
 
 from .objects import ReadObject
 
@@ -57,7 +58,7 @@ class Collection:
     def notes(self) -> list[str]:
         """What was replaced, in sentences."""
         return [
-            f"{_listed(names)} of {later} {'replaces' if len(names) == 1 else 'replace'} what {earlier} gives"
+            f"{listed(names, _NAMES_SHOWN)} of {later} replace{'s' * (len(names) == 1)} what {earlier} gives"
             for (earlier, later), names in self._replaced.items()
         ]
 
@@ -129,8 +130,3 @@ def _twice(first: ReadObject, second: ReadObject) -> DuplicateError:
 def _where(place: Place) -> Place:
     """The place without the object."""
     return Place(place.source, place.document, line=place.line, column=place.column)
-
-
-def _listed(names: list[str]) -> str:
-    more = len(names) - _NAMES_SHOWN
-    return ", ".join(names[:_NAMES_SHOWN]) + (f" and {more} more" if more > 0 else "")
