@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 from msgspec.structs import replace
 
+from tests.forks import fork
 from tests.property.clusters import NODE_NAMES, nodes, pods
 from topospread.api.meta import OwnerReference
 from topospread.api.node import Node
@@ -18,6 +19,7 @@ from topospread.config.load import default_profile
 from topospread.plugins.spread_arithmetic import arithmetic_as_counted
 from topospread.plugins.spread_counts import Spread
 from topospread.scheduling.cycle import Scheduler
+from topospread.scheduling.evaluate import rejection_on, verdict_of
 from topospread.scheduling.framework import Framework
 from topospread.scheduling.view import Shared, View
 from topospread.workloads.daemon_set import affinity_to_node
@@ -89,7 +91,7 @@ class History(RuleBasedStateMachine):
     def views_are_as_if_built_from_nothing(self) -> None:
         for template in self.templates:
             kept = self.scheduler.view(self.cluster.shared_class(template))
-            anew = self.cluster.fork()  # views of one cluster share what they count
+            anew = fork(self.cluster)  # views of one cluster share what they count
             assert_same(kept, View(anew, FRAMEWORK, anew.shared_class(template), Shared()))
 
     @invariant()
@@ -122,6 +124,11 @@ def assert_same(kept: View, built: View) -> None:
     assert kept.node_local.open[:size].tolist() == built.node_local.open[:size].tolist()
     answers = zip(kept.node_local.open[:size].tolist(), kept.node_local.points[:size].tolist(), strict=True)
     assert kept.node_local.worth[:size] == [points if open_ else None for open_, points in answers]
+    own = kept.node_local.rejections
+    own.catch_up()
+    for row in np.flatnonzero(alive).tolist():
+        assert own.rejection(row) == built.node_local.rejections.rejection(row)
+    assert_same_verdicts(kept, built)
     for mine, fresh in zip(kept.plugins.watchers, built.plugins.watchers, strict=True):
         if isinstance(mine, Spread) and isinstance(fresh, Spread):
             assert_same_counts(mine, fresh, size)
@@ -135,6 +142,16 @@ def assert_same(kept: View, built: View) -> None:
     if kept.node_local.flat == built.node_local.flat and layouts(kept) == layouts(built):
         assert kept.node_local.points[:size][alive].tolist() == built.node_local.points[:size][alive].tolist()
         assert heads(kept) == heads(built)
+
+
+def assert_same_verdicts(kept: View, built: View) -> None:
+    """The verdict that begins with what is known of single nodes is the one that every filter gives in turn."""
+    found, other = verdict_of("ns/pod", kept, FRAMEWORK), verdict_of("ns/pod", built, FRAMEWORK)
+    anew = [rejection_on(kept.cluster.nodes.row_of[name], "ns/pod", kept) for name in found.nodes]
+    assert [found.rejections[each] if each >= 0 else None for each in found.blame.tolist()] == anew
+    assert (found.nodes, found.message) == (other.nodes, other.message)
+    assert found.blame.tolist() == other.blame.tolist()
+    assert found.rejections == other.rejections
 
 
 def assert_same_counts(kept: Spread, built: Spread, size: int) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from bisect import bisect_left
-from copy import copy
 
 import numpy as np
 
@@ -60,16 +59,6 @@ class LabelColumn:
     def missing(self) -> int:
         """Number of nodes without the key."""
         return len(self._table.row_of) - self._present
-
-    def copy(self, table: NodeTable) -> LabelColumn:
-        """The same column of a table's copy."""
-        made = copy(self)
-        made._table = table
-        made.codes = self.codes.copy()
-        made.values = list(self.values)
-        made._code_of = dict(self._code_of)
-        made._rows_of = None
-        return made
 
     def assign(self, row: int, value: str | None) -> None:
         """Give a row its value, ``None`` when the node lacks the key."""
@@ -158,6 +147,7 @@ class NodeTable:
         self._free: list[int] = []
         self._sorted_names: list[str] = []
         self._by_name: Ints | None = None
+        self._there: tuple[Ints, tuple[str, ...]] | None = None
         self._shapes: dict[bytes, int] = {}
         self._state_numbers: dict[tuple[int, bytes], int] = {}
         self._states_made = 0
@@ -176,6 +166,14 @@ class NodeTable:
         return self._by_name
 
     @property
+    def there(self) -> tuple[Ints, tuple[str, ...]]:
+        """Rows and names of the nodes that are there, by row; do not change them."""
+        if self._there is None:
+            rows = np.flatnonzero(self.alive[: self.size])
+            self._there = rows, tuple(map(self.names.__getitem__, rows.tolist()))
+        return self._there
+
+    @property
     def capacity(self) -> int:
         """Rows for which the columns have room."""
         return len(self.alive)
@@ -186,6 +184,7 @@ class NodeTable:
         self.row_of[node.name] = row
         self.names[row] = node.name
         self.alive[row] = True
+        self._there = None
         self.used[row] = 0
         self._insert_name(node.name, row)
         self._describe(row, node)
@@ -210,20 +209,12 @@ class NodeTable:
             column.assign(row, None)
         del self._sorted_names[bisect_left(self._sorted_names, name)]
         self.alive[row] = False
+        self._there = None
         self.allocatable[row] = 0
         self._intern_shape(row)
         self.nodes[row] = None
         self._free.append(row)
         return row
-
-    def copy(self) -> NodeTable:
-        """The same table, to be changed apart from this one; the node objects are shared."""
-        made = NodeTable.__new__(NodeTable)
-        for name, value in vars(self).items():
-            setattr(made, name, value.copy() if isinstance(value, (list, dict, np.ndarray)) else value)
-        made.images = self.images.copy()
-        made._labels = {key: column.copy(made) for key, column in self._labels.items()}
-        return made
 
     def state(self, row: int) -> int:
         """A number for what the node has and what its pods take: nodes with the same number have the same amounts.
@@ -356,7 +347,6 @@ class NodeTable:
     def _renumber(self) -> None:
         for position, name in enumerate(self._sorted_names):
             self._set_rank(self.row_of[name], position * _RANK_GAP)
-        self.renumbered += 1
 
     def _set_rank(self, row: int, rank: int) -> None:
         self.rank[row] = self.ranks[row] = rank
@@ -364,5 +354,3 @@ class NodeTable:
         self._by_name = None
 
     numbering = 0
-    renumbered = 0
-    """How often all ranks were given anew; whoever sorted by rank before has to sort again."""

@@ -53,7 +53,6 @@ class PodClasses:
         self._idle: dict[int, PodClass] = {}
         self._by_identity: dict[Hashable, list[tuple[tuple[object, ...], PodClass]]] = {}
         self._costs: dict[bytes, Cost] = {}
-        self._by_namespace: dict[str, dict[int, PodClass]] = {}
         self._asking: dict[str | None, dict[int, PodClass]] = {}
         self._terms: SelectorIndex[PodClass] = SelectorIndex()
         self._numbers: dict[int, list[tuple[str, Selector, int]]] = {}
@@ -96,10 +95,6 @@ class PodClasses:
             self._of_object[id(pod)] = (pod, pod_class)
         return pod_class
 
-    def in_namespace(self, namespace: str) -> Iterable[PodClass]:
-        """Classes of a namespace's pods."""
-        return self._by_namespace.get(namespace, {}).values()
-
     def asking(self, namespace: str) -> Iterable[PodClass]:
         """Classes that want to be near, or away from, pods of a namespace; other pods of it may be meant."""
         return (*self._asking.get(None, {}).values(), *self._asking.get(namespace, {}).values())
@@ -141,32 +136,11 @@ class PodClasses:
         lower = (classes for each, classes in self._there.items() if each < priority)
         return {row for classes in lower for each in classes.values() for row in each.occupancy}
 
-    def copy(self) -> PodClasses:
-        """Classes of the same pods, with the same indexes, for another cluster."""
-        made = PodClasses(self._rules)
-        made.made = self.made
-        for index, each in self.every.items():
-            copied = PodClass(index, each.pod, each.node_name, self._rules, made._cost(each.pod))
-            copied.is_tied = each.is_tied
-            copied.occupancy = dict(each.occupancy)
-            if copied.occupancy:
-                made._there.setdefault(copied.priority, {})[index] = copied
-            made._enter(copied, signature(each.pod))
-            if index in self._idle:
-                made._idle[index] = copied
-        return made
-
-    def counterpart(self, other: PodClass) -> PodClass:
-        """The class here that `copy` made of another cluster's; a new one where that had been let go of."""
-        known = self.every.get(other.index)
-        return self._of(other.pod, other.node_name, is_tied=other.is_tied) if known is None else known
-
     def _enter(self, pod_class: PodClass, described: tuple[object, ...]) -> None:
         pod, index = pod_class.pod, pod_class.index
         self.every[index] = pod_class
         self.selections.add(pod_class)
         self._by_identity.setdefault(_key(pod_class), []).append((described, pod_class))
-        self._by_namespace.setdefault(pod_class.namespace, {})[index] = pod_class
         for namespace in namespaces_asked(pod):
             self._asking.setdefault(namespace, {})[index] = self._with_affinity[index] = pod_class
         if has_pod_affinity(pod):
@@ -185,7 +159,6 @@ class PodClasses:
         pod, index = pod_class.pod, pod_class.index
         del self.every[index]
         self.selections.remove(pod_class)
-        _drop(self._by_namespace, pod_class.namespace, index)
         self._with_affinity.pop(index, None)
         for namespace in namespaces_asked(pod):
             _drop(self._asking, namespace, index)

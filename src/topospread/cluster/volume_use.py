@@ -61,11 +61,6 @@ class VolumeUse:
         self._followers[self._followed] = follower
         self._followed += 1
 
-    @property
-    def followers(self) -> int:
-        """How many are told."""
-        return len(self._followers)
-
     def total(self, ref: VolumeRef) -> int:
         """Return how often pods on any node name the volume."""
         return sum(self.users.get(ref, {}).values())
@@ -115,13 +110,6 @@ class VolumeUse:
         """A VolumeAttachment came, changed or went."""
         for follower in self._followers.values():
             follower.on_attachment(name)
-
-    def copy(self) -> VolumeUse:
-        """The same counts, to be changed apart from these; nobody follows them yet."""
-        made = VolumeUse()
-        made.users = {ref: dict(rows) for ref, rows in self.users.items()}
-        made._of_claim = {claim: set(refs) for claim, refs in self._of_claim.items()}
-        return made
 
     def _forget(self, ref: VolumeRef) -> None:
         del self.users[ref]

@@ -25,7 +25,7 @@ from topospread.sources.rendering import Rendering
 from topospread.sources.text import Text, printable
 
 from .ignores import Ignores, unused
-from .lint_input import CustomManifest, LintInput, LintSubject
+from .lint_input import CustomManifest, LintInput, LintSubject, TrialEffort
 from .problem import MOST_ALIKE, Problem
 from .reading import Progress, Question, Read, read, untold
 from .rule import SEVERITIES, Finding, Rule, Severity
@@ -238,8 +238,9 @@ def _given(
     found: Read, gates: Gates, cluster: Inventory | None, configuration: Configuration | None
 ) -> list[LintInput]:
     """What the rules look at, for each world; what is wrong with single objects is told in the first."""
+    effort = TrialEffort()
     worlds = [
-        LintInput(gates, manifests, cluster=cluster, configuration=configuration)
+        LintInput(gates, manifests, cluster=cluster, configuration=configuration, effort=effort)
         for manifests in worlds_of(found.manifests)
     ]
     worlds[0] = replace(

@@ -126,13 +126,6 @@ class Spread:
             if each.counts is not None:
                 each.counts.catch_up()
 
-    def counts_as_before(self, row: int, position: int) -> bool:
-        """Whether a node that changed counts for hard constraints where it did at a position in the journal."""
-        members = [each.counts.membership for each in self.hard if type(each.counts) is DomainCounts]
-        if len(members) < len(self.hard):
-            return False
-        return not any(each.moved_since(row, position) or each.is_stale(row) for each in members)
-
     def assume(self, row: int, pod_class: PodClass, delta: int) -> bool:
         """Count a pod where AddPod and RemovePod differ from PreFilter. Return whether a count changed.
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 from array import array
 from collections import OrderedDict
 from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
+from functools import cached_property
 
 import msgspec
 import numpy as np
@@ -23,6 +24,7 @@ from topospread.plugins.registry import ASKED_OF_EACH_CLASS
 
 from .framework import Framework, PreparedPlugins, WeightedScore
 from .groups import Groups
+from .own_rejections import OwnRejections
 
 _MEMO_LIMIT = 1 << 16
 _FEWEST_GROUPS, _GROUP_MEMORY = 4, 1 << 22
@@ -96,6 +98,11 @@ class NodeLocalAnswers:
         self._groups: OrderedDict[Hashable, Groups] = OrderedDict()
         self._grow()
         self._renew(slice(0, cluster.nodes.size))
+
+    @cached_property
+    def rejections(self) -> OwnRejections:
+        """What rejects each node, as of when it last caught up."""
+        return OwnRejections(self._cluster, self.plugins)
 
     def groups(self, key: Hashable, columns: Sequence[GroupColumn]) -> Groups:
         """Return the open nodes grouped by some columns, up to date; equal keys give the same groups."""

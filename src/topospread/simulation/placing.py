@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace as with_fields
 
 from msgspec.structs import replace
@@ -56,7 +56,7 @@ def place_waiting(run: Run, queue: VirtualQueue, until: int | None = None, progr
     """
     tried = 0
     while True:
-        tried += queue.pass_over(lambda queued: _again(run, queue, queued))
+        tried += queue.pass_over(lambda alike: _again(run, queue, alike))
         queued = queue.next(until)
         if queued is None:
             return
@@ -82,7 +82,8 @@ def _try(run: Run, queue: VirtualQueue, queued: QueuedPod) -> None:
             run.outcomes[id(queued)] = PodOutcome(_not_created(queued, queued.after))
             queue.hold(queued)
             return
-    outcome = _refused_alike(run, queue, queued)
+    last = _refused_last(run, queue, queued)
+    outcome = None if last is None else _refused_as(last, run, queued)
     if outcome is None:
         outcome = _placed(run, queue, queued)
         if outcome.pending:
@@ -95,31 +96,36 @@ def _try(run: Run, queue: VirtualQueue, queued: QueuedPod) -> None:
     queue.failed(outcome.verdict)
 
 
-def _again(run: Run, queue: VirtualQueue, queued: QueuedPod) -> frozenset[str] | None:
-    """The plugins that reject a pod as they did the last of its class; ``None`` where it has to be tried."""
-    outcome = None if queued.after is not None else _refused_alike(run, queue, queued)
-    if outcome is None or outcome.verdict is None or outcome.verdict.error:
+def _again(run: Run, queue: VirtualQueue, alike: Sequence[QueuedPod]) -> frozenset[str] | None:
+    """The plugins that reject pods of a class as they did its last one; ``None`` where they have to be tried."""
+    last = None if alike[0].after is not None else _refused_last(run, queue, alike[0])
+    if last is None or last.verdict is None or last.verdict.error:
         return None
-    run.outcomes[id(queued)] = outcome
-    return outcome.verdict.rejectors
+    for queued in alike:
+        outcome = _refused_as(last, run, queued)
+        if outcome is None:
+            return None
+        run.outcomes[id(queued)] = outcome
+    return last.verdict.rejectors
 
 
-def _refused_alike(run: Run, queue: VirtualQueue, queued: QueuedPod) -> PodOutcome | None:
-    """Return the outcome of a pod like the last of its class, if that found no node and would find none again."""
+def _refused_last(run: Run, queue: VirtualQueue, queued: QueuedPod) -> PodOutcome | None:
+    """What became of the last pod of a pod's class, where that found no node and would find none again."""
     if queued.workload.kind == "DaemonSet":  # of whose pods each is for another node
         return None
-    last = queue.refusals.of(run.cluster.shared_class(queued.pod))
-    if last is None:
-        return None
-    key = pod_key(queued.namespace, queued.name)
-    if run.cluster.nominated and run.cluster.nominated_node(key):
+    return queue.refusals.of(run.cluster.shared_class(queued.pod))
+
+
+def _refused_as(last: PodOutcome, run: Run, queued: QueuedPod) -> PodOutcome | None:
+    """What becomes of a pod like the last of its class; ``None`` where it has to be tried."""
+    if run.cluster.nominated and run.cluster.nominated_node(pod_key(queued.namespace, queued.name)):
         return None
     before = run.outcome(queued)
     if before is not None and before.is_plain and before.placement.message == last.placement.message:
         before.verdict, before.preemption, before.stamp = last.verdict, last.preemption, last.stamp
         before.unjudged = last.unjudged or before.unjudged
         return before
-    placement = Placement(key, None, message=last.placement.message)
+    placement = Placement(pod_key(queued.namespace, queued.name), None, message=last.placement.message)
     unjudged = last.unjudged or (before.unjudged if before is not None else ())
     return PodOutcome(placement, last.verdict, last.preemption, last.stamp, unjudged=unjudged)
 

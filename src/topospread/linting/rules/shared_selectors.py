@@ -230,7 +230,7 @@ def _counts_others(given: LintInput) -> Iterator[tuple[LintSubject, Problem]]:
 
 def _shared(given: LintInput) -> Iterator[tuple[LintSubject, Problem]]:
     for reach in _reaching(given):
-        # How many replicas a workload may have; None where that is not known.
+        # The largest number of replicas; None if it is not known.
         one = reach.one
         bounds = autoscaled(given, one.pods.item)
         if (one.pods.replicas if bounds is None else bounds.most) == 1:
