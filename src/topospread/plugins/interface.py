@@ -188,8 +188,8 @@ class Watcher(Protocol):
     def counts_pods_of(self, pod_class: PodClass) -> bool:
         """Whether the cluster counts pods of a class for this plugin."""
 
-    def on_node(self, row: int) -> None:
-        """Follow a node that was added, changed or removed."""
+    def on_nodes(self, rows: Collection[int]) -> None:
+        """Follow nodes that were added, changed or removed."""
 
     def columns(self) -> Sequence[GroupColumn] | None:
         """Return columns by which nodes are grouped: nodes that agree in all of them look alike to this plugin.
