@@ -114,6 +114,7 @@ class LintInput:
         others: the objects whose kind plays no part.
         unknown_fields: fields of custom resources' pods that Kubernetes does not know.
         pools: pools of nodes that could grow.
+        spread_from: replicas of a workload that has to be spread.
         effort: one for all worlds of a run.
     """
 
@@ -127,6 +128,7 @@ class LintInput:
     others: Sequence[LintSubject] = ()
     unknown_fields: Sequence[tuple[LintSubject, Problem]] = ()
     pools: Sequence[NodePool] = ()
+    spread_from: int = 3
     effort: TrialEffort = field(default_factory=TrialEffort)
     _kinds: dict[str, list[Manifest]] = field(default_factory=dict, init=False)
 

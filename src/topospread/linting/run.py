@@ -228,7 +228,10 @@ def run(
             configuration = found.add_configuration(configuration)
         return judge(
             found,
-            [replace(each, pools=question.pools) for each in _given(found, gates, cluster, configuration)],
+            [
+                replace(each, pools=question.pools, spread_from=question.settings.spread_from)
+                for each in _given(found, gates, cluster, configuration)
+            ],
             question.settings,
             lambda done, total: tell(total + done, 2 * total),
         )
