@@ -193,6 +193,7 @@ spec:
         ("manifests: [app.yaml]\n  pools: [../token]", "fail: zone=zone-a"),
         ("manifests: [app.yaml]\n  helm: {values: [../token]}", "fail: zone=zone-a"),
         ("manifests: [app.yaml]", "apply: ../token"),
+        ('manifests: [app.yaml]\n  config: "a\\0b"', "fail: zone=zone-a"),
     ],
 )
 def test_a_drill_does_not_name_a_file_outside(checkout: Path, field: str, step: str) -> None:
@@ -282,6 +283,22 @@ def test_trees_that_hold_each_other_end(checkout: Path, leaf: str) -> None:
     assert "there are too many" in done.stderr
 
 
+@pytest.mark.parametrize("change", ["link", "depth"])
+def test_a_revision_that_no_checkout_could_have_is_refused(checkout: Path, change: str) -> None:
+    def printed(*words: str, given: bytes = b"") -> str:
+        named = ("git", "-c", "user.name=a", "-c", "user.email=a")
+        done = subprocess.run([*named, *words], cwd=checkout, input=given, capture_output=True, check=True)
+        return done.stdout.decode().strip()
+
+    blob = printed("hash-object", "-w", "--stdin", given=b"a\0b")
+    tree = printed("mktree", given=f"{'120000' if change == 'link' else '100644'} blob {blob}\tt.yaml\n".encode())
+    for _ in range(1200 if change == "depth" else 0):
+        tree = printed("mktree", given=f"040000 tree {tree}\td\n".encode())
+    done = run(checkout, "plan", "HEAD", printed("commit-tree", "-m", "a", tree), *CLUSTER)
+    assert done.returncode == 2, done.stderr[-300:]
+    assert "has a path that is not allowed" in done.stderr
+
+
 def step_of_the_action(number: int) -> str:
     step = yaml.safe_load((ROOT / "action.yml").read_text())["runs"]["steps"][number]
     return str(step["run"])
@@ -338,3 +355,11 @@ def test_the_action_replaces_a_link_that_lies_where_it_writes(checkout: Path) ->
     assert done.returncode == 0, done.stderr
     assert (checkout.parent / "other.yaml").read_text() == FIXABLE
     assert '"version": "2.1.0"' in (checkout / "out.sarif").read_text()
+
+
+def test_the_action_writes_into_no_folder_that_a_link_leads_to(checkout: Path) -> None:
+    (checkout.parent / "elsewhere").mkdir()
+    (checkout / "out").symlink_to("../elsewhere")
+    done = run_action(checkout, -1, PATHS="app.yaml", SARIF="out/a.sarif")
+    assert (done.returncode, list((checkout.parent / "elsewhere").iterdir())) == (2, [])
+    assert "a symbolic link leads out of the folder" in done.stderr

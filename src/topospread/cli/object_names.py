@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterable
+from shlex import quote
 from typing import TYPE_CHECKING
 
 import click
@@ -33,7 +35,7 @@ def targets(context: click.Context, parameter: click.Parameter, incomplete: str)
         forms = [f"{alias}/{name}" for alias in sorted(aliases[kind], key=len, reverse=True)]
         forms += [f"{namespace}/{form}" for form in forms]
         found += [form for form in forms if form.startswith(incomplete)][:1]
-    return [CompletionItem(each) for each in sorted(set(found))]
+    return _completions(sorted(set(found)))
 
 
 def nodes(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[CompletionItem]:
@@ -44,7 +46,12 @@ def nodes(context: click.Context, parameter: click.Parameter, incomplete: str) -
     if inventory is None:
         return []
     named = [*chosen_values(inventory.nodes), *(f"node={each.name}" for each in inventory.nodes)]
-    return [CompletionItem(each) for each in dict.fromkeys(named) if each.startswith(incomplete)]
+    return _completions(each for each in dict.fromkeys(named) if each.startswith(incomplete))
+
+
+def _completions(words: Iterable[str]) -> list[CompletionItem]:
+    """Return the words that a shell takes as they are: bash would run ``$(…)`` in a name that it has completed."""
+    return [CompletionItem(each) for each in words if quote(each) == each]
 
 
 def _typed(context: click.Context) -> Inventory | None:

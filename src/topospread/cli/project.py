@@ -73,19 +73,13 @@ def project_defaults() -> dict[str, Any]:
 
 def _read(path: str) -> list[Setting] | None:
     """Return the settings of a file, ``None`` for a pyproject.toml that has none."""
-    import tomllib
+    from topospread.sources.project_table import read_table
 
-    from topospread.sources.files import Source, read_text
-
-    text = read_text(Source(path, None)).data.decode(errors="replace")
-    try:
-        table = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
-        raise ConfigError(f"not TOML: {error}", Place(path)) from None
-    if os.path.basename(path) == "pyproject.toml":
-        table = table.get("tool", {}).get("topospread")
-        if table is None:
-            return None
+    text, table = read_table(path)
+    if table is None:
+        return None
+    if not isinstance(table, dict):
+        raise ConfigError("tool.topospread: expected a table", Place(path))
     return [_checked(key, value, _place(path, text, key)) for key, value in table.items() if key in PARAMETERS]
 
 
@@ -115,4 +109,6 @@ def _checked(key: str, value: object, place: Place) -> Setting:
         value = os.path.normpath(os.path.join(os.path.dirname(place.source), value))
         if not is_within(value, root_of(place.source)):
             raise ConfigError(f"{key}: this path leaves the repository; give it on the command line", place)
+        # These words alone are no paths, and "./live" of a stranger must not become one.
+        value = os.path.join(os.curdir, value) if value in ("live", "-") else value
     return Setting(key, value, place)

@@ -259,7 +259,7 @@ class Cluster:
         return known or self.journal.position != position
 
     def _put_pending(self, pod: Pod, key: PodKey) -> bool:
-        """Of a pod without a node it matters what it is nominated for."""
+        """Enter a pod without a node; only its nomination counts."""
         position = self.journal.position
         if key in self.placed or key in self.homeless:
             self.delete_pod(key)
@@ -384,7 +384,7 @@ class Cluster:
             self.undo.record(self.nodes.images.put_sizes, self.nodes.images.sizes(node))
 
     def _note_start(self, key: PodKey, started: str) -> bool:
-        """When a placed pod began to run decides on the order of victims."""
+        """Note when a placed pod started: the order of victims depends on it."""
         before = self.started.get(key, "")
         if before == started:
             return False

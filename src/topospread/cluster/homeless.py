@@ -12,7 +12,7 @@ Found = tuple[PodClass, str]
 
 
 class Homeless:
-    """Who waits for which node. Where one goes the last takes its place, as in `PodOrder`."""
+    """Pods that wait for a node by name. A removed entry is replaced by the last one, as in `PodOrder`."""
 
     def __init__(self, undo: UndoLog) -> None:
         self._undo = undo

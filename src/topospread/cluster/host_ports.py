@@ -1,4 +1,4 @@
-"""Which host ports are in use on each node: a set, as ``HostPortInfo`` is one (k8s.io/kube-scheduler/framework).
+"""Host ports in use on each node: a set, as ``HostPortInfo`` (k8s.io/kube-scheduler/framework).
 
 A port that two users of a node have is free once either of them goes.
 """
@@ -25,7 +25,7 @@ class HostPorts:
         return self.in_use.get((protocol, port), {})
 
     def among(self, ports: Iterable[HostPort], row: int) -> list[HostPort]:
-        """Those of some ports that are in use on a node."""
+        """Return those of the given ports that are in use on a node."""
         return [each for each in ports if each[0] in self.users(*each[1:]).get(row, ())]
 
     def take(self, ports: Iterable[HostPort], row: int) -> None:
@@ -45,7 +45,7 @@ class HostPorts:
                     self.in_use.pop((protocol, port), None)
 
     def put_back(self, ports: Iterable[HostPort], row: int, in_use: Iterable[HostPort]) -> None:
-        """Of some ports of a node these are in use, and no others."""
+        """Set which of the given ports are in use on a node; the others are free."""
         self.free(ports, row)
         self.take(in_use, row)
 

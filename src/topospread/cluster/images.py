@@ -1,4 +1,4 @@
-"""Which nodes have an image, and the size that counts for all of them; what that is worth is ImageLocality's matter.
+"""Images on nodes, and the size that counts for all nodes. ImageLocality scores them.
 
 Source: backend/cache/cache.go (``addNodeImageStates``, ``removeNodeImageStates``).
 """

@@ -36,7 +36,7 @@ _NONE = -1
 
 
 class JournalReader(Protocol):
-    """Who keeps up with the journal."""
+    """A reader that follows the journal."""
 
     def catch_up(self) -> bool:
         """Read on; False when what was derived has to be made anew."""
@@ -176,7 +176,7 @@ class Journal:
         self._marks.append(Mark(self.position, self.stamp))
 
     def take_back(self) -> None:
-        """What was written since the last mark undoes itself: let who read of it read the rest, and forget it all."""
+        """Drop the entries since the last mark, which cancel each other; who read some of them first reads the rest."""
         mark = self._marks[-1]
         if mark.position < self._dropped:  # so much was written that the beginning is gone: all is read as it comes
             self._pass_on(mark)
@@ -211,6 +211,6 @@ class Journal:
         self._marks.pop()
 
     def _pass_on(self, mark: Mark) -> None:
-        """Who has read on since the last mark has read of what was written between the one before and that one, too."""
+        """Pass readers that read on since the last mark to the mark before it: they have read its entries, too."""
         if len(self._marks) > 1:
             self._marks[-2].readers.update(mark.readers)

@@ -58,7 +58,7 @@ class LabelColumn:
 
     @property
     def missing(self) -> int:
-        """How many nodes lack the key."""
+        """Number of nodes without the key."""
         return len(self._table.row_of) - self._present
 
     def copy(self, table: NodeTable) -> LabelColumn:

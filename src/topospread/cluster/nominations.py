@@ -13,7 +13,7 @@ from .undo import UndoLog
 
 
 class Nominations:
-    """Who is promised which node.
+    """Pods by the node that they are nominated for.
 
     Attributes:
         by_row: row → pod key → class of the pods that a node which is there is promised to.
@@ -48,13 +48,13 @@ class Nominations:
             self._take(key)
 
     def node_came(self, name: str) -> None:
-        """What the node is promised to holds on its row."""
+        """Move the nominations for this node name to the node's row."""
         promised = self._by_node.get(name)
         if promised:
             self.by_row[self._row_of[name]] = promised
 
     def node_goes(self, row: int) -> None:
-        """What the node is promised to waits for a node of that name."""
+        """Keep the nominations for a removed node until a node of its name comes."""
         self.by_row.pop(row, None)
 
     def copy(

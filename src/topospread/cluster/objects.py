@@ -51,7 +51,7 @@ _BY_NAMESPACE = frozenset({Service, ReplicationController, ReplicaSet, StatefulS
 
 
 class ClusterObjects:
-    """What a scheduler's listers see: one object for each kind, namespace and name.
+    """The objects in a scheduler's listers: one for each kind, namespace and name.
 
     Attributes:
         version: another with every change, and again what it was when changes are undone.
@@ -311,7 +311,7 @@ class ClusterObjects:
 
 
 class Reading:
-    """What somebody has read of the objects, to tell whether it is still so."""
+    """A record of what was read of the objects, to tell whether it is still current."""
 
     __slots__ = ("_objects", "_ones", "_stamps", "_version")
 
@@ -352,4 +352,4 @@ def _named_volume(item: KubeObject | None) -> tuple[type[KubeObject], str] | Non
 
 
 def _nothing() -> None:
-    """What a change asks for that is undone elsewhere."""
+    """Undo nothing: the change is undone elsewhere."""

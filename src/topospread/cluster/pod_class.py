@@ -30,7 +30,7 @@ HostPort = tuple[str, str, int]
 
 
 class Cost:
-    """What a pod requests, and what it takes of its node, worked out once for all pods whose resources are the same.
+    """The requests of a pod and what it takes of its node, computed once for all pods with equal resources.
 
     Attributes:
         request: resource → amount that a node must have left for it.
@@ -45,7 +45,7 @@ class Cost:
         self._taken: Ints | None = None
 
     def taken(self, nodes: NodeTable) -> Ints:
-        """What it adds to its node's row of ``used``, int64[resources]."""
+        """Return what the pod adds to its node's row of ``used``, int64[resources]."""
         taken = self._taken
         if taken is None or len(taken) != nodes.used.shape[1]:
             amounts = {n: v for n, v in pod_requests(self._pod, self._rules).items() if is_counted(n)}
@@ -69,7 +69,7 @@ def resources_of(pod: Pod) -> bytes | None:
 
 
 class PodClass:
-    """What pods of one class have in common.
+    """The common data of all pods of one class.
 
     Attributes:
         index: position in the cluster's list of classes.
@@ -150,7 +150,7 @@ class PodClass:
 
     @property
     def key(self) -> tuple[int, str]:
-        """What is found out about incoming pods of the class is remembered by."""
+        """The key for what is cached about incoming pods of the class."""
         return self.index, self.tied_to
 
     @property
@@ -160,11 +160,11 @@ class PodClass:
 
     @property
     def rules(self) -> RequestRules:
-        """How its requests are counted."""
+        """The rules by which its requests are counted."""
         return self._rules
 
     def taken(self, nodes: NodeTable) -> Ints:
-        """What one pod of the class adds to its node's row of ``used``, int64[resources]."""
+        """Return what one pod of the class adds to its node's row of ``used``, int64[resources]."""
         return self._cost.taken(nodes)
 
 

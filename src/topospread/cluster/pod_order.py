@@ -11,7 +11,7 @@ from .pod_class import PodClass
 
 
 class PodOrder:
-    """Who comes stands last, and where one goes the last takes its place; who is updated goes and comes.
+    """The order of a node's pods: a new pod is appended, a removed one is replaced by the last, an update does both.
 
     Pods are kept as they came, so that to come costs nothing here. Once one went that was not the last, the order of
     those that were there then is kept beside them.
@@ -54,7 +54,7 @@ class PodOrder:
             del self._moved[row]
 
     def moved(self, row: int) -> list[str] | None:
-        """What `put_back` takes."""
+        """Return the argument for `put_back`."""
         moved = self._moved.get(row)
         return None if moved is None else list(moved)
 

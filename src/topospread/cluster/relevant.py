@@ -1,4 +1,4 @@
-"""What scheduling reads of an object; an update that changes none of it is no change. Not how it is read.
+"""The parts of an object that scheduling reads. An update that changes none of them is no change.
 
 Heartbeats, resource versions and statuses make up nearly all that a watch delivers.
 """

@@ -89,7 +89,7 @@ class Selections:
         self._selectors: SelectorIndex[ref[Selection]] = SelectorIndex()
 
     def __len__(self) -> int:
-        """How many selections are held."""
+        """Return the number of selections held."""
         return len(self._held)
 
     def of(self, namespace: str, selector: Selector) -> Selection:

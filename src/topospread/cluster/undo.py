@@ -1,4 +1,4 @@
-"""How to take back what was done to a cluster, step by step; what a step does is known to who records it."""
+"""A record of steps that undo changes of a cluster, last step first. The caller knows what each step does."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which volumes the pods on each node use, by what the pods name; what stands behind a name is the plugins' matter."""
+"""Volumes in use on each node, by the names in pods. Plugins resolve the names."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ class VolumeUse:
         return len(self._followers)
 
     def total(self, ref: VolumeRef) -> int:
-        """How often pods anywhere name the volume."""
+        """Return how often pods on any node name the volume."""
         return sum(self.users.get(ref, {}).values())
 
     def add(self, refs: Iterable[VolumeRef], row: int) -> None:

@@ -1,4 +1,4 @@
-"""What stands for the zone of a node where no topology key says it: kube-scheduler's node order, and SelectorSpread.
+"""The zone of a node for kube-scheduler's node order and SelectorSpread, which use no topology key.
 
 Source: component-helpers/node/topology/helpers.go (``GetZoneKey``); until 1.21 pkg/util/node.
 """

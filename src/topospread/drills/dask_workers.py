@@ -222,7 +222,7 @@ def play_part(work: bytes, index: int, number: int) -> bytes:
         RuntimeError: the process died.
     """
     done = subprocess.run(
-        [sys.executable, "-c", _COMMAND],
+        [sys.executable, "-P", "-c", _COMMAND],
         input=pickle.dumps((Shard(index, number), work)),
         capture_output=True,
         check=False,

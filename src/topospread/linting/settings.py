@@ -20,7 +20,6 @@ from __future__ import annotations
 
 import os
 import re
-import tomllib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from difflib import get_close_matches
@@ -29,12 +28,13 @@ from functools import lru_cache
 from typing import Any, Final, get_args
 
 from topospread.config.versions import KubeVersion
-from topospread.errors import ConfigError, DecodeError, Place
+from topospread.errors import ConfigError, Place
 from topospread.sources.custom_kinds import parse_kinds
 from topospread.sources.files import STANDARD_INPUT, Source, read_text
 from topospread.sources.made_up import is_made_up
+from topospread.sources.project_table import read_table
 from topospread.sources.roots import check_link, is_within, root_of, upwards
-from topospread.sources.text import shown_path
+from topospread.sources.text import described, shown_path
 from topospread.sources.yaml import read_documents
 
 from .rule import Severity
@@ -142,20 +142,14 @@ def read_settings(path: str) -> Settings | None:
     Raises:
         InputError: it cannot be read, or says what means nothing.
     """
-    text = read_text(Source(path, None))
     if path.endswith(".toml"):
-        is_own = os.path.basename(path) == "topospread.toml"
-        prefix = "" if is_own else "tool.topospread"
-        try:
-            whole = tomllib.loads(text.data.decode())
-        except tomllib.TOMLDecodeError as error:
-            raise DecodeError(f"not TOML: {error}", Place(path)) from None
-        value = whole if is_own else whole.get("tool", {}).get("topospread")
+        prefix = "" if os.path.basename(path) == "topospread.toml" else "tool.topospread"
+        value = read_table(path)[1]
         if value is None:
             return None
     else:
         prefix = ""
-        documents = [each.value for each in read_documents(text)]
+        documents = [each.value for each in read_documents(read_text(Source(path, None)))]
         value = documents[0] if documents else None
     return _SettingsParser(path, prefix).settings(value or {})
 
@@ -225,7 +219,7 @@ class _SettingsParser:
 
     def _string(self, value: Any, where: str) -> str:
         if not isinstance(value, str):
-            raise self._error(f"expected a string, got {value!r}; put it in quotes", where)
+            raise self._error(f"expected a string, got {described(value)}; put it in quotes", where)
         return value
 
     def _path(self, path: str, where: str) -> str:

@@ -22,7 +22,7 @@ from .interface import PluginError
 
 @dataclass(frozen=True, slots=True)
 class AffinityHintRules:
-    """What of the hints is not the same in every Kubernetes version that has any."""
+    """The differences between Kubernetes versions in the hints."""
 
     compares_domains: bool = since(
         "1.33",
@@ -100,7 +100,7 @@ class _Hints:
         return any(before is not None and before != after for before, after in away)
 
     def _anti_affinity_of(self, pod: Pod) -> Sequence[Term]:
-        """What a pod on a node keeps away."""
+        """Return the required anti-affinity terms of a pod on a node."""
         if not has_pod_affinity(pod):
             return ()
         return _required(self._cluster.pod_class(pod, is_placed=True)).anti_affinity

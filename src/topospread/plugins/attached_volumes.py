@@ -1,4 +1,4 @@
-"""Which CSI volumes are attached to which nodes, kept up to date as pods come and go; it limits nothing.
+"""CSI volumes attached to nodes, kept up to date as pods come and go. Plugins apply the limits.
 
 Source: plugins/nodevolumelimits/csi.go (``filterAttachableVolumes``, ``getCSIDriverInfo``). A volume is known by its
 driver and handle; a claim without a volume is counted under its StorageClass's provisioner.
@@ -128,7 +128,7 @@ class AttachedVolumes:
             self._detach(row, ref)
 
     def on_csi_node(self, name: str) -> None:
-        """What a node says of its drivers is other: its limits, and which in-tree volumes count as a driver's."""
+        """Update the limits of a node and which in-tree volumes count for a driver."""
         if self._classes != self._version():
             return
         self._note_limits(name)
@@ -148,7 +148,7 @@ class AttachedVolumes:
             self._attachments.changed(name)
 
     def _note_limits(self, name: str) -> None:
-        """How many volumes of each driver the node takes."""
+        """Read each driver's volume limit on the node."""
         for driver in [driver for driver, limits in self._limits.items() if name in limits]:
             del self._limits[driver][name]
         csi_node = self.cluster.objects.csi_nodes.get(name)
@@ -157,7 +157,7 @@ class AttachedVolumes:
                 self._limits.setdefault(each.name, {})[name] = each.allocatable.count
 
     def counts(self, driver: str, rows: Rows) -> Ints:
-        """How many volumes of a driver are attached, int64[rows]."""
+        """Return the number of attached volumes of a driver, int64[rows]."""
         if driver in self._counts:
             result: Ints = self._column(driver)[rows]
         else:
@@ -193,7 +193,7 @@ class AttachedVolumes:
         return np.array([names[row] in moved[1] for row in numbers(rows).tolist()], dtype=np.bool_)
 
     def limits(self, driver: str, rows: Rows) -> Ints:
-        """How many of a driver's volumes the nodes take, NO_LIMIT where that is not said, int64[rows]."""
+        """Return a driver's volume limits, int64[rows]; NO_LIMIT for nodes that state none."""
         limits = self._limits.get(driver, {})
         nodes = self.cluster.nodes
         found = [limits.get(nodes.names[row], NO_LIMIT) for row in numbers(rows).tolist()]
@@ -205,7 +205,7 @@ class AttachedVolumes:
         return np.array(found, dtype=np.int64)
 
     def failure(self, row: int) -> str:
-        """Why the volumes on a node cannot be counted, "" where they can, or where nothing limits them."""
+        """Return why the volumes on a node cannot be counted; "" if they can, or if nothing limits them."""
         if row not in self.failed:
             return ""
         name = self.cluster.nodes.names[row]

@@ -1,4 +1,4 @@
-"""What becomes of a placed pod's claims: Reserve and PreBind of VolumeBinding; it places no pod.
+"""Reserve and PreBind of VolumeBinding: the volumes for a placed pod's claims.
 
 Source: plugins/volumebinding/binder.go (``AssumePodVolumes``, ``BindPodVolumes``): the claims that wait for their first
 pod get the volumes that Filter found on the node, the others are handed to the provisioner; PreBind returns when the PV
@@ -32,7 +32,7 @@ OUT_OF_REACH = 'pv "{volume}" node affinity doesn\'t match node "{node}": no mat
 
 @dataclass(frozen=True, slots=True)
 class ReservedVolumes(Reservation):
-    """What a pod's claims get on its node.
+    """The volumes for a pod's claims on its node.
 
     Attributes:
         row: of the node.
@@ -88,7 +88,7 @@ class ReservedVolumes(Reservation):
             return None
 
     def _kept(self, claim: PersistentVolumeClaim) -> PersistentVolume:
-        """Of the volumes that were found for a claim the one that the PV controller binds to it."""
+        """Return the volume that the PV controller binds to a claim, among those that were found for it."""
         found = [volume for each, volume in self.bindings if each.name == claim.name]
         if len(found) == 1:
             return found[0]
@@ -120,7 +120,7 @@ class ReservedVolumes(Reservation):
 
 
 def reserve(cluster: Cluster, pod_class: PodClass, row: int, *, attributes_classes: bool = True) -> ReservedVolumes:
-    """What the claims of a pod on a node get: the smallest volume that fits and can be reached from it, else a new one.
+    """Choose volumes for the claims of a pod on a node: the smallest that fits and is reachable, else a new one.
 
     Claims that are bound already stay as they are; those that are not there, or wait for something else than a pod, are
     passed over.

@@ -1,4 +1,4 @@
-"""What happens in a cluster, as plugins register for it and the scheduling queue is told of it. Moves no pod itself.
+"""Cluster events as plugins register for them and the scheduling queue receives them.
 
 Source: k8s.io/kube-scheduler/framework/types.go (``ClusterEvent``), pkg/scheduler/framework/types.go
 (``MatchClusterEvents``). Events of pod groups are left out: they are not judged here.

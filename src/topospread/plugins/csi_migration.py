@@ -129,7 +129,7 @@ def has_moved(plugin: InTree, csi_node: CSINode | None, minor: int) -> bool:
 
 
 def translated_affinity(volume: PersistentVolume, plugin: InTree) -> VolumeNodeAffinity | None:
-    """Where the volume can be reached, in the labels of the plugin's driver (``translateTopologyFromInTreeToCSI``)."""
+    """Translate a volume's node affinity to the labels of the CSI driver (``translateTopologyFromInTreeToCSI``)."""
     affinity = volume.spec.node_affinity
     if not plugin.topology_key:
         return affinity

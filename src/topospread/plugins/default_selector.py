@@ -23,7 +23,7 @@ SelectorOf = Callable[[PodClass, ClusterObjects], Selector]
 
 
 def default_selector(pod_class: PodClass, objects: ClusterObjects) -> Selector:
-    """What selects the pod's group; empty when nothing owns it.
+    """Return the selector for the pod's group; empty if nothing owns it.
 
     Services add up to one set of labels; a ReplicationController adds its own to them; a ReplicaSet or
     StatefulSet adds its requirements. The owner's group and version must be exact, and the object must be there.
@@ -55,7 +55,7 @@ def default_selector(pod_class: PodClass, objects: ClusterObjects) -> Selector:
 
 
 def labels_of_services(pod_class: PodClass, objects: ClusterObjects) -> dict[str, str]:
-    """What the Services select by that select the pod, as one set of labels; of two values the last one's."""
+    """Return the selectors of the Services that select the pod as one set of labels; the last value of a key wins."""
     labels: dict[str, str] = {}
     for service in objects.services_selecting(pod_class.namespace, pod_class.labels):
         labels |= service.spec.selector or {}

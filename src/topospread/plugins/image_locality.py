@@ -19,7 +19,7 @@ _MAXIMUM_PER_IMAGE = 1000 * _MEGABYTE
 
 @dataclass(frozen=True, slots=True)
 class ImageLocalityRules:
-    """What is not the same in every Kubernetes version."""
+    """The differences between Kubernetes versions."""
 
     more_for_more_containers: bool = since(
         "1.19", "The size of images that earns all points is 1000 MiB for each container, not for the pod."

@@ -36,7 +36,7 @@ _REASONS = {_AFFINITY: REASON_AFFINITY, _ANTI_AFFINITY: REASON_ANTI_AFFINITY, _E
 
 @dataclass(frozen=True, slots=True)
 class InterPodAffinityRules:
-    """What of the plugin is not the same in every Kubernetes version."""
+    """The differences between Kubernetes versions."""
 
     skips_pods: bool = since(
         "1.27",
@@ -171,7 +171,7 @@ class Affinities:
         return not any(tally.domains for tally in self.affinity.values())
 
     def begin_dry_run(self) -> None:
-        """What PreFilter says as things stand holds."""
+        """Keep the result of PreFilter as it is now."""
         self.skipped = self.may_be_skipped and not any(tally.domains for tally in self.existing.values())
 
     def end_dry_run(self) -> None:
@@ -179,7 +179,7 @@ class Affinities:
         self.skipped = False
 
     def effects(self, other: PodClass) -> list[Effect]:
-        """What a pod of a class changes by being on a node."""
+        """Return what a pod of a class changes by being on a node."""
         if not self._asks and not has_pod_affinity(other.pod):  # of as many classes as pods most are like that
             return []
         sums: dict[int, Effect] = {}

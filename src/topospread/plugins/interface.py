@@ -1,4 +1,4 @@
-"""What a scheduling plugin is: the extension points it may have and how it tells on what an answer rests.
+"""The interface of a scheduling plugin: its extension points, and the data on which an answer depends.
 
 A plugin is configured once (arguments, feature gates) and prepared for each pod class that is to be placed. What
 it prepared is asked about rows of the node table, many at a time; each formula is written once, on arrays, and a
@@ -66,7 +66,7 @@ class NotJudgedError(PluginError):
 
 
 class Status(msgspec.Struct, frozen=True):
-    """Why a node is rejected: kube-scheduler's code and the plugin's reasons, in its order."""
+    """The reason why a node is rejected: kube-scheduler's code and the plugin's reasons, in its order."""
 
     code: StatusCode
     reasons: tuple[str, ...]
@@ -96,7 +96,7 @@ class Filter(Protocol):
         """0 for a node that passes, else a code, int64[rows]."""
 
     def status(self, code: int) -> Status:
-        """What a code stands for."""
+        """Return the status for a code."""
 
 
 class Score(Protocol):
@@ -154,7 +154,7 @@ class FilterEach(Filter, Protocol):
     """A filter that can also go node by node, which is faster for a handful of nodes than arrays are."""
 
     def filter_each(self, rows: Sequence[int]) -> list[int]:
-        """What `filter` says."""
+        """Return the codes of `filter` as a list."""
 
 
 @runtime_checkable
@@ -162,10 +162,10 @@ class ScoreEach(Normalized, Protocol):
     """A score that can also go node by node, which is faster for a handful of nodes than arrays are."""
 
     def score_each(self, rows: Sequence[int], nodes: Sequence[int] | None = None) -> list[int]:
-        """What `score` says."""
+        """Return the points of `score` as a list."""
 
     def normalize_each(self, raw: Sequence[int]) -> list[int]:
-        """What `normalize` says."""
+        """Return the points of `normalize` as a list."""
 
 
 Listener = Callable[[int, int], None]
@@ -211,7 +211,7 @@ class Settling(Protocol):
     """A watcher that holds something which PreFilter settles for as long as a trial lasts."""
 
     def begin_dry_run(self) -> None:
-        """What is settled stays so, whatever is added or removed."""
+        """Keep what is settled, whatever pods are added or removed."""
 
     def end_dry_run(self) -> None:
         """All is as it was before the trial."""
@@ -242,7 +242,7 @@ class Prepared(msgspec.Struct):
 
 
 class Reservation(Protocol):
-    """What a plugin set aside for a pod on a node, before anything is written."""
+    """The resources that a plugin reserved for a pod on a node, before anything is written."""
 
     def bind(self) -> str:
         """PreBind: make it so; why that failed, "" where it did not: the pod is not bound then."""
@@ -296,7 +296,7 @@ class RejectsAll:
         return np.ones(length(rows), dtype=np.int64)
 
     def status(self, code: int) -> Status:
-        """Why."""
+        """Return the reason."""
         return self._status
 
 
@@ -314,7 +314,7 @@ class SameEverywhere:
 
 
 def length(rows: Rows) -> int:
-    """How many rows these are; a slice is of the form ``slice(0, n)``."""
+    """Return the number of rows; a slice has the form ``slice(0, n)``."""
     return int(rows.stop) if isinstance(rows, slice) else len(rows)
 
 

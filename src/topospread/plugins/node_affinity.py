@@ -45,7 +45,7 @@ _ENFORCED, _POD = 1, 2
 
 @dataclass(frozen=True, slots=True)
 class NodeAffinityRules:
-    """What is not the same in every Kubernetes version."""
+    """The differences between Kubernetes versions."""
 
     reason: str = by_version(
         {
@@ -155,7 +155,7 @@ def _without_fields(term: PreferredSchedulingTerm) -> PreferredSchedulingTerm:
 
 
 def _problems(terms: Sequence[PreferredSchedulingTerm]) -> list[str]:
-    """Why terms do not parse; those that weigh nothing are not read (``NewPreferredSchedulingTerms``)."""
+    """Return why terms do not parse; terms of weight 0 are not parsed (``NewPreferredSchedulingTerms``)."""
     return [
         problem
         for i, term in enumerate(terms)

@@ -1,4 +1,4 @@
-"""Which nodes take part in a spread constraint's counts: nodeAffinityPolicy and nodeTaintsPolicy (KEP-3094).
+"""The nodes that count for a spread constraint: nodeAffinityPolicy and nodeTaintsPolicy (KEP-3094).
 
 Source: plugins/podtopologyspread/common.go (``matchNodeInclusionPolicies``).
 """
@@ -21,7 +21,7 @@ _ENCODER = msgspec.json.Encoder(order="deterministic")
 
 
 class Inclusion:
-    """Which nodes take part in counting, by the policies (``matchNodeInclusionPolicies``)."""
+    """The nodes that count, by the policies (``matchNodeInclusionPolicies``)."""
 
     def __init__(self, pod_class: PodClass, nodes: NodeTable, comparison_operators: bool) -> None:
         self.pod_class = pod_class

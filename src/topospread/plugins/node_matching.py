@@ -1,4 +1,4 @@
-"""Which nodes a node selector matches, by rows: shared by NodeAffinity, inclusion policies and volumes.
+"""The rows of nodes that a node selector matches: shared by NodeAffinity, inclusion policies and volumes.
 
 Source: component-helpers/scheduling/corev1/nodeaffinity/nodeaffinity.go. A requirement is asked once for each
 distinct value of its label, and rows look the answer up.
@@ -126,7 +126,7 @@ def term_mask(term: NodeSelectorTerm, nodes: NodeTable) -> Mask | None:
 
 
 def term_problems(term: NodeSelectorTerm, path: str) -> list[str]:
-    """Why a term does not parse, in Kubernetes' words; nothing when it does (``newNodeSelectorTerm``)."""
+    """Return why a term does not parse, in Kubernetes' words; empty if it does (``newNodeSelectorTerm``)."""
     problems: list[str] = []
     for name, terms, check in (
         ("matchExpressions", term.match_expressions, _requirement),

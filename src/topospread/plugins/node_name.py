@@ -17,7 +17,7 @@ from .interface import UNRESOLVABLE, Prepared, Scope, Status, numbers
 
 @dataclass(frozen=True, slots=True)
 class NodeNameRules:
-    """What is not the same in every Kubernetes version."""
+    """The differences between Kubernetes versions."""
 
     narrows: bool = since(
         "1.37",

@@ -22,7 +22,7 @@ ALL_ADDRESSES = "0.0.0.0"
 
 @dataclass(frozen=True, slots=True)
 class NodePortsRules:
-    """What of the plugin is not the same in every Kubernetes version; NodeResourcesFit tells it."""
+    """The differences between Kubernetes versions; NodeResourcesFit passes them."""
 
     promises_take_room: bool = by_version({"1.18": False, "1.33": True}, {})
 

@@ -21,7 +21,7 @@ from .resource_scoring import Demand, ResourceReader
 
 @dataclass(frozen=True, slots=True)
 class BalancedAllocationRules:
-    """What is not the same in every Kubernetes version."""
+    """The differences between Kubernetes versions."""
 
     of_change: bool = since(
         "1.36",

@@ -51,7 +51,7 @@ _FIRST_RESOURCES = ("cpu", "memory", "ephemeral-storage")
 
 @dataclass(frozen=True, slots=True)
 class NodeResourcesFitRules:
-    """What is not the same in every Kubernetes version."""
+    """The differences between Kubernetes versions."""
 
     tells_unresolvable: bool = since(
         "1.34", "A request above the node's whole capacity is rejected as unresolvable: evictions cannot help."
@@ -170,7 +170,7 @@ class NodeResourcesFit:
         return _may_have_room(request, old, new) or (bool(left) and _may_have_room(request, None, new))
 
     def _checked(self, requests: dict[str, int]) -> dict[str, int]:
-        """What has to be there, by resource."""
+        """Return the amounts that a node needs, by resource."""
         rules = self._rules
         checked = {name: amount for name, amount in requests.items() if not self._ignores(name)}
         extended = [name for name in requests if name not in _FIRST_RESOURCES]
@@ -276,7 +276,7 @@ class _Room:
         return Status(UNRESOLVABLE if code & _UNRESOLVABLE_BIT else UNSCHEDULABLE, tuple(reasons))
 
     def shortages(self, row: int) -> list[tuple[str, int, int, int]]:
-        """What is short on one node: (resource, requested, used, allocatable), for explanations."""
+        """Return the resources that one node lacks, for explanations: (resource, requested, used, allocatable)."""
         result = []
         used, allocatable = self._nodes.used[row], self._nodes.allocatable[row]
         if used[PODS] + 1 > allocatable[PODS]:

@@ -23,7 +23,7 @@ REASON = "node(s) were unschedulable"
 
 @dataclass(frozen=True, slots=True)
 class NodeUnschedulableRules:
-    """What is not the same in every Kubernetes version."""
+    """The differences between Kubernetes versions."""
 
     comparison_operators: bool = gated("TaintTolerationComparisonOperators")
 

@@ -28,7 +28,7 @@ _EXCEEDED, _MISSING, _ERROR, _NOT_INSTALLED = 1, 2, 3, 4
 
 @dataclass(frozen=True, slots=True)
 class NodeVolumeLimitsRules:
-    """What is not the same in every Kubernetes version; ``minor`` says which in-tree volumes count as a driver's."""
+    """The differences between Kubernetes versions; ``minor`` decides which in-tree volumes count for a driver."""
 
     minor: int = minor_version()
     ephemeral: bool = since(

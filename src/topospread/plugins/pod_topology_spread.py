@@ -76,7 +76,7 @@ def minimum_in_force(domains: int, fewest: int, min_domains: int) -> int:
 
 
 def weight_and_more(domains: int, max_skew: int) -> tuple[float, int]:
-    """What a soft constraint takes its count times in the score, and adds to that: ``ln(domains + 2), maxSkew − 1``.
+    """Return the factor of a soft constraint's count in the score, and its addend: ``ln(domains + 2), maxSkew − 1``.
 
     ``domains``: how many its key has among the scored nodes (scoring.go, ``topologyNormalizingWeight`` and
     ``scoreForCount``).
@@ -146,7 +146,7 @@ class PodTopologySpread:
 
 
 def _distinct(codes: Codes) -> int:
-    """How many different codes there are; few are counted without an array."""
+    """Return the number of distinct codes; a few codes are counted without an array."""
     if len(codes) <= _FEW:
         return len(set(codes.tolist()))
     return int(np.count_nonzero(np.bincount(codes + 1)))
@@ -212,7 +212,7 @@ class HardConstraints:
 
 
 class SoftPart(msgspec.Struct, frozen=True):
-    """What one soft constraint adds to the score of some nodes.
+    """The part of some nodes' scores that comes from one soft constraint.
 
     Attributes:
         domains: how many there are among the scored nodes.
@@ -254,7 +254,7 @@ class SoftConstraints:
         return any(map(_MISSING, self._required))
 
     def parts(self, rows: Rows, scored: Bools | None, nodes: Ints | None = None) -> Iterator[SoftPart]:
-        """What each constraint adds: ``count · weight + maxSkew − 1``, nothing on a node without its key."""
+        """Yield each constraint's part: ``count · weight + maxSkew − 1``, and 0 on a node without its key."""
         for each, size in zip(self.spread.soft, self.sizes(rows, scored, nodes), strict=True):
             codes = each.column.codes[rows]
             matching = pods_on(each.pods, rows) if each.counts is None else each.counts.at(codes)
@@ -304,7 +304,9 @@ class SoftConstraints:
         return rounded_each(total) if self.spread.rules.rounds_score else list(map(int, total))
 
     def sizes(self, rows: Rows, scored: Bools | None, nodes: Ints | None = None) -> list[int]:
-        """How many domains each constraint has among the scored nodes; for the hostname, how many nodes are scored."""
+        """Return each constraint's number of domains among the scored nodes; for the hostname the number of scored
+        nodes.
+        """
         sizes = []
         for each in self.spread.soft:
             if each.constraint.topology_key == HOSTNAME:
@@ -341,7 +343,7 @@ class SoftConstraints:
 
 
 class SpreadMethods(msgspec.Struct, frozen=True):
-    """What old versions do in a way of their own, as it is done now; theirs is in `until`.
+    """The steps that old versions do differently, as 1.37 does them; the old ones are in `until`.
 
     Attributes:
         hard_counts: how hard constraints count.

@@ -1,4 +1,4 @@
-"""What of topology spread is not the same in every Kubernetes version; how it works is in `pod_topology_spread`.
+"""The differences between Kubernetes versions in topology spread. The rules are applied in `pod_topology_spread`.
 
 Source: pkg/scheduler/framework/plugins/podtopologyspread of every minor version from 1.18 to 1.37. A hard constraint
 counts what is counted here; the skew, and what follows from it, has been the same all along.

@@ -45,7 +45,7 @@ Rules = TypeVar("Rules")
 
 
 class PluginSettings(msgspec.Struct, frozen=True):
-    """What a plugin is made from: the profile's arguments, and the gates of the Kubernetes version."""
+    """The input for making a plugin: the profile's arguments, and the gates of the Kubernetes version."""
 
     args: PluginArgs
     gates: Gates

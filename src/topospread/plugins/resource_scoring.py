@@ -1,4 +1,4 @@
-"""What scoring by resources looks at: capacity of nodes and what would be requested of them, resource by resource.
+"""Input of scores by resources: the capacity of nodes and what would be requested of them, by resource.
 
 Source: plugins/noderesources/resource_allocation.go. Shared by NodeResourcesFit, NodeResourcesBalancedAllocation
 and the older plugins that scored one strategy each. Units: millicores, bytes, pieces.

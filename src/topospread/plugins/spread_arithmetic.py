@@ -123,7 +123,7 @@ class LeftOut(msgspec.Struct, frozen=True):
 
 @dataclass(frozen=True)
 class ConstraintArithmetic:
-    """What one constraint counts.
+    """The counts of one constraint.
 
     Attributes:
         position: place in the list it comes from, from 0.

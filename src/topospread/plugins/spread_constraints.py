@@ -83,7 +83,7 @@ class ConstraintsInForce:
         return [self._compiled(each, i, origin, selector) for i, each in defaults]
 
     def _failing(self, when: WhenUnsatisfiable) -> str:
-        """Where kube-scheduler is when a selector does not compile."""
+        """Return the step at which kube-scheduler fails because a selector does not compile."""
         if when == "ScheduleAnyway":
             return 'running PreScore plugin "PodTopologySpread": calculating preScoreState: obtaining pod\'s soft'
         getting = "get constraints from pod: " if self._rules.names_getting else ""

@@ -35,7 +35,7 @@ def taking_part(pods: Selection, membership: Membership, labelled: Callable[[], 
 
 
 class SpreadSettings(msgspec.Struct, frozen=True):
-    """What the constraints of a pod have in common.
+    """The common settings of a pod's constraints.
 
     Attributes:
         requires_all_keys: nodes that lack the key of a soft constraint are not scored.

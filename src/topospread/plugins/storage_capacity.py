@@ -1,4 +1,4 @@
-"""Where a new volume still fits: what CSI drivers publish of the storage they have left; the part of VolumeBinding.
+"""Nodes where a new volume still fits by the CSIStorageCapacities of its driver: a part of VolumeBinding.
 
 Nothing is taken off as volumes are provisioned in a simulation: only the driver knows its pools.
 
@@ -60,7 +60,7 @@ def published_capacity(
     *,
     maximum_size: bool = True,
 ) -> EnoughCapacity | None:
-    """What the class's driver publishes for volumes of the claim's size; ``None`` where it publishes nothing at all.
+    """Return the capacity that the class's driver publishes for the claim's size; ``None`` if it publishes none at all.
 
     A driver takes part by ``storageCapacity: true`` in its CSIDriver. ``maximum_size``: maximumVolumeSize decides
     where it is given.

@@ -21,7 +21,7 @@ from .interface import UNRESOLVABLE, Prepared, Scope, Status, normalize_by_maxim
 
 @dataclass(frozen=True, slots=True)
 class TaintTolerationRules:
-    """What is not the same in every Kubernetes version."""
+    """The differences between Kubernetes versions."""
 
     comparison_operators: bool = gated("TaintTolerationComparisonOperators")
     reason: str = by_version(

@@ -1,4 +1,4 @@
-"""Which CSI volumes VolumeAttachments name on which nodes, kept as attachments and volumes change; it limits nothing.
+"""CSI volumes that VolumeAttachments name on each node, kept up to date with attachments and volumes.
 
 Source: plugins/nodevolumelimits/csi.go (``getNodeVolumeAttachmentInfo``).
 """

@@ -43,7 +43,7 @@ _REFUSED_SINCE = KubeVersion(1, 31)
 
 @dataclass(frozen=True, slots=True)
 class VolumeBindingRules:
-    """What is not the same in every Kubernetes version.
+    """The differences between Kubernetes versions.
 
     Attributes:
         shape: points by utilisation; empty where storage is not scored (gate VolumeCapacityPriority, off; since 1.33
@@ -141,7 +141,7 @@ class VolumeBinding:
         return reserve(cluster, pod_class, row, attributes_classes=self._rules.attributes_classes)
 
     def _refused(self, claims: Iterable[PodClaim], pod: Pod) -> str:
-        """Why the pod has to wait whatever the node, "" when it has not (``podHasPVCs``)."""
+        """Return why the pod waits whatever the node; "" if it does not (``podHasPVCs``)."""
         return next(filter(None, (self._refusal(each, pod) for each in claims)), "")
 
     def _refusal(self, each: PodClaim, pod: Pod) -> str:

@@ -35,7 +35,7 @@ def capacity(volume: PersistentVolume) -> Quantity:
 
 
 class Traits(msgspec.Struct, frozen=True):
-    """What a claim asks of a volume besides its size and place."""
+    """The properties that a claim asks of a volume besides size and place."""
 
     volume_mode: str
     attributes_class: str
@@ -53,7 +53,7 @@ def traits_of(volume: PersistentVolume) -> Traits:
 
 
 class ReachableNodes(msgspec.Struct, frozen=True):
-    """Where a volume can be reached that asks for some values of one label, as local volumes do."""
+    """Nodes that reach a volume whose affinity asks for values of one label, as local volumes do."""
 
     column: LabelColumn
     values: tuple[str, ...]
@@ -86,7 +86,7 @@ class VolumeCatalog:
 
     @property
     def cluster(self) -> Cluster:
-        """Whose volumes these are."""
+        """The cluster of these volumes."""
         cluster = self._cluster()
         assert cluster is not None, "a catalog is asked while its cluster is there"
         return cluster

@@ -1,4 +1,4 @@
-"""What the PV controller makes of volumes and claims that no pod decides on; kube-scheduler only sees what comes of it.
+"""The PV controller's part that no pod decides on; kube-scheduler sees only its result.
 
 Source: pkg/controller/volume/persistentvolume/pv_controller.go (``syncVolume``, ``syncClaim``), index.go
 (``findByClaim``). Volumes and claims are taken in the order of their names, where the controller takes them as they
@@ -36,7 +36,7 @@ class VolumeController:
         self._attributes_classes = attributes_classes
 
     def begin(self) -> None:
-        """What is to be done in a cluster that was read, before pods come: what is bound is taken as it is.
+        """Do what is due in a cluster that was just read, before pods come; bound claims stay as they are.
 
         Unused volumes are available, whatever their file says, and claims that wait for no pod get their volumes. No
         new volume is made for a claim that has a status: the controller has seen it, and its provisioner made none.

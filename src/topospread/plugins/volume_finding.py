@@ -64,7 +64,7 @@ class FindingRules(Protocol):
 
     @property
     def scores_capacity(self) -> bool:
-        """Where no volume is chosen, what the driver publishes is scored."""
+        """Score the driver's published capacity if no volume is chosen."""
 
     @property
     def maximum_size(self) -> bool:
@@ -83,7 +83,7 @@ class PodVolumeClaims(msgspec.Struct):
 
 
 class VolumesFound(msgspec.Struct):
-    """What was found on some nodes.
+    """The volumes found for claims on some nodes.
 
     Attributes:
         codes: 0 where the pod's volumes can be had, else one bit a reason, int64[rows].
@@ -276,7 +276,7 @@ class FindVolumes:
 
 
 class Provision(msgspec.Struct, frozen=True):
-    """Where a volume can be made; ``allowed`` is ``None`` for everywhere, ``capacity`` where it is not published."""
+    """Nodes where a volume can be provisioned; ``allowed`` None: all; ``capacity`` None: none is published."""
 
     allowed: Mask | None
     capacity: EnoughCapacity | None = None
@@ -363,7 +363,7 @@ class VolumeScore:
 
 
 class _Sums:
-    """Of one StorageClass: where volumes are chosen, the bytes that are wanted of them and those they have."""
+    """The bytes requested of one StorageClass and the bytes of the chosen volumes, where volumes are chosen."""
 
     def __init__(self, rows: int) -> None:
         self.chosen: Bools = np.zeros(rows, dtype=np.bool_)

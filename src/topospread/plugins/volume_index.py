@@ -36,7 +36,7 @@ class VolumeIndex:
         self._free[volume_class(volume)].pop(volume.name, None)
 
     def match(self, claim: PersistentVolumeClaim, *, waits: bool, attributes_classes: bool) -> PersistentVolume | None:
-        """Of the volumes with the fewest access modes one that is promised to the claim, else the smallest.
+        """Return, of the volumes with the fewest access modes, the one promised to the claim, else the smallest.
 
         ``waits``: for a pod, so that only a promised one is taken.
 
@@ -61,7 +61,7 @@ _MODES = {"ReadWriteOnce": "RWO", "ReadOnlyMany": "ROX", "ReadWriteMany": "RWX",
 
 
 def _modes(volume: PersistentVolume) -> tuple[int, str]:
-    """How volumes are sorted by access modes: fewer ones first (``byAccessModes``)."""
+    """Return the sort key of a volume by access modes, fewest first (``byAccessModes``)."""
     modes = [short for mode, short in _MODES.items() if mode in (volume.spec.access_modes or ())]
     return len(modes), ",".join(modes)
 

@@ -1,4 +1,4 @@
-"""Which volume that is there already a claim would be bound to, seen from each node; it binds nothing.
+"""The existing volume that a claim would be bound to, for each node. Nothing is bound.
 
 Source: k8s.io/component-helpers/storage/volume/pv_helpers.go (``FindMatchingVolume``): a volume that is promised to the
 claim, else the smallest that fits and can be reached from the node.
@@ -124,7 +124,7 @@ class Choice(msgspec.Struct, frozen=True):
     places: Ints
 
     def has(self, volume: PersistentVolume) -> Bools | None:
-        """Where a volume is the one chosen, bool[rows]; ``None`` for nowhere."""
+        """Return where a volume is the chosen one, bool[rows]; ``None`` for nowhere."""
         place = self.candidates.place_of.get(volume.name)
         return None if place is None else self.places == place
 
@@ -167,7 +167,7 @@ def _taken(volume: PersistentVolume, taken: Sequence[Choice], like: Bools) -> Bo
 
 
 class Suits:
-    """What a claim asks of volumes besides size and place.
+    """The properties that a claim asks of volumes besides size and place.
 
     Args:
         attributes_classes: the VolumeAttributesClass has to agree.
@@ -184,16 +184,16 @@ class Suits:
         return self.kind(traits) and self.access(traits)
 
     def kind(self, traits: Traits) -> bool:
-        """What is asked even of a volume that is promised to the claim."""
+        """Check what is required even of a volume that is promised to the claim."""
         return traits.volume_mode == self._mode and self._class in (None, traits.attributes_class)
 
     def access(self, traits: Traits) -> bool:
-        """What is asked of a volume that is promised to nobody."""
+        """Check what is required of a volume that is promised to no claim."""
         return self._access <= traits.access_modes
 
 
 def selector_of(claim: PersistentVolumeClaim) -> Selector | None:
-    """What a claim asks of the labels of volumes.
+    """Return the claim's selector for labels of volumes.
 
     Raises:
         MatchingError: it does not compile.

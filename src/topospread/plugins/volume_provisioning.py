@@ -43,7 +43,7 @@ def provisions(storage_class: StorageClass | None) -> bool:
 
 
 def reference_to(claim: PersistentVolumeClaim) -> ObjectReference:
-    """What a volume says of the claim it is bound to."""
+    """Return the reference to a claim in the volume that is bound to it."""
     return ObjectReference(
         kind="PersistentVolumeClaim", namespace=claim.namespace, name=claim.name, uid=claim_uid(claim)
     )

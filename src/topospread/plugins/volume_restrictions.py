@@ -33,7 +33,7 @@ _DISK, _IN_USE = 1, 2
 
 @dataclass(frozen=True, slots=True)
 class VolumeRestrictionsRules:
-    """What is not the same in every Kubernetes version.
+    """The differences between Kubernetes versions.
 
     Attributes:
         once_per_pod: ReadWriteOncePod claims exclude a second pod; claims have to be there.

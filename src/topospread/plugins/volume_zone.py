@@ -35,7 +35,7 @@ class _RequiredLabel(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class VolumeZoneRules:
-    """What is not the same in every Kubernetes version."""
+    """The differences between Kubernetes versions."""
 
     current_labels: bool = since(
         "1.29", "A volume's beta zone or region label is also looked for under its current name."
@@ -106,7 +106,7 @@ def _volumes(pod: Pod, objects: ClusterObjects) -> Iterator[PersistentVolume | s
 
 
 def _unbound(claim: PersistentVolumeClaim, objects: ClusterObjects) -> str:
-    """Why a claim without a volume keeps the pod from being placed, "" when it does not."""
+    """Return why a claim without a volume blocks the pod; "" if it does not."""
     class_name = claim_class(claim)
     if not class_name:
         return "PersistentVolumeClaim had no pv name and storageClass name"

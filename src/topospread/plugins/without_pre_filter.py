@@ -1,4 +1,4 @@
-"""What a plugin answers whose PreFilter or PreScore a profile has off, but not its Filter or Score; not how it judges.
+"""A plugin's answers in a profile that has its Filter or Score on, but its PreFilter or PreScore off.
 
 Most plugins hand over what they prepared from one extension point to the next and fail where they find nothing.
 NodeAffinity and VolumeZone prepare late instead, NodeResourcesFit does so for its score, and

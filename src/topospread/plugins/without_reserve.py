@@ -1,4 +1,4 @@
-"""What VolumeBinding does at Reserve and PreBind where a profile has it on at some of its extension points only.
+"""VolumeBinding at Reserve and PreBind in a profile that has it on at only some of its extension points.
 
 It hands the volumes of a pod over from PreFilter to Filter, to Reserve and to PreBind, and binds no pod where it finds
 that something is missing, be it a pod without volumes. Source: plugins/volumebinding/volume_binding.go (``Reserve``,
@@ -23,12 +23,12 @@ class CannotBind(msgspec.Struct, frozen=True):
     words: str
 
     def bind(self) -> str:
-        """What kube-scheduler says."""
+        """Return kube-scheduler's message."""
         return self.words
 
 
 class WithoutReserve(msgspec.Struct, frozen=True):
-    """Why a profile binds no pod.
+    """The reason why a profile binds no pod.
 
     Attributes:
         always: of any pod, "" where it hangs on the pod.
@@ -44,14 +44,14 @@ class WithoutReserve(msgspec.Struct, frozen=True):
         return bool(self.always or self.without_claims)
 
     def refusal(self, node: str, *, has_claims: bool) -> CannotBind:
-        """What becomes of a pod that was to be bound to a node."""
+        """Return the refusal for a pod that was about to be bound to a node."""
         if self.always:
             return CannotBind(self.always)
         return CannotBind((has_claims and self.with_claims) or f'{self.without_claims} "{node}"')
 
 
 def without_reserve(profile: Profile, version: KubeVersion) -> WithoutReserve:
-    """Why the profile binds no pod; empty where it does."""
+    """Return why the profile binds no pod; empty if it does."""
     on = {
         point for point in ("pre_filter", "filter", "reserve", "pre_bind") if "VolumeBinding" in profile.enabled(point)
     }

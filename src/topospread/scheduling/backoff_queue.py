@@ -22,7 +22,7 @@ NO_BACKOFF = -(1 << 62)
 
 
 class BackoffSettings(msgspec.Struct, frozen=True):
-    """How long pods wait, in nanoseconds.
+    """The backoff durations of pods, in nanoseconds.
 
     Attributes:
         initial: after the first attempt (``podInitialBackoffSeconds``).
@@ -65,7 +65,7 @@ class BackoffQueue:
 
     @property
     def rejected(self) -> int:
-        """How many there are that could be popped before their time."""
+        """Number of pods that could be popped before their time."""
         return len(self._rejected)
 
     @property
@@ -120,7 +120,7 @@ class BackoffQueue:
         return self.expiration(info) >= self._aligned(self._clock())
 
     def expiration(self, info: QueuedPodInfo) -> int:
-        """When the pod's wait is over (``getBackoffTime``)."""
+        """Return when the pod's backoff ends (``getBackoffTime``)."""
         count = info.errors or info.unschedulable_count
         if self.settings.maximum == 0 or count == 0:
             return NO_BACKOFF
@@ -130,7 +130,7 @@ class BackoffQueue:
         return info.backoff_expiration
 
     def duration(self, count: int) -> int:
-        """How long to wait after so many attempts (``calculateBackoffDuration``)."""
+        """Return the backoff after a number of attempts (``calculateBackoffDuration``)."""
         return min(self.settings.initial << (count - 1), self.settings.maximum)
 
     def _order(self, info: QueuedPodInfo) -> tuple[int, ...]:

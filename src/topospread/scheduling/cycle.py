@@ -42,7 +42,7 @@ from .view_cache import ViewCache
 
 
 class Placement(msgspec.Struct, frozen=True):
-    """Where a pod went.
+    """The node of a placed pod.
 
     Attributes:
         node: the chosen node, ``None`` when the pod stays pending.
@@ -182,7 +182,7 @@ class Scheduler:
         return "DefaultPreemption" in self.framework_of(self.cluster.shared_class(pod)).profile.enabled("post_filter")
 
     def pending_preemption(self, pod: Pod, verdict: Verdict) -> Preemption:
-        """What preemption finds for a pod just left pending; replicas that wait for the same reason share it."""
+        """Return what preemption finds for a pod just left pending; replicas that wait for the same reason share it."""
         pod_class = self.cluster.shared_class(pod)
         alike = (self.views.likenesses.key(pod_class), self.cluster.nominated_node(verdict.pod))
         return self._pending.preemptions.get(alike, lambda: self.preemption(pod, verdict))
@@ -195,7 +195,7 @@ class Scheduler:
         return by_name[self._random.randrange(len(by_name)) if self._random else 0]
 
     def preemption(self, pod: Pod, verdict: Verdict, *, exhaustive: bool = False) -> Preemption:
-        """Which pods to evict so that a pod fits that the verdict left without a node. Evicts nothing.
+        """Find the pods to evict so that a pod fits that the verdict left without a node. Evicts nothing.
 
         ``exhaustive``: try every node; kube-scheduler is content with a share of them.
         """

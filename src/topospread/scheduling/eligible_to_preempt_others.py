@@ -19,7 +19,7 @@ STILL_TERMINATING = "not eligible due to a terminating pod on the nominated node
 
 @dataclass(frozen=True, slots=True)
 class EligibilityRules:
-    """What of it is not the same in every Kubernetes version."""
+    """The differences between Kubernetes versions."""
 
     waits_for_evicted_only: bool = by_gates(
         lambda gates: gates.kube_version.minor >= 27 and gates.enabled("PodDisruptionConditions"),
@@ -35,7 +35,7 @@ class EligibilityRules:
 
 
 def why_not_eligible(view: View, verdict: Verdict, nominated_node: str, rules: EligibilityRules) -> str:
-    """Why a pod that the verdict left without a node may evict nobody; "" where it may.
+    """Return why a pod without a node may evict no other pod; "" if it may.
 
     Args:
         view: the view of its class, up to date.

@@ -47,7 +47,7 @@ def verdict_of(pod: str, view: View, framework: Framework) -> Verdict:
 
 
 def rejection_on(row: int, pod: str, view: View) -> Rejection | None:
-    """Why one node rejects a pod ``namespace/name``, from a view that is up to date; ``None`` when it does not.
+    """Return why one node rejects a pod ``namespace/name``; ``None`` if it does not. The view must be up to date.
 
     Raises:
         PluginError: a plugin cannot judge the node.

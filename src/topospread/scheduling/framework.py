@@ -63,13 +63,13 @@ class WeightedScore(msgspec.Struct, frozen=True):
     normalized: Normalized | None
 
     def points(self, rows: Rows, nodes: Ints | None = None) -> Ints:
-        """What it adds to the totals of feasible rows; ``nodes`` as in `Score.score` (``RunScorePlugins``)."""
+        """Return what it adds to the totals of feasible rows; ``nodes`` as in `Score.score` (``RunScorePlugins``)."""
         raw = self.score.score(rows, nodes)
         return self.weight * (raw if self.normalized is None else self.normalized.normalize(raw, numbers(rows)))
 
 
 class PreparedPlugins(msgspec.Struct):
-    """What the profile's plugins have to say about one pod class.
+    """The answers of the profile's plugins for one pod class.
 
     Attributes:
         filters, scores: in the profile's order, without those that skip the pod.
@@ -94,7 +94,7 @@ class PreparedPlugins(msgspec.Struct):
 
 @dataclass(frozen=True, slots=True)
 class FrameworkRules:
-    """What of asking the plugins is not the same in every Kubernetes version.
+    """The differences between Kubernetes versions in how plugins are asked.
 
     Source: pkg/scheduler/framework/runtime/framework.go, pkg/scheduler/schedule_one.go (until 1.23
     generic_scheduler.go) and ``FitError``.
@@ -232,7 +232,7 @@ class Framework:
         return plugins
 
     def ask(self, plugin: Plugin, pod_class: PodClass, cluster: Cluster) -> Prepared:
-        """What one plugin has to say of a pod class; who measures it does so here.
+        """Ask one plugin about a pod class. Measurements override this method.
 
         Raises:
             PluginError: kube-scheduler could not judge the pod.

@@ -181,7 +181,7 @@ class _Run(Generic[Element]):
             i, j, untouched = i + 1, j - 1, False
 
     def _partition_equal(self, start: int, end: int, pivot: int) -> int:
-        """Those that equal the pivot first; where the greater ones begin."""
+        """Move elements equal to the pivot to the front; return where the greater ones begin."""
         self._swap(start, pivot)
         i, j = start + 1, end - 1
         while True:

@@ -37,12 +37,12 @@ class InFlight:
 
     @property
     def uids(self) -> tuple[str, ...]:
-        """Who is being tried, first popped first."""
+        """UIDs of the pods in flight, first popped first."""
         return tuple(self._started)
 
     @property
     def events(self) -> tuple[Happening, ...]:
-        """What is remembered: nothing from before the first pod that is being tried was popped."""
+        """The events kept: those since the first pod in flight was popped."""
         return tuple(self._events)
 
     def start(self, uid: str) -> None:
@@ -71,7 +71,7 @@ class InFlight:
                 self._undo.record(self._events.pop)
 
     def since(self, uid: str) -> list[Happening] | None:
-        """What has happened since a pod was popped, ``None`` where it is not being tried."""
+        """Return the events since a pod was popped; ``None`` if it is not in flight."""
         start = self._started.get(uid)
         return None if start is None else self._events[start - self._forgotten :]
 

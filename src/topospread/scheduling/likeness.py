@@ -1,4 +1,4 @@
-"""Which pod classes are alike as pods that come: they differ in labels that no selector reads, or in claims' names.
+"""Pod classes that get equal answers as incoming pods: they differ in labels that no selector reads, or in claim names.
 
 Every pod of a StatefulSet or of an indexed Job has labels of its own, and claims where there are templates of them, so
 that each is a class. What is found out about one holds for the others as long as nobody selects by those labels; what
@@ -34,7 +34,7 @@ _ENCODER = msgspec.json.Encoder(enc_hook=repr, order="deterministic")
 
 
 class Likeness:
-    """What classes that are alike have in common; equal to itself alone, and gone with the last of them."""
+    """The shared identity of classes that are alike; it compares equal to itself alone and ends with its last class."""
 
     __slots__ = ("__weakref__",)
 
@@ -50,7 +50,7 @@ class Likenesses:
         self._selected: dict[str, tuple[tuple[int, ...], bool]] = {}
 
     def of(self, pod_class: PodClass) -> Likeness | None:
-        """What a class has in common with others; ``None`` where it is like no other, or others may be told apart."""
+        """Return the likeness of a class; ``None`` if it is like no other, or if others may be told apart from it."""
         likeness = pod_class.likeness
         if likeness is None:
             likeness = pod_class.likeness = self._found(pod_class) or False
@@ -59,7 +59,7 @@ class Likenesses:
         return likeness
 
     def key(self, pod_class: PodClass) -> Hashable:
-        """What is found out about pods of a class that come is remembered by: the same where answers are."""
+        """Return the key for answers about incoming pods of a class: equal keys mean equal answers."""
         likeness = None if pod_class.volumes else self.of(pod_class)
         return pod_class.key if likeness is None else likeness
 
@@ -95,7 +95,7 @@ class Likenesses:
 
 
 def _without_its_own(pod: Pod) -> tuple[Hashable, ...]:
-    """What makes a class but for labels of the pod's own, and for which claims stand behind its volumes."""
+    """Return the class's identity without labels of the pod's own and without the claims behind its volumes."""
     labels = {key: value for key, value in pod.labels.items() if key not in OWN_LABELS}
     volumes = [each for each in pod.spec.volumes or () if not _is_claim(each)]
     claims = [(each.name, each.ephemeral is None) for each in pod.spec.volumes or () if _is_claim(each)]

@@ -1,4 +1,4 @@
-"""What plugins say of each node by the node alone and the pods on it: whether it is open, and its own points.
+"""Answers of plugins that depend on the node and its pods alone: feasible or not, and the node's own points.
 
 What rests on the whole cluster, and points that are set against those of other nodes, are `view`'s matter.
 """

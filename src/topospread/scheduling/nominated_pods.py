@@ -41,7 +41,7 @@ def blocked_by_nominated(pod: str, view: View) -> list[int]:
 
 
 def rejection_beside(view: View, row: int, others: Beside) -> tuple[str, Status] | None:
-    """Which plugin rejects a node first once the pods are there to which it is promised; ``None`` where it passes.
+    """Return the first plugin that rejects a node once the pods nominated for it are added; ``None`` if none does.
 
     Where a plugin does that looks at what the node has and its pods use in sum, and those before it at the node alone,
     that is remembered: it stays so as long as the node is as it is.

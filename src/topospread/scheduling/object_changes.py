@@ -1,4 +1,4 @@
-"""What an update of a node or pod amounts to, as events for the scheduling queue. It moves no pod.
+"""Updates of nodes and pods as events for the scheduling queue. No pod is moved here.
 
 Source: pkg/scheduler/framework/events.go (``NodeSchedulingPropertiesChange``, ``PodSchedulingPropertiesChange``).
 Changes of conditions and annotations are no events here: no plugin that is judged registers for them.

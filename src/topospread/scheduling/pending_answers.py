@@ -35,7 +35,7 @@ class Momentary(Generic[Answer]):
 
 
 class PendingAnswers:
-    """Why pods of a class have no node, and what preemption finds for them, by class."""
+    """The reasons of pending pods and what preemption finds for them, by class."""
 
     def __init__(self, journal: Journal) -> None:
         self.verdicts: Momentary[Verdict] = Momentary(journal)

@@ -40,7 +40,7 @@ _PRIORITY_OFFSET = 1 << 31
 
 @dataclass(frozen=True, slots=True)
 class PreemptionRules:
-    """What of preemption is not the same in every Kubernetes version.
+    """The differences between Kubernetes versions in preemption.
 
     Source: plugins/defaultpreemption/default_preemption.go, preemption/preemption.go.
     """
@@ -102,7 +102,7 @@ class Candidate(msgspec.Struct, frozen=True):
 
 
 class Preemption(msgspec.Struct, frozen=True):
-    """What preemption finds for a pod without a feasible node.
+    """The result of preemption for a pod without a feasible node.
 
     Attributes:
         ineligible: why the pod may not preempt, "" when it may.
@@ -118,7 +118,7 @@ class Preemption(msgspec.Struct, frozen=True):
 
     @property
     def sentence(self) -> str:
-        """What is added to the pod's event when preemption does not help."""
+        """The sentence added to the pod's event if preemption does not help."""
         words = self.ineligible or ("" if self.candidates else self.message)
         return f"preemption: {words}" if words else ""
 
@@ -262,7 +262,7 @@ class PreemptionSearch:
         return [verdict.nodes[i] for i in np.flatnonzero(helps[verdict.blame] & (verdict.blame >= 0)).tolist()]
 
     def _without_victims(self, promising: Sequence[str], tried: Container[str]) -> Counter[Rejection]:
-        """Why the nodes help nobody on which there is no pod that is less important."""
+        """Return why nodes without less important pods do not help."""
         if not self._rules.names_no_victims:
             number = sum(each not in tried for each in promising) if tried else len(promising)
             return Counter({Rejection(UNRESOLVABLE, "", (NO_VICTIMS,)): number})
@@ -384,7 +384,7 @@ def _aggregate(found: Iterable[str]) -> str:
 
 
 def candidates_wanted(args: DefaultPreemptionArgs, nodes: int) -> int:
-    """How many candidates kube-scheduler looks for (``calculateNumCandidates``)."""
+    """Return how many candidates kube-scheduler looks for (``calculateNumCandidates``)."""
     share = nodes * args.min_candidate_nodes_percentage // 100
     return min(max(share, args.min_candidate_nodes_absolute), nodes)
 

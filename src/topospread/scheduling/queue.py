@@ -292,7 +292,7 @@ class SchedulingQueue:
         self._in_flight.happened(Happening(event, old, new))
 
     def forget_answers(self) -> None:
-        """What hints look up in the cluster besides the objects of an event has changed: Services, owners, classes."""
+        """Forget answers after a change of what hints look up besides the event: Services, owners, classes."""
         self.unschedulable.forget_answers()
 
     # Time passes.
@@ -324,7 +324,7 @@ class SchedulingQueue:
     # Where a pod goes.
 
     def _answer(self, group: Group, pod: Pod, happened: Happening) -> QueueingStrategy:
-        """What an event means for a group of unschedulable pods; for gated ones only the gate's events count."""
+        """Return what an event means for a group of unschedulable pods; for gated pods only the gate's events count."""
         event = happened.event
         if group.gating and not event.wildcard:
             requeueing = self._requeueing_of(pod)

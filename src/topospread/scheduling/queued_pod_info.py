@@ -19,7 +19,7 @@ SECOND = 1_000_000_000
 
 @dataclass(slots=True, eq=False)
 class QueuedPodInfo:
-    """What the queue knows of a pod.
+    """The queue's record of a pod.
 
     Attributes:
         key: ``namespace/name``.

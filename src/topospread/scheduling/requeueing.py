@@ -1,4 +1,4 @@
-"""What a profile's plugins say of pods that wait: whether one may enter the queue, and which events may help it.
+"""The profile's plugins about waiting pods: whether a pod may enter the queue, and which events may help it.
 
 The queue that asks is in `queue`. Source: pkg/scheduler/scheduler.go (``buildQueueingHintMap``),
 pkg/scheduler/framework/runtime/framework.go (``fillEnqueueExtensions``).
@@ -54,7 +54,7 @@ _EVERYTHING = tuple(Registration(ClusterEvent(resource, ALL)) for resource in _A
 
 @dataclass(frozen=True, slots=True)
 class RequeueingRules:
-    """What of moving pods that wait is not the same in every Kubernetes version."""
+    """The differences between Kubernetes versions in moving pods that wait."""
 
     hints: bool = gated("SchedulerQueueingHints")
     selective: bool = since(
@@ -73,7 +73,7 @@ class RequeueingRules:
 
 
 class QueueingStrategy(IntEnum):
-    """What becomes of an unschedulable pod on an event (``queueingStrategy``)."""
+    """The action for an unschedulable pod on an event (``queueingStrategy``)."""
 
     SKIP = 0
     AFTER_BACKOFF = 1
@@ -105,7 +105,7 @@ class Requeueing:
     _interested: dict[ClusterEvent, list[tuple[str, Hint]]] = field(default_factory=dict)
 
     def interested(self, event: ClusterEvent) -> list[tuple[str, Hint]]:
-        """Who wants to hear of an event: plugin and hint."""
+        """Return the plugins and hints that registered for an event."""
         known = self._interested.get(event)
         if known is None:
             known = self._interested[event] = [
@@ -132,7 +132,7 @@ class Requeueing:
     def strategy(
         self, pod: Pod, unschedulable: frozenset[str], pending: frozenset[str], happened: Happening
     ) -> QueueingStrategy:
-        """What an event that is no wildcard means for a pod that plugins rejected (``isPodWorthRequeuing``)."""
+        """Return what an event, not a wildcard, means for a pod that plugins rejected (``isPodWorthRequeuing``)."""
         event, old, new = happened
         found = QueueingStrategy.SKIP
         if not self.rules.hints and not self._is_looked_at(pod, unschedulable | pending, happened):
@@ -164,7 +164,7 @@ def pod_worth_requeuing(
     happened: Happening,
     uid: str = "",
 ) -> QueueingStrategy:
-    """What an event means for a pod that waits (``isPodWorthRequeuing``).
+    """Return what an event means for a pod that waits (``isPodWorthRequeuing``).
 
     Args:
         requeueing: of the profile that the pod names; ``None`` where there is no such profile.

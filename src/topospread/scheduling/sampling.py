@@ -1,4 +1,4 @@
-"""Which nodes kube-scheduler looks at when it does not look at all: its economy on clusters of 100 nodes and more.
+"""The nodes that kube-scheduler looks at if it does not look at all: clusters of 100 nodes and more.
 
 It walks the nodes zone by zone in turn, starts where the last pod's walk ended and stops once enough are feasible;
 only those are scored. Exact as with one worker (``parallelism: 1``): several at once stop a few nodes later or
@@ -34,7 +34,7 @@ _NO_ROWS: Ints = np.zeros(0, dtype=np.int64)
 
 @dataclass(frozen=True, slots=True)
 class SamplingRules:
-    """What of the walk is not the same in every Kubernetes version."""
+    """The differences between Kubernetes versions in the walk over nodes."""
 
     narrowed_wrap: bool = until(
         "1.26",
@@ -47,7 +47,7 @@ class SamplingRules:
 
 
 class Sample(msgspec.Struct, frozen=True):
-    """What one walk found.
+    """The nodes found by one walk.
 
     Attributes:
         rows: feasible nodes, in the order of the walk.
@@ -59,7 +59,7 @@ class Sample(msgspec.Struct, frozen=True):
 
 
 def nodes_to_find(nodes: int, percentage: int | None) -> int:
-    """How many feasible nodes are enough (``numFeasibleNodesToFind``).
+    """Return how many feasible nodes are enough (``numFeasibleNodesToFind``).
 
     ``percentage``: percentageOfNodesToScore; 0 and ``None`` stand for the adaptive share, 50 % less 1 % for every
     125 nodes.
@@ -144,7 +144,7 @@ class NodeOrder:
 
 
 class Sampler:
-    """Where the walk of the next pod starts, whichever its profile."""
+    """The position where the walk for the next pod starts, whichever its profile."""
 
     def __init__(self, cluster: Cluster) -> None:
         self._order = NodeOrder(cluster)

@@ -1,4 +1,4 @@
-"""Which of some nodes is the best: filters and scores of cluster-wide plugins set against each other, and ties.
+"""The choice of the best node: filters and scores of cluster-wide plugins combined, and ties.
 
 The nodes come from `node_search`: the heads of groups, or all nodes that are open for the pod. Equals are
 taken by name unless another way is given; what kube-scheduler does is pkg/scheduler/schedule_one.go (``selectHost``)
@@ -33,7 +33,7 @@ AmongEquals = Callable[[Ints, Ints], int]
 
 @dataclass(frozen=True, slots=True)
 class ChoiceRules:
-    """What of the choice is not the same in every Kubernetes version."""
+    """The differences between Kubernetes versions in the choice."""
 
     draws: bool = until(
         "1.34",
@@ -46,7 +46,7 @@ class ChoiceRules:
 def among_equals(
     gates: Sequence[Gates], nodes: NodeTable, source: random.Random | None, *, sampled: bool, always_draws: bool
 ) -> AmongEquals | None:
-    """Which of equals to take under profiles of these gates; ``None`` for the first by name.
+    """Return how to choose among equal nodes under profiles of these gates; ``None`` for the first by name.
 
     ``source``: what to draw from; ``sampled``: the nodes come in the order in which kube-scheduler looks at them.
     """
@@ -95,7 +95,7 @@ def best_of(
 
 
 def _filtered(view: View, rows: Ints, nodes: Ints | None) -> tuple[Ints, Ints | None]:
-    """Those that the cluster-wide filters leave."""
+    """Return the rows that pass the cluster-wide filters."""
     if not view.cluster_filters:
         return rows, nodes
     passes = view.feasible(rows)

@@ -11,7 +11,7 @@ from topospread.cluster.pod_class import affinity_terms
 
 
 def keys_read_by(pod: Pod) -> Iterator[str]:
-    """Those by which a pod's constraints and affinity select, its own labels among them."""
+    """Yield the label keys that a pod's constraints and affinity select by, its own labels among them."""
     for constraint in pod.spec.topology_spread_constraints or ():
         yield from keys_of(constraint.label_selector)
         yield from constraint.match_label_keys or ()
@@ -22,7 +22,7 @@ def keys_read_by(pod: Pod) -> Iterator[str]:
 
 
 def keys_of_owners(objects: ClusterObjects, namespace: str | None = None) -> Iterator[str]:
-    """Those of Services and controllers, which default constraints are made of; ``None``: in all namespaces."""
+    """Yield the keys of Services and controllers that default constraints use; ``None``: all namespaces."""
     everywhere = namespace is None
     for of, services in objects.services.items():
         for service in services.values() if everywhere or of == namespace else ():
@@ -35,7 +35,7 @@ def keys_of_owners(objects: ClusterObjects, namespace: str | None = None) -> Ite
 
 
 def keys_of(selector: LabelSelector | None) -> Iterator[str]:
-    """Those of a selector."""
+    """Yield the keys of a selector."""
     if selector is not None:
         yield from selector.match_labels or ()
         yield from (each.key for each in selector.match_expressions or ())

@@ -44,7 +44,7 @@ Found = tuple[Group, QueueingStrategy]
 
 
 class KeepsPods(Protocol):
-    """Who keeps what pods of some groups say of themselves for a while (`topospread.simulation.crowd`)."""
+    """An owner of pods' own data for some groups, for a while (`topospread.simulation.crowd`)."""
 
     def __contains__(self, key: str) -> bool: ...
 
@@ -66,7 +66,7 @@ Asking = Callable[[Group, Pod], QueueingStrategy]
 
 
 class _Answers:
-    """What events of one kind mean for the groups that were there, up to the one numbered ``asked``."""
+    """The meaning of events of one kind for the groups up to the one numbered ``asked``."""
 
     __slots__ = ("asked", "helped")
 
@@ -121,7 +121,7 @@ class UnschedulablePods:
 
     @property
     def groups(self) -> int:
-        """How many groups are remembered, those without pods included."""
+        """Number of groups remembered, including those without pods."""
         return len(self._numbered)
 
     def get(self, key: str) -> QueuedPodInfo | None:

@@ -19,7 +19,7 @@ LEFT_OUT_BY_PRE_FILTER = "PreFilterResult"
 
 
 class Rejection(msgspec.Struct, frozen=True):
-    """Why a node is rejected: the first filter that does, with kube-scheduler's code and reasons.
+    """The reason why a node is rejected: the first filter that does, with kube-scheduler's code and reasons.
 
     There are no reasons where kube-scheduler does not mention the node (until 1.31: those that PreFilter left out).
     """

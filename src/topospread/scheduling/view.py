@@ -1,4 +1,4 @@
-"""What the plugins derived for one pod class, kept up to date from the journal at the cost of what changed.
+"""The plugins' results for one pod class, kept up to date from the journal at the cost of what changed.
 
 A view never decides by itself what a plugin would: it calls the plugins' formulas, on all rows when it is built
 and on the changed rows after that.
@@ -62,7 +62,7 @@ def one_by_one(filters: Sequence[Filter], scores: Sequence[WeightedScore]) -> On
 
 
 class Shared:
-    """What views of different pod classes have in common: the work that is counted, and answers that are the same."""
+    """The common data of views of different pod classes: the work counted, and equal answers."""
 
     def __init__(self, work: Work | None = None) -> None:
         self.work = work or Work()
@@ -318,7 +318,7 @@ class _ScoreColumn:
 
 
 def _lasting_reads(plugins: PreparedPlugins) -> Iterable[Subject | One]:
-    """What the plugins rest on whose answers are the same whatever a pod's claims."""
+    """Yield the dependencies of plugins whose answers are the same whatever a pod's claims."""
     return (each for prepared in _without(ASKED_ABOUT_CLAIMS, plugins).values() for each in prepared.reads)
 
 

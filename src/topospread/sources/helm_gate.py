@@ -7,6 +7,7 @@ Source: sigs.k8s.io/kustomize/api/types/helmchartargs.go and internal/builtins/H
 from __future__ import annotations
 
 import os
+import re
 import shlex
 import sys
 from collections.abc import Sequence
@@ -32,6 +33,10 @@ _WITH_VALUE: Final = {
     "pull": frozenset({"--untardir", "--repo", "--version"}),
 }
 _PATHS: Final = frozenset({"-f", "--untardir"})
+_PARTS_FILES: Final = re.compile(r'[,"\r\n]')
+"""Helm takes the value of ``-f`` for a line of CSV."""
+_ASKS_DNS: Final = "getHostByName"
+"""The only function of a name's template that uses the network; charts have it only with an option of Helm."""
 
 
 def write_gate(folder: str, helm: str, root: str, *, network: bool) -> str:
@@ -89,6 +94,10 @@ def check_call(words: Sequence[str], roots: Sequence[str], *, network: bool) -> 
         if word in _WITH_VALUE[command]:
             value = next(waiting, "")
             paths += [value] if word in _PATHS else []
+            if word == "-f" and _PARTS_FILES.search(value):
+                raise UsageError(f"{shown_path(value)}: Helm reads this as the names of several files; rename the file")
+            if word == "--name-template" and _ASKS_DNS in value and not network:
+                raise UsageError(f"a name of a release calls {_ASKS_DNS}; add --render-network")
         elif word.startswith("-"):
             if word not in _FLAGS[command]:
                 raise UsageError(f"{shown_path(word)} is not allowed as an option of Helm in a kustomization")

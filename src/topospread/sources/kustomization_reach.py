@@ -9,7 +9,10 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterator
+from functools import partial
 from typing import Any, Final
+
+import yaml
 
 from topospread.errors import InputError, Place
 
@@ -26,6 +29,7 @@ _PLAIN_DATA: Final = frozenset(
 )
 """Fields, in lower case, whose texts kustomize does not read as paths. Helm reads `repo` (`helm_gate`)."""
 _PLUGINS: Final = frozenset({"generators", "transformers", "validators", "configurations"})
+_events: Final = partial(yaml.parse, Loader=yaml.CLoader)
 NEEDS_NETWORK: Final = "kustomize would fetch this from the network; add --render-network to allow it"
 
 
@@ -99,9 +103,15 @@ class _ReachCheck:
             self._check_documents(read_text(Source(path, None)).data)
 
     def _check_documents(self, data: bytes) -> None:
-        """Check the configurations of generators and transformers."""
+        """Check the configurations of generators and transformers.
+
+        kustomize reads them with go-yaml v3, where a key wins over a merged one wherever it stands.
+        """
         for document in read_documents(Text(self._place.source, data)):
             self._check_texts(document.value)
+        merges = any(isinstance(each, yaml.ScalarEvent) and each.value == "<<" for each in _events(data))
+        if merges and not self._network:
+            raise InputError("a configuration of kustomize merges keys with <<; write them out", self._place)
 
     def _check_texts(self, value: Any) -> None:
         """Refuse URLs, at any depth: kustomize fetches a URL in place of any file."""

@@ -102,9 +102,12 @@ class ChartUnit(msgspec.Struct, frozen=True):
         """Refuse a chart that cannot be rendered.
 
         Raises:
-            InputError: if Helm is missing, or a link in the chart leaves the root.
+            InputError: if Helm is missing, the release cannot have its name, or a link in the chart leaves the root.
         """
         find_renderer(HELM, self._place)
+        if self.rendering.helm_release and not _is_release(self.rendering.helm_release):
+            # It may come from a drill's file, and Helm would take --set-file=a=/etc/passwd for an option.
+            raise InputError(f"no release can be called {shown_path(self.rendering.helm_release)}", self._place)
         check_links(self.path, self.root)
         for each in self.rendering.helm_values:
             check_inside_repository(each)
@@ -118,7 +121,7 @@ class ChartUnit(msgspec.Struct, frozen=True):
         self.check()
         how = self.rendering
         words = [how.helm_release or self._release(), _no_option(self.path), f"--namespace={how.namespace}"]
-        words += [f"--values={each}" for each in how.helm_values]
+        words += [f"--values={_as_csv(each)}" for each in how.helm_values]
         words += [f"--set={each}" for each in how.helm_set]
         words += _capabilities(how.kube_version)
         words += [NO_VALIDATION] if has_outside_references(self.path) else []
@@ -132,7 +135,7 @@ class ChartUnit(msgspec.Struct, frozen=True):
         name = chart_field(self.path, "name")
         if self.path.endswith(PACKED):
             name = _VERSION_AND_MORE.sub("", os.path.basename(self.path))
-        return name if _RELEASE.fullmatch(name) and len(name) <= _LONGEST_RELEASE else _NAMELESS
+        return name if _is_release(name) else _NAMELESS
 
 
 class KustomizationUnit(msgspec.Struct, frozen=True):
@@ -247,6 +250,15 @@ def _capabilities(kube_version: str) -> list[str]:
         return []
     kinds = kinds_served(KubeVersion.parse(kube_version).minor)
     return [f"--kube-version={kube_version}", *(f"--api-versions={each}" for each in kinds)]
+
+
+def _is_release(name: str) -> bool:
+    return _RELEASE.fullmatch(name) is not None and len(name) <= _LONGEST_RELEASE
+
+
+def _as_csv(path: str) -> str:
+    """A path that Helm takes for one: it reads the names of files as a line of CSV, so a comma would begin another."""
+    return '"' + path.replace('"', '""') + '"' if re.search(r'[,"\r\n]', path) else path
 
 
 def _no_option(path: str) -> str:

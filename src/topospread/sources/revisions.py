@@ -37,11 +37,13 @@ _ENVIRONMENT: Final = {
     "GIT_NO_LAZY_FETCH": "1",
     "GIT_ALLOW_PROTOCOL": "none",
 }
-_NOT_OWN: Final = "detected dubious ownership"
+_NOT_OWN: Final = "fatal: detected dubious ownership"
 """What git says of a repository of another user."""
 _LINK: Final = "120000"
 _FILES: Final = ("100644", "100664", "100755")
 _LONGEST_LINK: Final = 4096
+_MOST_PARTS: Final = 200
+"""Folders and the file of a path: Python makes and removes deeper folders by recursion."""
 _CHUNK: Final = 1 << 20
 _LISTING: Final = 10.0
 """Seconds."""
@@ -184,7 +186,7 @@ class _Git:
             said = " ".join(os.fsdecode(done.stderr).split())
             if not said:
                 raise _UnknownRevisionError("neither a path nor a revision of the repository here", self.place)
-            if _NOT_OWN not in said:
+            if not said.startswith(_NOT_OWN):
                 # git's words may quote any file that the repository's configuration includes.
                 said = f"`git {words[0]}` ends with exit code {done.returncode}; `git status` may say why"
             raise InputError(f"git: {said}", self.place)
@@ -246,7 +248,9 @@ class _Git:
             with _reported(self.place):
                 os.makedirs(os.path.dirname(path), exist_ok=True)
                 if each.is_link:
-                    links[path] = output.read(left)
+                    links[path] = target = output.read(left)
+                    if b"\0" in target:
+                        raise self._not_allowed(each.path)
                 else:
                     with open(path, "xb") as file:
                         while left and (chunk := output.read(min(left, _CHUNK))):
@@ -263,10 +267,14 @@ class _Git:
         for line in self._listed(commit):
             head, _, path = line.partition("\t")
             mode, _, blob = head.split(" ")
-            if any(each.lower() in ("", ".", "..", ".git") for each in path.split("/")):
-                raise InputError(f"this revision has a path that is not allowed: {shown_path(path)}", self.place)
+            parts = path.replace(os.sep, "/").split("/")
+            if len(parts) > _MOST_PARTS or any(each.lower() in ("", ".", "..", ".git") for each in parts):
+                raise self._not_allowed(path)
             if mode in (*_FILES, _LINK):
                 yield _Blob(blob, path, mode == _LINK)
+
+    def _not_allowed(self, path: str) -> InputError:
+        return InputError(f"this revision has a path that is not allowed: {shown_path(path)}", self.place)
 
 
 @dataclass(frozen=True, slots=True)

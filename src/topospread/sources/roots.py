@@ -53,6 +53,8 @@ def is_within(path: str, root: str) -> bool:
         path: a path that need not exist.
         root: a real path.
     """
+    if "\0" in path:
+        return False
     real = os.path.realpath(path)
     return real == root or real.startswith(os.path.join(root, ""))
 

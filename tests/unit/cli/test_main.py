@@ -228,3 +228,26 @@ def test_kubectl_is_answered(
     monkeypatch.setattr(sys, "argv", ["kubectl_complete-topospread", *words])
     kubectl_complete()
     assert capsys.readouterr().out.splitlines() == answer
+
+
+NAMES = """\
+apiVersion: v1
+kind: Node
+metadata: {name: "a;touch$IFS/tmp/b", uid: a, labels: {topology.kubernetes.io/zone: "$(touch /tmp/b)", rack: r1}}
+---
+apiVersion: v1
+kind: Pod
+metadata: {name: "web;a", namespace: "$(a)", uid: a}
+spec: {containers: [{name: a, image: a}]}
+"""
+
+
+def test_a_name_that_a_shell_would_run_is_not_completed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """bash puts a completion into the line as it is; names of stored objects are not validated."""
+    (tmp_path / "a.yaml").write_text(NAMES)
+    for words in (["drill", "--on", str(tmp_path / "a.yaml"), "--fail"], ["why", "-f", str(tmp_path / "a.yaml")]):
+        monkeypatch.setattr(sys, "argv", ["kubectl_complete-topospread", *words, ""])
+        kubectl_complete()
+        assert capsys.readouterr().out.splitlines() in (["rack=r1", ":4"], [":4"])

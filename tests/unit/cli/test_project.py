@@ -10,7 +10,7 @@ from click.testing import CliRunner, Result
 
 from topospread.cli.main import topospread as command
 from topospread.cli.simulate import simulate
-from topospread.errors import ConfigError
+from topospread.errors import ConfigError, UsageError
 
 ROOT = Path(__file__).parent.parent.parent.parent
 APP = str(ROOT / "docs/how-to/capacity/shop.yaml")
@@ -81,6 +81,9 @@ def test_unknown_may_be_allowed(folder: Path) -> None:
         ('unknown = "yes"', 'expected "fail" or "allow"'),
         ("namespace = 3", "expected text in quotes"),
         ("on =", "not TOML"),
+        ('config = "a\\u0000b"', "this path leaves the repository"),
+        ("a = " + "[" * 5000, "not TOML"),
+        ("a = " + "1" * 5000, "not TOML"),
     ],
 )
 def test_a_stranger_cannot_reach_out_with_it(folder: Path, text: str, said: str) -> None:
@@ -89,6 +92,22 @@ def test_a_stranger_cannot_reach_out_with_it(folder: Path, text: str, said: str)
     assert isinstance(found, Exception)
     assert said in str(found)
     assert "topospread.toml" in str(found)
+
+
+@pytest.mark.parametrize("name", ["./live", "below/../live", "./-"])
+def test_a_path_becomes_no_word_for_a_cluster(folder: Path, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+    monkeypatch.chdir(folder)
+    (folder / "topospread.toml").write_text(f'on = "{name}"')
+    with pytest.raises(UsageError, match=f"--on ./{name[-1] if name == './-' else 'live'} is neither a file"):
+        CliRunner().invoke(command, ["simulate", "-f", APP], standalone_mode=False, catch_exceptions=False)
+
+
+@pytest.mark.parametrize("text", ['tool = "a"', "tool = [1]", '[tool]\ntopospread = "a"', "[tool]\ntopospread = [1]"])
+def test_a_pyproject_of_another_form_is_no_fault(folder: Path, text: str) -> None:
+    (folder / "pyproject.toml").write_text(text)
+    found = run("simulate", "-f", APP, "--on", "zones=3,nodes=6").exception
+    assert found is None or (isinstance(found, ConfigError) and "expected a table" in str(found))
+    assert isinstance(run("lint", APP).exception, ConfigError | None)
 
 
 def test_help_reads_no_project_file(folder: Path) -> None:

@@ -14,7 +14,7 @@ from click.testing import CliRunner
 
 from topospread.cli.drill import drill as drill_command
 from topospread.drills.checking import check_drills
-from topospread.drills.dask_workers import SharedEach, check_drills_on_dask, drill_each_on_dask
+from topospread.drills.dask_workers import SharedEach, check_drills_on_dask, drill_each_on_dask, play_part
 from topospread.drills.drill_file import find_drills
 from topospread.drills.each import drill_each
 from topospread.drills.interruption import Interrupted
@@ -227,3 +227,14 @@ def test_what_was_over_is_kept(scheduler: str, workers: list[subprocess.Popen[by
     over = len(caught.value.finished.outcomes)
     assert over >= 2
     assert caught.value.finished.partial == f"ended after {over} of 12"
+
+
+def test_the_process_of_a_part_imports_nothing_of_the_working_directory(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A worker may have been started in a checkout."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "pickle.py").write_text("open('proof', 'w')\n")
+    with pytest.raises(RuntimeError):
+        play_part(b"", 0, 1)
+    assert not (tmp_path / "proof").exists()

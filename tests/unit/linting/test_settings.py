@@ -91,7 +91,7 @@ def test_without_settings_every_rule_is_asked(tmp_path: Path, monkeypatch: pytes
         ("lint: {selects: []}", "lint: there is no setting 'selects'; did you mean 'select'?"),
         ("lint: {ignore: [selector-emtpy]}", "lint.ignore[0]: there is no rule 'selector-emtpy'; did you mean"),
         ("lint: {ignore: selector-empty}", "lint.ignore: expected a list of strings"),
-        ("lint: {kube-version: 1.30}", "lint.kube-version: expected a string, got 1.3; put it in quotes"),
+        ("lint: {kube-version: 1.30}", "lint.kube-version: expected a string, got a number; put it in quotes"),
         ("lint: {kube-version: '1.99'}", "lint.kube-version: Kubernetes 1.99 is not supported"),
         ("lint: {severity: {validation: bad}}", "lint.severity.validation: expected one of error, warning, hint"),
         ("lint: []", None),

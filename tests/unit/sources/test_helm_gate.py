@@ -40,6 +40,9 @@ def test_the_calls_of_kustomize_are_allowed(root: Path) -> None:
         (("template", "web", "ROOT/../secret"), "is outside"),
         (("template", "web", "ROOT/charts/web", "-f", "ROOT/../secret"), "is outside"),
         (("pull", "--untar", "--untardir", "ROOT/charts", "web"), "add --render-network"),
+        (("template", "web", "ROOT/charts/web", "-f", "ROOT/a,ROOT/../secret"), "the names of several files"),
+        (("template", "web", "ROOT/charts/web", "-f", 'ROOT/"a'), "the names of several files"),
+        (("template", "--name-template", '{{getHostByName "a"}}', "ROOT/charts/web"), "add --render-network"),
     ],
 )
 def test_other_calls_are_refused(root: Path, words: tuple[str, ...], said: str) -> None:

@@ -39,6 +39,16 @@ def test_a_configuration_on_one_line_is_no_path(tmp_path: Path) -> None:
         check(folder)
 
 
+@pytest.mark.parametrize("merged", ["<<: {files: [b]}", "? << # c\n: {files: [b]}", "!!merge <<: {files: []}"])
+def test_a_merged_key_hides_no_url(tmp_path: Path, merged: str) -> None:
+    """kustomize fetches the URL: for go-yaml v3 the key wins over the merged one behind it."""
+    text = f"apiVersion: builtin\nkind: ConfigMapGenerator\nmetadata: {{name: a}}\nfiles: ['{URL}']\n{merged}\n"
+    folder = write(tmp_path, {"kustomization.yaml": "generators: [a.yaml]\n", "a.yaml": text, "b.yaml": ""})
+    with pytest.raises(InputError, match="merges keys with <<"):
+        check(folder)
+    check(folder, network=True)
+
+
 def test_a_configuration_on_several_lines_needs_no_file(tmp_path: Path) -> None:
     text = GENERATOR.replace(URL, "b.yaml").replace(", kind", ",\n  kind")
     check(write(tmp_path, {"kustomization.yaml": f"generators:\n- |\n  {text}\n"}))

@@ -144,6 +144,23 @@ def test_without_a_version_helm_says_its_own(programs: FakePrograms, chart: Path
     assert not [word for word in programs.calls("helm")[0] if "-version" in word]
 
 
+@pytest.mark.parametrize("name", ["--set-file=a=/etc/passwd", "-f/etc/passwd", "--post-renderer=./a", "A", "w" * 54])
+def test_a_release_is_no_option(programs: FakePrograms, chart: Path, name: str) -> None:
+    """A drill's file may name the release."""
+    programs.install("helm", RENDERED)
+    with pytest.raises(InputError, match="no release can be called"):
+        text_of(chart, Rendering(helm_release=name))
+    assert not programs.calls("helm")
+
+
+def test_a_comma_begins_no_other_file_of_values(programs: FakePrograms, chart: Path) -> None:
+    """Helm takes the names for a line of CSV, and a drill's file may name them."""
+    programs.install("helm", RENDERED)
+    text_of(chart, Rendering(helm_values=("a,/etc/passwd", 'a"b', "plain.yaml")))
+    values = [each for each in programs.calls("helm")[0] if each.startswith("--values=")]
+    assert values == ['--values="a,/etc/passwd"', '--values="a""b"', "--values=plain.yaml"]
+
+
 @pytest.mark.parametrize(
     ("name", "given", "release"),
     [("web", "", "web"), ("web", "mine", "mine"), ("Web_App", "", "release-name"), ("w" * 54, "", "release-name")],

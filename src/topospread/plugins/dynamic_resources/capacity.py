@@ -1,4 +1,4 @@
-"""How much of a device's capacity a share consumes, and whether it is left; amounts are billionths, as integers.
+"""The device capacity that a share consumes, and whether it is available. Amounts are integers in billionths.
 
 Source: k8s.io/dynamic-resource-allocation structured/internal/experimental/consumable_capacity.go.
 """

@@ -46,7 +46,7 @@ class PodDeviceClaim(msgspec.Struct, frozen=True):
 
 
 class ClaimsWanted(msgspec.Struct, frozen=True):
-    """What a pod's claims come to.
+    """The combined requests of a pod's claims.
 
     Attributes:
         claims: in the pod's order, the one for extended resources last.

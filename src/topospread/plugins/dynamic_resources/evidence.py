@@ -1,4 +1,4 @@
-"""Why claims cannot be allocated on a node, device by device, for explanations. The allocator decides without it."""
+"""Reasons, device by device, why claims cannot be allocated on a node. For explanations; the allocator decides."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _USABLE = ""
 
 
 class DeviceEvidence:
-    """What is against the devices that a node reaches.
+    """The obstacles for each device that a node reaches.
 
     Args:
         objects: claims and classes.

@@ -17,7 +17,7 @@ _Groups = tuple[bool, frozenset[str]]
 
 
 class Partitions:
-    """What is drawn from the counters of pools while devices are chosen.
+    """The amounts taken from the counters of pools while devices are chosen.
 
     Args:
         pools: of the node.

@@ -1,4 +1,4 @@
-"""What gates and versions switch in dynamic resource allocation."""
+"""The behaviour of dynamic resource allocation that gates and versions switch."""
 
 from __future__ import annotations
 

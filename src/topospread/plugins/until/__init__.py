@@ -1,4 +1,4 @@
-"""What only old versions of kube-scheduler do; the newest rules stand in the folder above and read without these.
+"""Behaviour of old kube-scheduler versions only. The current rules are in the parent folder and do not need these.
 
     until 1.18   the score as a plain sum                           `plain_sum`
     until 1.21   the selector of all owners that select the pod     `any_owner`

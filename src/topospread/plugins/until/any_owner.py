@@ -15,7 +15,7 @@ from topospread.plugins.default_selector import labels_of_services
 
 
 def selector_of_all(pod_class: PodClass, objects: ClusterObjects) -> Selector:
-    """What the Services and controllers select by that select the pod, together; empty when there are none."""
+    """Return the combined selector of the Services and controllers that select the pod; empty if there are none."""
     labels = labels_of_services(pod_class, objects)
     namespace, own = pod_class.namespace, pod_class.labels
     for (where, _), controller in objects.replication_controllers.items():

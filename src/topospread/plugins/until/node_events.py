@@ -1,4 +1,4 @@
-"""Which events of nodes a plugin is registered for while queueing hints are off; with hints, plugins say it themselves.
+"""Node events that plugins register for while queueing hints are off; with hints each plugin names its own.
 
 Pods are looked at only when the node that changed would take them (``preCheckForNode``), so that kube-scheduler may
 miss a node that comes tainted; what was added over time makes up for that. Here no pod is passed over. Source:
@@ -17,7 +17,7 @@ _ANY_UPDATE = frozenset({"NodeResourcesFit", "NodePorts", "NodeAffinity", "NodeN
 
 @dataclass(frozen=True, slots=True)
 class NodeEventRules:
-    """What of it changed with the versions."""
+    """The differences between Kubernetes versions."""
 
     any_update: bool = until(
         "1.31",
@@ -29,7 +29,7 @@ class NodeEventRules:
     )
 
     def without_hints(self, plugin: str, today: Registration) -> Registration:
-        """What a plugin was registered for in place of what it has with hints today."""
+        """Return a plugin's registration without hints, in place of today's with hints."""
         if today.event.resource != "Node":
             return today
         return Registration(ClusterEvent("Node", self._actions(plugin, today.event.action)))

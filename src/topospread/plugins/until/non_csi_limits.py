@@ -38,7 +38,7 @@ _INSTANCE_TYPES = ("node.kubernetes.io/instance-type", "beta.kubernetes.io/insta
 
 
 class DiskKind(msgspec.Struct, frozen=True):
-    """What one of these plugins counts.
+    """The kind of volume that one of these plugins counts.
 
     Attributes:
         source: the field of a pod's volume that names such a disk.

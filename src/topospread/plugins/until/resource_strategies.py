@@ -30,7 +30,7 @@ from topospread.plugins.resource_scoring import (
 
 @dataclass(frozen=True, slots=True)
 class StrategyRules:
-    """What was not the same in every Kubernetes version."""
+    """The differences between old Kubernetes versions."""
 
     weighs_every_resource: bool = until(
         "1.21",

@@ -1,0 +1,30 @@
+"""The settings of a project in TOML: `topospread.toml`, or `[tool.topospread]` of `pyproject.toml`, as plain data."""
+
+from __future__ import annotations
+
+import os
+import tomllib
+from typing import Any
+
+from topospread.errors import DecodeError, Place
+
+from .files import Source, read_text
+
+
+def read_table(path: str) -> tuple[str, Any]:
+    """Return the text of a file and its settings, ``None`` for a pyproject.toml without any.
+
+    Raises:
+        InputError: if the file cannot be read, or is not TOML.
+    """
+    text = read_text(Source(path, None)).data.decode()
+    try:
+        table = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise DecodeError(f"not TOML: {error}", Place(path)) from None
+    except (ValueError, RecursionError):
+        raise DecodeError("not TOML: a number is too long, or lists are nested too deep", Place(path)) from None
+    if os.path.basename(path) == "topospread.toml":
+        return text, table
+    tools = table.get("tool")
+    return text, tools.get("topospread") if isinstance(tools, dict) else None
