@@ -163,17 +163,6 @@ def is_extended_resource(name: str) -> bool:
 
 
 def _requests(pod: Pod, rules: RequestRules, non_missing: Mapping[str, Quantity] | None = None) -> Requests:
-    total = _of_containers(pod, rules, non_missing)
-    if rules.pod_level and _pod_level_requests(pod, rules):
-        total.update(_effective_pod_level(pod, rules))
-    if rules.overhead:
-        add(total, quantities(pod.spec.overhead))
-    if not rules.local_storage:
-        total.pop("ephemeral-storage", None)
-    return total
-
-
-def _of_containers(pod: Pod, rules: RequestRules, non_missing: Mapping[str, Quantity] | None) -> Requests:
     status = pod.status
     if (
         rules.status == "whole pod"
@@ -187,7 +176,14 @@ def _of_containers(pod: Pod, rules: RequestRules, non_missing: Mapping[str, Quan
         reading: list[RequestsReader] = [] if resize_infeasible(pod) else [spec_requests]
     else:
         sums, reading = [], readers(pod, rules.status)
-    return maximum([*sums, *(_aggregate(pod, rules, read, non_missing) for read in reading)])
+    total = maximum([*sums, *(_aggregate(pod, rules, read, non_missing) for read in reading)])
+    if rules.pod_level and _pod_level_requests(pod, rules):
+        total.update(_effective_pod_level(pod, rules))
+    if rules.overhead:
+        add(total, quantities(pod.spec.overhead))
+    if not rules.local_storage:
+        total.pop("ephemeral-storage", None)
+    return total
 
 
 def _aggregate(

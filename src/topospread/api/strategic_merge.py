@@ -58,24 +58,20 @@ def merge_object(original: Json, patch: Json, meta: PatchMeta) -> Json:
         InvalidError: the patch cannot be applied, in Go's words as far as they are words.
     """
     if DIRECTIVE in patch:
-        return _directed(patch)
+        # A patch that carries `$patch`: itself without it, or nothing (handleDirectiveInMergeMap).
+        directive = patch[DIRECTIVE]
+        if directive == "replace":
+            del patch[DIRECTIVE]
+            return patch
+        if directive == "delete":
+            return {}
+        raise _unknown_directive(directive, patch)
     _retain_keys(original, patch)
     _merge_ordered_lists(original, patch, meta)
     for name, value in patch.items():
         deletes = name.startswith(DELETE_FROM_LIST)
         _merge_member(original, _list_name(name, DELETE_FROM_LIST) if deletes else name, value, (meta, deletes))
     return original
-
-
-def _directed(patch: Json) -> Json:
-    """A patch that carries ``$patch``: itself without it, or nothing (handleDirectiveInMergeMap)."""
-    directive = patch[DIRECTIVE]
-    if directive == "replace":
-        del patch[DIRECTIVE]
-        return patch
-    if directive == "delete":
-        return {}
-    raise _unknown_directive(directive, patch)
 
 
 def _retain_keys(original: Json, patch: Json) -> None:

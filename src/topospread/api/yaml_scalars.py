@@ -47,11 +47,7 @@ def plain_scalar(text: str) -> Scalar:
         return _LOOKUP[text]
     if text[0] not in _MAY_BE_NUMBER:
         return text
-    return _number(text)
-
-
-def _number(text: str) -> Scalar:
-    """An integer of 64 bits, a float, or the text itself."""
+    # An integer of 64 bits, a float, or the text itself.
     if text[0] == "." and not _DOT_FLOAT.fullmatch(text):
         return text
     plain = text.replace("_", "")

@@ -94,7 +94,15 @@ def parse_yaml(text: str | bytes, place: Place | None = None) -> object:
         DuplicateError: a key twice in one mapping.
     """
     try:
-        _check_depth(text)
+        # Refuses nesting that would overflow the stack of libyaml's composer, which calls itself for every level.
+        depth = 0
+        for event in yaml.parse(text, _Loader):
+            if isinstance(event, CollectionStartEvent):
+                depth += 1
+                if depth > MAX_DEPTH:
+                    raise yaml.YAMLError(f"more than {MAX_DEPTH} levels of nesting")
+            elif isinstance(event, CollectionEndEvent):
+                depth -= 1
         return yaml.load(text, _Loader)
     except yaml.MarkedYAMLError as error:
         where = _place(error.problem_mark)
@@ -103,18 +111,6 @@ def parse_yaml(text: str | bytes, place: Place | None = None) -> object:
         raise DecodeError(f"not YAML: {' '.join(str(error).split())}", place) from None
     except DuplicateError as error:
         raise DuplicateError(error.message, _joined(place, error.place)) from None
-
-
-def _check_depth(text: str | bytes) -> None:
-    """Refuses nesting that would overflow the stack of libyaml's composer, which calls itself for every level."""
-    depth = 0
-    for event in yaml.parse(text, _Loader):
-        if isinstance(event, CollectionStartEvent):
-            depth += 1
-            if depth > MAX_DEPTH:
-                raise yaml.YAMLError(f"more than {MAX_DEPTH} levels of nesting")
-        elif isinstance(event, CollectionEndEvent):
-            depth -= 1
 
 
 def _text(dumper: _Dumper, text: str) -> Node:

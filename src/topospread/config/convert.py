@@ -42,7 +42,10 @@ def convert(data: Any, to_version: str, place: Place | None = None) -> Data:
         DecodeError, InvalidError: the configuration itself is not good.
     """
     place = place or Place()
-    target = _target(to_version, place)
+    name = to_version.removeprefix(f"{GROUP}/")
+    if name not in API_VERSIONS:
+        raise ConfigError(f'"{to_version}" is not a version to convert to; known are {", ".join(API_VERSIONS)}', place)
+    target = API_VERSIONS[name]
     source = decode(data, NEWEST, place)
     effective = load_configuration(data, place=place, kube_version=source.version)
     result: Data = {"apiVersion": target.group_version, "kind": KIND}
@@ -54,24 +57,13 @@ def convert(data: Any, to_version: str, place: Place | None = None) -> Data:
         given = [_with_bind_timeout(one, source) for one in source.profiles or (_EMPTY,)]
         pairs = zip(given, effective.profiles, strict=True)
         result |= _profiles([_profile(conversion, one, profile, place) for one, profile in pairs])
-    _check(result, target, place)
-    return result
-
-
-def _target(text: str, place: Place) -> ApiVersion:
-    name = text.removeprefix(f"{GROUP}/")
-    if name not in API_VERSIONS:
-        raise ConfigError(f'"{text}" is not a version to convert to; known are {", ".join(API_VERSIONS)}', place)
-    return API_VERSIONS[name]
-
-
-def _check(result: Data, target: ApiVersion, place: Place) -> None:
-    """The result must load: a field the version does not know, or a value it refuses, cannot be expressed in it."""
+    # The result must load: a field the version does not know, or a value it refuses, cannot be expressed in it.
     try:
         load_configuration(result, kube_version=target.last)
     except InputError as error:
         field = error.place.field
         raise ConfigError(f"cannot be expressed in {target.name}: {error.message}", place.at(field)) from error
+    return result
 
 
 def _process_fields(source: Document, target: ApiVersion) -> Data:

@@ -63,14 +63,10 @@ def _scoring_as_strategy(configs: dict[str, PluginConfig], profile: Profile) -> 
     for one in legacy_scoring(profile):
         strategy: ScoringStrategy = getattr(profile.args, PLUGINS[one.name].name)
         if strategy != ScoringStrategy():
-            _set(configs, "NodeResourcesFit", {"scoringStrategy": _strategy(strategy)})
-
-
-def _strategy(strategy: ScoringStrategy) -> Args:
-    said: Args = {"type": strategy.type, "resources": plain(strategy.resources)}
-    if strategy.shape:
-        said["requestedToCapacityRatio"] = {"shape": plain(strategy.shape)}
-    return said
+            said: Args = {"type": strategy.type, "resources": plain(strategy.resources)}
+            if strategy.shape:
+                said["requestedToCapacityRatio"] = {"shape": plain(strategy.shape)}
+            _set(configs, "NodeResourcesFit", {"scoringStrategy": said})
 
 
 def _strategy_as_scoring(configs: dict[str, PluginConfig], profile: Profile) -> None:

@@ -90,19 +90,15 @@ def converted_plugins(
     Raises:
         ConfigError: a plugin that the file enables and the target does not have.
     """
-    wanted = _wanted(conversion, profile, place)
-    for sets in _ways(conversion, given, wanted):
-        if _same(conversion, wanted, _in_force(conversion.target, sets)):
-            return sets or None
-    raise ConfigError(f"plugins cannot be expressed in {conversion.target.name}", place)
-
-
-def _wanted(conversion: Conversion, profile: Profile, place: Place) -> WantedPlugins:
-    return {
+    wanted = {
         point: tuple(_wanted_at(conversion, profile, point, place))
         for point in EXTENSION_POINTS
         if _expressible(conversion.target, point)
     }
+    for sets in _ways(conversion, given, wanted):
+        if _same(conversion, wanted, _in_force(conversion.target, sets)):
+            return sets or None
+    raise ConfigError(f"plugins cannot be expressed in {conversion.target.name}", place)
 
 
 def _expressible(target: ApiVersion, point: str) -> bool:

@@ -199,7 +199,11 @@ def _extenders(extenders: list[Mapping[str, Any]]) -> Iterator[FieldError]:
         binders += bool(extender.get("bindVerb"))
         for position, resource in enumerate(extender.get("managedResources", ())):
             where, name = f"{path}.managedResources[{position}].name", resource.get("name", "")
-            yield from _extended_resource(where, name)
+            reasons = names.label_key(name)
+            for reason in reasons:
+                yield invalid(where, Named(name), reason)
+            if not reasons and not _is_extended_resource(name):
+                yield invalid(where, name, "is an invalid extended resource name")
             if name in managed:
                 yield invalid(where, name, "duplicate extender managed resource name")
             managed.add(name)
@@ -207,14 +211,6 @@ def _extenders(extenders: list[Mapping[str, Any]]) -> Iterator[FieldError]:
         yield invalid(
             "extenders", f"found {binders} extenders implementing bind", "only one extender can implement bind"
         )
-
-
-def _extended_resource(path: str, name: str) -> Iterator[FieldError]:
-    reasons = names.label_key(name)
-    for reason in reasons:
-        yield invalid(path, Named(name), reason)
-    if not reasons and not _is_extended_resource(name):
-        yield invalid(path, name, "is an invalid extended resource name")
 
 
 def _is_extended_resource(name: str) -> bool:

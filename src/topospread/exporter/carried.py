@@ -16,7 +16,6 @@ import msgspec
 import numpy as np
 from msgspec.structs import replace
 
-from topospread.api.node import Node
 from topospread.api.node_selection import NodeSelector
 from topospread.api.pod import PodSpec
 from topospread.cluster import Cluster, NodeTable, PodClass
@@ -31,7 +30,7 @@ from .node_changes import NodeChanges
 
 @dataclass(frozen=True, slots=True)
 class NodesOfDomains:
-    """Which nodes make domains of a constraint; rules that are equal name the same nodes for all pods.
+    """The nodes that form the domains of a constraint; equal rules name the same nodes for all pods.
 
     Attributes:
         topology_key: whose values are the domains.
@@ -58,7 +57,7 @@ class NodesOfDomains:
 
 
 def rules_of(spreads: Iterable[Spread]) -> tuple[NodesOfDomains, ...] | None:
-    """Those of a workload's constraints, hard ones first; ``None`` where pods of several revisions have their own."""
+    """Return the rules of a workload's constraints, hard ones first; ``None`` if its revisions have their own."""
     every = tuple(spreads)
     if len(every) > 1:
         return None
@@ -102,7 +101,7 @@ class Moved(NamedTuple):
 
 
 class CarriedFigures:
-    """What becomes of figures when nodes changed on which a workload has, and counts, no pods.
+    """The update of figures when nodes change on which a workload has, and counts, no pods.
 
     Args:
         cluster: after the changes.
@@ -112,7 +111,11 @@ class CarriedFigures:
     def __init__(self, cluster: Cluster, changes: NodeChanges) -> None:
         self._nodes = cluster.nodes
         self._rows = changes.are(cluster)
-        self._were = _table_of(changes.were())
+        nodes = changes.were()
+        made = Cluster()
+        for each in nodes:
+            made.add_node(each)
+        self._were = made.nodes
         self._moved: dict[NodesOfDomains, Moved] = {}
 
     def of(self, figures: WorkloadStatus, rules: Sequence[NodesOfDomains]) -> WorkloadStatus | None:
@@ -148,13 +151,6 @@ class CarriedFigures:
         eligible = np.zeros(len(column.values), dtype=np.bool_)
         eligible[codes[part]] = True
         return Moved(True, went, [column.values[code] for code in column.by_name.tolist() if eligible[code]])
-
-
-def _table_of(nodes: Iterable[Node]) -> NodeTable:
-    made = Cluster()
-    for each in nodes:
-        made.add_node(each)
-    return made.nodes
 
 
 def _carried(known: ConstraintStatus, moved: Moved) -> ConstraintStatus | None:

@@ -29,7 +29,7 @@ Samples = dict[str, dict[Labels, float]]
 
 @dataclass(frozen=True, slots=True)
 class SeriesLimits:
-    """How many series there may be.
+    """Upper limits for the number of series.
 
     Attributes:
         workloads: so many workloads have series.
@@ -63,12 +63,6 @@ class SpreadCollector(Collector):
     def collect(self) -> Iterator[GaugeMetricFamily | CounterMetricFamily]:
         """All families with their samples as things stand."""
         samples: Samples = {each.name: {} for each in FAMILIES}
-        self._of_workloads(samples)
-        self._of_all(samples)
-        samples |= of_contact(self._contact)
-        yield from families(samples)
-
-    def _of_workloads(self, samples: Samples) -> None:
         figures = self._tracker.figures.values()
         shown: Iterable[WorkloadStatus] = figures
         if len(figures) > self._limits.workloads:
@@ -77,6 +71,9 @@ class SpreadCollector(Collector):
             self._of_workload(each, samples)
         samples["topospread_workloads"][()] = len(figures)
         samples["topospread_workloads_not_shown"][()] = max(len(figures) - self._limits.workloads, 0)
+        self._of_all(samples)
+        samples |= of_contact(self._contact)
+        yield from families(samples)
 
     def _of_workload(self, each: WorkloadStatus, samples: Samples) -> None:
         workload = each.namespace, f"{each.kind}/{each.name}"
@@ -116,7 +113,7 @@ class SpreadCollector(Collector):
 
 
 def of_contact(contact: Contact) -> Samples:
-    """How old what is known of an API server is, and what went wrong."""
+    """Return the age of what is known of an API server, and its errors."""
     return {
         "topospread_changes_total": {labels: float(count) for labels, count in contact.changes.items()},
         "topospread_last_sync_age_seconds": _single(contact.ages()),

@@ -1,4 +1,4 @@
-"""Which objects are planned together: a controller, its ReplicaSets, its pods and its autoscaler. It plans nothing.
+"""Objects that are planned together: a controller, its ReplicaSets, pods and autoscaler. Nothing is planned here.
 
 A change then costs as much as the group that it is in, not as the cluster. Where a controller may adopt what nobody
 controls (pkg/controller/controller_ref_manager.go), all of the namespace is one group: who gets it depends on all.
@@ -38,7 +38,7 @@ PLANNED: dict[type[KubeObject], str] = {
 
 
 class PlanGroup(NamedTuple):
-    """What is planned together; ``kind`` is `WHOLE` for all of a namespace."""
+    """A group of objects that are planned together; ``kind`` is `WHOLE` for all of a namespace."""
 
     namespace: str
     kind: str
@@ -114,7 +114,15 @@ class GroupedNamespace:
         if before is not None:
             self._unlink(kind, before)
         self.of[kind][item.name] = item
-        self._link(kind, item)
+        if kind is Pod:
+            owner = _owner_of(item)
+            self._pods.setdefault(owner, {})[item.name] = None
+            if owner[0] == "ReplicaSet":
+                self._set_names.setdefault(owner[1].rpartition("-")[0], {})[owner[1]] = None
+        elif kind is ReplicaSet:
+            self._sets.setdefault(self._own_group(kind, item), {})[item.name] = None
+        elif kind is HorizontalPodAutoscaler:
+            self._autoscalers.setdefault(self._own_group(kind, item), {})[item.name] = None
         return touched | self._around(kind, item) | self._adopted(kind, before, item)
 
     def delete(self, kind: type[KubeObject], name: str) -> set[PlanGroup]:
@@ -138,17 +146,6 @@ class GroupedNamespace:
         if kind is Deployment and not self.adopts:
             found |= {PlanGroup(self.name, "ReplicaSet", each) for each in self._set_names.get(item.name, ())}
         return found
-
-    def _link(self, kind: type[KubeObject], item: Any) -> None:
-        if kind is Pod:
-            owner = _owner_of(item)
-            self._pods.setdefault(owner, {})[item.name] = None
-            if owner[0] == "ReplicaSet":
-                self._set_names.setdefault(owner[1].rpartition("-")[0], {})[owner[1]] = None
-        elif kind is ReplicaSet:
-            self._sets.setdefault(self._own_group(kind, item), {})[item.name] = None
-        elif kind is HorizontalPodAutoscaler:
-            self._autoscalers.setdefault(self._own_group(kind, item), {})[item.name] = None
 
     def _unlink(self, kind: type[KubeObject], item: Any) -> None:
         if kind is Pod:
@@ -215,7 +212,7 @@ class GroupedNamespace:
             yield from ((Pod, self.of[Pod][each]) for each in self._pods.get(owner, ()))
 
     def _owners(self, group: PlanGroup, sets: Iterable[str]) -> Iterator[_Owner]:
-        """What the controller references of a group's pods name."""
+        """Yield the owners that the controller references of a group's pods name."""
         if group.kind != "ReplicaSet":
             yield group.kind, group.name
         names = dict.fromkeys(sets)

@@ -40,7 +40,7 @@ _ObjectId = tuple[type[KubeObject], str, str]
 
 @dataclass(slots=True)
 class Touched:
-    """What changes have touched since somebody asked.
+    """The groups and nodes touched since the last call.
 
     Attributes:
         everything: what any workload may rest on.
@@ -66,7 +66,7 @@ class Touched:
 
 @dataclass(slots=True)
 class PlannedGroup:
-    """What a group was planned to be.
+    """The last plan of a group.
 
     Attributes:
         pods: those that the cluster has of it, with the object that says so.
@@ -111,7 +111,7 @@ class PlannedCluster:
         self._crowded: set[int] = set()
 
     def take_touched(self) -> Touched:
-        """What changed since this was last asked."""
+        """Return what changed since the last call."""
         touched, self.touched = self.touched, Touched()
         return touched
 
@@ -147,14 +147,6 @@ class PlannedCluster:
             if self.touched.nodes.note(node.name, before, after):
                 self._note_pods(row)
 
-    def _delete_node(self, name: str) -> None:
-        row = self.cluster.nodes.row_of.get(name)
-        if row is not None:
-            self._note_pods(row)
-            self._crowded.discard(row)
-            self.touched.nodes.note(name, self.cluster.nodes.nodes[row], None)
-            self.cluster.delete_node(name)
-
     def _note_pods(self, row: int) -> None:
         """The pods on a node count elsewhere, or no longer, or only now."""
         for key, pod_class in self.cluster.on_node[row].items():
@@ -164,7 +156,13 @@ class PlannedCluster:
     def delete(self, item: KubeObject) -> None:
         """An object is gone."""
         if isinstance(item, Node):
-            self._delete_node(item.name)
+            name = item.name
+            row = self.cluster.nodes.row_of.get(name)
+            if row is not None:
+                self._note_pods(row)
+                self._crowded.discard(row)
+                self.touched.nodes.note(name, self.cluster.nodes.nodes[row], None)
+                self.cluster.delete_node(name)
         elif self.cluster.objects.delete(item):
             self.touched.objects.append(item)
 
@@ -215,7 +213,7 @@ class PlannedCluster:
         return found
 
     def known(self, group: PlanGroup) -> PlannedGroup | None:
-        """What a group was last planned to be."""
+        """Return the last plan of a group."""
         return self._planned.get(group)
 
     def groups(self, namespace: str | None = None) -> list[PlanGroup]:

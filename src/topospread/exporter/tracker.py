@@ -47,7 +47,7 @@ _BESIDE: tuple[type[KubeObject], ...] = (*_OF_ALL, LimitRange, Namespace, Storag
 
 @dataclass(slots=True)
 class WorkDone:
-    """What has been done since the start.
+    """Counts of the work done since the start.
 
     Attributes:
         planned: groups that were planned.
@@ -187,7 +187,14 @@ class Tracker:
             elif self._unplanned:
                 self._plan_one()
             elif self.world.touched.any:
-                self._see_touched()
+                touched = self.world.take_touched()
+                if touched.any:
+                    self._unseen.update(
+                        dict.fromkeys(Concerned(self.world.cluster, self._followed, self._of_pod).by(touched))
+                    )
+                if touched.nodes.any:
+                    self._carry_over(CarriedFigures(self.world.cluster, touched.nodes))
+                self._ask_pending = True
             elif self._unseen:
                 self._look_at_one()
             elif self._ask_pending:
@@ -201,7 +208,8 @@ class Tracker:
 
     def _take_single(self) -> None:
         items, self._single = list(self._single.values()), {}
-        beside = self._inventory_beside("")
+        beside = Inventory()
+        self._add_beside(beside, "")
         try:
             self.world.put(items, beside)
         except InputError:
@@ -241,11 +249,6 @@ class Tracker:
     def _fail(self, group: PlanGroup, why: str) -> None:
         self.done.failures[group] = why
 
-    def _inventory_beside(self, namespace: str) -> Inventory:
-        found = Inventory()
-        self._add_beside(found, namespace)
-        return found
-
     def _add_beside(self, given: Inventory, namespace: str) -> None:
         beside = self._beside
         given.priority_classes = list(beside[PriorityClass].values())
@@ -275,7 +278,12 @@ class Tracker:
                 found.append(made)
         for left in before.values():
             for each in left:
-                self._forget(each)
+                self._followed.get(each.group.namespace, {}).pop(id(each), None)
+                self._unseen.pop(each, None)
+                self.figures.pop(each, None)
+                for key in each.keys:
+                    if self._of_pod.get(key) is each:
+                        del self._of_pod[key]
         if found:
             self._of_group[group] = found
             self._followed.setdefault(group.namespace, {}).update((id(each), each) for each in found)
@@ -292,22 +300,6 @@ class Tracker:
                 del self._of_pod[key]
         known.workload, known.keys = made.workload, made.keys
         self._of_pod.update(dict.fromkeys(made.keys, known))
-
-    def _forget(self, each: Followed) -> None:
-        self._followed.get(each.group.namespace, {}).pop(id(each), None)
-        self._unseen.pop(each, None)
-        self.figures.pop(each, None)
-        for key in each.keys:
-            if self._of_pod.get(key) is each:
-                del self._of_pod[key]
-
-    def _see_touched(self) -> None:
-        touched = self.world.take_touched()
-        if touched.any:
-            self._unseen.update(dict.fromkeys(Concerned(self.world.cluster, self._followed, self._of_pod).by(touched)))
-        if touched.nodes.any:
-            self._carry_over(CarriedFigures(self.world.cluster, touched.nodes))
-        self._ask_pending = True
 
     def _carry_over(self, carried: CarriedFigures) -> None:
         """Let the figures of all others know of domains that came and went."""

@@ -62,7 +62,14 @@ def custom_resource(subject: LintSubject, namespace: str) -> CustomResource | No
         refused += problems
         unknown += _unknown(part)
         if not problems:
-            pods.append(_source(subject, part, namespace))
+            given = subject.value.get("metadata")
+            metadata = given if isinstance(given, Mapping) else {}
+            kind = str(subject.value.get("kind"))
+            of = _type_named(kind if kind.isidentifier() else "CustomResource")
+            name, space = str(metadata.get("name") or ""), str(metadata.get("namespace") or namespace)
+            item = of(kind=kind, metadata=ObjectMeta(name=name, namespace=space))
+            pod = msgspec.json.decode(_ENCODER.encode(decoded(_as_pod(part), STRUCT_OF["Pod"])), type=Pod)
+            pods.append(PodSource(item, part.path, pod.labels, pod.spec, None, open_labels=True))
     return CustomResource(tuple(refused), tuple(unknown), tuple(pods))
 
 
@@ -108,14 +115,3 @@ def _unknown(part: PodPart) -> Iterator[Problem]:
 def _type_named(kind: str) -> type[KubeObject]:
     """A type by the name of a kind, as rules name what they found."""
     return msgspec.defstruct(kind, [], bases=(KubeObject,))  # type: ignore[return-value]
-
-
-def _source(subject: LintSubject, part: PodPart, namespace: str) -> PodSource:
-    given = subject.value.get("metadata")
-    metadata = given if isinstance(given, Mapping) else {}
-    kind = str(subject.value.get("kind"))
-    of = _type_named(kind if kind.isidentifier() else "CustomResource")
-    name, space = str(metadata.get("name") or ""), str(metadata.get("namespace") or namespace)
-    item = of(kind=kind, metadata=ObjectMeta(name=name, namespace=space))
-    pod = msgspec.json.decode(_ENCODER.encode(decoded(_as_pod(part), STRUCT_OF["Pod"])), type=Pod)
-    return PodSource(item, part.path, pod.labels, pod.spec, None, open_labels=True)

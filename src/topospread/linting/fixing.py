@@ -145,7 +145,7 @@ class _Mender:
             assert subject is not None
             own = [self._splice(edit, subject) for edit in each.problem.fix]
             found = [splice for splice in own if splice is not None]
-            if len(found) == len(own) and not any(_overlaps(a, b) for a in found for b in splices):
+            if len(found) == len(own) and not any(a.start < b.end and b.start < a.end for a in found for b in splices):
                 splices += found
                 edits.setdefault(subject, []).extend(each.problem.fix)
         if not splices:
@@ -189,11 +189,6 @@ def _expected(value: Mapping[str, Any], edits: Sequence[Edit]) -> Any:
     for edit in edits:
         expected = changed(expected, edit)
     return expected
-
-
-def _overlaps(one: Splice, other: Splice) -> bool:
-    """Whether two splices touch the same characters; insertions at one place do not."""
-    return one.start < other.end and other.start < one.end
 
 
 def _spliced(text: str, splices: Sequence[Splice]) -> str:

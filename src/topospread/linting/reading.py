@@ -155,7 +155,13 @@ class Read:
         try:
             for value, location in objects_in(text):
                 if isinstance(value, Pod):
-                    self._take_owned(value, location)
+                    # A stored pod of a controller, which is counted and not judged.
+                    value.metadata.namespace = value.metadata.namespace or self.namespace
+                    label = printable(f"Pod {value.namespace}/{value.name}")
+                    order = len(self.subjects)
+                    manifest = Manifest(location, label, _A_POD, order, "Pod", value, False, True, pod_source(value))
+                    self.subjects.append(manifest)
+                    self.manifests.append(manifest)
                 else:
                     self._check_number(alike, value, location)
                     self._take(value, location)
@@ -263,15 +269,6 @@ class Read:
 
     def _is_base(self, subject: LintSubject) -> bool:
         return self.left_out.get(subject.location.text.name) == "base"
-
-    def _take_owned(self, pod: Pod, location: Location) -> None:
-        """A stored pod of a controller, which is counted and not judged."""
-        pod.metadata.namespace = pod.metadata.namespace or self.namespace
-        label = printable(f"Pod {pod.namespace}/{pod.name}")
-        order = len(self.subjects)
-        manifest = Manifest(location, label, _A_POD, order, "Pod", pod, False, True, pod_source(pod))
-        self.subjects.append(manifest)
-        self.manifests.append(manifest)
 
     def _take_configuration(self, value: dict[str, Any], location: Location) -> None:
         loaded = load_judged(value, self.gates)

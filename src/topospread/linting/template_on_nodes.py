@@ -98,12 +98,8 @@ def templates_on_nodes(given: LintInput) -> list[TemplateOnNodes]:
     """Every template with constraints of its own, or pods that keep apart from their like, that kube-scheduler would
     place; worked out once."""
     if given not in _KNOWN:
-        _KNOWN[given] = _worked_out(given) if given.nodes else []
+        _KNOWN[given] = list(_all(given, cluster_of(given))) if given.nodes else []
     return _KNOWN[given]
-
-
-def _worked_out(given: LintInput) -> list[TemplateOnNodes]:
-    return list(_all(given, cluster_of(given)))
 
 
 def cluster_of(given: LintInput) -> Cluster:

@@ -33,7 +33,7 @@ _LONGEST_SHIFT = 32
 
 @dataclass(frozen=True, slots=True)
 class Judge:
-    """Who knows what becomes of pods; a refusal is told by one pod of many.
+    """The source of verdicts for many pods; one pod's refusal stands for all.
 
     Attributes:
         takes: whether a pod may be kept in a crowd at all.
@@ -143,7 +143,7 @@ class Crowd:
         self._order = None
 
     def flush_backoff_completed(self) -> None:
-        """Those whose wait is over are active."""
+        """Activate the pods whose backoff has ended."""
         table = self._table[: len(self._infos)]
         over = self._alive[: len(table)] & (table[:, _STATE] == _BACKS_OFF) & (table[:, _EXPIRES] < self._this_second())
         table[over, _STATE] = _ACTIVE
@@ -195,7 +195,7 @@ class Crowd:
         return self._known
 
     def _tell(self, passed: Ints, groups: Ints) -> None:
-        """Where a refusal is not the one that all pods of the group were told, each is told."""
+        """Report a refusal for each pod where it is not the one already reported for the group."""
         for number, verdict in list(self._new.items()):
             rows = passed[groups == number]
             for row in rows.tolist():
@@ -205,7 +205,7 @@ class Crowd:
                 del self._new[number]
 
     def _refuse(self, rows: Ints) -> None:
-        """What `SchedulingQueue.tried_in_vain` writes down of each, one after the other."""
+        """Record for each pod, in order, what `SchedulingQueue.tried_in_vain` records."""
         queue, table, number = self._queue, self._table, len(rows)
         now, turn = queue.clock(), queue.unschedulable.turns
         queue.unschedulable.turns += number

@@ -109,7 +109,7 @@ def _again(run: Run, queue: VirtualQueue, queued: QueuedPod) -> frozenset[str] |
 
 
 def _refused_alike(run: Run, queue: VirtualQueue, queued: QueuedPod) -> PodOutcome | None:
-    """What becomes of a pod like the last of its class, where that found no node and would find none again."""
+    """Return the outcome of a pod like the last of its class, if that found no node and would find none again."""
     if queued.workload.kind == "DaemonSet":  # of whose pods each is for another node
         return None
     last = queue.refusals.of(run.cluster.shared_class(queued.pod))

@@ -30,7 +30,7 @@ _SPREAD = "PodTopologySpread"
 
 
 class _LastRefusal(msgspec.Struct):
-    """What became of the last pod of a class.
+    """The result for the last pod of a class.
 
     Attributes:
         outcome: its stamp is the journal's when the refusal was last known to stand.
@@ -62,7 +62,7 @@ class _RefusalBasis(msgspec.Struct):
 
 
 class StandingRefusals:
-    """What became of the last pod of each class that found no node."""
+    """The results for the last pod of each class that found no node."""
 
     def __init__(self, scheduler: Scheduler) -> None:
         self._scheduler = scheduler
@@ -78,7 +78,7 @@ class StandingRefusals:
         )
 
     def of(self, pod_class: PodClass) -> PodOutcome | None:
-        """What would become of a pod of the class, stamped as of now; ``None`` where it has to be tried."""
+        """Return the result for a pod of the class, stamped as of now; ``None`` if it has to be tried."""
         key, journal = self._scheduler.views.likenesses.key(pod_class), self._cluster.journal
         refusal = self._known.get(key)
         if refusal is None or refusal.outcome.stamp == journal.stamp:
@@ -150,7 +150,9 @@ class StandingRefusals:
         return before.plugin == _SPREAD if now is None else now == before
 
     def _rejection(self, view: View, row: int) -> Rejection | None:
-        """What rejects a node by itself and by what its pods use, if anything; the same for all who share answers."""
+        """Return what rejects a node by itself or by its pods, if anything; the same for all classes that share
+        answers.
+        """
         if self._stamp != self._cluster.journal.stamp:
             self._found.clear()
             self._stamp = self._cluster.journal.stamp

@@ -1,4 +1,4 @@
-"""Whose turn it is of many pods that wait to be tried: sorted once, not popped from a heap one by one."""
+"""The order of many waiting pods: sorted once, not popped from a heap one by one."""
 
 from __future__ import annotations
 

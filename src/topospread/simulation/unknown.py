@@ -1,4 +1,4 @@
-"""What a simulation cannot know because some pods have parts that topospread does not model.
+"""Results that a simulation cannot know because some pods have parts that topospread does not model.
 
 Filters only reject nodes. Such a pod is therefore simulated twice: once without a node, and once as if the filters
 that are not modelled let every node pass. Pods whose outcome differs between the two simulations are open.

@@ -78,11 +78,11 @@ class VirtualQueue:
 
     @property
     def now(self) -> int:
-        """What time it is, in nanoseconds since the run began."""
+        """Time in nanoseconds since the run began."""
         return self._now
 
     def __len__(self) -> int:
-        """How many pods are to be tried before time passes."""
+        """Return how many pods are tried before time passes."""
         in_queue = len(self.queue.active) + self.queue.backoff.rejected + len(self._turns)
         return len(self._planned) - self._arrived + in_queue + self._crowd.due
 
@@ -107,7 +107,7 @@ class VirtualQueue:
                 return tried
 
     def _pass_over_one_by_one(self) -> int:
-        """Those that are in the queue itself, up to one that comes after one of the crowd."""
+        """Pass over pods of the queue itself, up to one that comes after a pod of the crowd; return how many."""
         tried = 0
         for info in self._turns.following():
             if self._crowd.due and (rank := self._crowd.first()) is not None and rank < (self._turns.first() or rank):
@@ -253,7 +253,7 @@ class VirtualQueue:
         return key
 
     def _since(self, place: int) -> int:
-        """When a pod of the plan was created: all of them before the run, one after the other."""
+        """Return when a pod of the plan was created: all before the run, one after the other."""
         return place - len(self._planned)
 
     def _let_time_pass(self, until: int | None) -> bool:
@@ -305,7 +305,7 @@ class VirtualQueue:
         return told if by_labels else told | {"InterPodAffinity"}
 
     def _tried_at(self, info: QueuedPodInfo) -> int:
-        """What the cluster was when the pod was last tried, as a stamp of the journal."""
+        """Return the journal stamp of the pod's last attempt."""
         outcome = self._run.outcome(self._entered[info.key])
         return -1 if outcome is None else outcome.stamp
 

@@ -67,14 +67,23 @@ def admit(value: dict[str, Any], kind: str, location: Location, rules: Rules) ->
     label = label_of(value, kind, namespace)
     try:
         if rules.strict:
-            _refuse_unknown(value, kind, location, label)
+            # What `kubectl --validate=strict` refuses: fields that do not exist.
+            version = value["apiVersion"]
+            unknown = [
+                path for path in unknown_fields(value, STRUCT_OF_ANY[kind]) if not was_known(kind, version, path)
+            ]
+            if unknown:
+                place = replace(location.place(label, unknown[0]), field="")
+                raise InvalidError([f'unknown field "{printable(path)}"' for path in unknown], place)
         current = _placed(to_current(value, kind), namespace)
         checked = _checked(current, kind, location, label)
         stored = is_stored(checked)
         wrong = {} if stored else wrong_case_fields(current, STRUCT_OF_ANY[kind])
         if wrong:
             raise wrong_case(wrong, location)
-        _require_name(checked, location)
+        metadata = checked.get("metadata", {})
+        if not metadata.get("name") and not metadata.get("generateName"):
+            raise InvalidError([NAME_REQUIRED], replace(location.place(field="metadata"), field=""))
         broken = line_break_in(checked)
         if broken:
             raise InvalidError([f"{printable(broken)}: Invalid value: a name has one line"], location.place(label))
@@ -123,21 +132,6 @@ def _checked(value: dict[str, Any], kind: str, location: Location, label: str) -
     except WrongTypeError as error:
         hint = " (put it in quotes)" if error.words.startswith(_NOT_A_STRING) else ""
         raise DecodeError(printable(error.words) + hint, location.place(label, error.path)) from None
-
-
-def _require_name(value: dict[str, Any], location: Location) -> None:
-    metadata = value.get("metadata", {})
-    if not metadata.get("name") and not metadata.get("generateName"):
-        raise InvalidError([NAME_REQUIRED], replace(location.place(field="metadata"), field=""))
-
-
-def _refuse_unknown(value: dict[str, Any], kind: str, location: Location, label: str) -> None:
-    """What ``kubectl --validate=strict`` refuses: fields that do not exist."""
-    version = value["apiVersion"]
-    unknown = [path for path in unknown_fields(value, STRUCT_OF_ANY[kind]) if not was_known(kind, version, path)]
-    if unknown:
-        place = replace(location.place(label, unknown[0]), field="")
-        raise InvalidError([f'unknown field "{printable(path)}"' for path in unknown], place)
 
 
 def _validate(value: dict[str, Any], checked: dict[str, Any], location: Location, label: str, rules: Rules) -> None:

@@ -192,7 +192,14 @@ def _template(of: Mapping[str, Any], how: CustomKind, name: str) -> dict[str, An
     values = {field: found for field, path in said.items() if (found := _at(of, path)) is not None}
     spec: dict[str, Any] = {}
     for field, value in {**_filled_in(how.defaults, {"name": name}), **values}.items():
-        _put(spec, field, value)
+        # Set a field, which may lie in others; what they were read from stays as it is.
+        into = spec
+        *above, last = [str(step) for step in parse_path(field)] or [field]
+        for step in above:
+            there = into.get(step)
+            into[step] = dict(there) if isinstance(there, Mapping) else {}
+            into = into[step]
+        into[last] = value
     constraints = spec.get("topologySpreadConstraints")
     if isinstance(constraints, list):
         spec["topologySpreadConstraints"] = [
@@ -220,16 +227,6 @@ def _mounting_nothing(value: Any) -> Any:
         return value
     mounts = ("volumeMounts", "volumeDevices")
     return [{k: v for k, v in each.items() if k not in mounts} if isinstance(each, Mapping) else each for each in value]
-
-
-def _put(into: dict[str, Any], path: str, value: Any) -> None:
-    """Set a field, which may lie in others; what they were read from stays as it is."""
-    *above, last = [str(step) for step in parse_path(path)] or [path]
-    for step in above:
-        there = into.get(step)
-        into[step] = dict(there) if isinstance(there, Mapping) else {}
-        into = into[step]
-    into[last] = value
 
 
 def _filled_in(value: Any, words: Mapping[str, str]) -> Any:

@@ -204,7 +204,11 @@ class _Tree:
             self.built[own.folder] = own
             self.sources.append(Source(folder.path, 0, KustomizationUnit(folder.path, self.limit, own, self.rendering)))
         elif os.path.isfile(os.path.join(folder.path, CHART)):
-            self._note_chart(folder.path)
+            path = folder.path
+            if chart_field(path, "type") == "library":
+                self.libraries.append(path)
+            else:
+                self.sources.append(Source(path, 0, ChartUnit(path, self.limit, self.rendering)))
             return []
         within = own or folder.within
         inside: list[_Folder | str] = []
@@ -216,12 +220,6 @@ class _Tree:
             elif os.path.realpath(entry.path) != within.file:
                 self.unbuilt.append(entry.path)
         return inside
-
-    def _note_chart(self, path: str) -> None:
-        if chart_field(path, "type") == "library":
-            self.libraries.append(path)
-        else:
-            self.sources.append(Source(path, 0, ChartUnit(path, self.limit, self.rendering)))
 
     @cached_property
     def named(self) -> Kustomization | None:
@@ -259,10 +257,7 @@ class _Tree:
 
     def kept(self) -> list[Source]:
         """The sources that are no part of others."""
-        return [each for each in self.sources if not self._is_left_out(each)]
-
-    def _is_left_out(self, source: Source) -> bool:
-        return self._is_part(source) or self._is_beside(source)
+        return [each for each in self.sources if not (self._is_part(each) or self._is_beside(each))]
 
     def _is_beside(self, source: Source) -> bool:
         """Whether it has nothing to do with the kustomization that is meant and nothing else."""

@@ -244,7 +244,13 @@ def _read(text: str) -> _Wishes:
         elif key in _COUNTS:
             wishes.counts[key] = _count(key, value)
         elif key in _DEFAULTS or is_scalar_resource(key):
-            wishes.resources[key] = _quantity(key, value)
+            try:
+                quantity = parse_quantity(value)
+            except QuantityError as error:
+                raise _error(f"{key}={value}: {error}") from None
+            if quantity.sign < 0:
+                raise _error(f"{key}={value}: must be greater than or equal to 0")
+            wishes.resources[key] = value
         else:
             near = get_close_matches(key, _KEYS, n=1)
             hint = f"write {near[0]}={value}" if near else f"keys are {', '.join(_KEYS)} and extended resources"
@@ -256,16 +262,6 @@ def _count(key: str, value: str) -> int:
     if not value.isascii() or not value.isdigit() or not 1 <= int(value[:9]) <= _COUNTS[key] or len(value) > 9:
         raise _error(f"{key}={value}: expected a whole number from 1 to {_COUNTS[key]}")
     return int(value)
-
-
-def _quantity(key: str, value: str) -> str:
-    try:
-        quantity = parse_quantity(value)
-    except QuantityError as error:
-        raise _error(f"{key}={value}: {error}") from None
-    if quantity.sign < 0:
-        raise _error(f"{key}={value}: must be greater than or equal to 0")
-    return value
 
 
 def _where(value: str) -> tuple[str, str]:

@@ -33,13 +33,9 @@ def notes_on_namesakes(there: Iterable[KubeObject], placed: Collection[ObjectKey
         if found and namespace not in found:
             elsewhere.setdefault((namespace, tuple(sorted(found))), []).append(f"{kind} {name}")
     for (namespace, others), names in elsewhere.items():
-        yield _sentence(names, namespace, others)
-
-
-def _sentence(names: list[str], namespace: str, elsewhere: tuple[str, ...]) -> str:
-    more = len(names) - _SHOWN
-    listed = ", ".join(names[:_SHOWN]) + (f" and {more} more" if more > 0 else "")
-    go, them = ("names no namespace and goes", "it") if len(names) == 1 else ("name no namespace and go", "them")
-    where = ", ".join(elsewhere[:_SHOWN]) + (" …" if len(elsewhere) > _SHOWN else "")
-    is_there = "one" if len(names) == 1 else "their like"
-    return f"{listed} {go} to {namespace}, beside {is_there} in {where}: -n {elsewhere[0]} puts {them} there"
+        more = len(names) - _SHOWN
+        listed = ", ".join(names[:_SHOWN]) + (f" and {more} more" if more > 0 else "")
+        go, them = ("names no namespace and goes", "it") if len(names) == 1 else ("name no namespace and go", "them")
+        where = ", ".join(others[:_SHOWN]) + (" …" if len(others) > _SHOWN else "")
+        is_there = "one" if len(names) == 1 else "their like"
+        yield f"{listed} {go} to {namespace}, beside {is_there} in {where}: -n {others[0]} puts {them} there"

@@ -46,7 +46,15 @@ def written_in(
         rendered: the object.
         path: way to the field.
     """
-    there = _existing(rendered, path)
+    # The part of a way that is there.
+    value = rendered
+    steps: list[str | int] = []
+    for step in path:
+        value = child_of(value, step)
+        if value is None:
+            break
+        steps.append(step)
+    there = tuple(steps)
     if not there:
         return None
     for kustomization in kustomizations:
@@ -79,17 +87,6 @@ def _patches(files: SourceFiles, kustomization: str) -> Iterator[Patch]:
             elif isinstance(inline, str):
                 at = (field, index) if isinstance(each, str) else (field, index, "patch")
                 yield Patch(kustomization, at, values_of(Text(kustomization, inline.encode())), "target" in entry)
-
-
-def _existing(value: Any, path: Path) -> tuple[str | int, ...]:
-    """The part of a way that is there."""
-    steps: list[str | int] = []
-    for step in path:
-        value = child_of(value, step)
-        if value is None:
-            break
-        steps.append(step)
-    return tuple(steps)
 
 
 def _way(patch: Any, rendered: Mapping[str, Any], path: Path, *, targeted: bool) -> tuple[str | int, ...] | None:

@@ -209,7 +209,11 @@ def _of_karpenter(item: _NodePool, types: Sequence[GivenInstanceType], place: Pl
         words = "which instance types there are is not in a NodePool: give instanceTypes in a document of kind Pools"
         raise ConfigError(f"NodePool {name}: {words}", place)
     own = {_NODE_POOL: name, **template.metadata.labels}
-    limits = _limits(item, place)
+    try:
+        milli = {name: parse_quantity(amount).milli_value() for name, amount in item.spec.limits.items()}
+    except QuantityError as error:
+        raise ConfigError(f"spec.limits: {error}", place) from None
+    limits = Limits((_NODE_POOL, item.metadata.name), milli) if milli else None
     for kind in types:
         for zone in kind.zones:
             labels = {**own, **kind.labels, _INSTANCE_TYPE: kind.name, ZONE: zone}
@@ -220,14 +224,6 @@ def _of_karpenter(item: _NodePool, types: Sequence[GivenInstanceType], place: Pl
                 shape = _DEFAULTS | _texts(kind.shape)
                 pool = NodePool(f"{name}-{kind.name}-{zone}", labels, shape, tuple(template.spec.taints), limits=limits)
                 yield _checked(pool, place)
-
-
-def _limits(item: _NodePool, place: Place) -> Limits | None:
-    try:
-        milli = {name: parse_quantity(amount).milli_value() for name, amount in item.spec.limits.items()}
-    except QuantityError as error:
-        raise ConfigError(f"spec.limits: {error}", place) from None
-    return Limits((_NODE_POOL, item.metadata.name), milli) if milli else None
 
 
 def _meets(requirement: _Requirement, labels: Mapping[str, str]) -> bool:

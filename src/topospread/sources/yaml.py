@@ -259,7 +259,13 @@ class _DocumentReader:
             frame.key = value if plain else _MERGE if _is_merge(event) else self._key(value, event)
         elif frame.key is _MERGE:
             frame.key = _NO_KEY
-            self._merge(frame, value, event)
+            # `<<: *defaults`: as go-yaml v2 has it, what stands later in the mapping wins, merged or not.
+            listed = type(value) is list and type(event) is not AliasEvent
+            for each in reversed(value) if listed else [value]:
+                if type(each) is not dict:
+                    raise DecodeError("map merge requires map or sequence of maps as the value", self._place(event))
+                frame.merged |= each.keys() - frame.value.keys()
+                frame.value.update(each)
         else:
             frame.value[frame.key] = whole_number(value) if type(value) is float else value
             frame.key = _NO_KEY
@@ -285,15 +291,6 @@ class _DocumentReader:
             raise DuplicateError(words, place)
         place = self.text.origins.place(self.number, (), place)
         self.text.repeats[f"{place}: {words}; the last one counts, as for kubectl and Helm"] = None
-
-    def _merge(self, frame: _Frame, value: Any, event: Event) -> None:
-        """``<<: *defaults``: as go-yaml v2 has it, what stands later in the mapping wins, merged or not."""
-        listed = type(value) is list and type(event) is not AliasEvent
-        for each in reversed(value) if listed else [value]:
-            if type(each) is not dict:
-                raise DecodeError("map merge requires map or sequence of maps as the value", self._place(event))
-            frame.merged |= each.keys() - frame.value.keys()
-            frame.value.update(each)
 
     def _too_deep(self, event: Event) -> DecodeError:
         return DecodeError(f"nested more than {MAX_DEPTH} levels deep", self._place(event))

@@ -19,7 +19,7 @@ from msgspec.structs import replace
 from topospread.api.inventory import Inventory
 from topospread.api.meta import ResourceList
 from topospread.api.pod import Container, Pod, PodSpec, ResourceRequirements
-from topospread.api.policy import LimitRange, LimitRangeItem, PriorityClass, RuntimeClass
+from topospread.api.policy import LimitRange, LimitRangeItem, PriorityClass
 from topospread.api.quantity import QuantityError, parse_quantity
 from topospread.api.validation.defaults import default_pod_level
 from topospread.api.validation.field import Named, not_supported, report
@@ -113,7 +113,9 @@ class Admission:
             return pod
         node_name = pod.spec.node_name
         anywhere = replace(pod, spec=replace(pod.spec, node_name=None)) if node_name else pod
-        key = _key(anywhere, lenient)
+        labels = anywhere.labels
+        own = tuple((key, labels.get(key)) for key in reads_own_labels(anywhere.spec))
+        key = (anywhere.namespace, _ENCODER.encode(anywhere.spec), own, lenient)
         if key not in self._admitted:
             try:
                 spec = self._admit(anywhere, lenient)
@@ -210,9 +212,6 @@ class Admission:
             self._refuse("spec.overhead", words, only_warn=lenient, silent=lenient)
         elif fixed and not spec.overhead:
             spec = replace(spec, overhead=dict(fixed))
-        return self._with_runtime_scheduling(spec, runtime_class, lenient)
-
-    def _with_runtime_scheduling(self, spec: PodSpec, runtime_class: RuntimeClass | None, lenient: bool) -> PodSpec:
         scheduling = runtime_class.scheduling if runtime_class else None
         if scheduling is None:
             return spec
@@ -268,13 +267,6 @@ def _refuse_invalid_resources(spec: PodSpec) -> None:
 def is_stored(pod: Pod) -> bool:
     """Whether a pod stands as an API server stored it: identified, and defaulted as none is by hand."""
     return bool((pod.metadata.uid or pod.metadata.resource_version) and pod.spec.scheduler_name)
-
-
-def _key(pod: Pod, lenient: bool) -> tuple[object, ...]:
-    """What the outcome depends on: pods alike share one admitted spec."""
-    labels = pod.labels
-    own = tuple((key, labels.get(key)) for key in reads_own_labels(pod.spec))
-    return pod.namespace, _ENCODER.encode(pod.spec), own, lenient
 
 
 def _class(each: PriorityClass) -> _Class:

@@ -66,7 +66,17 @@ def completed(inventory: Inventory, names: Names) -> Inventory:
     uids = _uids_referred_to(result) if _some_lack_uid(result) else {}
     for kind, attribute in _CONTROLLERS.items():
         setattr(result, attribute, [_with_uid(kind, each, uids) for each in getattr(result, attribute)])
-    result.namespaces = _namespaces(result)
+    # All namespaces that objects are in, each labelled with its name (`SetDefaults_Namespace`).
+    given = [_labelled(each) for each in result.namespaces]
+    known = {each.name for each in given}
+    for attribute in (*_CONTROLLERS.values(), *_NAMESPACED, "pods"):
+        for item in getattr(result, attribute):
+            name = item.metadata.namespace
+            if name not in known:
+                known.add(name)
+                metadata = ObjectMeta(name=name)
+                given.append(_labelled(Namespace(api_version="v1", kind="Namespace", metadata=metadata)))
+    result.namespaces = given
     return result
 
 
@@ -123,20 +133,6 @@ def _with_uid(kind: str, item: Object, uids: Mapping[ObjectKey, str]) -> Object:
         return item
     key = kind, item.namespace, item.name
     return replace(item, metadata=replace(item.metadata, uid=uids.get(key) or made_up_uid(*key)))
-
-
-def _namespaces(inventory: Inventory) -> list[Namespace]:
-    """All namespaces that objects are in, each labelled with its name (``SetDefaults_Namespace``)."""
-    given = [_labelled(each) for each in inventory.namespaces]
-    known = {each.name for each in given}
-    for attribute in (*_CONTROLLERS.values(), *_NAMESPACED, "pods"):
-        for item in getattr(inventory, attribute):
-            name = item.metadata.namespace
-            if name not in known:
-                known.add(name)
-                metadata = ObjectMeta(name=name)
-                given.append(_labelled(Namespace(api_version="v1", kind="Namespace", metadata=metadata)))
-    return given
 
 
 def _labelled(namespace: Namespace) -> Namespace:

@@ -30,7 +30,6 @@ from topospread.plugins.node_matching import required_mask
 from .controllers import Controller
 from .draft import Draft
 from .names import pod_prefix
-from .planned import Workload
 from .removal import is_active, is_leaving
 from .revisions import REVISION_HASH_LABEL, note_other_revisions, revision_hash, shown_revision
 from .tolerations import daemon_tolerations
@@ -118,15 +117,11 @@ def plan_daemon_set(draft: Draft, owner: Controller, nodes: DaemonNodes) -> None
     row.template = _template(draft, owner, item, spec, needed=bool(missing))
     draft.keep(row, there)
     note_other_revisions(row, row.existing)
-    _add(draft, row, missing)
-
-
-def _add(draft: Draft, row: Workload, node_names: Iterable[str]) -> None:
     template = row.template
     if template is None:
         raise ValueError(f"{row} has no template")
     names = draft.names.generate(row.namespace, pod_prefix(row.name))
-    for node_name, name in zip(node_names, names, strict=False):
+    for node_name, name in zip(missing, names, strict=False):
         draft.add(row, for_node(template, node_name), name)
 
 

@@ -133,7 +133,7 @@ class Draft:
             pod, new = self.volumes.of_ephemeral_volumes(pod, name)
             self.claims_made(row, new)
         if spec.node_name:
-            pod = _named(pod, name)
+            pod = pod if pod.metadata.name == name else replace(pod, metadata=replace(pod.metadata, name=name))
             row.existing.append(pod)
             self._made_bound.append(pod)
             return None
@@ -211,10 +211,6 @@ def in_scheduling_order(queue: Iterable[QueuedPod]) -> list[QueuedPod]:
 
 def _is_finished(pod: Pod) -> bool:
     return pod.status is not None and pod.status.phase in FINISHED_PHASES
-
-
-def _named(pod: Pod, name: str) -> Pod:
-    return pod if pod.metadata.name == name else replace(pod, metadata=replace(pod.metadata, name=name))
 
 
 def _failed_create(controller: Controller, pod: Pod, message: str) -> str:

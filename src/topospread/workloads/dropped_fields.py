@@ -308,7 +308,9 @@ class _Kept:
         stored = _is_stored(item)
         rules = self._rules[stored]
         made, found = self._pod(item, rules) if isinstance(item, Pod) else _looked_into(item, rules)
-        identity = _identity(item)
+        kind = item.kind or type(item).__name__
+        namespace = item.metadata.namespace or ("default" if KINDS[kind].namespaced else "")
+        identity = (kind, namespace, item.metadata.name or item.metadata.generate_name or "")
         for each in found:
             volume = _EMPTY_VOLUME.fullmatch(each.path)
             if volume is not None and not stored and not each.whole:
@@ -354,10 +356,3 @@ def _looked_into(item: Object, rules: _Rules) -> tuple[Object, list[_Found]]:
             result = without if outcome == "dropped" else result
             listed += [_Found(outcome, path, each.gate if gated else "", whole) for path in paths]
     return result, listed
-
-
-def _identity(item: KubeObject) -> ObjectKey:
-    """Kind, namespace and name; the kind is the class's for what was made without."""
-    kind = item.kind or type(item).__name__
-    namespace = item.metadata.namespace or ("default" if KINDS[kind].namespaced else "")
-    return kind, namespace, item.metadata.name or item.metadata.generate_name or ""

@@ -62,14 +62,19 @@ def plan_deployment(draft: Draft, owner: Controller, replica_sets: Sequence[Cont
     active = [pod for each in replica_sets for pod in each.pods if is_active(pod)]
     desired = draft.desired(owner, item.spec.replicas)
     row = draft.row(owner.kind, owner.namespace, owner.name, desired)
-    newest = _newest(item, replica_sets)
+    # The ReplicaSet of the Deployment's template. Of several that look alike here, as they differ in what is not read,
+    # it is the one of the highest revision.
+    wanted = canonical(item.spec.template)
+    alike = [each for each in replica_sets if canonical(each.template) == wanted]
+    newest = max(alike, key=_age, default=None)
     in_use = [each for each in replica_sets if any(map(is_active, each.pods))]
     if item.metadata.deletion_timestamp:
         desired = row.replicas = len(active)
     elif item.spec.paused and newest is None:
         newest = _of_paused(row, in_use, replica_sets)
         desired = desired if newest else len(active)
-    _note_revisions(row, newest, in_use)
+    old = [each for each in in_use if each is not newest]
+    note_old_pods(row, sum(sum(map(is_active, each.pods)) for each in old), changed=newest is None)
     missing = desired - len(active)
     if newest is None and not (item.spec.paused or item.metadata.deletion_timestamp):
         newest = _new_replica_set(draft, owner, item, max(missing, 0))
@@ -94,16 +99,6 @@ def _replicate(draft: Draft, row: Workload, owner: Controller, missing: int) -> 
     draft.replicate(row, pod, max(missing, 0), owner.name)
 
 
-def _newest(item: Deployment, replica_sets: Iterable[Controller]) -> Controller | None:
-    """The ReplicaSet of the Deployment's template.
-
-    Of several that look alike here, as they differ in what is not read, it is the one of the highest revision.
-    """
-    wanted = canonical(item.spec.template)
-    alike = [each for each in replica_sets if canonical(each.template) == wanted]
-    return max(alike, key=_age, default=None)
-
-
 def _age(each: Controller) -> tuple[int, float]:
     metadata = each.object.metadata
     revision = metadata.annotations.revision if metadata.annotations else None
@@ -120,11 +115,6 @@ def _of_paused(row: Workload, in_use: Sequence[Controller], replica_sets: Sequen
     if len(in_use) > 1:
         return None
     return in_use[0] if in_use else max(replica_sets, key=_age)
-
-
-def _note_revisions(row: Workload, newest: Controller | None, in_use: Sequence[Controller]) -> None:
-    old = [each for each in in_use if each is not newest]
-    note_old_pods(row, sum(sum(map(is_active, each.pods)) for each in old), changed=newest is None)
 
 
 def _is_scaled(draft: Draft, owner: Controller, in_use: Iterable[Controller], desired: int) -> bool:

@@ -46,7 +46,10 @@ def plan_stateful_set(draft: Draft, owner: Controller) -> None:
     row.template = _template(draft, owner, item, there, needed=bool(missing))
     in_order = item.spec.pod_management_policy != "Parallel"
     draft.keep(row, (pod for pod in owner.pods if pod.terminating or _ordinal(owner, pod) < 0))
-    _note_leaving(row, leaving & set(wanted))
+    ordinals = leaving & set(wanted)
+    if ordinals:
+        names = ", ".join(f"{row.name}-{ordinal}" for ordinal in sorted(ordinals))
+        row.notes.append(f"terminating, to be made again when they are gone, which is not simulated: {names}")
     _add(draft, row, item, there | dict.fromkeys(missing), in_order=in_order)
     note_other_revisions(row, there.values())
 
@@ -137,9 +140,3 @@ def _template(draft: Draft, owner: Controller, item: StatefulSet, there: Mapping
     if revision is None:
         revision = f"{item.name}-{revision_hash(item.spec.template)}"
     return draft.admitted(owner, owner.new_pod({REVISION_HASH_LABEL: revision}), needed=needed)
-
-
-def _note_leaving(row: Workload, ordinals: set[int]) -> None:
-    if ordinals:
-        names = ", ".join(f"{row.name}-{ordinal}" for ordinal in sorted(ordinals))
-        row.notes.append(f"terminating, to be made again when they are gone, which is not simulated: {names}")

@@ -50,17 +50,12 @@ def daemon_tolerations(spec: PodSpec) -> list[Toleration]:
 
 def _added_or_updated(tolerations: list[Toleration], added: Toleration) -> list[Toleration]:
     """The toleration in place of those of the same key, effect, operator and value, else at the end."""
-    alike = [_same_taint(each, added) for each in tolerations]
+    alike = [_parts(each) == _parts(added) for each in tolerations]
     if not any(alike):
         return [*tolerations, added]
     if any(_equal(each, added) for each in tolerations):
         return tolerations
     return [added if same else each for each, same in zip(tolerations, alike, strict=True)]
-
-
-def _same_taint(left: Toleration, right: Toleration) -> bool:
-    """``MatchToleration``: all but the seconds."""
-    return _parts(left) == _parts(right)
 
 
 def _equal(left: Toleration, right: Toleration) -> bool:

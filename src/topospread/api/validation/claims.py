@@ -45,10 +45,6 @@ def check_claim_spec(path: str, spec: Json) -> Iterator[FieldError]:
         yield required(f"{path}.resources[storage]")
     elif storage.sign <= 0:
         yield invalid(f"{path}.resources[storage]", str(storage), "must be greater than zero")
-    yield from _check_sources(path, spec)
-
-
-def _check_sources(path: str, spec: Json) -> Iterator[FieldError]:
     source, reference = spec.get("dataSource"), spec.get("dataSourceRef")
     for field, each in (("dataSource", source), ("dataSourceRef", reference)):
         if each is not None:

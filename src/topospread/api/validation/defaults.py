@@ -52,7 +52,16 @@ def default_pod(pod: Json) -> None:
     metadata = pod.setdefault("metadata", {})
     metadata["generation"] = 1
     _drop_disabled(spec, metadata)
-    _merge_label_keys(spec, metadata.get("labels", {}))
+    # matchLabelKeys and mismatchLabelKeys become requirements on the incoming pod's own values.
+    labels = metadata.get("labels", {})
+    for constraint in spec.get("topologySpreadConstraints", ()):
+        _merge_into(constraint, labels)
+    for kind in ("podAffinity", "podAntiAffinity"):
+        affinity = spec.get("affinity", {}).get(kind, {})
+        for term in affinity.get("requiredDuringSchedulingIgnoredDuringExecution", ()):
+            _merge_into(term, labels)
+        for weighted in affinity.get("preferredDuringSchedulingIgnoredDuringExecution", ()):
+            _merge_into(weighted.get("podAffinityTerm", {}), labels)
     _copy_app_armor_annotations(spec, metadata.get("annotations", {}))
     default_pod_level(spec)
 
@@ -79,7 +88,12 @@ def _default_spec(spec: Json) -> None:
     for container in containers_of(spec):
         _default_container(container)
     for volume in spec.get("volumes", ()):
-        _default_volume(volume)
+        sources = [volume, *volume.get("projected", {}).get("sources", ())]
+        for source in sources:
+            for item in source.get("downwardAPI", {}).get("items", ()):
+                _default_reference(item)
+        claim = volume.get("ephemeral", {}).get("volumeClaimTemplate", {}).get("spec", {})
+        _round(claim.get("resources", {}).get("requests"))
     for resources in ({"overhead": spec.get("overhead")}, spec.get("resources", {})):
         for name in ("limits", "requests", "overhead"):
             _round(resources.get(name))
@@ -108,15 +122,6 @@ def _default_container(container: Json) -> None:
 def _default_reference(source: Json) -> None:
     if "fieldRef" in source:
         source["fieldRef"]["apiVersion"] = source["fieldRef"].get("apiVersion") or "v1"
-
-
-def _default_volume(volume: Json) -> None:
-    sources = [volume, *volume.get("projected", {}).get("sources", ())]
-    for source in sources:
-        for item in source.get("downwardAPI", {}).get("items", ()):
-            _default_reference(item)
-    claim = volume.get("ephemeral", {}).get("volumeClaimTemplate", {}).get("spec", {})
-    _round(claim.get("resources", {}).get("requests"))
 
 
 def _default_http(action: Json | None) -> None:
@@ -171,18 +176,6 @@ def _handlers(container: Json) -> Iterator[Json]:
         yield container.get(name, {})
     for name in _HANDLERS:
         yield container.get("lifecycle", {}).get(name, {})
-
-
-def _merge_label_keys(spec: Json, labels: dict[str, str]) -> None:
-    """matchLabelKeys and mismatchLabelKeys become requirements on the incoming pod's own values."""
-    for constraint in spec.get("topologySpreadConstraints", ()):
-        _merge_into(constraint, labels)
-    for kind in ("podAffinity", "podAntiAffinity"):
-        affinity = spec.get("affinity", {}).get(kind, {})
-        for term in affinity.get("requiredDuringSchedulingIgnoredDuringExecution", ()):
-            _merge_into(term, labels)
-        for weighted in affinity.get("preferredDuringSchedulingIgnoredDuringExecution", ()):
-            _merge_into(weighted.get("podAffinityTerm", {}), labels)
 
 
 def _merge_into(term: Json, labels: dict[str, str]) -> None:

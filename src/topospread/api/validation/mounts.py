@@ -35,23 +35,19 @@ def check_mounts(path: str, container: Json, volumes: Mapping[str, Json]) -> Ite
             yield invalid(f"{inner}.name", name, "must not already exist in volumeDevices")
         if target in devices.values():
             yield invalid(f"{inner}.mountPath", target, "must not already exist as a path in volumeDevices")
-        yield from _check_sub_paths(path, inner, mount)
+        # The API server leaves out the mount's index for what is wrong with a path, its mode or its propagation.
+        sub_path, expression = mount.get("subPath", ""), mount.get("subPathExpr", "")
+        if sub_path:
+            yield from check_descending(f"{path}.subPath", sub_path)
+        if expression:
+            if sub_path:
+                yield invalid(f"{inner}.subPathExpr", expression, "subPathExpr and subPath are mutually exclusive")
+            yield from check_descending(f"{path}.subPathExpr", expression)
         yield from _check_options(path, mount, privileged=_is_privileged(container))
 
 
 def _is_privileged(container: Json) -> bool:
     return bool(container.get("securityContext", {}).get("privileged"))
-
-
-def _check_sub_paths(path: str, inner: str, mount: Json) -> Iterator[FieldError]:
-    # The API server leaves out the mount's index for what is wrong with a path, its mode or its propagation.
-    sub_path, expression = mount.get("subPath", ""), mount.get("subPathExpr", "")
-    if sub_path:
-        yield from check_descending(f"{path}.subPath", sub_path)
-    if expression:
-        if sub_path:
-            yield invalid(f"{inner}.subPathExpr", expression, "subPathExpr and subPath are mutually exclusive")
-        yield from check_descending(f"{path}.subPathExpr", expression)
 
 
 def _check_options(path: str, mount: Json, *, privileged: bool) -> Iterator[FieldError]:

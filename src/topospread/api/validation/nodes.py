@@ -7,10 +7,8 @@ Source: ValidateNode in pkg/apis/core/validation/validation.go (Kubernetes 1.37)
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, Final
-
-from topospread.api.quantity import Quantity
 
 from . import names
 from .field import FieldError, all_invalid, duplicate, invalid
@@ -30,7 +28,9 @@ def check_node(made: Json) -> Iterator[FieldError]:
     capacity = status.get("capacity", {})
     # Without allocatable, its capacity is (SetDefaults_NodeStatus).
     for field, amounts in (("capacity", capacity), ("allocatable", status.get("allocatable", capacity))):
-        yield from _check_amounts(f"status.{field}", amounts)
+        path = f"status.{field}"
+        for name, quantity in amounts.items():
+            yield from check_amount(f"{path}.{name}", name, quantity.rounded_to_milli())
     yield from _check_features("status.declaredFeatures", status.get("declaredFeatures", ()))
 
 
@@ -48,11 +48,6 @@ def _check_taints(path: str, taints: Sequence[Json]) -> Iterator[FieldError]:
             shown = {"Key": key, "Value": value, "Effect": effect, "TimeAdded": taint.get("timeAdded")}
             yield duplicate(inner, shown, "taints must be unique by key and effect pair")
         seen.add((key, effect))
-
-
-def _check_amounts(path: str, amounts: Mapping[str, Quantity]) -> Iterator[FieldError]:
-    for name, quantity in amounts.items():
-        yield from check_amount(f"{path}.{name}", name, quantity.rounded_to_milli())
 
 
 def _check_features(path: str, features: Sequence[str]) -> Iterator[FieldError]:

@@ -101,18 +101,6 @@ def check_pod_spec(path: str, spec: Json, metadata: Json | None, *, options: Opt
         yield from check_pod_resources(f"{path}.resources", spec, claims)
     if "overhead" in spec:
         yield from check_overhead(f"{path}.overhead", spec["overhead"])
-    yield from _check_scheduling(path, spec, options)
-    yield from _check_policies(path, spec)
-    yield from _check_names(path, spec)
-    yield from _check_network(path, spec)
-    yield from check_pod_security(f"{path}.securityContext", spec)
-    yield from _check_host(path, spec)
-    yield from check_host_process(path, spec, allow_privileged=options.allow_privileged)
-    yield from _check_os(path, spec)
-    yield from _check_file_references(path, spec)
-
-
-def _check_scheduling(path: str, spec: Json, options: Options) -> Iterator[FieldError]:
     yield from check_labels(f"{path}.nodeSelector", spec.get("nodeSelector", {}))
     yield from check_affinity(f"{path}.affinity", spec.get("affinity", {}))
     yield from check_spread_constraints(f"{path}.topologySpreadConstraints", spec.get("topologySpreadConstraints", ()))
@@ -124,9 +112,6 @@ def _check_scheduling(path: str, spec: Json, options: Options) -> Iterator[Field
         if name in seen:
             yield duplicate(inner, name)
         seen.add(name)
-
-
-def _check_policies(path: str, spec: Json) -> Iterator[FieldError]:
     yield from check_fields(path, "PodSpec", spec)
     preemption = spec.get("preemptionPolicy")
     if preemption == "":
@@ -136,6 +121,13 @@ def _check_policies(path: str, spec: Json) -> Iterator[FieldError]:
     for index, gate in enumerate(spec.get("readinessGates", ())):
         condition = gate.get("conditionType", "")
         yield from all_invalid(f"{path}.readinessGates[{index}].conditionType", condition, names.label_key(condition))
+    yield from _check_names(path, spec)
+    yield from _check_network(path, spec)
+    yield from check_pod_security(f"{path}.securityContext", spec)
+    yield from _check_host(path, spec)
+    yield from check_host_process(path, spec, allow_privileged=options.allow_privileged)
+    yield from _check_os(path, spec)
+    yield from _check_file_references(path, spec)
 
 
 def _check_names(path: str, spec: Json) -> Iterator[FieldError]:

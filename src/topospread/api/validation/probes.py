@@ -61,27 +61,20 @@ def _check_handler(path: str, handler: Json, kinds: tuple[str, ...], grace_perio
     if given[0] == "exec":
         yield from check_fields(inner, "ExecAction", action)
     elif given[0] == "httpGet":
-        yield from _check_http(inner, action)
+        yield from _check_port(f"{inner}.port", action.get("port", 0))
+        yield from check_fields(inner, "HTTPGetAction", action)
+        for header in action.get("httpHeaders", ()):
+            name = header.get("name", "")
+            yield from all_invalid(f"{inner}.httpHeaders", name, names.http_header(name))
     elif given[0] == "sleep":
-        yield from _check_sleep(inner, action.get("seconds", 0), grace_period)
+        seconds = action.get("seconds", 0)
+        if grace_period is not None and not 0 <= seconds <= grace_period:
+            detail = f"must be non-negative and less than terminationGracePeriodSeconds ({grace_period})"
+            yield invalid(inner, seconds, detail)
     else:
         yield from _check_port(f"{inner}.port", action.get("port", 0))
-
-
-def _check_http(path: str, action: Json) -> Iterator[FieldError]:
-    yield from _check_port(f"{path}.port", action.get("port", 0))
-    yield from check_fields(path, "HTTPGetAction", action)
-    for header in action.get("httpHeaders", ()):
-        name = header.get("name", "")
-        yield from all_invalid(f"{path}.httpHeaders", name, names.http_header(name))
 
 
 def _check_port(path: str, port: int | str) -> Iterator[FieldError]:
     reasons = names.port_number(port) if isinstance(port, int) else names.port_name(port)
     yield from all_invalid(path, port, reasons)
-
-
-def _check_sleep(path: str, seconds: int, grace_period: int | None) -> Iterator[FieldError]:
-    if grace_period is not None and not 0 <= seconds <= grace_period:
-        detail = f"must be non-negative and less than terminationGracePeriodSeconds ({grace_period})"
-        yield invalid(path, seconds, detail)

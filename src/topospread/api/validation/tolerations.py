@@ -26,7 +26,12 @@ def check_tolerations(path: str, tolerations: Sequence[Json], options: Options) 
     """``spec.tolerations``."""
     for index, toleration in enumerate(tolerations):
         inner = f"{path}[{index}]"
-        yield from _check_key(inner, toleration)
+        key, operator = toleration.get("key", ""), toleration.get("operator", "")
+        if key:
+            yield from check_label_key(f"{inner}.key", key)
+        elif operator != "Exists":
+            detail = 'operator must be Exists when `key` is empty, which means "match all values and all keys"'
+            yield invalid(f"{inner}.operator", Named(operator), detail)
         effect = toleration.get("effect", "")
         if "tolerationSeconds" in toleration and effect != "NoExecute":
             yield invalid(
@@ -34,15 +39,6 @@ def check_tolerations(path: str, tolerations: Sequence[Json], options: Options) 
             )
         yield from _check_operator(inner, toleration, options)
         yield from check_fields(inner, "Toleration", toleration)
-
-
-def _check_key(path: str, toleration: Json) -> Iterator[FieldError]:
-    key, operator = toleration.get("key", ""), toleration.get("operator", "")
-    if key:
-        yield from check_label_key(f"{path}.key", key)
-    elif operator != "Exists":
-        detail = 'operator must be Exists when `key` is empty, which means "match all values and all keys"'
-        yield invalid(f"{path}.operator", Named(operator), detail)
 
 
 def _check_operator(path: str, toleration: Json, options: Options) -> Iterator[FieldError]:

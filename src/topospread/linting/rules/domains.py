@@ -139,7 +139,15 @@ def _pinned(given: LintInput) -> Iterator[tuple[LintSubject, Problem]]:
             continue
         replicas = _least_replicas(given, template)
         there = sum(domain.matching for domain in held.counts.domains)
-        beyond = (1 if replicas is None else replicas - there) - _room(held, closed)
+        # How many pods still fit into the open domains, the closed ones staying as they are.
+        from topospread.plugins.pod_topology_spread import minimum_in_force
+
+        counts = held.counts
+        least = min(domain.matching for domain in counts.domains if domain.name in closed)
+        most = minimum_in_force(len(counts.domains), least, counts.min_domains) + counts.max_skew
+        beyond = (1 if replicas is None else replicas - there) - sum(
+            max(0, most - domain.matching) for domain in counts.domains if domain.name not in closed
+        )
         if beyond > 0:
             why = "; ".join(dict.fromkeys(_reason(node, template) for nodes in closed.values() for node in nodes))
             still = "no further pod fits" if replicas is None else f"{beyond} of {replicas} pods stay pending"
@@ -173,16 +181,6 @@ def _reason(node: Node, template: TemplateOnNodes) -> str:
     if taints:
         return f"tainted {taints[0].key}:{taints[0].effect}"
     return _EXCLUDED
-
-
-def _room(held: ConstraintOnNodes, closed: dict[str, list[Node]]) -> int:
-    """How many pods still fit into the open domains, the closed ones staying as they are."""
-    from topospread.plugins.pod_topology_spread import minimum_in_force
-
-    counts = held.counts
-    least = min(domain.matching for domain in counts.domains if domain.name in closed)
-    most = minimum_in_force(len(counts.domains), least, counts.min_domains) + counts.max_skew
-    return sum(max(0, most - domain.matching) for domain in counts.domains if domain.name not in closed)
 
 
 def _least_replicas(given: LintInput, template: TemplateOnNodes) -> int | None:

@@ -48,18 +48,15 @@ def _not_served(given: LintInput) -> Iterator[tuple[LintSubject, Problem]]:
         later = minor < when.since
         message = f"Kubernetes {given.version} does not serve {version} {manifest.kind}"
         message += f" yet: it came with 1.{when.since}" if later else f" any more: it is {current} now"
-        if _by_helm(manifest):
+        # Whether Helm has rendered the manifest: it says so in a comment, or charts do in a label.
+        labels = manifest.item.metadata.labels or {}
+        if (
+            labels.get("app.kubernetes.io/managed-by") == "Helm"
+            or b"\n# Source: " in b"\n" + manifest.location.text.data
+        ):
             message += "; a chart chooses by what `helm template` is told: --kube-version, --api-versions"
         fix = () if later or not _says_all(manifest) else (Edit("replace", "apiVersion", current),)
         yield manifest, Problem("apiVersion", message, fix)
-
-
-def _by_helm(manifest: Manifest) -> bool:
-    """Whether Helm has rendered the manifest: it says so in a comment, or charts do in a label."""
-    labels = manifest.item.metadata.labels or {}
-    return (
-        labels.get("app.kubernetes.io/managed-by") == "Helm" or b"\n# Source: " in b"\n" + manifest.location.text.data
-    )
 
 
 def _says_all(manifest: Manifest) -> bool:

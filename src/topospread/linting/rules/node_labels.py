@@ -90,21 +90,16 @@ def topology_keys(given: LintInput) -> list[str]:
     return list(dict.fromkeys((*_WELL_KNOWN, *(key for key in own if key))))
 
 
-def _pools(nodes: Iterable[Node]) -> dict[str, set[str]]:
-    """Node → its pools, as ``KEY=VALUE``."""
-    return {
+def _labelled_in_part(given: LintInput, key: str) -> dict[str, str]:
+    """Nodes without a key whose pool has nodes with it → the pool."""
+    pools = {
         node.name: {
             f"{key}={value}"
             for key, value in node.labels.items()
             if key in _POOL_KEYS or key.rpartition("/")[2].lower().endswith(_POOL_ENDINGS)
         }
-        for node in nodes
+        for node in given.nodes
     }
-
-
-def _labelled_in_part(given: LintInput, key: str) -> dict[str, str]:
-    """Nodes without a key whose pool has nodes with it → the pool."""
-    pools = _pools(given.nodes)
     labelled = {pool for node in given.nodes if key in node.labels for pool in pools[node.name]}
     found = {}
     for node in given.nodes:

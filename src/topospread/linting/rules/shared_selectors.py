@@ -17,7 +17,6 @@ from topospread.api.pod import Pod
 from topospread.api.spread import DO_NOT_SCHEDULE, TopologySpreadConstraint
 from topospread.api.workload import CronJob, Job
 from topospread.config.args import DefaultConstraint
-from topospread.config.profile import Configuration
 from topospread.linting.examples import constraint, deployment
 from topospread.linting.lint_input import LintInput, LintSubject, Manifest, once_per_input
 from topospread.linting.neighbours import autoscaled, cluster_sources
@@ -98,12 +97,6 @@ class _Namespace:
         self._selected: dict[Selector, int] = {}
         self._owners: dict[tuple[str | None, _Meaning], dict[int, int]] = {}
         self._counting: list[dict[str | None, int]] = [{} for _ in workloads]
-        self._note_counting()
-        by_order = sorted((each.manifest.order if each.manifest else -1, at) for at, each in enumerate(workloads))
-        self._orders = [order for order, _ in by_order]
-        self._up_to: list[int] = list(accumulate((1 << at for _, at in by_order), or_))
-
-    def _note_counting(self) -> None:
         # By what is selected: thousands of different selectors often select the same pods.
         over: dict[tuple[str | None, int], int] = {}
         for at, one in enumerate(self.workloads):
@@ -116,6 +109,9 @@ class _Namespace:
         for (key, selected), owning in over.items():
             for at in _positions(selected):
                 self._counting[at][key] = self._counting[at].get(key, 0) | owning
+        by_order = sorted((each.manifest.order if each.manifest else -1, at) for at, each in enumerate(workloads))
+        self._orders = [order for order, _ in by_order]
+        self._up_to: list[int] = list(accumulate((1 << at for _, at in by_order), or_))
 
     def selected(self, selector: Selector) -> int:
         """Return the set of the workloads whose pods a selector matches."""
@@ -234,7 +230,10 @@ def _counts_others(given: LintInput) -> Iterator[tuple[LintSubject, Problem]]:
 
 def _shared(given: LintInput) -> Iterator[tuple[LintSubject, Problem]]:
     for reach in _reaching(given):
-        if _most(given, reach.one) == 1:
+        # How many replicas a workload may have; None where that is not known.
+        one = reach.one
+        bounds = autoscaled(given, one.pods.item)
+        if (one.pods.replicas if bounds is None else bounds.most) == 1:
             continue
         alike = reach.others & reach.alike
         if alike:
@@ -242,12 +241,6 @@ def _shared(given: LintInput) -> Iterator[tuple[LintSubject, Problem]]:
             message = f"it counts the pods of {names} as well, as theirs counts these: all together are even, "
             message += f"and those of {reach.one.name} alone may stand in one domain"
             yield reach.manifest, Problem(f"{reach.path}.labelSelector", message)
-
-
-def _most(given: LintInput, one: _Workload) -> int | None:
-    """How many replicas a workload may have; None where that is not known."""
-    bounds = autoscaled(given, one.pods.item)
-    return one.pods.replicas if bounds is None else bounds.most
 
 
 def _differs(given: LintInput) -> Iterator[tuple[LintSubject, Problem]]:
@@ -278,15 +271,11 @@ def _meaning(each: TopologySpreadConstraint) -> _Meaning:
     )
 
 
-def _configurations(given: LintInput) -> list[Configuration]:
-    own = [each.loaded for each in given.configurations if each.loaded is not None]
-    return [given.configuration] if given.configuration is not None else own
-
-
 def _listed_defaults(given: LintInput, pods: PodSource) -> tuple[DefaultConstraint, ...]:
     """The default constraints that a given configuration has for these pods."""
     name = pods.spec.scheduler_name or "default-scheduler"
-    for configuration in _configurations(given):
+    own = [each.loaded for each in given.configurations if each.loaded is not None]
+    for configuration in [given.configuration] if given.configuration is not None else own:
         profile = configuration.profile_for(name)
         if profile is not None and profile.args.pod_topology_spread.defaulting_type == "List":
             return profile.args.pod_topology_spread.default_constraints
