@@ -153,8 +153,7 @@ def chosen_workloads(
     """
     by_key: dict[ObjectKey, Workload] = {(each.kind, each.namespace, each.name): each for each in workloads}
     if targets:
-        spaced = [f"{namespace}/{each}" if namespace and each.count("/") == 1 else each for each in targets]
-        keys = dict.fromkeys(the_workload(each, list(by_key)) for each in spaced)
+        keys = dict.fromkeys(the_workload(each, list(by_key), namespace) for each in targets)
         wrong = next((each for each in keys if each[0] not in _KINDS and not of_any_kind), None)
         if wrong:
             raise UsageError(
