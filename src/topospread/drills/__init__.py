@@ -1,4 +1,4 @@
-"""What happens to a cluster when nodes fail, are drained or come back, and when workloads are scaled; step by step."""
+"""Drills: nodes fail, are drained or come back, and workloads are scaled, step by step."""
 
 from .result import (
     AutoscalerState,

@@ -1,4 +1,4 @@
-"""What is to happen at later times of a drill; what comes of it is not known here."""
+"""The events due at later times of a drill."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Agenda:
 
     @property
     def following(self) -> float | None:
-        """When something is to happen next; ``None`` for never."""
+        """Time of the next event; ``None`` if there is none."""
         return self._entries[0][0] if self._entries else None
 
     def do_what_is_due(self, now: float) -> None:

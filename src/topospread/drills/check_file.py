@@ -53,7 +53,7 @@ def is_check(path: str) -> bool:
 
 
 def read_check(path: str) -> DrillCheck:
-    """What ``topospread drill --check … --shard … -o json`` wrote.
+    """Read the result that ``topospread drill --check … --shard … -o json`` wrote.
 
     Raises:
         InputError: the file cannot be read, or is something else.

@@ -157,7 +157,7 @@ class ReadDrill:
     begun: BegunDrill
 
     def checked(self) -> CheckedDrill:
-        """What comes of it.
+        """Play the drill and compare it with what is expected.
 
         Raises:
             InputError: what it names cannot be used.

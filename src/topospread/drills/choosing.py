@@ -1,4 +1,4 @@
-"""Which nodes a step means, and what to say when there are none; nothing happens to them here."""
+"""The nodes that a step selects, and the error if there are none. No node is changed here."""
 
 from __future__ import annotations
 

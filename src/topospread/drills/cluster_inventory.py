@@ -23,7 +23,7 @@ _SOME_TIME = 1_767_225_600.0
 
 
 def begin_of(inventory: Inventory) -> float:
-    """When a drill begins, in seconds since 1970: the time of the snapshot."""
+    """Return when a drill begins, in seconds since 1970: the time of the snapshot."""
     return snapshot_time(inventory.nodes, inventory.pods) or _SOME_TIME
 
 

@@ -37,11 +37,11 @@ Progress = Callable[[int, int], None]
 
 
 class SharedWork(Protocol):
-    """What a worker gets."""
+    """The input of a worker."""
 
     @property
     def version(self) -> str:
-        """Of topospread, where it was put together."""
+        """The topospread version that wrote it."""
 
     def play(self, shard: Shard) -> object:
         """A part of it.
@@ -151,7 +151,7 @@ def _given_out(files: Sequence[DrillFile], cluster: str | None, client: Any) -> 
 
 
 def _kept_by_scheduler(data: bytes, client: Any) -> Any:
-    """What all parts need, as the result of a task of its own: where every worker dies that has it, it comes again.
+    """Keep the common input as the result of a task: if every worker that has it dies, it is computed again.
 
     Scattered data would be lost with the last worker that has them; a copy in each part's task is too much for large
     clusters.
@@ -199,7 +199,7 @@ def _wait_for(parts: Sequence[Any], progress: Progress | None) -> None:
 
 
 def _read(written: bytes) -> Any:
-    """What a process wrote.
+    """Read the output of a process.
 
     Raises:
         TopospreadError: what was wrong with the part.
@@ -211,7 +211,7 @@ def _read(written: bytes) -> Any:
 
 
 def whole(data: bytes) -> bytes:
-    """What was given out, on the worker."""
+    """Return the common input, on the worker."""
     return data
 
 
@@ -233,7 +233,7 @@ def play_part(work: bytes, index: int, number: int) -> bytes:
 
 
 def main() -> None:
-    """What the process of a part does."""
+    """Play one part, as a process of its own."""
     shard, data = pickle.loads(sys.stdin.buffer.read())
     work: SharedWork = pickle.loads(data)
     sys.stdout.buffer.write(pickle.dumps(_played(work, shard)))

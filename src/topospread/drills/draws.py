@@ -1,4 +1,4 @@
-"""What is left to chance in a cluster, drawn once for each of the drills that are alike but for that.
+"""Random choices of a cluster, drawn once for each of several drills that are otherwise equal.
 
 Which of equals comes first, who is faster: kubelets, controllers or kube-scheduler. The same number draws the same
 every time; the first drill takes things in one order. In the first eight somebody is faster all the time; in some of
@@ -41,7 +41,7 @@ class Draws:
         return bool(self._race(2)) if self._races_anew else self._all_at_once
 
     def started(self, pods: Collection[FollowedPod]) -> list[FollowedPod]:
-        """Those of some pods that get ready next, together."""
+        """Return the pods that get ready next, together."""
         found = sorted(pods, key=self.key)
         if self._races_anew:
             return found[: 1 + self._race(len(found))] if found else found
@@ -53,7 +53,7 @@ class Draws:
         return int(made_up_uid("Pod", f"race {self._races}", str(self._number))[:8], 16) % ways
 
     def key(self, pod: FollowedPod) -> str:
-        """What decides between pods where nothing else does."""
+        """Return the tie-breaker between pods."""
         return made_up_uid("Pod", pod.namespace, f"{pod.name}{self._number or ''}")
 
     def order(self, pods: Iterable[FollowedPod]) -> list[FollowedPod]:
@@ -100,5 +100,5 @@ class Draws:
         return [by_key[f"{each.namespace}/{each.name}"] for each in removal_order(there, others, times.seconds)]
 
     def _uid(self, pod: FollowedPod) -> str:
-        """What decides between pods of nearly one age: drawn when a pod is created."""
+        """Return the tie-breaker between pods of almost the same age: drawn when a pod is created."""
         return pod.pod.metadata.uid or self.key(pod)

@@ -75,7 +75,7 @@ class DrillFile:
     expect: Expectations
 
     def place(self, path: str) -> Place:
-        """Where a field stands, or what it would stand in."""
+        """Return the position of a field, or of the object that would hold it."""
         return place_in(self.text, self.document, path, self.name)
 
 

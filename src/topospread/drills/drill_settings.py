@@ -1,4 +1,4 @@
-"""How a drill of a file is played and what it is played on, as its file says it: all that the command's options say."""
+"""The input and settings of a drill as its file states them: everything that the command's options state."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ FIELDS = (
 
 @dataclass(frozen=True, slots=True)
 class DrillInput:
-    """What a drill begins with; paths are as seen from the working directory.
+    """The input of a drill; paths are relative to the working directory.
 
     Attributes:
         cluster: a made-up cluster or a file, "" for none.
@@ -75,7 +75,7 @@ class DrillInput:
 
 @dataclass(frozen=True, slots=True)
 class DrillSettings:
-    """How a drill is played.
+    """The settings of a drill.
 
     Attributes:
         gates, apiserver_gates: kube-scheduler's and the API server's.
@@ -95,7 +95,7 @@ class DrillSettings:
 
 
 def read_manifests(fields: FileFields, spec: Mapping[str, Any], kube_version: str) -> DrillInput:
-    """What a drill begins with.
+    """Read the input of a drill.
 
     Raises:
         InputError: a field is not what it has to be.
@@ -123,7 +123,7 @@ def read_manifests(fields: FileFields, spec: Mapping[str, Any], kube_version: st
 
 
 def read_settings(fields: FileFields, spec: Mapping[str, Any]) -> DrillSettings:
-    """How a drill is played.
+    """Read the settings of a drill.
 
     Raises:
         InputError: a field is not what it has to be, or a gate is none of the version.

@@ -29,7 +29,7 @@ EachKind = Literal["zone", "node", "deploy"]
 
 @dataclass(frozen=True, slots=True)
 class EachOutcome:
-    """What one of many drills comes to.
+    """The result of one of many drills.
 
     Attributes:
         target: the zone, the node, or ``NAMESPACE/NAME`` of the Deployment.
@@ -179,7 +179,7 @@ def merged(parts: Sequence[tuple[str, EachDrill]]) -> EachDrill:
 
 
 def over_so_far(parts: Sequence[EachDrill]) -> EachDrill:
-    """What is there of a whole of which only some parts were played, at least one."""
+    """Combine the parts that were played, at least one, into an incomplete result."""
     marks = [each.part for each in parts if each.part is not None]
     found = sorted((outcome for each in parts for outcome in each.outcomes), key=_goodness)
     ended = f"ended after {len(found)} of {marks[0].targets}"
@@ -202,7 +202,7 @@ def _terse(inventory: Inventory, options: SimulationOptions) -> Play:
 
 
 def targets_of(play: Play, kind: EachKind) -> list[tuple[str, Step]]:
-    """What there is of a kind, and the step that each is to go through."""
+    """Return the objects of a kind, each with the step to play for it."""
     world = play.world
     nodes = [each for each in world.cluster.nodes.nodes if each is not None]
     if kind == "deploy":

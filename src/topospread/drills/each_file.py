@@ -38,7 +38,7 @@ class _Each(KubeStruct):
 
 
 def read_each(path: str) -> EachDrill:
-    """What ``topospread drill --each … --shard … -o json`` wrote.
+    """Read the result that ``topospread drill --each … --shard … -o json`` wrote.
 
     Raises:
         InputError: the file cannot be read, or is something else.

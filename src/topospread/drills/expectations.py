@@ -1,4 +1,4 @@
-"""What a drill is expected to come to, and where it falls short; how that is written, `drill_file` knows."""
+"""The expectations of a drill, and where it falls short of them. `drill_file` reads their notation."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from .result import Drill, WorkloadState
 
 @dataclass(frozen=True, slots=True)
 class Expectations:
-    """What is asked of a drill; ``None`` and nothing: not asked.
+    """The expectations of a drill; a field that is ``None`` or empty is not checked.
 
     Attributes:
         pending: at most so many pods wait at the end.
@@ -51,7 +51,7 @@ class Shortfall:
 
 
 def shortfalls(drill: Drill, expected: Expectations) -> list[Shortfall]:
-    """Where a drill falls short of what is expected, in the first of those that are alike, or in another.
+    """Return where a drill falls short of what is expected, in the first of its equal runs or in another.
 
     Raises:
         UsageError: a workload is named that is not there.

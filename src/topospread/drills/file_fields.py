@@ -14,7 +14,7 @@ from topospread.sources.text import Text, shown_path
 
 
 def place_in(text: Text, document: int, path: str, name: str = "") -> Place:
-    """Where a field stands, or what it would stand in."""
+    """Return the position of a field, or of the object that would hold it."""
     found = locate(text.data, document, parse_path(path))
     return Place(
         text.name,
@@ -106,5 +106,5 @@ class FileFields:
         return [self.string(each, f"{where}[{i}]") for i, each in enumerate(self.items(value, where))]
 
     def place(self, where: str) -> Place:
-        """Where a field stands."""
+        """Return the position of a field."""
         return place_in(self.text, self.document, where, self.name)

@@ -31,7 +31,7 @@ def can_fork() -> bool:
 
 
 def cores() -> int:
-    """How many processes can work at once."""
+    """Return how many processes can run at once."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
@@ -41,7 +41,7 @@ def answers(
     workers: int,
     progress: Callable[[int, int], None] | None = None,
 ) -> list[Answer]:
-    """What each item comes to, in their order, asked in processes of their own, ``workers`` at a time.
+    """Compute the answers for items in forked processes, ``workers`` at a time; return them in the items' order.
 
     Raises:
         ChildProcessError: an item's process died twice.
@@ -115,7 +115,7 @@ def _sendable(error: Exception) -> Exception:
 
 
 def _received(connection: Connection) -> tuple[Answer, Exception | None] | None:
-    """What a process sent; ``None`` where it died before."""
+    """Return what a process sent; ``None`` if it died before."""
     try:
         received: tuple[Answer, Exception | None] = connection.recv()
     except EOFError:

@@ -1,4 +1,4 @@
-"""How many pods of each workload and of each disruption budget are ready as a drill goes on, and the fewest there were.
+"""Ready pods of each workload and budget during a drill, and the fewest there were.
 
 A pod is ready as soon as it is on a node whose kubelet is there. How many a budget wants, `simulation.budgets` says.
 """
@@ -65,7 +65,7 @@ class Health:
         self._ask(pods)
 
     def _ask(self, pods: Iterable[FollowedPod]) -> None:
-        """How many healthy pods each budget wants, by the workloads that its pods are of."""
+        """Compute how many healthy pods each budget wants, by the workloads of its pods."""
         workloads: dict[int, dict[int, Workload]] = {}
         for pod in pods:
             for budget in self.budgets_of(pod):

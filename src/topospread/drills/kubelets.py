@@ -1,4 +1,4 @@
-"""What kubelets have yet to do in a drill: start pods of rollouts, and end deleted ones; what follows is `world`'s."""
+"""Pending work of kubelets in a drill: pods to start and deleted pods to end. `world` applies the effects."""
 
 from __future__ import annotations
 

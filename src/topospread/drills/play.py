@@ -96,7 +96,7 @@ class Play:
         return self.drill(outcomes)
 
     def drill(self, outcomes: Sequence[StepOutcome], partial: str = "") -> Drill:
-        """What came of the steps so far; ``partial``: where they ended before their end, in words."""
+        """Return the result of the steps so far; ``partial``: why the drill stopped before its end."""
         world = self.world
         workloads = () if partial else tuple(self._state(each) for each in world.run.plan.workloads)
         return Drill(
@@ -110,7 +110,7 @@ class Play:
         )
 
     def begin(self) -> StepOutcome:
-        """How things stand at the beginning, when nothing happens any more."""
+        """Return the state at the beginning, once nothing happens any more."""
         return self._outcome("", 0.0, self._growth.rest)
 
     def take(self, step: Step, following: Step | None) -> StepOutcome:
@@ -201,7 +201,7 @@ class Play:
         )
 
     def _new_remarks(self, states: Sequence[WorkloadState], pending: Sequence[PendingGroup]) -> list[str]:
-        """What was not said of the step before."""
+        """Return the remarks that the step before did not have."""
         now = list(remarks(self.world, self._failures, states, pending))
         before, self._said = self._said, set(now)
         return [each for each in now if each not in before]
@@ -223,7 +223,7 @@ class Play:
         return sum(not each.node for each in self.world.pods.of(key_of(workload)))
 
     def _state(self, workload: Workload, before: Spreads | None = None) -> WorkloadState:
-        """How a workload stands; ``before``: how all were spread when the step began."""
+        """Return the state of a workload; ``before``: the spread of all workloads when the step began."""
         key, health = key_of(workload), self.world.health
         now = self._spreads.get(key, ())
         was = self._spreads if before is None else before
@@ -273,7 +273,7 @@ class Play:
 def _aligned(
     was: Sequence[ConstraintArithmetic], now: Sequence[ConstraintArithmetic]
 ) -> Iterator[ConstraintArithmetic]:
-    """Of each constraint how it was; one that is new was as it is."""
+    """Yield each constraint as it was before; a new one as it is now."""
     for each in now:
         same = (
             other

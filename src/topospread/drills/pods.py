@@ -19,7 +19,7 @@ WorkloadKey = tuple[str, str, str]
 
 
 def key_of(workload: Workload) -> WorkloadKey:
-    """What a workload is known by, whichever plan it is of."""
+    """Return the key of a workload, the same in every plan."""
     return workload.kind, workload.namespace, workload.name
 
 

@@ -32,7 +32,7 @@ class PoolGrowth:
             self._world.rest()
 
     def uses(self, keys: Collection[str]) -> tuple[PoolUse, ...]:
-        """What came of each pool, with the domains of some topology keys that it could bring and that no node has."""
+        """Return the use of each pool, with the domains that it could add and that no node has."""
         if not self._scaler.pools:
             return ()
         nodes = [each for each in self._world.cluster.nodes.nodes if each is not None]

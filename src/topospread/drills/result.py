@@ -1,4 +1,4 @@
-"""What a drill found, as data: what happened when, how the workloads stood after each step, and what fell short.
+"""The result of a drill as data: what happened when, the workloads after each step, and the shortfalls.
 
 Nothing is printed or decided here.
 """
@@ -139,7 +139,7 @@ class RolloutState(msgspec.Struct, frozen=True):
 
 
 class AutoscalerState(msgspec.Struct, frozen=True):
-    """How far an autoscaler came.
+    """The progress of an autoscaler.
 
     Attributes:
         target: what it scales, ``Deployment/web``.
@@ -166,7 +166,7 @@ class NotEvicted(msgspec.Struct, frozen=True):
 
 @dataclass(frozen=True, slots=True)
 class StepOutcome:
-    """What came of one step.
+    """The result of one step.
 
     Attributes:
         step: as it was given; "" for how things stood at the beginning.
@@ -198,7 +198,7 @@ class StepOutcome:
 
 
 class StepRange(msgspec.Struct, frozen=True):
-    """What came of a step in several drills that are alike but for what is drawn.
+    """The results of a step in several drills that differ only in random choices.
 
     Attributes:
         pending: the fewest and the most pods that wait after it.

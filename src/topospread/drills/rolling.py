@@ -59,7 +59,7 @@ def go_on(world: World, key: WorkloadKey) -> bool:
 
 
 def state(world: World, key: WorkloadKey) -> RolloutState | None:
-    """How a rollout stands; ``None`` where its workload is gone."""
+    """Return the state of a rollout; ``None`` if its workload is gone."""
     workload, item = world.workload(key), template_item(world, key)
     if workload is None or item is None:
         return None
@@ -90,7 +90,7 @@ class RolledPods:
 
     @property
     def all(self) -> list[FollowedPod]:
-        """Those that are being deleted included."""
+        """All pods, including those being deleted."""
         return self.world.pods.of(key_of(self.workload))
 
     @property
@@ -105,7 +105,7 @@ class RolledPods:
 
     @property
     def standing(self) -> Standing:
-        """How many there are of each."""
+        """The number of pods in each state."""
         counts = {(new, ready): 0 for new in (True, False) for ready in (True, False)}
         for each in self.every:
             counts[self.is_new(each), self.world.is_ready(each)] += 1

@@ -1,4 +1,4 @@
-"""How rollouts begin: as ``kubectl rollout restart`` does it, or by manifests; how they go on is told in `rolling`."""
+"""The start of rollouts: by ``kubectl rollout restart`` or by manifests. `rolling` continues them."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def apply_and_roll(world: World, manifests: Inventory, path: str) -> None:
 
 
 def states(world: World) -> list[RolloutState]:
-    """How the rollouts stand that have begun; those that are over are let go of."""
+    """Return the states of the rollouts that have begun, and forget those that have ended."""
     found = []
     for key in list(world.rollouts):
         standing = state(world, key)
@@ -137,7 +137,7 @@ def _restarted(inventory: Inventory, key: WorkloadKey, when: str) -> Inventory:
 
 
 def _as_new_revision(item: Rolled) -> Rolled:
-    """What the API server and the controller make of a workload whose template changed, where pods show it.
+    """Return a workload with a changed template as the API server and the controller make it.
 
     A StatefulSet's status names the revision; a DaemonSet's generation of the template grows
     (pkg/registry/apps/daemonset/strategy.go, ``PrepareForUpdate``).

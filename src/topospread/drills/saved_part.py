@@ -1,4 +1,4 @@
-"""What every part of many drills says of itself as ``-o json`` wrote it; what was drilled is read elsewhere."""
+"""The header that every saved part of many drills has. Its drills are read elsewhere."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class SavedMark(KubeStruct):
 
 
 def read_saved(path: str, form: type[Saved], option: str) -> Saved:
-    """What ``topospread drill OPTION … --shard … -o json`` wrote.
+    """Read the result that ``topospread drill OPTION … --shard … -o json`` wrote.
 
     Raises:
         InputError: the file cannot be read, or is something else.

@@ -29,7 +29,7 @@ class Shard:
 
 @dataclass(frozen=True, slots=True)
 class ShardMark:
-    """What a part says of itself, so that only parts of one whole are put together.
+    """The identity of a part, so that only parts of one whole are merged.
 
     Attributes:
         targets: how many there are in all parts.
@@ -42,19 +42,19 @@ class ShardMark:
 
 
 class Part(Protocol):
-    """What was played, of one part or of all."""
+    """The drills that were played, of one part or of all."""
 
     @property
     def partial(self) -> str:
-        """Why not all of it was played, "" where it was."""
+        """Why not all of it was played; "" if it was."""
 
     @property
     def part(self) -> ShardMark | None:
-        """Which part it is, None for all of them."""
+        """The part's number; None for the whole."""
 
 
 def read_shard(text: str, where: str) -> Shard:
-    """Which part ``0/4`` is.
+    """Parse a shard such as ``0/4``.
 
     Raises:
         UsageError: it is not of this form, or there is no such part.

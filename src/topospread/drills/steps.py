@@ -157,7 +157,7 @@ TURNS: tuple[TurnKind, ...] = get_args(TurnKind)
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """What happens next in a rollout whose order is given.
+    """The next event of a rollout with a given order.
 
     Attributes:
         node: where; "" for a new pod that is ready, which may be any.
@@ -195,7 +195,7 @@ Step = Fail | Recover | Cordon | Uncordon | Drain | Scale | Wait | AddNodes | Ap
 
 
 def read_choice(text: str, where: str) -> NodeChoice:
-    """Which nodes ``zone=a`` means; ``where``: what to name in an error.
+    """Parse a selection of nodes such as ``zone=a``; ``where`` is named in errors.
 
     Raises:
         UsageError: it is not of this form.
@@ -207,7 +207,7 @@ def read_choice(text: str, where: str) -> NodeChoice:
 
 
 def read_scale(text: str, where: str) -> Scale:
-    """What ``deploy/web=30`` asks for.
+    """Parse ``deploy/web=30``.
 
     Raises:
         UsageError: it is not of this form.
@@ -219,7 +219,7 @@ def read_scale(text: str, where: str) -> Scale:
 
 
 def read_scale_down(text: str, where: str) -> Scale:
-    """What ``deploy/web=3`` asks for, where these are fewer than there are.
+    """Parse ``deploy/web=3``, fewer replicas than there are.
 
     Raises:
         UsageError: it is not of this form.
@@ -229,7 +229,7 @@ def read_scale_down(text: str, where: str) -> Scale:
 
 
 def read_autoscale(text: str, where: str) -> Autoscale:
-    """What ``hpa/web`` asks for.
+    """Parse ``hpa/web``.
 
     Raises:
         UsageError: it is not of this form.
@@ -241,7 +241,7 @@ def read_autoscale(text: str, where: str) -> Autoscale:
 
 
 def read_rollout(text: str, where: str) -> Rollout:
-    """What ``deploy/web`` or ``deploy/web=new.yaml`` asks for.
+    """Parse ``deploy/web`` or ``deploy/web=new.yaml``.
 
     Raises:
         UsageError: it is not of this form.
@@ -253,7 +253,7 @@ def read_rollout(text: str, where: str) -> Rollout:
 
 
 def read_wait(text: str, where: str) -> Wait:
-    """How long ``5m`` is.
+    """Parse a duration such as ``5m``.
 
     Raises:
         UsageError: it is no duration, or one that is no whole seconds or lies in the past.

@@ -1,4 +1,4 @@
-"""What controllers create in place of pods that are gone; how many they want at all is decided by the planners.
+"""Pods that controllers create in place of removed ones. Planners decide how many are wanted.
 
 Sources: pkg/controller/replicaset/replica_set.go (``manageReplicas``),
 pkg/controller/statefulset/stateful_set_control.go (``processReplica``), pkg/controller/daemon/daemon_controller.go
@@ -51,7 +51,7 @@ class Successors:
                 self._vacant.setdefault(key_of(each.workload), []).append(each)
 
     def of(self, gone: FollowedPod) -> QueuedPod | None:
-        """What is created at once in place of a pod that was deleted; ``None`` where nothing is, or not yet."""
+        """Return the pod created at once in place of a deleted one; ``None`` if none is, or not yet."""
         workload = gone.workload
         if workload is None or workload.kind in _NOBODY or workload.template is None:
             return None
@@ -96,7 +96,9 @@ class Successors:
         return [each for each in gone if not each.terminating]
 
     def _next_ordinals(self, key: WorkloadKey, item: StatefulSet, gone: list[FollowedPod]) -> list[FollowedPod]:
-        """Of a StatefulSet those that are wanted; in order, the first, and only where all before it are ready."""
+        """Return the missing ordinals of a StatefulSet to create; in order, only the first, once all before it are
+        ready.
+        """
         in_order = item.spec.pod_management_policy != "Parallel"
         start = (item.spec.ordinals.start if item.spec.ordinals else 0) or 0
         due: list[FollowedPod] = []
@@ -135,7 +137,7 @@ class Successors:
         return QueuedPod(self._made.given_to(pod, name), name, workload, pod.spec.priority or 0)
 
     def like(self, workload: Workload, gone: FollowedPod) -> Pod:
-        """What comes in the place of a pod: of the template, unless it keeps what it was, or its revision."""
+        """Return the successor of a pod: from the template, unless it keeps its form or revision."""
         template, kind = workload.template, workload.kind
         if template is None or self._stays(workload, template, gone):
             return _anew(gone.pod)

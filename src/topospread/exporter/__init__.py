@@ -1,1 +1,1 @@
-"""How pods are spread, as figures that follow a live cluster event by event. Nothing is placed and nothing written."""
+"""Spread figures that follow a live cluster event by event. Nothing is placed or written."""

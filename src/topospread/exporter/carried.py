@@ -30,7 +30,7 @@ from .node_changes import NodeChanges
 
 @dataclass(frozen=True, slots=True)
 class NodesOfDomains:
-    """Which nodes make domains of a constraint; rules that are equal name the same nodes for all pods.
+    """The nodes that form the domains of a constraint; equal rules name the same nodes for all pods.
 
     Attributes:
         topology_key: whose values are the domains.
@@ -57,7 +57,7 @@ class NodesOfDomains:
 
 
 def rules_of(spreads: Iterable[Spread]) -> tuple[NodesOfDomains, ...] | None:
-    """Those of a workload's constraints, hard ones first; ``None`` where pods of several revisions have their own."""
+    """Return the rules of a workload's constraints, hard ones first; ``None`` if its revisions have their own."""
     every = tuple(spreads)
     if len(every) > 1:
         return None
@@ -101,7 +101,7 @@ class Moved(NamedTuple):
 
 
 class CarriedFigures:
-    """What becomes of figures when nodes changed on which a workload has, and counts, no pods.
+    """The update of figures when nodes change on which a workload has, and counts, no pods.
 
     Args:
         cluster: after the changes.

@@ -29,7 +29,7 @@ Samples = dict[str, dict[Labels, float]]
 
 @dataclass(frozen=True, slots=True)
 class SeriesLimits:
-    """How many series there may be.
+    """Upper limits for the number of series.
 
     Attributes:
         workloads: so many workloads have series.
@@ -113,7 +113,7 @@ class SpreadCollector(Collector):
 
 
 def of_contact(contact: Contact) -> Samples:
-    """How old what is known of an API server is, and what went wrong."""
+    """Return the age of what is known of an API server, and its errors."""
     return {
         "topospread_changes_total": {labels: float(count) for labels, count in contact.changes.items()},
         "topospread_last_sync_age_seconds": _single(contact.ages()),

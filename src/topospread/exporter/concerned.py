@@ -1,4 +1,4 @@
-"""Which workloads a change concerns: those whose constraints count it, that it keeps away, or that share its node.
+"""Workloads that a change affects: they count it, repel it, or share its node.
 
 It names too many rather than too few: whoever is named is looked at anew, and nothing else is.
 """
@@ -63,17 +63,14 @@ class Concerned:
     """
 
     def __init__(
-        self,
-        cluster: Cluster,
-        followed: Mapping[str, Mapping[int, Followed]],
-        of_pod: Mapping[PodKey, Followed],
+        self, cluster: Cluster, followed: Mapping[str, Mapping[int, Followed]], of_pod: Mapping[PodKey, Followed]
     ) -> None:
         self._cluster = cluster
         self._followed = followed
         self._of_pod = of_pod
 
     def by(self, touched: Touched) -> Iterator[Followed]:
-        """Those that changes concern; one may come several times."""
+        """Yield the workloads that changes affect; one may come several times."""
         if touched.everything or len(touched.pods) > _MANY or self._is_felt_by_all(touched.nodes):
             yield from self._all()
             return

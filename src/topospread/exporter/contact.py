@@ -1,4 +1,4 @@
-"""What was last heard of each kind, and what went wrong: the age of what is shown. Nothing is decided by it."""
+"""The last contact for each kind, and errors: the age of what is shown. No decision depends on it."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ log = logging.getLogger("topospread.live.export")
 
 @dataclass(slots=True)
 class Heard:
-    """Of one kind, in seconds of the clock.
+    """The last contact for one kind, in seconds of the clock.
 
     Attributes:
         last: when the API server last said something; ``None`` before it did.

@@ -1,4 +1,4 @@
-"""Which objects are planned together: a controller, its ReplicaSets, its pods and its autoscaler. It plans nothing.
+"""Objects that are planned together: a controller, its ReplicaSets, pods and autoscaler. Nothing is planned here.
 
 A change then costs as much as the group that it is in, not as the cluster. Where a controller may adopt what nobody
 controls (pkg/controller/controller_ref_manager.go), all of the namespace is one group: who gets it depends on all.
@@ -13,14 +13,7 @@ from topospread.api.autoscaling import HorizontalPodAutoscaler
 from topospread.api.inventory import Inventory
 from topospread.api.meta import KubeObject
 from topospread.api.pod import Pod
-from topospread.api.workload import (
-    DaemonSet,
-    Deployment,
-    Job,
-    ReplicaSet,
-    ReplicationController,
-    StatefulSet,
-)
+from topospread.api.workload import DaemonSet, Deployment, Job, ReplicaSet, ReplicationController, StatefulSet
 from topospread.errors import InvalidError, Place
 from topospread.workloads.controllers import controller
 
@@ -38,7 +31,7 @@ PLANNED: dict[type[KubeObject], str] = {
 
 
 class PlanGroup(NamedTuple):
-    """What is planned together; ``kind`` is `WHOLE` for all of a namespace."""
+    """A group of objects that are planned together; ``kind`` is `WHOLE` for all of a namespace."""
 
     namespace: str
     kind: str
@@ -212,7 +205,7 @@ class GroupedNamespace:
             yield from ((Pod, self.of[Pod][each]) for each in self._pods.get(owner, ()))
 
     def _owners(self, group: PlanGroup, sets: Iterable[str]) -> Iterator[_Owner]:
-        """What the controller references of a group's pods name."""
+        """Yield the owners that the controller references of a group's pods name."""
         if group.kind != "ReplicaSet":
             yield group.kind, group.name
         names = dict.fromkeys(sets)

@@ -1,4 +1,4 @@
-"""What of nodes changed that others may rest on than those with pods there: labels, taints, that they came or went.
+"""Changes of nodes that matter beyond their own pods: labels, taints, nodes added or removed.
 
 Whether a node is open, has room or has images matters to pods on it alone: no pod is placed here. It asks nobody.
 """
@@ -35,7 +35,7 @@ class NodeChanges:
         return bool(self.before)
 
     def were(self) -> list[Node]:
-        """Those that were there, as they were."""
+        """Return the changed nodes as they were before."""
         return [each for each in self.before.values() if each is not None]
 
     def are(self, cluster: Cluster) -> list[int]:

@@ -1,4 +1,4 @@
-"""Which constraints keep waiting pods off the nodes. What a pod is told is the scheduler's own verdict."""
+"""Constraints that keep waiting pods off nodes. The message of a pod is the scheduler's own verdict."""
 
 from __future__ import annotations
 

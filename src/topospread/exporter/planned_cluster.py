@@ -40,7 +40,7 @@ _ObjectId = tuple[type[KubeObject], str, str]
 
 @dataclass(slots=True)
 class Touched:
-    """What changes have touched since somebody asked.
+    """The groups and nodes touched since the last call.
 
     Attributes:
         everything: what any workload may rest on.
@@ -66,7 +66,7 @@ class Touched:
 
 @dataclass(slots=True)
 class PlannedGroup:
-    """What a group was planned to be.
+    """The last plan of a group.
 
     Attributes:
         pods: those that the cluster has of it, with the object that says so.
@@ -111,7 +111,7 @@ class PlannedCluster:
         self._crowded: set[int] = set()
 
     def take_touched(self) -> Touched:
-        """What changed since this was last asked."""
+        """Return what changed since the last call."""
         touched, self.touched = self.touched, Touched()
         return touched
 
@@ -213,7 +213,7 @@ class PlannedCluster:
         return found
 
     def known(self, group: PlanGroup) -> PlannedGroup | None:
-        """What a group was last planned to be."""
+        """Return the last plan of a group."""
         return self._planned.get(group)
 
     def groups(self, namespace: str | None = None) -> list[PlanGroup]:

@@ -44,7 +44,7 @@ class Judging:
 
 @dataclass(frozen=True)
 class Export:
-    """What the process is to do.
+    """The settings of the exporter process.
 
     Attributes:
         kubeconfig, context: where the API server is; both may be ``None``.
@@ -76,7 +76,7 @@ class Exporter:
         self.following = Following(client, tracker, contact)
 
     def synced(self) -> str:
-        """Why it is not ready, "" when it is."""
+        """Return why it is not ready; "" if it is."""
         missing = self.following.missing()
         if missing:
             return f"not listed yet: {', '.join(missing)}"
@@ -84,7 +84,7 @@ class Exporter:
 
 
 class ExportMetrics:
-    """What an exporter of its own serves."""
+    """The metrics that a separate exporter serves."""
 
     def __init__(self) -> None:
         self._registry = CollectorRegistry(auto_describe=False)
@@ -158,7 +158,7 @@ async def _following(exporter: Exporter) -> None:
 
 
 def beside_scheduler(judging: Judging) -> Beside:
-    """What exports in a scheduler's process: with connections of its own, among the scheduler's metrics."""
+    """Return the exporter for a scheduler's process: it has its own connections and shares the metrics endpoint."""
 
     @asynccontextmanager
     async def run(connection: Connection, metrics: Metrics) -> AsyncIterator[None]:

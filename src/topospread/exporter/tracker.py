@@ -47,7 +47,7 @@ _BESIDE: tuple[type[KubeObject], ...] = (*_OF_ALL, LimitRange, Namespace, Storag
 
 @dataclass(slots=True)
 class WorkDone:
-    """What has been done since the start.
+    """Counts of the work done since the start.
 
     Attributes:
         planned: groups that were planned.

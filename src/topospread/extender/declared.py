@@ -1,4 +1,4 @@
-"""What a pod's annotations ask of the extender, and what is wrong with them; what follows from it is in `domain_rules`.
+"""Annotations for the extender, and their problems. `domain_rules` applies them.
 
 Entries are separated by semicolons or lines; one that begins with ``prefer`` is preferred, the others are required::
 
@@ -41,7 +41,7 @@ _PREFER: Final = re.compile(r"prefer\s+(.*)", re.DOTALL)
 
 
 class AnnotationProblem(NamedTuple):
-    """What is wrong with one annotation."""
+    """The problem of one annotation."""
 
     annotation: str
     message: str
@@ -61,7 +61,7 @@ class DomainCaps(msgspec.Struct, frozen=True):
 
 
 class DomainShares(msgspec.Struct, frozen=True):
-    """Which percentage of the pods each domain holds; they are 100 in all, and other domains hold none."""
+    """Each domain's percentage of the pods; they add up to 100, and other domains hold none."""
 
     key: str
     percent: Mapping[str, int]
@@ -83,7 +83,7 @@ DomainRule = DomainCaps | DomainShares | DomainHierarchy
 
 
 class DeclaredSpread(msgspec.Struct, frozen=True):
-    """What the annotations ask for.
+    """The spread that the annotations ask for.
 
     Attributes:
         rules: in the order of the annotations above.
@@ -109,7 +109,7 @@ def texts_of(metadata: ObjectMeta) -> dict[str, str]:
 
 
 def declared(texts: Mapping[str, str]) -> tuple[DeclaredSpread, list[AnnotationProblem]]:
-    """What annotations ask for, and what is wrong with them: with any problem the extender lets a pod on no node."""
+    """Return the declared spread and its problems: with any problem the extender rejects every node."""
     rules: list[DomainRule] = []
     problems: list[AnnotationProblem] = []
     for annotation, parse in _PARSERS.items():

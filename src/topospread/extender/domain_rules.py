@@ -1,4 +1,4 @@
-"""What follows from declared rules for each node: why it is refused, and how much it is wished for.
+"""The effect of declared rules on each node: why it is rejected, or its score.
 
 * A cap refuses a domain that holds as many as it may.
 * Shares refuse a domain that holds its part of the pods there will be: of ``n``, with this one, ``ceil(n · share)``.
@@ -34,7 +34,7 @@ MOST: Final = 10
 
 
 class Opinion(NamedTuple):
-    """What a rule says of a node.
+    """A rule's rejection or score for a node.
 
     Attributes:
         against: why it is refused, "" when it is not.

@@ -1,4 +1,4 @@
-"""What is around a pod: the nodes, which of them are open to it, and how many of the counted pods each holds."""
+"""Nodes for a pod: which are open to it, and how many counted pods each holds."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ NOT_OF_THE_GROUP: Final = frozenset(
 
 @dataclass(frozen=True)
 class PodSurroundings:
-    """What a rule asks about.
+    """The data that a rule reads.
 
     Attributes:
         pod: the pod that is to be placed.
@@ -69,7 +69,7 @@ def group_of(pod: Pod, counted: Selector | None) -> Selector:
 def surroundings(
     pod: Pod, counted: Selector | None, nodes: Mapping[str, Node], placed: Iterable[tuple[Pod, str]]
 ) -> PodSurroundings:
-    """What is around a pod.
+    """Return the nodes for a pod with their counted pods.
 
     Args:
         pod: the pod.

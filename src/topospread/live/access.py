@@ -1,4 +1,4 @@
-"""Which cluster is read, and as whom: kubectl's options as data, and the connection that they stand for."""
+"""The cluster to read and the identity to use: kubectl's options as data, and their connection."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class Access:
         )
 
     def namespace(self) -> str:
-        """Where kubectl puts objects that name no namespace: the context's, or ``default``.
+        """Return the namespace for objects that name none, as kubectl does: the context's, or ``default``.
 
         Raises:
             InputError: a kubeconfig cannot be used.

@@ -142,7 +142,7 @@ class _Plain:
         self.ended = not length
 
     def take(self, data: bytes) -> bytes:
-        """What these bytes are of the body."""
+        """Return the part of the body in these bytes."""
         piece = data[: self._left]
         self._left -= len(piece)
         self.ended = not self._left
@@ -161,7 +161,7 @@ class _Chunks:
         self._rest = b""
 
     def take(self, data: bytes) -> bytes:
-        """What these bytes are of the body.
+        """Return the part of the body in these bytes.
 
         Raises:
             ValueError: they are no chunks.

@@ -1,4 +1,4 @@
-"""What can go wrong with a request to the API server, as one tree. It asks nothing.
+"""Errors of requests to the API server, as one tree.
 
 RequestError
 ├── ApiError          the server answered that it will not, or cannot

@@ -57,7 +57,7 @@ class AssumingScheduler(Scheduler):
         self.topology_labels = self._topology_labels if so else None
 
     def take_pledge(self) -> Pledge | None:
-        """What was set aside for the pod that was just placed."""
+        """Return what was reserved for the pod that was just placed."""
         pledge, self._pledge = self._pledge, None
         return pledge
 
@@ -128,7 +128,7 @@ class Attempts:
         self._bind(Placed(info, assumption, profile, pledge, started, timeout, measured))
 
     def _why(self, pod: ReadPod, profile: str, measured: bool) -> Failure:
-        """Why a pod found no node, and what preemption makes of it."""
+        """Return why a pod found no node, and the result of preemption."""
         scheduler = self._scheduler
         promised = bool(scheduler.cluster.nominated)
         verdict = scheduler.verdict(pod) if promised else scheduler.pending_verdict(pod)
@@ -175,7 +175,7 @@ def _devices_fail(framework: Framework, verdict: Verdict) -> bool:
 
 
 def _not_covered(pod: ReadPod) -> str:
-    """Why a pod is left pending that asks for what is not covered, "" for every other."""
+    """Return why a pod is left pending that asks for what is not covered; "" for every other."""
     if pod.spec.resource_claims:
         return "not placed by topospread: it has resource claims (dynamic resource allocation)"
     if pod.spec.scheduling_group is not None:

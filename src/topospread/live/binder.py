@@ -103,12 +103,12 @@ class Binder:
 
     @property
     def in_flight(self) -> int:
-        """How many binding cycles there are."""
+        """Number of binding cycles under way."""
         return len(self._tasks)
 
     @property
     def left(self) -> int:
-        """How many more may begin."""
+        """Number of binding cycles that may still begin."""
         return max(0, self._at_once - self._sending)
 
     def start(self, placed: Placed) -> None:

@@ -65,7 +65,7 @@ class BulkSocket:
         return made
 
     async def read(self) -> bytes:
-        """What has come, at least a byte; b"" once the other side has ended it.
+        """Return the bytes that have come, at least one; b"" once the other side has closed.
 
         Raises:
             OSError: it broke, or was closed here.
@@ -194,7 +194,7 @@ class _TlsInMemory:
             self._came.write_eof()
 
     def decrypted(self, came: memoryview) -> tuple[bytes, bool]:
-        """What is whole with these bytes, and whether it was the last.
+        """Decrypt the whole records in these bytes; also return whether the stream ended.
 
         Raises:
             OSError: it is no TLS, or somebody changed it.

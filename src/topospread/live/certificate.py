@@ -89,7 +89,7 @@ class Certificate:
 
 
 def _stamp(path: str) -> tuple[int, int, int] | None:
-    """What changes when a file does; ``None`` while it is not there."""
+    """Return a stamp that changes with the file; ``None`` while it does not exist."""
     try:
         found = os.stat(path)
     except OSError:

@@ -54,7 +54,7 @@ class _Page(msgspec.Struct):
 
 @dataclass(frozen=True, slots=True)
 class _Request:
-    """What is asked for.
+    """A request.
 
     Attributes:
         content_type: of the data, "" where there is none.
@@ -210,7 +210,7 @@ class ApiClient:
     async def watch(
         self, path: str, resource_version: str, *, params: Mapping[str, str] | None = None
     ) -> AsyncIterator[tuple[str, Json]]:
-        """What happens after a version: ADDED, MODIFIED, DELETED or BOOKMARK, and the object's bytes.
+        """Yield events after a version: ADDED, MODIFIED, DELETED or BOOKMARK, and the object's bytes.
 
         See `watch_batches`.
         """

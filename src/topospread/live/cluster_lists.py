@@ -60,7 +60,7 @@ class Receiver(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class WantedLists:
-    """What is to be read.
+    """The lists to read.
 
     Attributes:
         namespace: the only one, "" for all.
@@ -204,7 +204,7 @@ class ClusterLists:
         return found
 
     def _tell_narrowed(self, facts: SnapshotFacts) -> None:
-        """What was read of one namespace alone: pods, and so everything; or only kinds beside them."""
+        """Note that pods, or only other kinds, were read of one namespace alone."""
         if "Pod" in self._narrowed:
             facts.namespace = self.wanted.otherwise
             return

@@ -1,4 +1,4 @@
-"""Where the API server is and who we are to it: kubeconfig or service account, kept fresh; it sends no request.
+"""The API server's address and our credentials, from kubeconfig or service account, kept fresh. Sends no request.
 
 kubernetes_asyncio's configuration reads exec plugins, OIDC, token files and the service account; the order in which
 files are looked for is kubectl's, with the service account before the file in the home directory.
@@ -220,7 +220,7 @@ def _reason(error: OSError) -> str:
 
 
 def _stamps(credentials: Credentials) -> tuple[tuple[str, int, int], ...]:
-    """What changes when a file of certificates does."""
+    """Return stamps that change with the certificate files."""
     found = []
     for path in (credentials.ca_file, credentials.cert_file, credentials.key_file):
         if path:

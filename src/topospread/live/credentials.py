@@ -1,4 +1,4 @@
-"""What a kubeconfig or a service account says, through kubernetes_asyncio's configuration, and how it is read again.
+"""Credentials of a kubeconfig or service account, through kubernetes_asyncio's configuration, and their renewal.
 
 Not its client: only ``kubernetes_asyncio.config``. Its faults become `InputError` with the file's place.
 """
@@ -45,7 +45,7 @@ _FAULTS = (ConfigException, ValueError, KeyError, TypeError, AssertionError, Run
 
 @dataclass
 class Credentials:
-    """Where the server is and what proves who we are; ``refresh(renew)`` brings it up to date.
+    """The server's address and the credentials; ``refresh(renew)`` brings them up to date.
 
     ``renew``: also what has no end of its own, as an exec plugin's token without a timestamp.
     """
@@ -109,7 +109,7 @@ def namespace_of(paths: str, context: str | None) -> str:
 
 
 async def kubeconfig_credentials(paths: str, context: str | None) -> Credentials:
-    """What the current (or the named) context of kubeconfig files says; several as ``KUBECONFIG`` lists them.
+    """Read the current, or the named, context of kubeconfig files, several as in ``KUBECONFIG``.
 
     Raises:
         InputError: no file, not YAML, an unknown context, a part that is missing, a plugin that fails.

@@ -61,7 +61,7 @@ class DirectSocket:
             self._sock.close()
 
     def _sent(self, data: bytes) -> bytes:
-        """What is left of the bytes."""
+        """Send what the socket takes; return the rest of the bytes."""
         try:
             return data[self._sock.send(data) :]
         except _LATER:

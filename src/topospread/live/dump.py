@@ -1,4 +1,4 @@
-"""What a live scheduler knows and is doing, as plain data for people who debug. It changes nothing."""
+"""The live scheduler's state as plain data, for debugging."""
 
 from __future__ import annotations
 

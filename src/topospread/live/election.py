@@ -1,4 +1,4 @@
-"""Who leads, by what was seen of a lease and when: client-go's rules as a state machine, which sends nothing itself.
+"""Leader election by observed leases: client-go's rules as a state machine. Sends nothing itself.
 
 Source: client-go/tools/leaderelection/leaderelection.go (``tryAcquireOrRenew``, ``isLeaseValid``, ``Check``) and
 resourcelock/interface.go (``LeaderElectionRecord``). What others wrote is timed by the own clock, from when it was
@@ -44,7 +44,7 @@ class Timing:
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """What a lease says (``LeaderElectionRecord``); ``seconds`` is its duration, "" no holder."""
+    """The content of a lease (``LeaderElectionRecord``); ``seconds`` is its duration, an empty holder means none."""
 
     holder: str = ""
     seconds: int = 0
@@ -100,14 +100,14 @@ class Election:
         return not self.leads or self._now() - self._observed_at <= self.timing.lease + WATCHDOG
 
     def renewal(self) -> Record | None:
-        """What to write without reading first: what was seen last is taken for what is there; ``None``: read first."""
+        """Return the record to write without a read, assuming the lease as last seen; ``None``: read first."""
         if not (self.leads and self._valid()):
             return None
         seen = self._observed
         return replace(self._wanted(), acquired=seen.acquired, transitions=seen.transitions)
 
     def answer(self, found: Record | None) -> Record | None:
-        """What to write after a lease was read (``None``: there is none); ``None`` where another holds it."""
+        """Return the record to write after a read (``None``: no lease); ``None`` if another candidate holds it."""
         if found is None:
             return self._wanted()
         if found != self._observed:
@@ -125,7 +125,7 @@ class Election:
             self._renewed_at = sent_at
 
     def released(self, found: Record) -> Record | None:
-        """What to write to let others lead at once; ``None`` where this candidate does not lead."""
+        """Return the record that lets another candidate lead at once; ``None`` if this one does not lead."""
         if not self.leads:
             return None
         date = self._date()

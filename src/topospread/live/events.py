@@ -44,8 +44,9 @@ Json = dict[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class PodEvent:
-    """What is said of a pod. No event has a related object: since 1.37 kube-scheduler gives a preemptor that client-go
-    can make no reference to, so that its events have none (preemption/executor.go: ``podExecutorPreemptor.Obj``)."""
+    """An event about a pod. No event has a related object: since 1.37 kube-scheduler gives a preemptor that client-go
+    can make no reference to, so that its events have none (preemption/executor.go: ``podExecutorPreemptor.Obj``).
+    """
 
     pod: Pod
     type: str
@@ -87,7 +88,7 @@ def truncated(message: str) -> str:
 
 
 def reference(pod: Pod) -> Json:
-    """What names a pod in an event (client-go/tools/reference)."""
+    """Return the reference to a pod in an event (client-go/tools/reference)."""
     metadata = pod.metadata
     named = {"kind": "Pod", "namespace": pod.namespace, "name": pod.name, "uid": metadata.uid, "apiVersion": "v1"}
     return named | ({"resourceVersion": metadata.resource_version} if metadata.resource_version else {})
@@ -169,7 +170,7 @@ class Events:
 
     @property
     def waiting(self) -> int:
-        """How many are not written yet."""
+        """Number of events not written yet."""
         return len(self._queue) + self._writing
 
     async def run(self) -> None:

@@ -13,7 +13,7 @@ from prometheus_client.exposition import choose_encoder
 
 
 class Exposed(Protocol):
-    """What is served under ``/metrics``."""
+    """The metrics served under ``/metrics``."""
 
     def exposition(self, accept: str) -> tuple[bytes, str]:
         """All metrics, and their content type; ``accept``: the request's header, "" for none."""
@@ -23,6 +23,6 @@ class Exposed(Protocol):
 
 
 def exposition_of(registry: CollectorRegistry, accept: str) -> tuple[bytes, str]:
-    """What a registry holds, and its content type."""
+    """Return a registry's metrics and their content type."""
     encode, content_type = choose_encoder(accept)
     return encode(registry), content_type

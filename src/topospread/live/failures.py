@@ -1,4 +1,4 @@
-"""What becomes of a pod that was tried in vain: back to the queue, a condition, an event. It tries none.
+"""The handling of a pod that found no node: back to the queue, a condition, an event.
 
 Source: pkg/scheduler/schedule_one.go (``handleSchedulingFailure``).
 """
@@ -22,7 +22,7 @@ Reason = Literal["Unschedulable", "SchedulerError"]
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """Why a pod was not bound.
+    """The reason why a pod was not bound.
 
     Attributes:
         message: for the condition, and cut for the event.

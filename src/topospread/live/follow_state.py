@@ -1,4 +1,4 @@
-"""How far a copy of a cluster can be trusted: what is behind and since when, what is missing and why. Only data."""
+"""The state of a followed copy of a cluster: what is behind since when, and what is missing and why."""
 
 from __future__ import annotations
 

@@ -97,7 +97,7 @@ class FollowedCluster:
 
     @property
     def state(self) -> FollowState:
-        """How far the copy can be trusted."""
+        """How far the copy is up to date."""
         copies = self._kinds.values()
         return FollowState(
             all(each.synced.is_set() for each in self._reflectors),
@@ -132,7 +132,7 @@ class FollowedCluster:
         return LiveObjects(objects, facts, place)
 
     def inventory(self) -> Inventory:
-        """What is there now, as `topospread.load` gives it; a copy that does not change, of objects that nobody may.
+        """Return the present objects as `topospread.load` does; later events do not change the result.
 
         Raises:
             InputError: there is no node.

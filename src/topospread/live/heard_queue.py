@@ -80,7 +80,7 @@ _GROUPS = {
 
 @cache
 def label(event: ClusterEvent) -> str:
-    """What kube-scheduler's metrics call an event: ``NodeAdd``, ``AssignedPodUpdatePodLabel``."""
+    """Return the name of an event in kube-scheduler's metrics: ``NodeAdd``, ``AssignedPodUpdatePodLabel``."""
     if event.wildcard:
         return "UnschedulableTimeout"
     return f"{_GROUPS.get(event.resource, '')}{event.resource}{_ACTIONS.get(event.action, '')}"
@@ -160,7 +160,7 @@ class HeardQueue(SchedulingQueue):
             self._handled(event)
 
     def in_flight_events(self) -> Counter[str]:
-        """How many events and pods are remembered for pods that are being tried, by what they are."""
+        """Return how many events and pods are kept for pods in flight, by kind."""
         found = Counter(label(each.event) for each in self._in_flight.events)
         found[_POPPED] = len(self._in_flight)
         return found

@@ -16,7 +16,7 @@ END = b"\r\n\r\n"
 
 @dataclass(slots=True)
 class HttpServer:
-    """Where requests go.
+    """The server that requests go to.
 
     Attributes:
         url: of the server, with a path where it has one.

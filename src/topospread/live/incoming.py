@@ -17,7 +17,7 @@ class Incoming:
         self._observer = observer
 
     def now(self) -> tuple[int, int, int]:
-        """How long they are."""
+        """Return the lengths."""
         queue = self._queue
         return len(queue.active), len(queue.backoff), len(queue.unschedulable)
 

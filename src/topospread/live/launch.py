@@ -59,7 +59,7 @@ Beside = Callable[[Connection, Metrics], AbstractAsyncContextManager[None]]
 
 @dataclass(frozen=True)
 class Launch:
-    """What the process is to do.
+    """The settings of the process.
 
     Attributes:
         configuration: the profiles.

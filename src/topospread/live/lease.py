@@ -52,7 +52,7 @@ class LeaseLock:
         self._lease: dict[str, Any] | None = None
 
     async def get(self) -> Record | None:
-        """What it says; ``None`` where there is none.
+        """Read the lease; ``None`` if there is none.
 
         Raises:
             RequestError: it cannot be read.
@@ -230,7 +230,7 @@ class LeaderElection:
 
 
 def record_of(spec: dict[str, Any]) -> Record:
-    """What a LeaseSpec says."""
+    """Convert a LeaseSpec."""
     return Record(
         spec.get("holderIdentity") or "",
         spec.get("leaseDurationSeconds") or 0,

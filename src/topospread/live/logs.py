@@ -56,7 +56,7 @@ def set_up(verbosity: int, form: str, stream: TextIO | None = None) -> QueuedLin
 
 
 def facts(**pairs: object) -> dict[str, Mapping[str, object]]:
-    """What a line says beside its message: ``log.info("bound", extra=facts(pod=…, node=…))``."""
+    """Return the fields of a log line besides its message: ``log.info("bound", extra=facts(pod=…, node=…))``."""
     return {"facts": pairs}
 
 

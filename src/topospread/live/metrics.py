@@ -1,4 +1,4 @@
-"""What a live scheduler did, as Prometheus metrics under kube-scheduler's names; it decides and sends nothing.
+"""Prometheus metrics of the live scheduler under kube-scheduler's names. No decision depends on them.
 
 Source: pkg/scheduler/metrics (``observeScheduleAttemptAndLatency``), pkg/scheduler/schedule_one.go
 (``getAttemptsLabel``), client-go/tools/metrics.
@@ -177,14 +177,14 @@ class Metrics(Observer):
         self._families["topospread_mirrored_share"].set(share)
 
     def rejected(self, waiting: Mapping[tuple[str, str], int]) -> None:
-        """How many pods wait for a plugin that rejected them: plugin and profile → pods."""
+        """Set how many pods wait for a plugin that rejected them: plugin and profile → pods."""
         gauge = self._families["scheduler_unschedulable_pods"]
         gauge.clear()
         for (plugin, profile), pods in waiting.items():
             gauge.labels(plugin, profile).set(pods)
 
     def in_flight(self, events: Mapping[str, int]) -> None:
-        """How many events are remembered for pods that are being tried; those that were shown go on to be."""
+        """Set how many events are kept for pods in flight; labels shown once stay."""
         self._shown_events |= events.keys()
         for event in self._shown_events:
             self._child("scheduler_inflight_events", event).set(events.get(event, 0))
@@ -194,12 +194,12 @@ class Metrics(Observer):
         self._counts["topospread_dropped_log_lines_total"].set((), count)
 
     def running(self, bindings: int, tasks: int) -> None:
-        """How many binding cycles are under way, and how many tasks there are in all."""
+        """Set the number of binding cycles under way and of all tasks."""
         self._child("scheduler_goroutines", "binding").set(bindings)
         self._families["topospread_tasks"].set(tasks)
 
     def spread(self, skews: Mapping[ConstraintOf, int], blocked: Mapping[ConstraintOf, int]) -> None:
-        """How far workloads are spread, and how many pods wait for it, by constraint."""
+        """Set the skew of workloads and how many pods wait because of it, by constraint."""
         for name, figures in (("topospread_skew", skews), ("topospread_blocked_pods", blocked)):
             gauge = self._families[name]
             gauge.clear()

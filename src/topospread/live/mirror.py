@@ -54,7 +54,7 @@ class Mirror(LiveScheduler):
 
 
 def compared(verdict: Verdict, node: str) -> tuple[Result, str]:
-    """How a real binding compares with a verdict, and in words what is different, "" where nothing is."""
+    """Compare a real binding with a verdict; also return the difference in words, "" if there is none."""
     if node in verdict.best:
         return "best", ""
     totals = verdict.total

@@ -1,4 +1,4 @@
-"""What may be told of a live scheduler as it works: for metrics and logs. It changes nothing.
+"""The interface through which metrics and logs observe a live scheduler.
 
 The words are those of kube-scheduler's metrics (pkg/scheduler/metrics/metrics.go).
 """
@@ -19,7 +19,7 @@ WatchChange = Literal["listing", "listed", "watching", "open", "heard", "relisti
 
 @dataclass(frozen=True, slots=True)
 class PendingPods:
-    """How many pods wait, by where (``scheduler_pending_pods``)."""
+    """Numbers of waiting pods by queue (``scheduler_pending_pods``)."""
 
     active: int = 0
     backoff: int = 0
@@ -58,7 +58,7 @@ class Observer:
         """Pods came into a queue by an event (``queue_incoming_pods_total``)."""
 
     def pending(self, counts: PendingPods) -> None:
-        """How many pods wait now; told often."""
+        """Report how many pods wait now; called often."""
 
     def preempted(self, pod: str, node: str, victims: int) -> None:
         """A pod chose so many victims."""
@@ -76,7 +76,7 @@ class Observer:
         """A kind was listed, is being watched, has to be listed again, cannot be read, or is not there for us."""
 
     def cached(self, nodes: int, pods: int, assumed_pods: int) -> None:
-        """What the cluster holds (``scheduler_cache_size``); told often."""
+        """Report the size of the cluster (``scheduler_cache_size``); called often."""
 
     def extension_point(self, point: str, status: Code, profile: str, seconds: float) -> None:
         """All plugins of an extension point took so long (``framework_extension_point_duration_seconds``)."""

@@ -1,4 +1,4 @@
-"""How long plugins and extension points take, for kube-scheduler's metrics. It decides nothing.
+"""Durations of plugins and extension points, for kube-scheduler's metrics.
 
 Of ten attempts one is measured, of many in a second two.
 

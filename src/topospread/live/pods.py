@@ -25,7 +25,7 @@ from .reflector import Key
 
 
 class State(Enum):
-    """What the scheduler knows of the pod that has a name.
+    """The scheduler's knowledge of the pod with a given name.
 
     ABSENT pods are unknown, finished, or pending for another scheduler. WAITING pods are in the queue, also gated and
     terminating ones. ASSUMED pods have a node here that the API server has not reported yet. ASSIGNED pods have one.

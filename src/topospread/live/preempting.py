@@ -1,4 +1,4 @@
-"""Which pods are preempting just now, so that they are not tried before their victims go. It evicts nothing.
+"""Pods that are preempting now, so that they are not tried before their victims are gone. Evicts nothing.
 
 Source: framework/preemption/executor.go (``isRunningPreemption``), plugins/defaultpreemption/default_preemption.go
 (``PreEnqueue``, ``EventsToRegister``), KEP-4832.

@@ -45,7 +45,7 @@ def nothing_told(resource: str, done: int, left: int | None) -> None:
 async def read_objects_of(
     connection: Connection, wanted: WantedLists | None = None, progress: ListsProgress = nothing_told
 ) -> LiveObjects:
-    """What a cluster holds now.
+    """Read the present objects of a cluster.
 
     Args:
         connection: of its API server.
@@ -64,7 +64,7 @@ async def read_objects_of(
 
 
 def place_of(connection: Connection) -> Place:
-    """Which cluster, for notes and warnings."""
+    """Return the cluster's place, for notes and warnings."""
     return Place(source=connection.server)
 
 

@@ -65,7 +65,7 @@ class Sink(Protocol):
         """An object is gone; ``item``: its last state, ``None`` where nobody saw it go."""
 
     def keys(self) -> set[Key]:
-        """Which objects there are, as far as it was told."""
+        """Return the keys of the objects reported so far."""
 
 
 class _ListedMeta(KubeStruct):
@@ -274,7 +274,7 @@ class Reflector:
                 await self._pause(error)
 
     def _take_in(self, events: list[tuple[str, Json]], version: str) -> str:
-        """What was heard at once; the version after it."""
+        """Apply the events that arrived together; return the version after them."""
         heartbeats = self._heartbeats
         for kind, raw in events:
             if heartbeats is not None and (heard := heartbeats.version(kind, raw)):
@@ -326,7 +326,7 @@ class Reflector:
             return self._unreadable(data)
 
     def _unreadable(self, data: Any) -> Any:
-        """What is kept of an object that cannot be read at all: what was known of it, or its identity.
+        """Return what stands for an object that cannot be read: its last known form, or its identity.
 
         A pod of which no more is known is nobody's to place.
         """

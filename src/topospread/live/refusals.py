@@ -1,4 +1,4 @@
-"""What the API server did not answer, in words for who asked: what is wrong, and what to do. It asks nothing."""
+"""Refusals of the API server as messages for the caller: what is wrong, and what to do."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What happens in a live scheduler, counted and said: the metrics, and a log line for what people look for.
+"""Events of a live scheduler in metrics, and in log lines for what people look for.
 
 The lines are kube-scheduler's where it has them ("Successfully bound pod to node" at ``-v 2``).
 """

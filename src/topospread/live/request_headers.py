@@ -18,7 +18,7 @@ _ALWAYS = {
 
 
 class RequestHeaders:
-    """Those of one connection."""
+    """The headers of one connection."""
 
     def __init__(self, connection: Connection) -> None:
         self._connection = connection

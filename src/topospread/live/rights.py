@@ -1,4 +1,4 @@
-"""Which rights a live scheduler needs, and which of them are missing; it changes nothing.
+"""The rights that a live scheduler needs, and the check for missing ones.
 
 Source: plugin/pkg/auth/authorizer/rbac/bootstrappolicy/policy.go (``system:kube-scheduler``), asked for with a
 SelfSubjectAccessReview each.
@@ -82,7 +82,7 @@ def leading(namespace: str, name: str) -> Iterator[Right]:
 
 
 async def missing(client: ApiClient, rights: Iterable[Right]) -> Sequence[Right]:
-    """Those that the API server does not grant.
+    """Return the rights that the API server does not grant.
 
     Raises:
         RequestError: it cannot be asked.

@@ -135,7 +135,7 @@ class LiveScheduler:
         return _Arrivals(self._sink_of(watched), self.queue, self._look_again)
 
     def _workings(self, client: ApiClient) -> Workings:
-        """What carries out decisions and tells of them, each writing in its turn."""
+        """Make the parts that carry out and report decisions, each with its turn to write."""
         settings, observer = self._settings, self._observer
         order = WriteOrder(_WRITES_AT_ONCE, self._binds)
         volumes = Volumes(client, order, self.world)
@@ -196,7 +196,7 @@ class LiveScheduler:
         self._comparer.compare_now()
 
     def state(self) -> Mapping[str, Any]:
-        """What it knows and what it is doing, as plain data."""
+        """Return its state as plain data."""
         own = {
             "identity": self.identity,
             "ready": self.ready,
@@ -206,7 +206,7 @@ class LiveScheduler:
         return own | dump(self._parts)
 
     def _beginning(self, group: asyncio.TaskGroup) -> Spawn:
-        """What begins tasks that wake the loop at their end: a pod that could not be bound makes room for others."""
+        """Return a function that starts tasks that wake the loop when done: a failed binding makes room."""
 
         def begin(work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
             task = group.create_task(work)
@@ -317,13 +317,13 @@ class LiveScheduler:
             await asyncio.sleep(_TELLING)
 
     def rejections(self) -> Counter[tuple[str, str]]:
-        """How many pods wait that a plugin rejected at their last attempt, by plugin and profile."""
+        """Return how many waiting pods a plugin rejected at their last attempt, by plugin and profile."""
         queue = self.queue
         waiting = (*queue.active.items, *queue.backoff.infos, *queue.unschedulable.infos)
         return Counter((plugin, each.pod.spec.scheduler_name or "") for each in waiting for plugin in each.rejectors)
 
     def spread(self) -> tuple[dict[ConstraintOf, int], dict[ConstraintOf, int]]:
-        """How far workloads are spread, and how many waiting pods that keeps off nodes, by constraint."""
+        """Return the skew of workloads and how many waiting pods it keeps off nodes, by constraint."""
         queue = self.queue
         waiting = (*queue.active.items, *queue.backoff.infos, *queue.unschedulable.infos)
         rejected = [self.cluster.shared_class(each.pod) for each in waiting if SPREAD in each.rejectors]
@@ -335,7 +335,7 @@ class LiveScheduler:
         return owner.name if owner is not None and owner.kind == "Deployment" else ""
 
     def pending(self) -> PendingPods:
-        """How many pods wait, by where."""
+        """Return how many pods wait, by queue."""
         gated = sum(1 for each in self.queue.unschedulable.infos if each.gating_plugin)
         rest = len(self.queue.unschedulable) - gated
         return PendingPods(len(self.queue.active), len(self.queue.backoff), rest, gated)
@@ -352,7 +352,7 @@ class LiveScheduler:
 
     @property
     def in_flight(self) -> int:
-        """How many binding cycles there are."""
+        """Number of binding cycles under way."""
         return self._binder.in_flight if self._binder is not None else 0
 
 

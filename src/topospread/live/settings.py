@@ -1,4 +1,4 @@
-"""How a live scheduler is run, besides its profiles. Data only."""
+"""Settings of a live scheduler besides its profiles."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from topospread.scheduling.backoff_queue import BackoffSettings
 
 @dataclass(frozen=True, slots=True)
 class LiveSettings:
-    """How it is run.
+    """The settings.
 
     Attributes:
         gates: kube-scheduler's feature gates.

@@ -1,4 +1,4 @@
-"""How far workloads are spread, and which constraints keep pods waiting, as figures for metrics. It decides nothing.
+"""Skew of workloads and constraints that keep pods waiting, as figures for metrics.
 
 Only what is at hand is told: the views of pod classes that were tried since the start. However many workloads there
 are, no more than `MOST` series of each kind are shown, those of the highest values first.
@@ -55,7 +55,7 @@ class SpreadFigures:
         return _highest(found)
 
     def blocked(self, rejected: Iterable[PodClass]) -> dict[ConstraintOf, int]:
-        """How many of the pods that PodTopologySpread rejected a hard constraint keeps off some domain, by constraint.
+        """Return how many pods rejected by PodTopologySpread a hard constraint keeps off some domain, by constraint.
 
         ``rejected``: the class of each of them.
         """

@@ -1,4 +1,4 @@
-"""What is written into the status of waiting pods: the condition PodScheduled and the nominated node.
+"""Writes to the status of waiting pods: the condition PodScheduled and the nominated node.
 
 Of each pod the newest state is written, however often it changed meanwhile, and nothing that is there already.
 Source: pkg/scheduler/schedule_one.go (``updatePod``), pkg/api/v1/pod/util.go (``UpdatePodCondition``).
@@ -68,7 +68,7 @@ def _time(seconds: float) -> str:
 
 @dataclass(slots=True)
 class _Wanted:
-    """What is to be written of a pod; ``nominated`` is ``None`` where it stays as it is."""
+    """The status to write for a pod; ``nominated`` None leaves the nomination as it is."""
 
     pod: ReadPod
     condition: Condition | None
@@ -139,7 +139,7 @@ class Statuses:
 
     @property
     def waiting(self) -> int:
-        """How many pods' statuses are not written yet."""
+        """Number of pods whose status is not written yet."""
         return len(self._wanted) + len(self._writing)
 
     async def run(self) -> None:

@@ -1,4 +1,4 @@
-"""How long the queueing hints of plugins take, for kube-scheduler's metrics. They answer as they do without it.
+"""Durations of the plugins' queueing hints, for kube-scheduler's metrics. The answers stay the same.
 
 Source: pkg/scheduler/backend/queue/scheduling_queue.go (``isPodWorthRequeuing``, ``queueingHintToLabel``). Pods that
 are alike are asked about once here, so fewer hints are asked than there.

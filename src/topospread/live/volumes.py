@@ -48,7 +48,7 @@ class _Written(msgspec.Struct):
 
 @dataclass(slots=True)
 class Pledge:
-    """What was set aside for a pod on a node.
+    """The resources reserved for a pod on a node.
 
     Attributes:
         volumes: claims, each with the volume it gets as it is assumed to be, and as it was.

@@ -1,4 +1,4 @@
-"""What the parts of a live scheduler share. Data only."""
+"""The objects that the parts of a live scheduler share."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ Spawn = Callable[[Coroutine[Any, Any, None]], asyncio.Task[None]]
 
 @dataclass(frozen=True, slots=True)
 class Workings:
-    """What the parts share."""
+    """The shared objects."""
 
     client: ApiClient
     order: WriteOrder

@@ -41,7 +41,7 @@ class BrokenConnection(ConnectionError):  # noqa: N818 - it is what is broken
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """What is sent; ``lines``: the headers, see `header_lines`."""
+    """A request to send; ``lines``: the headers, see `header_lines`."""
 
     method: str
     path: str
@@ -52,7 +52,7 @@ class Request:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What came.
+    """The answer to a request.
 
     Attributes:
         head: the headers in lower case, each after ``\\r\\n``.

@@ -1,4 +1,4 @@
-"""Who may write next: bindings before what is said of pods, and that before events. It writes nothing."""
+"""The order of writes: bindings first, then statuses of pods, then events."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from enum import IntEnum
 
 
 class Write(IntEnum):
-    """What is written, the most urgent first."""
+    """Kinds of writes, the most urgent first."""
 
     BINDING = 0
     STATUS = 1

@@ -32,7 +32,7 @@ _HAVE_REPLICAS = (Deployment, ReplicaSet, ReplicationController, StatefulSet)
 
 
 def inventory_after(run: Run) -> Inventory:
-    """What there is when a run is through.
+    """Return the inventory after a run.
 
     Pods that were not created are not there, nor those that were removed or evicted. Claims that are taken as ones that
     can be provisioned, and are not bound, are left to be made again. Budgets lose their status, which is the disruption

@@ -37,7 +37,13 @@ def complete_budgets(plan: Plan, cluster: Cluster) -> None:
     for budget in list(cluster.objects.pod_disruption_budgets.values()):
         if budget.status is None or budget.status.disruptions_allowed is None:
             selected = pods.selected(budget)
-            status = _status(budget, selected, pods)
+            healthy = sum(_is_healthy(pod) for pod in selected)
+            expected = pods.expected(selected) if goes_by_scale(budget) else len(selected)
+            desired = desired_healthy(budget, expected)
+            allowed = max(0, healthy - desired) if expected else 0
+            status = PodDisruptionBudgetStatus(
+                disruptions_allowed=allowed, current_healthy=healthy, desired_healthy=desired, expected_pods=expected
+            )
             cluster.objects.put(replace(budget, status=status))
             if selected:
                 completed.append((f"{budget.namespace}/{budget.name}", status))
@@ -100,20 +106,10 @@ class _PodsThere:
 
 
 def replicas_of(workloads: Collection[Workload]) -> int:
-    """How many pods of theirs there are to be; 0 where one has no scale."""
+    """Return the desired number of pods of workloads; 0 if one has no scale."""
     if any(each.kind in _WITHOUT_SCALE for each in workloads):
         return 0
     return sum(each.replicas for each in workloads)
-
-
-def _status(budget: PodDisruptionBudget, pods: Sequence[Pod], there: _PodsThere) -> PodDisruptionBudgetStatus:
-    healthy = sum(_is_healthy(pod) for pod in pods)
-    expected = there.expected(pods) if goes_by_scale(budget) else len(pods)
-    desired = desired_healthy(budget, expected)
-    allowed = max(0, healthy - desired) if expected else 0
-    return PodDisruptionBudgetStatus(
-        disruptions_allowed=allowed, current_healthy=healthy, desired_healthy=desired, expected_pods=expected
-    )
 
 
 def goes_by_scale(budget: PodDisruptionBudget) -> bool:
@@ -122,7 +118,7 @@ def goes_by_scale(budget: PodDisruptionBudget) -> bool:
 
 
 def desired_healthy(budget: PodDisruptionBudget, expected: int) -> int:
-    """How many healthy pods a budget wants, of so many that there are to be."""
+    """Return how many healthy pods a budget wants, of the expected number."""
     spec = budget.spec
     if spec.max_unavailable is not None:
         return max(0, expected - _scaled(spec.max_unavailable, expected))
@@ -149,14 +145,14 @@ class _Standing(msgspec.Struct):
     pods: int = 0
 
     def on_nodes(self) -> int:
-        """How many of its pods are on nodes now."""
+        """Return how many of its pods are on nodes now."""
         if self.selection is None:
             return 0
         return sum(sum(each.occupancy.values()) for each in self.selection.classes if each.counted)
 
 
 class KeepsBudgets(Protocol):
-    """Who knows what the disruption controller would make of the budgets at any moment."""
+    """A source of the budgets as the disruption controller would update them at any moment."""
 
     def recount(self) -> None:
         """Let every budget's status say what it allows now."""

@@ -1,4 +1,4 @@
-"""Why a pod is somewhere else in one of two simulations: the filter or the score that differs; compares no placements.
+"""Reasons why a pod is on another node in one of two simulations: the filter or score that differs.
 
 Both verdicts are those of the moment at which the pod was tried. Of the first pod that moves everything before it was
 the same, so its cause is the difference itself; what moves later may follow from that.

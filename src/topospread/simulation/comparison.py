@@ -43,7 +43,7 @@ class PlacementChange:
 
     @property
     def nodes(self) -> tuple[str | None, str | None]:
-        """Where it is in the two, ``None`` for pending or not there."""
+        """The pod's node in both; ``None`` if it is pending or absent."""
         return self.before.node if self.before else None, self.after.node if self.after else None
 
     @property
@@ -85,7 +85,7 @@ class WorkloadChange:
 
     @property
     def moved(self) -> tuple[PlacementChange, ...]:
-        """Those of its pods that are somewhere else."""
+        """The pods that are on another node."""
         return tuple(each for each in self.placements if each.moved)
 
     @property
@@ -98,7 +98,7 @@ class WorkloadChange:
 
 @dataclass(frozen=True, slots=True)
 class Cause:
-    """What sent a pod elsewhere; `causes` finds it.
+    """The reason why a pod moved; `causes` finds it.
 
     Attributes:
         kind: a ``filter`` that rejects a node on one side only, a ``score`` that prefers it more, or a ``tie``.
@@ -115,7 +115,7 @@ class Cause:
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """What differs between two simulations.
+    """The differences between two simulations.
 
     Attributes:
         before, after: the two, named by ``names``.
@@ -185,7 +185,9 @@ class Comparison:
 def compare(
     before: Simulation, after: Simulation, names: tuple[str, str], settings: Iterable[Difference] = ()
 ) -> Comparison:
-    """What differs between two simulations of the same inventory; ``settings`` of their configurations are added."""
+    """Compare two simulations of the same inventory; ``settings``: differences of their configurations, added as they
+    are.
+    """
     return Comparison(
         names,
         before,
@@ -268,12 +270,7 @@ def _placement_changes(
     identities: tuple[Callable[[PodPlacement], object], ...] = (
         (lambda pod: pod.name,)
         if by_name
-        else (
-            lambda pod: (pod.node, pod.score),
-            lambda pod: pod.node,
-            lambda pod: pod.node is None,
-            lambda pod: None,
-        )
+        else (lambda pod: (pod.node, pod.score), lambda pod: pod.node, lambda pod: pod.node is None, lambda pod: None)
     )
     changes: list[PlacementChange] = []
     for identity in identities:
@@ -323,6 +320,6 @@ def _spread_changes(
 
 
 def _outcome(spread: WorkloadSpread) -> tuple[object, ...]:
-    """What a person would see of a constraint."""
+    """Return what a person would see of a constraint."""
     rules = spread.when_unsatisfiable, spread.max_skew, spread.arithmetic.min_domains, spread.origin
     return *rules, spread.skew, [(each.name, each.before, each.after) for each in spread.domains]

@@ -1,4 +1,4 @@
-"""Whose pods a constraint counts, where they are not only its workload's own; how it counts is the plugin's matter."""
+"""Workloads whose pods a constraint counts besides its own. The plugin does the counting."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _REMEMBERED = 64
 
 
 class PodOwners:
-    """Which workload each pod on a node belongs to, as the cluster is when this is made.
+    """The workload of each pod on a node, at the time this is made.
 
     Args:
         cluster: the nodes and the pods on them.
@@ -50,7 +50,7 @@ class PodOwners:
             self._classes.setdefault((pod_class.namespace, name), set()).add(pod_class.index)
 
     def counted_by(self, arithmetic: ConstraintArithmetic, workload: Workload) -> CountedPods:
-        """Whose pods a constraint of a workload counts."""
+        """Return the workloads whose pods a workload's constraint counts."""
         selector = arithmetic.selects
         total = int(counts_of(arithmetic.domains).sum())
         if selector is None or not total:
@@ -62,7 +62,7 @@ class PodOwners:
         return self.counted(workload, selector, takes_part, total)
 
     def counted(self, workload: Workload, selector: Selector, takes_part: Bools, total: int) -> CountedPods:
-        """Whose pods a selector of a workload's counts on nodes that take part, bool[rows], ``total`` in all."""
+        """Return the workloads whose pods a selector counts on nodes that count, bool[rows]; ``total`` in all."""
         space = workload.namespace
         name = _name(workload)
         own = self._count(self._classes.get((space, name), ()), selector, takes_part)

@@ -1,4 +1,4 @@
-"""Why a constraint's skew is more than its maxSkew when a simulation ends; nothing is decided or printed here."""
+"""Reasons why a constraint's skew exceeds its maxSkew when a simulation ends."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from .result import Exceeded, Reasons
 def exceeded(
     before: ConstraintArithmetic, after: ConstraintArithmetic, counted: CountedPods, takes_more: bool
 ) -> Exceeded:
-    """Why, "" where the skew is within maxSkew.
+    """Return the reason; "" if the skew is within maxSkew.
 
     A hard constraint is asked when one of the workload's pods is placed: what it is exceeded by was there before, or
     is another workload's.

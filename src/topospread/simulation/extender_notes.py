@@ -1,4 +1,4 @@
-"""What `topospread run extender` would say of pods whose annotations ask for it; nothing is placed otherwise by it.
+"""Filters of `topospread run extender` for annotated pods, as notes; placements do not change.
 
 A simulation is kube-scheduler's alone. Where pods carry the annotations it is said beside it what the extender would
 keep off: pods are looked at in the order in which they were placed, each with those before it.
@@ -46,7 +46,7 @@ def extender_notes(run: Run) -> list[str]:
 
 
 def filtered_by_extender(run: Run, queued: QueuedPod) -> str:
-    """What the extender would filter for a pod, beside those that a run has placed; "" where nothing is asked of it."""
+    """Return what the extender would filter for a pod, given the pods placed so far; "" without annotations."""
     if not texts_of(queued.pod.metadata):
         return ""
     nodes = _nodes(run)

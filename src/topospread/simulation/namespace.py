@@ -1,4 +1,4 @@
-"""What a simulation found in one namespace; all namespaces took part in it."""
+"""The part of a simulation's result in one namespace. All namespaces took part."""
 
 from __future__ import annotations
 

@@ -54,7 +54,7 @@ class Range:
 
 @dataclass(frozen=True, slots=True)
 class SpreadRange:
-    """How a constraint comes out.
+    """The range of a constraint's results.
 
     Attributes:
         spread: as it comes out in the plan's own order.
@@ -69,7 +69,7 @@ class SpreadRange:
 
 @dataclass(frozen=True, slots=True)
 class WorkloadRange:
-    """How a workload comes out.
+    """The range of a workload's results.
 
     Attributes:
         workload: as it comes out in the plan's own order.
@@ -90,7 +90,7 @@ class WorkloadRange:
 
 @dataclass(frozen=True, slots=True)
 class Orders(NamespacedData):
-    """What came of all orders.
+    """The results of all orders.
 
     Attributes:
         given: the simulation in the plan's own order.

@@ -90,7 +90,7 @@ def _capacity_notes(run: Run) -> list[str]:
 
 
 def _order_may_decide(run: Run) -> list[str]:
-    """What to say where pods are pending that may come in another order beside those of other workloads."""
+    """Return notes on pending pods that another order, beside those of other workloads, might place."""
     pending = {queued.priority for queued in run.queue if run.outcomes[id(queued)].verdict and _is_new(run, queued)}
     workloads = {id(queued.workload) for queued in run.queue if not queued.created and queued.priority in pending}
     if len(workloads) < 2 or run.options.one_of_many:

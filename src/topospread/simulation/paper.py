@@ -40,7 +40,7 @@ def grow_each(cluster: Cluster, pools: Sequence[NodePool]) -> None:
 
 
 def whether_ever(now: ConstraintArithmetic, then: ConstraintArithmetic) -> str:
-    """Of a minDomains that is not met, whether a node of every pool (``then``) would meet it."""
+    """Return in words whether a node of every pool (``then``) would meet a minDomains that is not met now."""
     there = {each.name for each in now.domains}
     paper = [each.name for each in then.domains if each.name not in there]
     has = f"{len(there)} {'domain is' if len(there) == 1 else 'domains are'} there"

@@ -1,4 +1,4 @@
-"""What a simulation found, as data: placements, workloads and their spread, pending pods and why.
+"""The result of a simulation as data: placements, workloads and their spread, pending pods and reasons.
 
 Nothing is printed or decided here.
 """
@@ -158,7 +158,7 @@ class DomainSpreads(Sequence[DomainSpread]):
 
 
 class WorkloadSpread(msgspec.Struct, frozen=True):
-    """How one constraint of a workload came out.
+    """The result of one constraint of a workload.
 
     Attributes:
         origin: ``pod``, ``profile`` or ``system``: where the constraint comes from.
@@ -227,7 +227,7 @@ class WorkloadResult(msgspec.Struct, frozen=True):
 
 
 class DomainOutcome(msgspec.Struct, frozen=True):
-    """What a domain of a hard constraint is for a pending pod.
+    """A domain of a hard constraint as a pending pod sees it.
 
     Attributes:
         domain: the sum of the constraint.
@@ -274,7 +274,7 @@ class PoolRefusal(msgspec.Struct, frozen=True):
 
 
 class PoolUse(msgspec.Struct, frozen=True):
-    """What came of a pool of nodes.
+    """The use of a pool of nodes.
 
     Attributes:
         there: how many nodes of it there were.

@@ -55,7 +55,7 @@ class AnsweredBy(TypedDict):
 
 @dataclass(frozen=True, slots=True)
 class SimulationOptions:
-    """How a simulation is run; the fields are the arguments of `topospread.simulate`.
+    """The options of a simulation; the fields are the arguments of `topospread.simulate`.
 
     Attributes:
         draws: draw among equal nodes, with ``seed``, also where the version's kube-scheduler does not.
@@ -84,7 +84,7 @@ class SimulationOptions:
     def of_version(
         cls, kube_version: str, config: Configuration | Path | None, gates: Gates | None, apiserver_gates: Gates | None
     ) -> SimulationOptions:
-        """Those of a version by default, but for a configuration, or its file, and gates that are given.
+        """Return a version's default options, with a configuration or its file and gates where given.
 
         Raises:
             InputError: the configuration cannot be read, or kube-scheduler would refuse it.
@@ -111,7 +111,7 @@ class SimulationOptions:
 
 
 class PodOutcome(msgspec.Struct):
-    """What became of one queued pod.
+    """The result for one queued pod.
 
     Attributes:
         verdict: there while the pod is pending and was judged; ``preemption`` when that was tried too.
@@ -174,7 +174,7 @@ class Run(msgspec.Struct):
         return self.scheduler.cluster
 
     def outcome(self, queued: QueuedPod) -> PodOutcome | None:
-        """What became of a pod, ``None`` before it was tried."""
+        """Return the result for a pod; ``None`` before it was tried."""
         return self.outcomes.get(id(queued))
 
 
@@ -245,7 +245,7 @@ def _label_bound_pods(planned: Plan, scheduler: Scheduler, options: SimulationOp
 
 
 def _sampling_notes(configuration: Configuration, nodes: int) -> list[str]:
-    """What sampling means here, once for each number of nodes that profiles are content with."""
+    """Return notes on sampling, one for each number of nodes that suffices for a profile."""
     notes: dict[int, list[str]] = {}
     for profile in configuration.profiles:
         wanted = nodes_to_find(nodes, profile.percentage_of_nodes_to_score)

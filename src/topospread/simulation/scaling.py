@@ -56,7 +56,7 @@ class PoolScaler(msgspec.Struct):
 
     @classmethod
     def of(cls, pools: Iterable[NodePool]) -> PoolScaler:
-        """That of some pools, none of which has grown yet."""
+        """Return a scaler for pools, none of which has grown yet."""
         ordered = sorted(pools, key=lambda pool: pool.size)
         return cls(ordered, {pool.name: [] for pool in ordered})
 
@@ -97,7 +97,7 @@ class PoolScaler(msgspec.Struct):
         return None
 
     def uses(self, nodes: Sequence[Node], keys: Collection[str]) -> Iterator[PoolUse]:
-        """What came of each pool, with the domains of some keys that it could bring and that no node has."""
+        """Yield the use of each pool, with the domains that it could add and that no node has."""
         paper = on_paper(self.pools, nodes)
         for pool in sorted(self.pools, key=lambda each: each.name):
             domains = {

@@ -1,4 +1,4 @@
-"""Where the pods of an inventory land: controllers' pods are queued and placed one by one, as kube-scheduler would.
+"""Simulation of an inventory: pods of controllers are queued and placed one by one, as kube-scheduler would.
 
 This is the way through, not the rules: pods come from `workloads`, decisions from `scheduling`.
 """

@@ -1,4 +1,4 @@
-"""What a simulation cannot know because some pods have parts that topospread does not model.
+"""Results that a simulation cannot know because some pods have parts that topospread does not model.
 
 Filters only reject nodes. Such a pod is therefore simulated twice: once without a node, and once as if the filters
 that are not modelled let every node pass. Pods whose outcome differs between the two simulations are open.
@@ -62,11 +62,7 @@ def bracketed(without: Simulation, assumed: Simulation) -> Simulation:
         other = most.get((each.kind, each.namespace, each.name), each.placed)
         key = f"{each.namespace}/{each.kind}/{each.name}"
         bounds[key] = Bounds(least=min(each.placed, other), most=max(each.placed, other))
-    return replace(
-        without,
-        open_pods=tuple(pod for pod in both if pod in opened),
-        bounds=bounds,
-    )
+    return replace(without, open_pods=tuple(pod for pod in both if pod in opened), bounds=bounds)
 
 
 def _is_placed(simulation: Simulation) -> dict[str, bool]:

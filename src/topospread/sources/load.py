@@ -241,11 +241,7 @@ class _Meter(msgspec.Struct):
 
 
 def _read(
-    path: str,
-    sources: Sequence[Source],
-    stdin: BinaryIO | None,
-    reader: ObjectReader,
-    meter: _Meter,
+    path: str, sources: Sequence[Source], stdin: BinaryIO | None, reader: ObjectReader, meter: _Meter
 ) -> Iterator[ReadObject]:
     """Yield the objects of one path; note the files of a folder that belong to another program."""
     for source in sources:

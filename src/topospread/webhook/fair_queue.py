@@ -10,7 +10,7 @@ T = TypeVar("T")
 
 
 class Asker(NamedTuple):
-    """Who asks.
+    """The client of a request.
 
     Attributes:
         tenant: the user, or the namespace of a service account (`admission_reviews.tenant_of`).

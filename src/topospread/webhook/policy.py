@@ -1,4 +1,4 @@
-"""What a platform team decides of admission: a small YAML file, read and checked; it judges no object.
+"""A platform team's admission policy: a small YAML file, read and checked. No object is judged here.
 
 ::
 
