@@ -76,8 +76,7 @@ def commands(folder: Path, *, quick: bool) -> Iterator[Command]:
         yield Command(
             f"simulate, {name}, 5,000 replicas more", ("simulate", "-f", str(full), "-f", str(app), "-o", "name"), 5
         )
-        bare = ("status", "-f", str(snapshot), "-o", "summary")
-        yield Command("status, 5,000 nodes, 100,000 bare pods", bare, 20)
+        yield Command("status, 5,000 nodes, 100,000 bare pods", ("status", "--on", str(snapshot)), 20)
         yield Command(
             "capacity after each zone's loss, 1,000 nodes, 20,000 pods of 200 Deployments", _losses(folder), 120, 1
         )

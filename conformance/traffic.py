@@ -27,7 +27,7 @@ from topospread.api.node import Node
 from topospread.api.well_known_labels import ZONE
 from topospread.api.workload import Service
 from topospread.service_traffic.hints import Endpoint, Hinted, TrafficRules, hinted
-from topospread.service_traffic.routing import chosen
+from topospread.service_traffic.traffic import chosen
 
 Json = dict[str, Any]
 Chosen = Mapping[str, Sequence[str]]

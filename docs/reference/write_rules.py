@@ -7,8 +7,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from topospread.linting.rule import Rule
 from topospread.linting.rules import RULES
-from topospread.report.lint_rule import rule_page, rules_page
+from topospread.render.pages.rules import NEEDS, with_options
 
 FOLDER = Path(__file__).parent / "rules"
 HEAD = """\
@@ -22,9 +23,30 @@ Severities: `error`, what is meant cannot happen; `warning`, very probably not w
 """
 
 
+def rule_page(rule: Rule) -> str:
+    """A rule's page in ``docs/reference/rules``."""
+    lines = [f"# {rule.id}", "", f"{rule.sentence} {rule.why}", ""]
+    lines += ["| | |", "|---|---|", f"| severity | {rule.severity} |", f"| looks at | {NEEDS[rule.needs]} |"]
+    lines += [f"| `--fix` | {rule.fix} |"] if rule.fix else []
+    lines += [f"| Kubernetes | <{rule.link}> |", ""]
+    for title, example in (("Wrong", rule.wrong), ("Right", rule.right)):
+        lines += [f"## {title}{with_options(example)}", "", "```yaml", example.manifests.rstrip("\n"), "```", ""]
+    return "\n".join(lines).rstrip("\n") + "\n"
+
+
+def rules_page() -> str:
+    """The list of all rules, each with a link to its page."""
+    lines = ["| rule | severity | asks that | `--fix` |", "|---|---|---|---|"]
+    lines += [
+        f"| [{rule.id}]({rule.id}.md) | {rule.severity} | {rule.sentence} | {'yes' if rule.fix else ''} |"
+        for rule in RULES
+    ]
+    return "\n".join(lines) + "\n"
+
+
 def pages() -> dict[str, str]:
     """The name of each page and what stands in it."""
-    return {"README.md": HEAD + rules_page(RULES)} | {f"{rule.id}.md": rule_page(rule) for rule in RULES}
+    return {"README.md": HEAD + rules_page()} | {f"{rule.id}.md": rule_page(rule) for rule in RULES}
 
 
 if __name__ == "__main__":

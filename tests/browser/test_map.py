@@ -248,6 +248,6 @@ def test_min_domains_is_dragged_and_each_step_is_copied_as_a_command_and_a_patch
             step.get_by_role("button", name=name).click()
             copied.append(page.evaluate("navigator.clipboard.readText()"))
     assert "path: /spec/replicas" in copied[0]
-    assert copied[1] == "kubectl -n shop scale deploy web --replicas 5"
+    assert copied[1] == "kubectl -n shop scale deploy/web --replicas 5"
     assert "topologySpreadConstraints/0/minDomains" in copied[2]
-    assert copied[3] == "kubectl -n shop patch deployment web --type json --patch-file patch.yaml"
+    assert copied[3] == "kubectl -n shop patch deployment/web --type json --patch-file patch.yaml"

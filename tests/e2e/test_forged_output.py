@@ -11,7 +11,7 @@ from jsonschema import Draft4Validator
 
 from topospread.linting.problem import MOST_ALIKE
 
-SCHEMA = json.loads((Path(__file__).parents[1] / "unit/report/sarif-schema-2.1.0.json").read_text())
+SCHEMA = json.loads((Path(__file__).parents[1] / "unit/render/sarif-schema-2.1.0.json").read_text())
 EVIL = "\x1b[31m\x07\x9b1m\u202e\u2028\r"
 STORED = {"uid": "1", "resourceVersion": "1", "creationTimestamp": "2026-01-01T00:00:00Z"}
 

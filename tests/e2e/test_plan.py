@@ -79,14 +79,16 @@ def test_two_revisions_of_the_working_directory(repository: Path) -> None:
     assert done.returncode == 1, done.stderr
     assert done.stdout.startswith("no: 1 pod newly pending\nwhy: default/web-")
     assert "3 → 6" in plan(repository, "HEAD~1", "HEAD", *CLUSTER, "-o", "wide").stdout
-    assert plan(repository, "HEAD", "HEAD~1", *CLUSTER).returncode == 0
+    back = plan(repository, "HEAD", "HEAD~1", *CLUSTER)
+    assert back.stdout.startswith("no: default/web keeps less: losing a zone leaves 2 of 3, not 4 of 7\n")
+    assert "why: deploy/app.yaml:5  replicas 7 → 3" in back.stdout
     status = subprocess.run(["git", "status", "--porcelain"], cwd=repository, capture_output=True, check=True)
     assert status.stdout == b""
 
 
 def test_a_revision_and_what_is_not_committed_yet(repository: Path) -> None:
     (repository / "deploy" / "app.yaml").write_text(APP % (4, ZONE))
-    assert plan(repository / "deploy", "HEAD", ".", *CLUSTER).returncode == 0
+    assert plan(repository / "deploy", "HEAD", ".", *CLUSTER).returncode == 1
     assert "6 → 4" in plan(repository / "deploy", "HEAD", ".", *CLUSTER, "-o", "wide").stdout
 
 
@@ -138,7 +140,6 @@ def test_json_has_the_documented_form(repository: Path) -> None:
     # From 3 replicas to 7 that no node of the made-up cluster has a zone for.
     assert report["reasons"] == [
         "default/web keeps less: losing a zone leaves 0 of 7, not 2 of 3",
-        "default/web keeps less: losing a node leaves 0 of 7, not 2 of 3",
         "7 pods newly pending",
         "1 new error",
         "1 new warning",
@@ -181,13 +182,17 @@ def test_a_weaker_constraint_is_worse_although_scores_spread_the_pods_as_evenly(
     assert plan(tmp_path, "new", "old", *there).stdout.startswith("yes: nothing gets worse\n")
 
 
-def test_fewer_replicas_are_worse_if_a_loss_takes_them_all(tmp_path: Path) -> None:
+def test_fewer_replicas_are_worse_unless_a_promise_says_what_is_enough(tmp_path: Path) -> None:
     for name, replicas in (("six", 6), ("three", 3), ("one", 1)):
         (tmp_path / name).mkdir()
         (tmp_path / name / "app.yaml").write_text(HARD.replace("replicas: 6", f"replicas: {replicas}"))
     there = ("--on", "zones=3,nodes=6,cpu=4", "--no-lint")
+    assert "leaves 2 of 3, not 4 of 6" in " ".join(plan(tmp_path, "six", "three", *there).stdout.split())
+    (tmp_path / "six" / ".topospread.yaml").write_text("promises: [{select: app=web, want: zone-loss>=66%}]\n")
     assert plan(tmp_path, "six", "three", *there).returncode == 0
-    assert "losing a zone leaves 0 of 1, not 4 of 6" in " ".join(plan(tmp_path, "six", "one", *there).stdout.split())
+    one = " ".join(plan(tmp_path, "six", "one", *there).stdout.split())
+    assert "no: default/web does not keep its promise zone-loss>=66%" in one
+    assert "losing a zone leaves 4 of 6 0 of 1 breaks zone-loss>=66%" in one
 
 
 def snapshot(tmp_path: Path) -> Path:

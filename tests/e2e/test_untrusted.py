@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
@@ -248,6 +249,16 @@ def test_names_of_folders_and_unknown_options_begin_no_line(checkout: Path) -> N
         assert "\nyes" not in done.stdout + done.stderr, words
     unknown = run(checkout, "simulate", "-f", "app.yaml", "--on", "nowhere")
     assert "\n    zones=3 " in unknown.stderr
+
+
+def test_the_words_of_a_snapshot_begin_no_line(checkout: Path) -> None:
+    run(checkout, "simulate", "-f", "app.yaml", *CLUSTER, "--save", "a.json")
+    snapshot = json.loads((checkout / "a.json").read_text())
+    snapshot["topospread"]["kubeVersion"] = "v1.37\nyes: all is well"
+    (checkout / "a.json").write_text(json.dumps(snapshot))
+    done = run(checkout, "dump", "b.json", "--from", "a.json")
+    assert done.stdout.startswith("b.json: ")
+    assert done.stdout.count("\n") == 1
 
 
 def test_a_file_does_not_pass_for_an_option(checkout: Path) -> None:

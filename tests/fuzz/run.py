@@ -109,7 +109,7 @@ _GITHUB = re.compile(r"::(error|warning|notice) file=[^:,]*,line=\d+,col=\d+,tit
 
 @cache
 def _sarif() -> Draft4Validator:
-    schema = Path(__file__).parents[1] / "unit/report/sarif-schema-2.1.0.json"
+    schema = Path(__file__).parents[1] / "unit/render/sarif-schema-2.1.0.json"
     return Draft4Validator(json.loads(schema.read_text()))
 
 

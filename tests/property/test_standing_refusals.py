@@ -116,6 +116,6 @@ def _assert_same(objects: list[dict[str, Any]], steps: list[Step]) -> None:
     with ExitStack() as stack:
         stack.enter_context(patch.object(turns, "_MANY", 1 << 30))
         stack.enter_context(patch.object(crowd.Crowd, "moved", lambda _, found, __: list(found)))
-        stack.enter_context(patch.object(StandingRefusals, "_stands", lambda *_: False))
+        stack.enter_context(patch.object(StandingRefusals, "_follow", lambda refusals, *_: refusals._fall_all()))
         expected = _played(objects, steps)
     assert found == expected

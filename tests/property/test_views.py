@@ -18,6 +18,7 @@ from topospread.config.load import default_profile
 from topospread.plugins.spread_arithmetic import arithmetic_as_counted
 from topospread.plugins.spread_counts import Spread
 from topospread.scheduling.cycle import Scheduler
+from topospread.scheduling.evaluate import rejection_on, verdict_of
 from topospread.scheduling.framework import Framework
 from topospread.scheduling.view import Shared, View
 from topospread.workloads.daemon_set import affinity_to_node
@@ -122,6 +123,11 @@ def assert_same(kept: View, built: View) -> None:
     assert kept.node_local.open[:size].tolist() == built.node_local.open[:size].tolist()
     answers = zip(kept.node_local.open[:size].tolist(), kept.node_local.points[:size].tolist(), strict=True)
     assert kept.node_local.worth[:size] == [points if open_ else None for open_, points in answers]
+    own = kept.node_local.rejections
+    own.catch_up()
+    for row in np.flatnonzero(alive).tolist():
+        assert own.rejection(row) == built.node_local.rejections.rejection(row)
+    assert_same_verdicts(kept, built)
     for mine, fresh in zip(kept.plugins.watchers, built.plugins.watchers, strict=True):
         if isinstance(mine, Spread) and isinstance(fresh, Spread):
             assert_same_counts(mine, fresh, size)
@@ -135,6 +141,16 @@ def assert_same(kept: View, built: View) -> None:
     if kept.node_local.flat == built.node_local.flat and layouts(kept) == layouts(built):
         assert kept.node_local.points[:size][alive].tolist() == built.node_local.points[:size][alive].tolist()
         assert heads(kept) == heads(built)
+
+
+def assert_same_verdicts(kept: View, built: View) -> None:
+    """The verdict that begins with what is known of single nodes is the one that every filter gives in turn."""
+    found, other = verdict_of("ns/pod", kept, FRAMEWORK), verdict_of("ns/pod", built, FRAMEWORK)
+    anew = [rejection_on(kept.cluster.nodes.row_of[name], "ns/pod", kept) for name in found.nodes]
+    assert [found.rejections[each] if each >= 0 else None for each in found.blame.tolist()] == anew
+    assert (found.nodes, found.message) == (other.nodes, other.message)
+    assert found.blame.tolist() == other.blame.tolist()
+    assert found.rejections == other.rejections
 
 
 def assert_same_counts(kept: Spread, built: Spread, size: int) -> None:

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Annotated, ClassVar, Literal
 
 from msgspec import Meta
 
 from topospread.answer import Answer, Asked, Cause, Unjudged
+from topospread.api.inventory import ObjectKey
 from topospread.base import Base, Bounds, Word, worst
-from topospread.promises.compared import PromiseChange
+from topospread.promises.compared import Event, Ground, PromiseChange
+from topospread.review.changed_lines import ChangedLine, ChangedLines
 from topospread.review.review import Review
 from topospread.simulation import Simulation
 from topospread.simulation.comparison import PlacementChange, SpreadChange
@@ -19,19 +21,53 @@ from .lint import LintFinding, lint_finding
 from .words import counted, joined, listed
 
 _MOST_CAUSES = 3
+EVENT_WORDS: Mapping[Event, str] = {
+    "zone-loss": "losing a zone leaves",
+    "zone-after": "and ready in the end",
+    "node-loss": "losing a node leaves",
+    "node-after": "and ready in the end",
+    "drains": "draining nodes leaves",
+    "rollout": "a rollout leaves",
+    "skew": "the promised skew",
+    "never-waits": "the promise never-waits",
+}
+"""Event of a promise → words before the number of pods."""
+
+
+class ChangedField(Base, frozen=True, kw_only=True):
+    """A field that differs."""
+
+    file: Annotated[str, Meta(description="File of the field; of an old revision `REVISION:FILE`.")]
+    line: Annotated[int | None, Meta(description="Line in the file; null if it is not known.")]
+    says: Annotated[str, Meta(description="The change in a few words.")]
 
 
 class PromiseSides(Base, frozen=True, kw_only=True):
-    """The fewest pods that a loss leaves of a workload, by what filters force in every order of pods."""
+    """Pods of a workload that an event leaves, in every order of pods and whatever the scores, on both sides."""
 
     kind: Annotated[str, Meta(description="Kind of the workload.")]
     namespace: Annotated[str, Meta(description="Namespace of the workload.")]
     name: Annotated[str, Meta(description="Name of the workload.")]
-    loss: Annotated[Literal["zone", "node"], Meta(description="What is lost.")]
-    before: Annotated[Bounds, Meta(description="Pods left before the change.")]
-    after: Annotated[Bounds, Meta(description="Pods left after the change.")]
+    event: Annotated[
+        Event,
+        Meta(
+            description="`zone-loss`, `node-loss`: pods that any loss leaves. `zone-after`, `node-after`: pods that "
+            "are ready in the end after it. `drains`: pods that budgets keep ready while nodes drain. `rollout`: pods "
+            "that a rollout keeps ready. `skew`, `never-waits`: declared promises without a count."
+        ),
+    ]
+    before: Annotated[Bounds, Meta(description="Pods before the change.")]
+    after: Annotated[Bounds, Meta(description="Pods after the change.")]
     replicas: Annotated[tuple[int, int], Meta(description="Replicas before and after.")]
-    verdict: Annotated[Word, Meta(description="Whether the change keeps as large a share of the replicas.")]
+    ground: Annotated[
+        Ground, Meta(description="`proved`: in every order. `played`: one course simulated. `none`: not decided.")
+    ]
+    declared: Annotated[str, Meta(description="Declared promise that decides the verdict; empty without one.")]
+    verdict: Annotated[
+        Word, Meta(description="Whether the declared promise is kept, or as many pods are left as before.")
+    ]
+    better: Annotated[bool, Meta(description="Whether more pods are left than before.")]
+    lines: Annotated[tuple[ChangedField, ...], Meta(description="Changed fields that make it worse.")]
 
 
 class MoveCause(Base, frozen=True, kw_only=True):
@@ -115,15 +151,23 @@ class Plan(Answer, frozen=True, kw_only=True):
 _ENDED_EARLY = Unjudged(what="budget", because="the search of all orders ended early", to_know="--seconds 60")
 
 
-def plan_answer(review: Review, promises: Iterable[PromiseChange] = (), *, is_same_input: bool = False) -> Plan:
+def plan_answer(
+    review: Review,
+    promises: Iterable[PromiseChange] = (),
+    *,
+    lines: ChangedLines | None = None,
+    is_same_input: bool = False,
+) -> Plan:
     """Return the answer of a review.
 
     Args:
         review: both states placed and linted.
-        promises: what losses leave of changed workloads.
+        promises: what events leave of changed workloads.
+        lines: the changed lines of the manifests.
         is_same_input: whether the objects of both states are the same, so that what is not judged cancels.
     """
     changes = tuple(promises)
+    fields = {each: tuple(lines.of(each.key, each.parts)) if lines and each.parts else () for each in changes}
     comparison = review.comparison
     open_pods = {*comparison.before.open_pods, *comparison.after.open_pods}
     pending = [each for each in review.pending if _key(each) not in open_pods]
@@ -137,12 +181,12 @@ def plan_answer(review: Review, promises: Iterable[PromiseChange] = (), *, is_sa
         kind="Plan",
         verdict=verdict,
         says=_says(verdict, reasons, changes, unjudged),
-        causes=tuple(_causes(review, changes))[:_MOST_CAUSES] if verdict == "no" else (),
+        causes=tuple(_causes(review, fields))[:_MOST_CAUSES] if verdict == "no" else (),
         unjudged=unjudged,
         on=Asked(nodes=comparison.after.nodes, pods=len(comparison.after.placements)),
         names=comparison.names,
         reasons=tuple(reasons),
-        promises=tuple(map(_promise, changes)),
+        promises=tuple(_promise(each, fields[each]) for each in changes),
         workloads=tuple(_workloads(review)),
         newly_pending=tuple(map(_key, pending)),
         newly_placed=tuple(map(_key, comparison.newly_placed)),
@@ -172,12 +216,15 @@ def _reasons(review: Review, pending: int) -> Iterator[str]:
 
 
 def _promise_reasons(changes: Sequence[PromiseChange]) -> Iterator[str]:
-    for each in changes:
-        if each.verdict == "no":
-            _, namespace, name = each.key
-            left = f"{each.after} of {each.replicas[1]}, not {each.before}"
-            left += f" of {each.replicas[0]}" if each.replicas[0] != each.replicas[1] else ""
-            yield f"{namespace}/{name} keeps less: losing a {each.loss} leaves {left}"
+    """Yield a reason for each workload: its first count that is worse, losses first."""
+    for each in {change.key: change for change in reversed(changes) if change.verdict == "no"}.values():
+        name = f"{each.key[1]}/{each.key[2]}"
+        if each.kept is not None and each.kept[1] == "no":
+            yield f"{name} does not keep its promise {each.declared}"
+            continue
+        left = f"{each.after} of {each.replicas[1]}, not {each.before}"
+        left += f" of {each.replicas[0]}" if each.replicas[0] != each.replicas[1] else ""
+        yield f"{name} keeps less: {EVENT_WORDS[each.event]} {left}"
 
 
 def _open(review: Review, is_same_input: bool) -> Iterator[Word]:
@@ -215,15 +262,14 @@ def _says(verdict: Word, reasons: Sequence[str], changes: Sequence[PromiseChange
     return "nothing is proved to get worse; " + " and ".join(each for each in (hangs, parts) if each)
 
 
-def _causes(review: Review, changes: Sequence[PromiseChange]) -> Iterator[Cause]:
-    for each in changes:
+def _causes(review: Review, fields: Mapping[PromiseChange, Sequence[ChangedLine]]) -> Iterator[Cause]:
+    worse: dict[ObjectKey, dict[str, None]] = {}
+    for each, lines in fields.items():
         if each.verdict == "no":
-            yield Cause(
-                code="keeps-less",
-                says=f"filters let {each.replicas[1] - each.after.most} of {each.replicas[1]} pods into one {each.loss}"
-                f", before at most {each.replicas[0] - each.before.least}",
-                objects=("/".join(each.key),),
-            )
+            said = list(map(str, lines)) or [_allowed(each)]
+            worse.setdefault(each.key, {}).update(dict.fromkeys(said[:_MOST_CAUSES]))
+    for key, words in worse.items():
+        yield from (Cause(code="keeps-less", says=each, objects=("/".join(key),)) for each in words)
     messages: dict[str, list[str]] = {}
     for pod in review.pending:
         if pod.after is not None:
@@ -236,17 +282,31 @@ def _causes(review: Review, changes: Sequence[PromiseChange]) -> Iterator[Cause]
             yield Cause(code="new-finding", says=f"{found.where} {found.rule}: {found.says}", objects=(found.object,))
 
 
-def _promise(change: PromiseChange) -> PromiseSides:
+def _allowed(change: PromiseChange) -> str:
+    if not change.event.endswith("loss"):
+        return f"{change.key[2]}: {EVENT_WORDS[change.event]} {change.after} of {change.replicas[1]}"
+    what = change.event.removesuffix("-loss")
+    return (
+        f"filters let {change.replicas[1] - change.after.most} of {change.replicas[1]} pods into one {what}, before at "
+        f"most {change.replicas[0] - change.before.least}"
+    )
+
+
+def _promise(change: PromiseChange, lines: Sequence[ChangedLine]) -> PromiseSides:
     kind, namespace, name = change.key
     return PromiseSides(
         kind=kind,
         namespace=namespace,
         name=name,
-        loss=change.loss,
+        event=change.event,
         before=change.before,
         after=change.after,
         replicas=change.replicas,
+        ground=change.ground,
+        declared=change.declared,
         verdict=change.verdict,
+        better=change.is_better,
+        lines=tuple(ChangedField(file=each.place.source, line=each.place.line, says=each.says) for each in lines),
     )
 
 

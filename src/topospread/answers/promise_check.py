@@ -153,8 +153,7 @@ def chosen_workloads(
     """
     by_key: dict[ObjectKey, Workload] = {(each.kind, each.namespace, each.name): each for each in workloads}
     if targets:
-        spaced = [f"{namespace}/{each}" if namespace and each.count("/") == 1 else each for each in targets]
-        keys = dict.fromkeys(the_workload(each, list(by_key)) for each in spaced)
+        keys = dict.fromkeys(the_workload(each, list(by_key), namespace) for each in targets)
         wrong = next((each for each in keys if each[0] not in _KINDS and not of_any_kind), None)
         if wrong:
             raise UsageError(
@@ -184,27 +183,34 @@ def _declared(inventory: Inventory, chosen: Sequence[Workload], declared: Sequen
     Raises:
         UsageError: if a declared promise is not valid.
     """
-    found: dict[ObjectKey, tuple[tuple[Want, ...], str]] = {}
-    for each in chosen:
-        key = each.kind, each.namespace, each.name
-        item = workload_of(inventory, key) if each.kind in LISTS else None
-        annotations = None if item is None else item.metadata.annotations
-        labels = {**(each.template.labels if each.template else {}), **((item.metadata.labels if item else None) or {})}
-        text, where = "", ""
-        if annotations is not None and (annotations.promise or annotations.quorum):
-            place = inventory.places.get(key)
-            where = f"{place.source}:{place.line}" if place is not None and place.line else "annotation"
-            text = " ".join(part for part in (annotations.promise, _quorum(annotations.quorum)) if part)
-        else:
-            one = next((one for one in declared if one.select.items() <= labels.items()), None)
-            text, where = (one.want, one.where) if one is not None else ("", "")
-        try:
-            wants = read_wants(text)
-        except UsageError as error:
-            raise UsageError(f"{where}: {each.namespace}/{each.name}: {error}") from None
-        if wants:
-            found[key] = wants, where
-    return found
+    found = {(each.kind, each.namespace, each.name): declared_wants(inventory, each, declared) for each in chosen}
+    return {key: each for key, each in found.items() if each[0]}
+
+
+def declared_wants(
+    inventory: Inventory, workload: Workload, declared: Sequence[DeclaredPromise]
+) -> tuple[tuple[Want, ...], str]:
+    """Return the declared promises of a workload and where they are: in its annotation, which wins, or in settings.
+
+    Raises:
+        UsageError: if a declared promise is not valid.
+    """
+    key = workload.kind, workload.namespace, workload.name
+    item = workload_of(inventory, key) if workload.kind in LISTS else None
+    annotations = None if item is None else item.metadata.annotations
+    of_pods = workload.template.labels if workload.template else {}
+    labels = {**of_pods, **((item.metadata.labels if item else None) or {})}
+    if annotations is not None and (annotations.promise or annotations.quorum):
+        place = inventory.places.get(key)
+        where = f"{place.source}:{place.line}" if place is not None and place.line else "annotation"
+        text = " ".join(part for part in (annotations.promise, _quorum(annotations.quorum)) if part)
+    else:
+        one = next((one for one in declared if one.select.items() <= labels.items()), None)
+        text, where = (one.want, one.where) if one is not None else ("", "")
+    try:
+        return read_wants(text), where
+    except UsageError as error:
+        raise UsageError(f"{where}: {workload.namespace}/{workload.name}: {error}") from None
 
 
 def _quorum(number: str | None) -> str:

@@ -55,6 +55,8 @@ def tried_words(tried: Tried) -> str:
 def _command(tried: Suggestion) -> tuple[str, ...]:
     target = tried.object
     scope = ("-n", target["namespace"]) if target.get("namespace") else ()
+    if target.get("name", "").startswith("-"):
+        return ()  # kubectl would take it for an option; a snapshot may have any name
     if tried.kind == "uncordon":
         return ("kubectl", "uncordon", target["name"])
     if tried.kind == "deletePod":

@@ -25,16 +25,7 @@ from .storage import (
     StorageClass,
     VolumeAttachment,
 )
-from .workload import (
-    CronJob,
-    DaemonSet,
-    Deployment,
-    Job,
-    ReplicaSet,
-    ReplicationController,
-    Service,
-    StatefulSet,
-)
+from .workload import CronJob, DaemonSet, Deployment, Job, ReplicaSet, ReplicationController, Service, StatefulSet
 
 ObjectKey = tuple[str, str, str]
 """Kind, namespace ("" when cluster-scoped) and name."""

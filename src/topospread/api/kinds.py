@@ -22,16 +22,7 @@ from .storage import (
     StorageClass,
     VolumeAttachment,
 )
-from .workload import (
-    CronJob,
-    DaemonSet,
-    Deployment,
-    Job,
-    ReplicaSet,
-    ReplicationController,
-    Service,
-    StatefulSet,
-)
+from .workload import CronJob, DaemonSet, Deployment, Job, ReplicaSet, ReplicationController, Service, StatefulSet
 
 
 class Kind(msgspec.Struct, frozen=True):

@@ -21,10 +21,7 @@ DEFAULT_MILLI_CPU = 100
 DEFAULT_MEMORY = 200 * 1024 * 1024
 """What a container without a memory request counts as in scoring, in bytes."""
 
-_NON_MISSING: Requests = {
-    "cpu": parse_quantity(f"{DEFAULT_MILLI_CPU}m"),
-    "memory": parse_quantity(str(DEFAULT_MEMORY)),
-}
+_NON_MISSING: Requests = {"cpu": parse_quantity(f"{DEFAULT_MILLI_CPU}m"), "memory": parse_quantity(str(DEFAULT_MEMORY))}
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,12 +8,13 @@ from typing import Any
 import click
 
 from topospread.errors import Place
+from topospread.text import one_line
 
 from .inputs import COLOUR, PATH, read_configuration, read_gates
 from .output import check_outputs, output_options, write_answer
 from .standard_input import standard_input
+from .terminal import has_colours, width, written
 from .terminal import show as show_text
-from .terminal import style, width, written
 from .usage import Explained, ExplainedGroup
 
 HELP = """\
@@ -109,7 +110,7 @@ def show(**given: Any) -> int:
     elif given["output"] == "yaml":
         click.echo(written(described, "yaml"), nl=False)
     else:
-        show_text(text(page(described), width=width(), colour=style(given["color"]).colour))
+        show_text(text(page(described), width=width(), colour=has_colours(given["color"])))
     return 0
 
 
@@ -120,7 +121,7 @@ def _show_project() -> int:
     found = project_settings()
     if not found:
         click.echo("no topospread.toml and no [tool.topospread] from here to the repository's root", err=True)
-    shown = [(f"{each.key} = {each.value}", str(each.where)) for each in found]
+    shown = [(one_line(f"{each.key} = {each.value}"), one_line(str(each.where))) for each in found]
     width = max((len(text) for text, _ in shown), default=0)
     show_text("".join(f"{text:{width}}  {where}\n" for text, where in shown))
     return 0

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from topospread.errors import UsageError
+from topospread.text import one_line
 
 from .anonymous_options import anonymous_options, read_salt
 from .inputs import PATH
@@ -122,6 +123,4 @@ def _summary(path: str, facts: SnapshotFacts) -> str:
     others = sum(facts.counts.values()) - facts.counts["Node"] - facts.counts["Pod"]
     text = f"{facts.counts['Node']} nodes, {facts.counts['Pod']} pods and {others} other objects"
     text += f" of Kubernetes {facts.kube_version}" if facts.kube_version else ""
-    if path == "-":
-        return text
-    return f"{path}: {text}, {os.path.getsize(path) / 1e6:.1f} MB"
+    return one_line(text if path == "-" else f"{path}: {text}, {os.path.getsize(path) / 1e6:.1f} MB")

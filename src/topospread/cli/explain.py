@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any
+
 import click
 from click.shell_completion import CompletionItem
 
+from topospread.base import API_VERSION
 from topospread.errors import UsageError
 from topospread.text import shell_line
 
 from .inputs import COLOUR
-from .terminal import show, style, width, written
+from .terminal import has_colours, show, width, written
 from .usage import EXITS_WORKED, Explained, option_rows, shared_options
+
+if TYPE_CHECKING:
+    from topospread.linting.rule import Rule
 
 HELP = """\
 Explain a field of topologySpreadConstraints, a rule of lint or the code of a cause, without a cluster. Of a pod
@@ -69,7 +75,14 @@ def explain(name: str, output: str, color: str) -> int:
     elif not (_is_cause(name) or _is_rule(name, color)):
         from topospread.api.fields import explain as documentation
 
-        click.echo(documentation("" if name == "fields" else name, width=width()), nl=False)
+        try:
+            found = documentation("" if name == "fields" else name, width=width())
+        except UsageError as error:
+            if "did you mean" in str(error) or "." in name:
+                raise
+            listing = "topospread explain fields|rules|causes|options|clusters"
+            raise UsageError(f'"{name}" is no field, rule, cause or topic: {listing}') from None
+        click.echo(found, nl=False)
     return 0
 
 
@@ -89,24 +102,41 @@ def _is_rule(name: str, color: str) -> bool:
     """Print a rule; return whether there is one that is called so."""
     from topospread.linting.rules import BY_ID
     from topospread.linting.settings import unknown_rule
-    from topospread.report.lint_rule import rule_text
+    from topospread.render.pages.rules import rule_page
+    from topospread.render.text import text
 
     if name not in BY_ID:
         if "-" in name:
             raise UsageError(unknown_rule(name))
         return False
-    show(rule_text(BY_ID[name], width(), style(color)))
+    show(text(rule_page(BY_ID[name]), width=width(), colour=has_colours(color)))
     return True
 
 
 def _rules(output: str, color: str) -> None:
     """Print the list of rules."""
     from topospread.linting.rules import RULES
-    from topospread.report.lint_rule import rules_json, rules_text
+    from topospread.render.pages.rules import rules_page
+    from topospread.render.text import text
 
     if output == "json":
-        show(written(rules_json(RULES), "json"))
+        show(
+            written(
+                {"apiVersion": API_VERSION, "kind": "RuleList", "items": [rule_json(each) for each in RULES]}, "json"
+            )
+        )
     elif output == "name":
         show("".join(f"{rule.id}\n" for rule in RULES))
     else:
-        show(rules_text(RULES, width(), style(color)))
+        show(text(rules_page(RULES), width=width(), colour=has_colours(color)))
+
+
+def rule_json(rule: Rule) -> dict[str, Any]:
+    """Return a rule as ``topospread explain rules -o json`` lists it."""
+    return {
+        **{name: getattr(rule, name) for name in ("id", "severity", "sentence", "why", "link", "needs", "fix")},
+        "wrong": rule.wrong.manifests,
+        "right": rule.right.manifests,
+        "cluster": rule.wrong.cluster,
+        "kubeVersion": rule.wrong.kube_version,
+    }

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 import click
 
@@ -21,8 +21,17 @@ from .usage import Explained
 if TYPE_CHECKING:
     from topospread.api.inventory import Inventory
     from topospread.linting.fixing import Mended
-    from topospread.linting.reading import Question, Read
+    from topospread.linting.reading import Question, Read, WhyNotRead
     from topospread.linting.run import ClusterReading, LintReport
+
+_FILES_NAMED: Final = 3
+_LEFT_OUT: Final[dict[WhyNotRead, str]] = {
+    "other": "no object of Kubernetes, left out",
+    "template": "a chart's template, left out: lint the chart's folder",
+    "patch": "a kustomization's patch, left out: lint the kustomization's folder",
+    "base": "not validated, a kustomization changes it: lint the kustomization's folder",
+}
+"""Why files were not read → words of the note."""
 
 HELP = """\
 Say what is wrong with manifests, or probably not meant: selectors that count nothing, constraints that never hold,
@@ -148,7 +157,6 @@ def _say_what_was_not_linted(outcome: LintReport, question: Question, *, allow_e
     Raises:
         InputError: nothing was linted at all, and that was not expected.
     """
-    from topospread.report.lint_left_out import left_out
     from topospread.sources.files import no_object
 
     for error in outcome.read.broken:
@@ -159,6 +167,19 @@ def _say_what_was_not_linted(outcome: LintReport, question: Question, *, allow_e
         click.echo(f"note: {one_line(note)}", err=True)
     if not outcome.read.subjects and not outcome.read.broken and not allow_empty:
         raise no_object(question.paths)
+
+
+def left_out(read: Read) -> list[str]:
+    """Return the notes on files that were not linted, a line for each reason."""
+    from topospread.answers.words import listed
+    from topospread.sources.deliveries import note_of_deliveries
+
+    lines = []
+    for why, words in _LEFT_OUT.items():
+        names = sorted(name for name, reason in read.left_out.items() if reason == why)
+        if names:
+            lines.append(f"{listed(names, _FILES_NAMED)}: {words}")
+    return [*read.notes, *lines, *note_of_deliveries(read.deliveries)]
 
 
 def _namesakes(outcome: LintReport) -> Iterable[str]:

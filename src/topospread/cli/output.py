@@ -13,7 +13,7 @@ from topospread.base import Word
 from topospread.errors import UsageError
 from topospread.text import escape_control_characters
 
-from .terminal import show, show_commands, style, width, written
+from .terminal import has_colours, show, show_commands, width, written
 
 if TYPE_CHECKING:
     from topospread.answer import Answer
@@ -162,4 +162,4 @@ def _text(answer: Answer, name: str, path: str, given: Mapping[str, Any]) -> str
     from topospread.render.text import text
 
     columns = 80 if path else width()
-    return text(answer.page(), width=columns, wide=name == "wide", colour=not path and style(given["color"]).colour)
+    return text(answer.page(), width=columns, wide=name == "wide", colour=not path and has_colours(given["color"]))

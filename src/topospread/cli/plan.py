@@ -32,7 +32,9 @@ if TYPE_CHECKING:
     from topospread.api.inventory import Inventory
     from topospread.config.difference import Difference
     from topospread.config.profile import Configuration
+    from topospread.linting.reading import Read
     from topospread.linting.rule import Finding
+    from topospread.linting.settings import Settings
     from topospread.simulation import Simulation
     from topospread.simulation.comparison import Comparison
     from topospread.sources.revisions import State
@@ -173,8 +175,10 @@ def _answer(given: dict[str, Any], states: Sequence[State], paths: Sequence[Sequ
 
     from topospread.answers.asking import with_version
     from topospread.answers.plan import plan_answer
+    from topospread.answers.promise_check import declared_wants
     from topospread.guarantees.orders import SearchBudget
     from topospread.promises.compared import promise_changes
+    from topospread.review.changed_lines import ChangedLines
     from topospread.review.review import Review, only_in
     from topospread.simulation.comparison import restricted
     from topospread.simulation.run import SimulationOptions
@@ -186,11 +190,9 @@ def _answer(given: dict[str, Any], states: Sequence[State], paths: Sequence[Sequ
     inventories = [_read(own, state, each, by) for own, state, each in zip(options, states, paths, strict=True)]
     side = ControlSide(by, configuration)
     comparison = _compared(given, inventories, (side, side), (states[0].name, states[1].name))
-    findings: list[list[Finding]] = [[], []]
-    if not given["no_lint"]:
-        findings = [
-            _linted(own, states[0], state, each) for own, state, each in zip(options, states, paths, strict=True)
-        ]
+    settings = [_settings(states[0], each) for each in states]
+    reports = [_linted(*each, given["no_lint"]) for each in zip(options, settings, states, paths, strict=True)]
+    findings = [found for found, _ in reports]
     namespace = shown_namespace(given)
     review = Review(
         replace(comparison if namespace is None else restricted(comparison, namespace), counts_new=True),
@@ -202,12 +204,18 @@ def _answer(given: dict[str, Any], states: Sequence[State], paths: Sequence[Sequ
         changes = [
             each
             for each in promise_changes(
-                inventories[0], inventories[1], judged_by, SearchBudget(seconds=given["seconds"])
+                inventories[0],
+                inventories[1],
+                judged_by,
+                SearchBudget(seconds=given["seconds"]),
+                lambda workload, inventory: declared_wants(inventory, workload, settings[0].promises)[0],
             )
             if namespace in (None, each.key[1])
         ]
+    read = [each for _, each in reports]
+    lines = None if None in read else ChangedLines(states, [each for each in read if each is not None])
     is_same = [*inventories[0].objects()] == [*inventories[1].objects()]
-    return with_version(plan_answer(review, changes, is_same_input=is_same), by.scheduler.kube_version)
+    return with_version(plan_answer(review, changes, lines=lines, is_same_input=is_same), by.scheduler.kube_version)
 
 
 def _options_for(given: dict[str, Any], paths: Sequence[str], every: Sequence[Sequence[str]]) -> dict[str, Any]:
@@ -282,19 +290,34 @@ def _compared(
     return with_causes(comparison, again[0], again[1])
 
 
-def _linted(given: dict[str, Any], old: State, state: State, paths: Sequence[str]) -> list[Finding]:
-    """Return the findings of lint in a state, with paths as a person knows them, by the settings of the old state."""
-    from dataclasses import replace
-
-    from topospread.linting.reading import Question
-    from topospread.linting.run import run
+def _settings(old: State, state: State) -> Settings:
+    """Return the settings of the old state, for the files of a state."""
     from topospread.linting.settings_of_revision import settings_of
 
-    if not paths:
-        return []
-    folder = state.folder if os.path.isdir(state.folder) else os.path.dirname(state.folder)
     with _told_of(old):
-        settings = settings_of(old, folder)
+        return settings_of(old, state.folder if os.path.isdir(state.folder) else os.path.dirname(state.folder))
+
+
+def _linted(
+    given: dict[str, Any], settings: Settings, state: State, paths: Sequence[str], no_lint: bool
+) -> tuple[list[Finding], Read | None]:
+    """Return the findings of lint in a state, with paths as a person knows them, and the manifests as they are written.
+
+    Args:
+        given: the options for the state.
+        settings: those of the old state.
+        state: the state.
+        paths: its files.
+        no_lint: whether manifests are read only.
+    """
+    from dataclasses import replace
+
+    from topospread.config.gates import gates_for
+    from topospread.linting.reading import Question, read
+    from topospread.linting.run import run
+
+    if not paths:
+        return [], None
     question = Question(
         paths=paths,
         cluster=given["cluster"],
@@ -304,8 +327,11 @@ def _linted(given: dict[str, Any], old: State, state: State, paths: Sequence[str
         settings=settings,
         rendering=read_rendering(given, given["kube_version"]),
     )
+    if no_lint:
+        return [], read(question, gates_for(given["kube_version"]))
     with progress("linting") as bar:
         outcome = run(question, progress=bar)
-    return [
+    findings = [
         replace(each, place=replace(each.place, source=state.shown(each.place.source))) for each in outcome.findings
     ]
+    return findings, outcome.read

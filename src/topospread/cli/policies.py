@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import click
@@ -35,7 +36,6 @@ def policies(**given: Any) -> int:
     from topospread.linting.policies.cel import EXPRESSED
     from topospread.linting.policies.policies import exported, left_out
     from topospread.linting.policies.policies import policies as made
-    from topospread.report.lint_policies import policies_text
 
     settings = read_settings(given)
     rules, missing = exported(settings, given["level"]), left_out(settings)
@@ -48,3 +48,22 @@ def policies(**given: Any) -> int:
     are = "rule is a policy" if len(rules) == 1 else "rules are policies"
     click.echo(f"note: {len(rules)} {are}, {len(missing)} cannot be; why stands in the comments", err=True)
     return 0
+
+
+def policies_text(
+    policies: Iterable[Mapping[str, Any]], notes: Iterable[tuple[str, str]], left_out: Iterable[tuple[str, str]]
+) -> str:
+    """The documents, below a comment that names what the linter finds besides.
+
+    Args:
+        policies: the objects.
+        notes: rules that are in them, each with what the linter knows more.
+        left_out: rules that are not, each with why.
+    """
+    head = ["# Made by: topospread policies"]
+    for title, lines in (("Not the same where", notes), ("Not in these policies", left_out)):
+        told = [f"#   {rule}: {why}" for rule, why in lines]
+        head += [f"# {title}:", *told] if told else []
+    from topospread.api.yaml_text import yaml_text
+
+    return "\n".join(head) + "\n" + "".join(f"---\n{yaml_text(each)}" for each in policies)

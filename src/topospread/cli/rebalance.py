@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from topospread.text import one_line
+
 from .drill_many import INTERRUPTED
 from .inputs import (
     input_options,
@@ -140,7 +142,8 @@ def _applied(given: dict[str, Any], found: Rebalance, inventory: Inventory) -> t
     def told(done: AppliedMove) -> None:
         over.append(done)
         move = done.move
-        click.echo(f"evicted {move.namespace}/{move.name} on {move.node}; {done.created} is on {done.node}", err=True)
+        words = f"evicted {move.namespace}/{move.name} on {move.node}; {done.created} is on {done.node}"
+        click.echo(one_line(words), err=True)
 
     async def evict() -> Applied:
         async with ApiClient(await read_access(given).connect()) as client:

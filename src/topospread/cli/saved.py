@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from topospread.errors import UsageError
+from topospread.text import one_line
 
 from .anonymous_options import read_salt
 from .inputs import PATH
@@ -53,4 +54,4 @@ def write_saved(inventory: Inventory | None, given: Mapping[str, Any], by: Contr
     facts = save(inventory, path, kube_version=str(by.scheduler.kube_version), hashed=given["anonymous"])
     others = sum(facts.counts.values()) - facts.counts["Node"] - facts.counts["Pod"]
     nodes, pods = counted(facts.counts["Node"], "node"), counted(facts.counts["Pod"], "pod")
-    click.echo(f"{path}: {nodes}, {pods} and {counted(others, 'other object')}", err=True)
+    click.echo(f"{one_line(path)}: {nodes}, {pods} and {counted(others, 'other object')}", err=True)

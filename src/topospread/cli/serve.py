@@ -10,7 +10,7 @@ import click
 
 from topospread.atomic_file import write_file
 from topospread.errors import UsageError
-from topospread.text import escape_control_characters
+from topospread.text import escape_control_characters, one_line
 
 from .anonymous_options import anonymous_options, read_salt
 from .inputs import (
@@ -91,7 +91,7 @@ def serve(**given: Any) -> int:
     with _application(given, options, by) as made:
         listening = listen(given["host"], given["port"])
         url = entrance.url(given["host"], listening.port)
-        click.echo(f"topospread serves {made.state.served.input.name} at {url} (Ctrl-C ends it)", err=True)
+        click.echo(f"topospread serves {one_line(made.state.served.input.name)} at {url} (Ctrl-C ends it)", err=True)
         run(Guard(made, entrance), listening)
     return 0
 

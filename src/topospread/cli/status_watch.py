@@ -114,7 +114,8 @@ def head_line(state: FollowState, now: float) -> str:
     """Return the time, and the time and cause of an old state."""
     if state.behind_since is None:
         return f"{_time(now)}  up to date"
-    return f"{_time(now)}  not up to date: the last state is of {_time(state.behind_since)}; {state.last_error}"
+    last = f"the last state is of {_time(state.behind_since)}; {one_line(state.last_error)}"
+    return f"{_time(now)}  not up to date: {last}"
 
 
 def _time(seconds: float) -> str:
@@ -216,7 +217,7 @@ class Printed:
         """See WatchView. On stderr, each reason once."""
         if why != self._waits:
             self._waits = why
-            click.echo(f"{why}, for {seconds:.0f} s", err=True)
+            click.echo(f"{one_line(why)}, for {seconds:.0f} s", err=True)
 
     def draw(self, text: str, state: FollowState) -> None:
         """See WatchView."""

@@ -13,7 +13,6 @@ from typing import Any, Protocol, TextIO
 
 import click
 
-from topospread.report.style import Style
 from topospread.text import escape_commands, escape_control_characters, for_terminal, one_line
 
 DEFAULT_WIDTH = 80
@@ -29,11 +28,11 @@ def width() -> int:
     return shutil.get_terminal_size((DEFAULT_WIDTH, 24)).columns if sys.stdout.isatty() else DEFAULT_WIDTH
 
 
-def style(colour: str) -> Style:
-    """Colours as asked for: ``auto`` only on a terminal and never with NO_COLOR."""
+def has_colours(colour: str) -> bool:
+    """Return whether to use colours: for ``auto`` only on a terminal and never with NO_COLOR."""
     if colour == "auto":
-        return Style(sys.stdout.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb")
-    return Style(colour == "always")
+        return sys.stdout.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
+    return colour == "always"
 
 
 def warn(warnings: Iterable[str]) -> None:

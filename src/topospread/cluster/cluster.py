@@ -217,7 +217,15 @@ class Cluster:
         if pod.phase in FINISHED_PHASES:
             return self.delete_pod(key)
         if not node and node not in self.nodes.row_of:
-            return self._put_pending(pod, key)
+            # Enter a pod without a node; only its nomination counts.
+            position = self.journal.position
+            if key in self.placed or key in self.homeless:
+                self.delete_pod(key)
+            if pod.nominated_node_name:
+                self.nominate(key, self.pod_class(pod), pod.nominated_node_name)
+            else:
+                self._nominations.remove(key)
+            return self.journal.position != position
         pod_class = self.pod_class(pod, is_placed=True)
         started = (pod.status.start_time or "") if pod.status is not None else ""
         row = self.placed.get(key)
@@ -257,17 +265,6 @@ class Cluster:
             self.homeless.delete(key)
         self._nominations.remove(key)
         return known or self.journal.position != position
-
-    def _put_pending(self, pod: Pod, key: PodKey) -> bool:
-        """Enter a pod without a node; only its nomination counts."""
-        position = self.journal.position
-        if key in self.placed or key in self.homeless:
-            self.delete_pod(key)
-        if pod.nominated_node_name:
-            self.nominate(key, self.pod_class(pod), pod.nominated_node_name)
-        else:
-            self._nominations.remove(key)
-        return self.journal.position != position
 
     def bind(self, key: PodKey, pod_class: PodClass, row: int) -> None:
         """Place a pod of a class on a node."""

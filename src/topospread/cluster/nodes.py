@@ -158,6 +158,7 @@ class NodeTable:
         self._free: list[int] = []
         self._sorted_names: list[str] = []
         self._by_name: Ints | None = None
+        self._there: tuple[Ints, tuple[str, ...]] | None = None
         self._shapes: dict[bytes, int] = {}
         self._state_numbers: dict[tuple[int, bytes], int] = {}
         self._states_made = 0
@@ -176,6 +177,14 @@ class NodeTable:
         return self._by_name
 
     @property
+    def there(self) -> tuple[Ints, tuple[str, ...]]:
+        """Rows and names of the nodes that are there, by row; do not change them."""
+        if self._there is None:
+            rows = np.flatnonzero(self.alive[: self.size])
+            self._there = rows, tuple(map(self.names.__getitem__, rows.tolist()))
+        return self._there
+
+    @property
     def capacity(self) -> int:
         """Rows for which the columns have room."""
         return len(self.alive)
@@ -186,6 +195,7 @@ class NodeTable:
         self.row_of[node.name] = row
         self.names[row] = node.name
         self.alive[row] = True
+        self._there = None
         self.used[row] = 0
         self._insert_name(node.name, row)
         self._describe(row, node)
@@ -210,6 +220,7 @@ class NodeTable:
             column.assign(row, None)
         del self._sorted_names[bisect_left(self._sorted_names, name)]
         self.alive[row] = False
+        self._there = None
         self.allocatable[row] = 0
         self._intern_shape(row)
         self.nodes[row] = None

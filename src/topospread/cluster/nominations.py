@@ -58,11 +58,7 @@ class Nominations:
         self.by_row.pop(row, None)
 
     def copy(
-        self,
-        row_of: dict[str, int],
-        journal: Journal,
-        undo: UndoLog,
-        counterpart: Callable[[PodClass], PodClass],
+        self, row_of: dict[str, int], journal: Journal, undo: UndoLog, counterpart: Callable[[PodClass], PodClass]
     ) -> Nominations:
         """The same promises for another cluster; ``counterpart`` knows its classes."""
         made = Nominations(row_of, journal, undo)

@@ -11,13 +11,7 @@ from topospread.api.label_index import LabelSet
 from topospread.api.meta import OwnerReference
 from topospread.api.node_selection import PodAffinityTerm
 from topospread.api.pod import Container, Pod, PodStatus
-from topospread.api.requests import (
-    RequestRules,
-    incoming_requests,
-    is_counted,
-    non_zero_requests,
-    pod_requests,
-)
+from topospread.api.requests import RequestRules, incoming_requests, is_counted, non_zero_requests, pod_requests
 
 from .arrays import Ints
 from .nodes import NON_ZERO_CPU, NON_ZERO_MEMORY, PODS, NodeTable

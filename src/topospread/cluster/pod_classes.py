@@ -106,10 +106,7 @@ class PodClasses:
 
     def meaning(self, pod_class: PodClass) -> Iterable[PodClass]:
         """Return the classes with an affinity term that may mean pods of a class. A class may come twice."""
-        return (
-            *self._asking.get(None, {}).values(),
-            *self._terms.matching(pod_class.namespace, pod_class.labels),
-        )
+        return (*self._asking.get(None, {}).values(), *self._terms.matching(pod_class.namespace, pod_class.labels))
 
     def asking_since(self, index: int) -> list[PodClass]:
         """Return the classes with at least this index that want to be near, or away from, other pods."""

@@ -8,13 +8,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from msgspec.structs import replace
+
 from topospread.api.validation.field import FieldError
 from topospread.config.api_versions import KIND, latest_api_version
 from topospread.config.defaulting import set_defaults
 from topospread.config.document import Document, ProfileDocument, decode
 from topospread.config.expansion import expand
 from topospread.config.gates import Gates, gates_for
-from topospread.config.profile import Configuration, Profile
+from topospread.config.profile import Configuration, Extender, Profile
 from topospread.config.registry import extension_points
 from topospread.config.schema import summary
 from topospread.config.typed_args import typed_args
@@ -111,6 +113,10 @@ def _profile(given: ProfileDocument, full: ProfileDocument, document: Document, 
     if document.api.name == "v1alpha2":
         plugins = {**plugins, **preemption_of_1_18(document)}
         args = args_of_1_18(args, document)
+    ignored = _ignored_resources(document)
+    if ignored:
+        fit = replace(args.node_resources_fit, ignored_resources=tuple(ignored.values()))
+        args = replace(args, node_resources_fit=fit)
     own = full.percentage_of_nodes_to_score
     return Profile(
         full.scheduler_name or "",
@@ -119,7 +125,31 @@ def _profile(given: ProfileDocument, full: ProfileDocument, document: Document, 
         args,
         document.fields["percentageOfNodesToScore"] if own is None else own,
         dict(_origins(given, document)),
+        tuple(each for each in _extenders(document) if each.decides),
     )
+
+
+def _ignored_resources(document: Document) -> dict[str, str]:
+    """Return field path → resource that is left to an extender (scheduler.go, ``buildExtenders``).
+
+    The resources stand in for those that NodeResourcesFit's own arguments say, in every profile.
+    """
+    return {
+        f"extenders[{index}].managedResources[{position}]": resource.get("name", "")
+        for index, extender in enumerate(document.fields.get("extenders", ()))
+        for position, resource in enumerate(extender.get("managedResources", ()))
+        if resource.get("ignoredByScheduler")
+    }
+
+
+def _extenders(document: Document) -> Iterator[Extender]:
+    for index, extender in enumerate(document.fields.get("extenders", ())):
+        yield Extender(
+            url=extender.get("urlPrefix", ""),
+            decides={verb: what for verb, what in _VERBS.items() if extender.get(verb)},
+            managed=frozenset(resource.get("name", "") for resource in extender.get("managedResources", ())),
+            origin=f"extenders[{index}]",
+        )
 
 
 def _origins(given: ProfileDocument, document: Document) -> Iterator[tuple[str, str]]:
@@ -134,6 +164,8 @@ def _origins(given: ProfileDocument, document: Document) -> Iterator[tuple[str, 
     for one in given.plugin_config:
         for key in one.args or {}:
             yield f"{one.name}.{key}", f"{one.origin}.{key}"
+    for path in _ignored_resources(document):
+        yield "NodeResourcesFit.ignoredResources", path
 
 
 _VERBS = {
@@ -148,11 +180,10 @@ def _warnings(given: Document, full: Document, kube_version: KubeVersion) -> Ite
     served = given.api.warning(kube_version)
     if served:
         yield served
-    for index, extender in enumerate(given.fields.get("extenders", ())):
-        does = [what for verb, what in _VERBS.items() if extender.get(verb)]
-        if does:
-            who = f"extenders[{index}] ({extender.get('urlPrefix', '')})"
-            yield f"{who} is not asked: kube-scheduler would let it {' and '.join(does)}"
+    for each in _extenders(given):
+        if each.decides:
+            does = " and ".join(each.decides.values())
+            yield f"{each.origin} ({each.url}) is not asked: kube-scheduler would let it {does}"
     known = extension_points(full.version)
     for profile, defaulted in zip(given.profiles, full.profiles, strict=False):
         for point in forgotten_points(given.api, full.version):

@@ -48,6 +48,22 @@ class EnabledPlugin(msgspec.Struct, frozen=True):
     weight_origin: str = ""
 
 
+class Extender(msgspec.Struct, frozen=True):
+    """An HTTP extender of the configuration, which every profile asks.
+
+    Attributes:
+        url: its ``urlPrefix``.
+        decides: what kube-scheduler lets it do to placements: ``filterVerb`` → "filter nodes".
+        managed: resources that make a pod its business, in requests or limits; empty for all pods.
+        origin: path of the field, ``extenders[0]``.
+    """
+
+    url: str
+    decides: Mapping[str, str]
+    managed: frozenset[str]
+    origin: str
+
+
 class Profile(msgspec.Struct, frozen=True):
     """What kube-scheduler does for the pods of one scheduler name.
 
@@ -59,6 +75,7 @@ class Profile(msgspec.Struct, frozen=True):
         percentage_of_nodes_to_score: 0 to 100; 0 and ``None`` both stand for kube-scheduler's adaptive share.
         origins: what the file says: ``PodTopologySpread.defaultingType`` → path of the field.
             An argument that is not listed is a default. ``percentageOfNodesToScore`` and ``schedulerName`` likewise.
+        extenders: the configuration's extenders that decide on placements.
     """
 
     scheduler_name: str
@@ -67,6 +84,7 @@ class Profile(msgspec.Struct, frozen=True):
     args: PluginArgs = msgspec.field(default_factory=PluginArgs)
     percentage_of_nodes_to_score: int | None = None
     origins: Mapping[str, str] = {}
+    extenders: tuple[Extender, ...] = ()
 
     def enabled(self, extension_point: str) -> tuple[str, ...]:
         """Names of the plugins at an extension point, in the order they run."""

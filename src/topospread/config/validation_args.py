@@ -9,15 +9,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from topospread.api.validation import names
-from topospread.api.validation.field import (
-    FieldError,
-    Named,
-    duplicate,
-    forbidden,
-    invalid,
-    not_supported,
-    required,
-)
+from topospread.api.validation.field import FieldError, Named, duplicate, forbidden, invalid, not_supported, required
 from topospread.config.durations import format_duration, parse_duration
 from topospread.config.gates import Gates
 from topospread.config.resource_weights import shape_errors, weight_errors

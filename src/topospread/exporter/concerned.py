@@ -63,10 +63,7 @@ class Concerned:
     """
 
     def __init__(
-        self,
-        cluster: Cluster,
-        followed: Mapping[str, Mapping[int, Followed]],
-        of_pod: Mapping[PodKey, Followed],
+        self, cluster: Cluster, followed: Mapping[str, Mapping[int, Followed]], of_pod: Mapping[PodKey, Followed]
     ) -> None:
         self._cluster = cluster
         self._followed = followed

@@ -13,14 +13,7 @@ from topospread.api.autoscaling import HorizontalPodAutoscaler
 from topospread.api.inventory import Inventory
 from topospread.api.meta import KubeObject
 from topospread.api.pod import Pod
-from topospread.api.workload import (
-    DaemonSet,
-    Deployment,
-    Job,
-    ReplicaSet,
-    ReplicationController,
-    StatefulSet,
-)
+from topospread.api.workload import DaemonSet, Deployment, Job, ReplicaSet, ReplicationController, StatefulSet
 from topospread.errors import InvalidError, Place
 from topospread.workloads.controllers import controller
 

@@ -35,7 +35,7 @@ FAMILIES: tuple[Metric, ...] = (
     Metric("gauge", "topospread_pending_pods_not_asked", "Waiting pods whose constraints were not looked for, as too "
            "many different ones wait."),
     Metric("gauge", "topospread_unjudged_pods", "Waiting pods that nodes would take but for a part that topospread "
-           "does not judge, by the part: resourceClaims, extendedResources, podGroups.", ("what",)),
+           "does not judge, by the part: resourceClaims, extendedResources, podGroups, extenders.", ("what",)),
     Metric("gauge", "topospread_workloads", "Workloads that are followed."),
     Metric("gauge", "topospread_workloads_not_shown", "Workloads without series, as they are beyond --max-workloads; "
            "the worst are shown."),

@@ -109,31 +109,24 @@ def answered(  # noqa: PLR0913 - keyword arguments
     Raises:
         topospread.drills.interruption.Interrupted: Ctrl-C, a KeyboardInterrupt; with the answers that were there.
     """
-    options = replace(options, preemption=False)
-    begun = None if rollout is None else begin_rollout(inventory, options, rollout)
-    run = prepare(inventory, options, with_spreads=False) if begun is None else begun.run
-    questions = read(run)
-    queue = _placed_first(run) if begun is None else begun.new
-    unjudged = unjudged_classes(run, queue)
-    assumed = None
-    if unjudged and begun is None:
-        other = prepare(inventory, replace(options, assumes_unjudged=True), with_spreads=False)
-        assumed = _Assumed(other, _placed_first(other), read(other))
-    asking = _Asking(run, queue, budget, sources or {}, begun, unjudged, assumed)
+    asking = Asking.begin(inventory, options, budget, rollout=rollout, sources=sources)
+    questions = len(read(asking.run))
     answers: list[GuaranteeAnswer] = []
 
     def whole(partial: str = "") -> Guarantee:
+        run, begun = asking.run, asking.begun
         warnings, notes = _remarks(run) if begun is None else (begun.warnings, begun.notes)
-        found = unjudged_parts(run, queue)
-        return Guarantee(len(run.cluster.nodes), len(queue), tuple(answers), warnings, notes, partial, found)
+        return Guarantee(
+            len(run.cluster.nodes), len(asking.queue), tuple(answers), warnings, notes, partial, asking.unjudged_parts
+        )
 
-    for number, each in enumerate(questions, 1):
+    for number in range(questions):
         try:
-            answers.append(asking.answer(each, number - 1))
+            answers.append(asking.answer(lambda run, at=number: read(run)[at]))  # type: ignore[misc]
         except KeyboardInterrupt:
             if not answers:
                 raise
-            raise Interrupted(whole(f"ended in question {number} of {len(questions)}")) from None
+            raise Interrupted(whole(f"ended in question {number + 1} of {questions}")) from None
     return whole()
 
 
@@ -143,11 +136,10 @@ class _Assumed:
 
     run: Run
     queue: Sequence[QueuedPod]
-    questions: Sequence[EndQuestion]
 
 
 @dataclass(frozen=True)
-class _Asking:
+class Asking:
     """Answers questions one after the other: by counting if that is enough, else by a search.
 
     Attributes:
@@ -163,6 +155,33 @@ class _Asking:
     unjudged: Mapping[int, Sequence[NotJudgedError]]
     assumed: _Assumed | None
 
+    @classmethod
+    def begin(
+        cls,
+        inventory: Inventory,
+        options: SimulationOptions,
+        budget: SearchBudget,
+        *,
+        rollout: str | None = None,
+        sources: Mapping[str, object] | None = None,
+    ) -> Asking:
+        """Prepare the orders, or the courses of a rollout; the arguments are those of `answered`."""
+        options = replace(options, preemption=False)
+        begun = None if rollout is None else begin_rollout(inventory, options, rollout)
+        run = prepare(inventory, options, with_spreads=False) if begun is None else begun.run
+        queue = _placed_first(run) if begun is None else begun.new
+        unjudged = unjudged_classes(run, queue)
+        assumed = None
+        if unjudged and begun is None:
+            other = prepare(inventory, replace(options, assumes_unjudged=True), with_spreads=False)
+            assumed = _Assumed(other, _placed_first(other))
+        return cls(run, queue, budget, sources or {}, begun, unjudged, assumed)
+
+    @cached_property
+    def unjudged_parts(self) -> tuple[Unjudged, ...]:
+        """Parts of the pods that topospread does not model."""
+        return unjudged_parts(self.run, self.queue)
+
     @cached_property
     def _proof(self) -> Proof:
         begun = self.begun
@@ -172,21 +191,21 @@ class _Asking:
             else Proof(self.run, self.queue, begun.old, begun.strategy.max_surge)
         )
 
-    def answer(self, question: EndQuestion, number: int) -> GuaranteeAnswer:
-        """Return the answer to a question; `number` is its place."""
-        begun = self.begun
+    def answer(self, ask: Callable[[Run], EndQuestion], *, deep: bool = True) -> GuaranteeAnswer:
+        """Return the answer to a question on a prepared run; without `deep` only by counting."""
+        begun, question = self.begun, ask(self.run)
         if begun is not None and begun.undecidable:
             return _undecided(question, begun.undecidable, "rollout")
         proved = self._proof.of(question)
         if proved:
             return GuaranteeAnswer(str(question), "always", 0, 0, why=proved)
         sampled = _sampled(self.run)
-        if sampled:
-            return _undecided(question, sampled, "sampling")
+        if sampled or not deep:
+            return _undecided(question, sampled or "counting does not decide it", "sampling" if sampled else "budget")
         if begun is not None:
             return self._of_rollout(question, begun)
         if self.assumed is not None:
-            return self._of_unjudged(question, self.assumed, self.assumed.questions[number])
+            return self._of_unjudged(question, self.assumed, ask(self.assumed.run))
         found = self._searched(self.run, self.queue, question)
         order, expected = found.order, _expected(question)
         return _answer(question, found, drill_file(self.run, order, self.sources, expected) if order else "")
@@ -316,7 +335,7 @@ def _answer(question: EndQuestion, found: Searched, drill: str) -> GuaranteeAnsw
     lacks: Lacks = "budget" if answered == "not decided" else ""
     return GuaranteeAnswer(
         str(question), answered, found.states, found.ends, found.order, found.why or found.gave_up, drill, found.tried,
-        lacks,
+        lacks, found.left,
     )  # fmt: skip
 
 

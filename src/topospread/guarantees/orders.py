@@ -11,23 +11,28 @@ from __future__ import annotations
 
 import random
 import time
+from collections import Counter
 from collections.abc import Collection, Hashable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 
 from topospread.api.pod import Pod
+from topospread.cluster.arrays import Codes
 from topospread.cluster.cluster import pod_key
+from topospread.cluster.nodes import CPU
 from topospread.simulation.run import Run
 from topospread.workloads.planned import QueuedPod
 
 from .alike import AlikeStates, keys_of_profiles
-from .questions import EndQuestion, OrderEnd
+from .questions import LOSSES, EndQuestion, LeftAfterLoss, OrderEnd
 from .result import OrderStep
 
 _RANDOM_ORDERS, _RANDOM_SHARE = 200, 0.2
 """So many orders are drawn at most, in such a part of the time, before more than a few states are looked at …"""
 _FEW_STATES = 300
 """… which are looked at first."""
+_MOST_DOMAINS, _MOST_GATHERED = 8, 300
+"""Domains in which pods are gathered at most, and pods of another workload that are placed for that at most."""
 _NOWHERE = 0.2
 """Probability that a pod which is not judged is passed over in an order drawn at random."""
 
@@ -75,6 +80,7 @@ class Searched:
         order, why: to an end at which something is.
         gave_up: why the search is not complete, "" where it is.
         tried: how many orders were drawn at random.
+        left: the fewest pods that a loss leaves in the order.
     """
 
     states: int = 0
@@ -84,6 +90,7 @@ class Searched:
     order: tuple[OrderStep, ...] = ()
     why: str = ""
     gave_up: str = ""
+    left: int | None = None
     over: bool = field(default=False, repr=False)
 
 
@@ -127,6 +134,8 @@ class OrderSearch:
             deep: whether to look at all; else orders are drawn only.
         """
         self._begun = time.monotonic()
+        if isinstance(self._question, LeftAfterLoss) and self._gathers(self._question):
+            return self._found
         if not deep:
             self._draw_orders(self._budget.seconds * _RANDOM_SHARE)
             return self._found
@@ -144,6 +153,65 @@ class OrderSearch:
         elif not found.over:
             found.gave_up = self._how_far(found)
         return found
+
+    def _gathers(self, question: LeftAfterLoss) -> bool:
+        """Return whether an order that gathers the workload's pods in one domain ends with something wrong.
+
+        Each pod goes into the domain if filters allow that, else to the domain with the fewest of them, which lets the
+        next pod in. Other pods come only if one of them finds no node otherwise.
+        """
+        found, column = self._found, self._run.cluster.nodes.labels(LOSSES[question.loss])
+        own = [each for each in self._lines if each.pods[0].workload is question.workload]
+        if any(each.adverse for each in self._lines):
+            return False
+        others = [each for each in self._lines if each not in own and len(each.pods) <= _MOST_GATHERED]
+        for code in self._domains(column.codes, own):
+            with ExitStack() as undone:
+                while any(self._goes_towards(code, column.codes, line, undone) for line in own) or any(
+                    self._goes_towards(code, column.codes, line, undone) for line in others if _has_left(own)
+                ):
+                    pass
+                if not _has_left(own) or not self._may_go_on():
+                    pending = [pod for line in self._lines for pod in line.left]
+                    end = OrderEnd(self._run, pending, self._placed)
+                    left, wrong = question.left(end), question.wrong(end)
+                    if wrong and (found.left is None or left < found.left):
+                        found.left, found.why, found.ends = left, wrong, 1
+                        found.order = (*self._path, *(_step(each, "", ()) for each in pending if _has_left(own)))
+        if found.why:
+            found.gave_up = "one order was looked at"
+        return bool(found.why)
+
+    def _domains(self, codes: Codes, own: Sequence[_PodLine]) -> list[int]:
+        """Return the domains to gather pods in, those with most room first."""
+        nodes, room = self._run.cluster.nodes, dict[int, float]()
+        for queued in (line.pods[line.done] for line in own if line.left):
+            for name in self._run.scheduler.verdict(queued.pod, queued.name).feasible:
+                row = nodes.row_of[name]
+                free = nodes.allocatable[row] - nodes.used[row]
+                code = codes.item(row)
+                room[code] = room.get(code, 0) + free[CPU].item()
+        return sorted((each for each in room if each >= 0), key=lambda each: -room[each])[:_MOST_DOMAINS]
+
+    def _goes_towards(self, code: int, codes: Codes, line: _PodLine, undone: ExitStack) -> bool:
+        """Place the next pod of a line in a domain, or to let the next one in; say whether it was placed."""
+        if not line.left:
+            return False
+        queued, nodes = line.left[0], self._run.cluster.nodes
+        feasible = self._run.scheduler.verdict(queued.pod, queued.name).feasible
+        if not feasible:
+            return False
+        held = Counter(codes.item(row) for row in self._placed.get(id(queued.workload), ()))
+        rows = [(codes.item(nodes.row_of[each]), each) for each in feasible]
+        _, name = min(rows, key=lambda each: (each[0] != code, held[each[0]]))
+        return undone.enter_context(self._placing(line, _step(queued, name, ()), nodes.row_of[name]))
+
+    def _may_go_on(self) -> bool:
+        """Whether a pod that is left finds a node, or may evict another."""
+        left = [line.left[0] for line in self._lines if line.left]
+        return any(
+            self._run.scheduler.verdict(each.pod, each.name).feasible or may_preempt(self._run, each) for each in left
+        )
 
     def _spent(self) -> bool:
         """Whether there is no budget left; what ran out is noted."""
@@ -262,8 +330,14 @@ class OrderSearch:
             found.holds = True
         elif not found.order and not found.why:
             found.why = wrong
+            if isinstance(self._question, LeftAfterLoss):
+                found.left = self._question.left(OrderEnd(self._run, pending, self._placed))
             found.order = (*self._path, *(_step(each, "", ()) for each in pending))
         found.over = found.holds and bool(found.why)
+
+
+def _has_left(lines: Sequence[_PodLine]) -> bool:
+    return any(each.left for each in lines)
 
 
 def _lines(run: Run, queue: Sequence[QueuedPod], adversaries: Collection[int]) -> list[_PodLine]:

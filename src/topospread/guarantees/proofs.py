@@ -14,6 +14,7 @@ from dataclasses import replace
 from msgspec.structs import replace as with_fields
 
 from topospread.api.pod import Pod
+from topospread.api.well_known_labels import HOSTNAME, ZONE
 from topospread.cluster import PodClass
 from topospread.cluster.cluster import pod_key
 from topospread.plugins.interface import PluginError
@@ -182,38 +183,60 @@ class Proof:
         if not own:
             return [fullest]
         found = [len(there) + len(own)]
-        if self._keep_apart(list({each.index: each for each in own}.values()), key):
-            found.append(fullest + 1)
-        found += [
-            most
-            for each in spread_of(self._scheduler, own[0])
-            if self._is_within(key, each.topology_key) and self._is_obeyed(own[0], each)
-            for most in self._most_by_skew(own, there, each)
-        ]
+        apart = list({each.index: each for each in own}.values())
+        for name in {key, ZONE, HOSTNAME}:
+            if self._keep_apart(apart, name):
+                if self._is_within(key, name) and (name == key or not self._lacks(name)):
+                    found.append(fullest + 1)
+                elif not there and (inside := self._most_inside(key, name)):
+                    found.append(inside)
+        for each in spread_of(self._scheduler, own[0]):
+            wider = self._is_within(key, each.topology_key)
+            inside = 1 if wider else self._most_inside(key, each.topology_key)
+            if inside and self._is_obeyed(own[0], each):
+                found += self._most_by_skew(own, there, each, inside)
         return found
 
     def _is_within(self, key: str, wider: str) -> bool:
         """Return whether each domain of a key is in one domain of the wider key, as a node is in one zone."""
-        nodes = self._run.cluster.nodes
-        pairs = {
-            (own, other)
-            for own, other in zip(nodes.labels(key).codes.tolist(), nodes.labels(wider).codes.tolist(), strict=True)
-            if own >= 0 and other >= 0
-        }
+        pairs = self._pairs(key, wider)
         return key == wider or len(pairs) == len({own for own, _ in pairs})
 
+    def _most_inside(self, key: str, narrower: str) -> int:
+        """Return the most domains of a narrower key in one domain of a key; 0 if one of them is in several."""
+        pairs = self._pairs(narrower, key)
+        if len(pairs) != len({own for own, _ in pairs}) or self._lacks(narrower):
+            return 0
+        return max(Counter(wide for _, wide in pairs).values(), default=0)
+
+    def _lacks(self, key: str) -> bool:
+        """Return whether a node lacks a label."""
+        nodes = self._run.cluster.nodes
+        return bool((nodes.labels(key).codes[: nodes.size][nodes.alive[: nodes.size]] < 0).any())
+
+    def _pairs(self, key: str, other: str) -> set[tuple[int, int]]:
+        nodes = self._run.cluster.nodes
+        return {
+            (one, two)
+            for one, two in zip(nodes.labels(key).codes.tolist(), nodes.labels(other).codes.tolist(), strict=True)
+            if one >= 0 and two >= 0
+        }
+
     def _most_by_skew(
-        self, own: Sequence[PodClass], there: Sequence[int], constraint: ConstraintArithmetic
+        self, own: Sequence[PodClass], there: Sequence[int], constraint: ConstraintArithmetic, inside: int
     ) -> Iterator[int]:
-        """Yield the most pods in one domain if the skew is as great as a constraint on no other pods allows."""
+        """Yield the most pods in so many domains if the skew is as great as a constraint on no other pods allows."""
         if not self._goes_on:
             if self._counts_just(own, there, constraint):
-                yield _most_in_domain(constraint, len(there) + len(own), max(constraint.skew, constraint.max_skew))
+                skew = max(constraint.skew, constraint.max_skew)
+                yield _most_in_domains(constraint, len(there) + len(own), skew, inside)
             return
         counted = matching(self._scheduler, own[0], constraint, [(each, 1) for each in self._classes])
         if counted - len(own) >= sum(each.matching for each in constraint.domains):
             # When the last new pod comes to a domain, old pods count as well: as many as the surge allows.
-            yield _most_in_domain(constraint, min(counted, len(own) + self._surge), constraint.max_skew)
+            yield _most_in_domains(
+                constraint, min(counted, len(own) + self._surge), constraint.max_skew, inside
+            )  # fmt: skip
 
     def _counts_just(self, own: Sequence[PodClass], rows: Sequence[int], constraint: ConstraintArithmetic) -> bool:
         """Whether a constraint counts the workload's pods and no others, now and later."""
@@ -226,10 +249,12 @@ class Proof:
         return all_own and coming == len(own) and counts == there
 
 
-def _most_in_domain(constraint: ConstraintArithmetic, pods: int, skew: int) -> int:
-    """Return the most of all counted pods that one domain holds if no pod came to it beyond a skew."""
-    domains = len(constraint.domains)
-    return skew if constraint.lacks_domains else (pods + (domains - 1) * skew) // domains
+def _most_in_domains(constraint: ConstraintArithmetic, pods: int, skew: int, inside: int) -> int:
+    """Return the most of all counted pods in so many domains if no pod came to a domain beyond a skew."""
+    if constraint.lacks_domains:
+        return skew * inside
+    others = max(len(constraint.domains) - inside, 0)
+    return max(min(inside * (least + skew), pods - others * least) for least in range(pods + 1))
 
 
 def placeable(pod: Pod) -> Pod:

@@ -86,15 +86,22 @@ class LeftAfterLoss:
 
     def wrong(self, end: OrderEnd) -> str:
         """The domain whose loss leaves the fewest."""
+        left, names, rows = self._worst(end)
+        if left >= self.least:
+            return ""
+        return f"losing {names[0]} leaves {left} of {rows}" if names else f"{left} pods have a node"
+
+    def left(self, end: OrderEnd) -> int:
+        """Return the fewest pods that the loss of one domain leaves."""
+        return self._worst(end)[0]
+
+    def _worst(self, end: OrderEnd) -> tuple[int, list[str], int]:
         column = end.run.cluster.nodes.labels(LOSSES[self.loss])
         rows = end.placed.get(id(self.workload), [])
         lost = Counter(column.codes.item(row) for row in rows)
         most = max((number for code, number in lost.items() if code >= 0), default=0)
-        left = len(rows) - most
-        if left >= self.least:
-            return ""
         names = sorted(column.values[code] for code, number in lost.items() if number == most and code >= 0)
-        return f"losing {names[0]} leaves {left} of {len(rows)}" if names else f"{left} pods have a node"
+        return len(rows) - most, names, len(rows)
 
 
 def question_on_loss(run: Run, text: str, loss: str) -> LeftAfterLoss:

@@ -46,6 +46,7 @@ class GuaranteeAnswer:
         drawn: how many orders were drawn at random, and played to their end.
         drill: the order as a ``kind: Drill`` file, "" where it cannot be written as one.
         lacks: why nothing is decided, "" if it is.
+        left: the fewest pods that a loss leaves in the order; ``None`` for other questions.
     """
 
     question: str
@@ -57,6 +58,7 @@ class GuaranteeAnswer:
     drill: str = ""
     drawn: int = 0
     lacks: Lacks = ""
+    left: int | None = None
 
     @property
     def fails(self) -> bool:

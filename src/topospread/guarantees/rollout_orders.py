@@ -37,7 +37,7 @@ from topospread.workloads.scale import the_workload
 
 from .alike import AlikeStates, keys_of_profiles
 from .orders import SearchBudget, Searched, may_preempt, rows_of
-from .questions import EndQuestion, OrderEnd
+from .questions import EndQuestion, LeftAfterLoss, OrderEnd
 from .result import OrderStep
 
 Moves = Generator[None, None, None]
@@ -336,6 +336,8 @@ class RolloutSearch:
             found.holds = True
         elif not found.why:
             found.why = wrong
+            if isinstance(self._question, LeftAfterLoss):
+                found.left = self._question.left(OrderEnd(self._run, pending, placed))
             found.order = (*self._path, *(self._step(each.name, "", (), "placed") for each in pending))
         found.over = found.holds and bool(found.why)
 

@@ -13,7 +13,7 @@ from topospread.simulation.result import PendingGroup
 from topospread.simulation.run import PodOutcome, SimulationOptions, prepare
 from topospread.text import one_line
 
-from .audit_log import AuditRecord, Json
+from .audit_log import AuditRecord
 from .history import ClusterHistory, PodName
 from .result import NodeAlteration
 
@@ -43,18 +43,14 @@ def told_refusals(record: AuditRecord) -> Iterator[ToldRefusal]:
         if isinstance(about, dict) and isinstance(message, str):
             yield ToldRefusal((str(about.get("namespace", "")), str(about.get("name", ""))), one_line(message))
     elif record.resource == "pods" and record.subresource == "status":
-        yield from _condition(record, answer)
-
-
-def _condition(record: AuditRecord, pod: Json) -> Iterator[ToldRefusal]:
-    status = pod.get("status")
-    conditions = status.get("conditions") if isinstance(status, dict) else None
-    for each in conditions if isinstance(conditions, list) else ():
-        refused = (
-            isinstance(each, dict) and each.get("type") == "PodScheduled" and each.get("reason") == "Unschedulable"
-        )
-        if refused and isinstance(each.get("message"), str):
-            yield ToldRefusal((record.namespace, record.name), one_line(each["message"]))
+        status = answer.get("status")
+        conditions = status.get("conditions") if isinstance(status, dict) else None
+        for each in conditions if isinstance(conditions, list) else ():
+            refused = (
+                isinstance(each, dict) and each.get("type") == "PodScheduled" and each.get("reason") == "Unschedulable"
+            )
+            if refused and isinstance(each.get("message"), str):
+                yield ToldRefusal((record.namespace, record.name), one_line(each["message"]))
 
 
 def judged(inventory: Inventory, name: PodName, options: SimulationOptions) -> JudgedPod | None:

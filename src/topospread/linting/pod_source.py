@@ -11,15 +11,7 @@ from topospread.api.meta import KubeObject, ObjectMeta
 from topospread.api.node_selection import PodAffinityTerm
 from topospread.api.pod import Pod, PodSpec
 from topospread.api.spread import TopologySpreadConstraint
-from topospread.api.workload import (
-    CronJob,
-    DaemonSet,
-    Deployment,
-    Job,
-    ReplicaSet,
-    ReplicationController,
-    StatefulSet,
-)
+from topospread.api.workload import CronJob, DaemonSet, Deployment, Job, ReplicaSet, ReplicationController, StatefulSet
 
 HASH = "pod-template-hash"
 WITH_REPLICAS = (Deployment, ReplicaSet, StatefulSet, ReplicationController)

@@ -15,7 +15,7 @@ from msgspec.structs import replace as with_fields
 from topospread.api.inventory import Inventory
 from topospread.config.gates import Gates, gates_for
 from topospread.config.profile import Configuration
-from topospread.errors import UsageError
+from topospread.errors import Place, UsageError
 from topospread.sources.files import STANDARD_INPUT, no_object
 from topospread.sources.folders import check_charts, for_chart, has_chart
 from topospread.sources.inputs import Input, paths_of
@@ -287,12 +287,18 @@ def _finding(rule: Rule, subject: LintSubject, problem: Problem, found: Read) ->
     if rule in (VALIDATION, UNKNOWN_PLUGIN):
         # The words begin with the field, so that the place need not name it.
         place = replace(place, field="")
-    message, location = printable(problem.message), subject.location
-    origins = location.text.origins
-    if origins is None:
+    message, told = printable(problem.message), source_place(subject, problem.field, place)
+    if told is None:
         return Finding(rule.id, rule.severity, message, place, problem.fix)
-    told = origins.place(location.document or 1, (*location.path, *parse_path(problem.field)), place)
     return Finding(rule.id, rule.severity, message, told, rendered=place)
+
+
+def source_place(subject: LintSubject, field: str, place: Place) -> Place | None:
+    """Return the place in a chart or kustomization of a rendered object's field; None if it was not rendered."""
+    location, origins = subject.location, subject.location.text.origins
+    if origins is None:
+        return None
+    return origins.place(location.document or 1, (*location.path, *parse_path(field)), place)
 
 
 def _of_ignores(ignores: Ignores, asked: frozenset[str], found: Read) -> Iterator[Judged]:

@@ -163,10 +163,7 @@ def bind(claim: PersistentVolumeClaim, volume: PersistentVolume, cluster: Cluste
     if claim.spec.volume_name != volume.name and metadata.annotations is not None:
         metadata.annotations.bound_by_controller = "yes"
     bound = replace(
-        claim,
-        metadata=metadata,
-        spec=replace(claim.spec, volume_name=volume.name),
-        status=VolumeStatus(phase="Bound"),
+        claim, metadata=metadata, spec=replace(claim.spec, volume_name=volume.name), status=VolumeStatus(phase="Bound")
     )
     cluster.objects.bind_claim(bound, taken)
 

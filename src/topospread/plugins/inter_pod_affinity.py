@@ -105,6 +105,7 @@ class Affinities:
         affinity: key → pods that match all of this pod's required terms.
         anti_affinity: key → pods that this pod's required anti-affinity terms match.
         preference: key → points.
+        tallies: all of them.
         layout: changes when `groups` gets other columns.
         may_be_skipped: PreFilter skips the pod while no pod there keeps it away.
         skipped: PreFilter skipped the pod, so that what a trial adds means nothing to it.
@@ -127,6 +128,7 @@ class Affinities:
         self.affinity: dict[str, Tally] = {}
         self.anti_affinity: dict[str, Tally] = {}
         self.preference: dict[str, Tally] = {}
+        self.tallies: list[Tally] = []
         self.matches_itself = bool(terms.affinity) and all(
             term.matches(pod_class, NO_LABELS) for term in terms.affinity
         )
@@ -158,12 +160,6 @@ class Affinities:
             for namespace in term.namespaces:
                 found.update((each.index, each) for each in cluster.selections.classes(namespace, term.selector))
         return [found[index] for index in sorted(found)]
-
-    @property
-    def tallies(self) -> Iterable[Tally]:
-        """All of them."""
-        for each in (self.existing, self.affinity, self.anti_affinity, self.preference):
-            yield from each.values()
 
     @property
     def no_pod_matches(self) -> bool:
@@ -221,6 +217,7 @@ class Affinities:
         tally = tallies.get(key)
         if tally is None:
             tally = tallies[key] = Tally(self.nodes.labels(key), self.nodes.capacity)
+            self.tallies.append(tally)
             self.layout += 1
         return tally
 

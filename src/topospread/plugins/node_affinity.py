@@ -18,24 +18,8 @@ from topospread.cluster.arrays import Ints, Rows
 from topospread.config.version_rules import by_version, since, until
 
 from .cluster_event import ADD, NODE_LABEL, ClusterEvent, Registration
-from .interface import (
-    UNRESOLVABLE,
-    PluginError,
-    Prepared,
-    Scope,
-    Status,
-    length,
-    normalize_by_maximum,
-)
-from .node_matching import (
-    Mask,
-    matches_node,
-    required_mask,
-    requires_node,
-    selector_mask,
-    term_mask,
-    term_problems,
-)
+from .interface import UNRESOLVABLE, PluginError, Prepared, Scope, Status, length, normalize_by_maximum
+from .node_matching import Mask, matches_node, required_mask, requires_node, selector_mask, term_mask, term_problems
 from .without_pre_filter import FailingScore
 
 REASON_ENFORCED = "node(s) didn't match scheduler-enforced node affinity"
@@ -121,7 +105,12 @@ class NodeAffinityPlugin:
         """Nodes the terms name by ``metadata.name``; ``None`` when some term does not, so that all nodes are tried."""
         names: set[str] = set()
         for term in terms:
-            of_term = _named_by(term)
+            # Nodes that one term names, `None` where it does not name nodes.
+            of_term: set[str] | None = None
+            for each in term.match_fields or ():
+                if each.key == "metadata.name" and each.operator == "In":
+                    values = set(each.values or ())
+                    of_term = values if of_term is None else of_term & values
             if of_term is None:
                 return None
             if not of_term and self._rules.any_conflict_rejects:
@@ -136,16 +125,6 @@ def _enforces(added: NodeSelector, node: Node) -> bool:
         return matches_node(added, node)
     except PluginError:
         return False
-
-
-def _named_by(term: NodeSelectorTerm) -> set[str] | None:
-    """Nodes that one term names, ``None`` where it does not name nodes."""
-    named: set[str] | None = None
-    for each in term.match_fields or ():
-        if each.key == "metadata.name" and each.operator == "In":
-            values = set(each.values or ())
-            named = values if named is None else named & values
-    return named
 
 
 def _without_fields(term: PreferredSchedulingTerm) -> PreferredSchedulingTerm:

@@ -152,7 +152,9 @@ def matches_node(selector: NodeSelector, node: Node) -> bool:
     Raises:
         PluginError: none does, and some do not parse.
     """
-    if bool(selector_mask(selector, _table_of(node))(_FIRST)[0]):
+    table = NodeTable(1)
+    table.add(node)
+    if bool(selector_mask(selector, table)(_FIRST)[0]):
         return True
     problems = [problem for term in selector.node_selector_terms or () for problem in term_problems(term, "")]
     if problems:
@@ -174,13 +176,6 @@ def requires_node(spec: PodSpec, node: Node) -> bool:
 
 
 _FIRST = slice(0, 1)
-
-
-def _table_of(node: Node) -> NodeTable:
-    """The node alone, in row 0."""
-    table = NodeTable(1)
-    table.add(node)
-    return table
 
 
 def required_mask(spec: PodSpec, nodes: NodeTable) -> Mask | None:

@@ -25,10 +25,7 @@ class NodeNameRules:
         "`node(s) didn't satisfy plugin(s) [NodeName]`.",
     )
     reason: str = by_version(
-        {
-            "1.18": "node(s) didn't match the requested hostname",
-            "1.21": "node(s) didn't match the requested node name",
-        },
+        {"1.18": "node(s) didn't match the requested hostname", "1.21": "node(s) didn't match the requested node name"},
         {"1.21": "The reason reads `node(s) didn't match the requested node name`, no longer `... hostname`."},
     )
 

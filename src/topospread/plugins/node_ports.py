@@ -51,10 +51,7 @@ class NodePorts:
             wanted = host_ports(pod, cluster.rules)
             return any(_conflict(mine, theirs) for mine in wanted for theirs in freed)
 
-        return (
-            Registration(ASSIGNED_POD_DELETE, after_assigned_pod_deleted),
-            Registration(ClusterEvent("Node", ADD)),
-        )
+        return (Registration(ASSIGNED_POD_DELETE, after_assigned_pod_deleted), Registration(ClusterEvent("Node", ADD)))
 
 
 def _conflict(wanted: HostPort, taken: HostPort) -> bool:

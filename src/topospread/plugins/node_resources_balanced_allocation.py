@@ -109,18 +109,10 @@ def _standard_deviation(
     for fraction, there in zip(fractions, present, strict=True):
         squares += np.where(there, (fraction - mean) * (fraction - mean), 0.0)
     deviation = np.sqrt(squares / np.maximum(count, 1))
-    return np.where(count > 2, deviation, _half_difference(fractions, present, count))
-
-
-def _half_difference(
-    fractions: list[np.ndarray[tuple[int], np.dtype[np.float64]]],
-    present: list[np.ndarray[tuple[int], np.dtype[np.bool_]]],
-    count: np.ndarray[tuple[int], np.dtype[np.float64]],
-) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
     highest = np.full(len(count), -np.inf)
     lowest = np.full(len(count), np.inf)
     for fraction, there in zip(fractions, present, strict=True):
         highest = np.where(there, np.maximum(highest, fraction), highest)
         lowest = np.where(there, np.minimum(lowest, fraction), lowest)
     difference = np.where(count == 2, highest - lowest, 0.0)
-    return np.abs(difference / 2)
+    return np.where(count > 2, deviation, np.abs(difference / 2))

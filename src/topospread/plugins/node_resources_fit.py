@@ -80,7 +80,7 @@ class NodeResourcesFitRules:
         lambda gates: gates.kube_version < _SIDECARS_SINCE or gates.enabled("SidecarContainers"),
         {
             "1.28": "Pods with sidecars are rejected while SidecarContainers is off (in 1.28 it is by default): `Pod "
-            "has a restartable init container and the SidecarContainers feature is disabled`.",
+            "has a restartable init container and the SidecarContainers feature is disabled`."
         },
     )
     rejects_sidecars_at_once: bool = since(

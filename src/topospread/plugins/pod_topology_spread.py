@@ -89,12 +89,6 @@ def points_among(raw: Amount, lowest: int, highest: int) -> Amount:
     return MAX_NODE_SCORE * (highest + lowest - raw) // highest
 
 
-def points_among_each(raw: Sequence[int], lowest: int, highest: int) -> list[int]:
-    """`points_among`, of a handful of nodes."""
-    both = highest + lowest
-    return [MAX_NODE_SCORE * (both - each) // highest for each in raw]
-
-
 class PodTopologySpread:
     """Spreads pods of a group over the domains of topology keys.
 
@@ -339,7 +333,8 @@ class SoftConstraints:
             return [0 if each == IGNORED else next(scored) for each in raw]
         if highest == 0:
             return [MAX_NODE_SCORE] * len(raw)
-        return points_among_each(raw, lowest, highest)
+        both = highest + lowest
+        return [MAX_NODE_SCORE * (both - each) // highest for each in raw]
 
 
 class SpreadMethods(msgspec.Struct, frozen=True):

@@ -94,9 +94,7 @@ PLUGINS: Mapping[str, Callable[[PluginSettings], Plugin]] = {
     ),
     "NodePorts": lambda settings: NodePorts(settings.rules(NodePortsRules)),
     "NodeResourcesFit": lambda settings: NodeResourcesFit(
-        settings.args.node_resources_fit,
-        settings.rules(NodeResourcesFitRules),
-        settings.rules(DynamicResourcesRules),
+        settings.args.node_resources_fit, settings.rules(NodeResourcesFitRules), settings.rules(DynamicResourcesRules)
     ),
     "NodeResourcesBalancedAllocation": _balanced_allocation,
     "NodeResourcesLeastAllocated": lambda settings: StrategyPlugin(

@@ -126,13 +126,6 @@ class Spread:
             if each.counts is not None:
                 each.counts.catch_up()
 
-    def counts_as_before(self, row: int, position: int) -> bool:
-        """Whether a node that changed counts for hard constraints where it did at a position in the journal."""
-        members = [each.counts.membership for each in self.hard if type(each.counts) is DomainCounts]
-        if len(members) < len(self.hard):
-            return False
-        return not any(each.moved_since(row, position) or each.is_stale(row) for each in members)
-
     def assume(self, row: int, pod_class: PodClass, delta: int) -> bool:
         """Count a pod where AddPod and RemovePod differ from PreFilter. Return whether a count changed.
 
@@ -184,17 +177,14 @@ class CountedConstraint:
 
     def _counts(self, kind: CountsOf) -> DomainCounts:
         """Return counts that are shared with every class that counts the same pods on the same nodes."""
-        membership = self._membership()
-        return self.pods.shared((kind, membership), lambda: kind(self.pods, membership, self._labelled))
-
-    def _membership(self) -> Membership:
         constraint, spread = self.constraint, self._spread
         inclusion = spread.inclusion
         included = inclusion.key(honors_affinity=constraint.honors_affinity, honors_taints=constraint.honors_taints)
         key = (constraint.topology_key, spread.key_set(self.keys), included, spread.nodes.numbering)
-        return spread.cluster.journal.shared(
+        membership = spread.cluster.journal.shared(
             key, lambda: Membership(spread.cluster, self.column, _Inclusive(constraint, inclusion, self.keys))
         )
+        return self.pods.shared((kind, membership), lambda: kind(self.pods, membership, self._labelled))
 
     def _labelled(self) -> Membership:
         """Return every node in the domain of its label."""

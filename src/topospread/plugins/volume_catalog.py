@@ -46,9 +46,7 @@ def traits_of(volume: PersistentVolume) -> Traits:
     """The traits of a volume."""
     spec = volume.spec
     return Traits(
-        spec.volume_mode or "Filesystem",
-        spec.volume_attributes_class_name or "",
-        frozenset(spec.access_modes or ()),
+        spec.volume_mode or "Filesystem", spec.volume_attributes_class_name or "", frozenset(spec.access_modes or ())
     )
 
 

@@ -48,7 +48,14 @@ class VolumeController:
     def begin_with(self, keys: Iterable[Key]) -> None:
         """The same for some claims, as ones that come later."""
         index = VolumeIndex(self._objects.persistent_volumes.values())
-        without_class = self._assumed_without_class()
+        # Claims that are assumed, of classes that are not there: those wait for their pod.
+        objects = self._objects
+        claims = objects.persistent_volume_claims
+        without_class = {
+            key
+            for key in objects.assumed_claims
+            if key in claims and claim_class(claims[key]) not in objects.storage_classes
+        }
         for key in sorted(keys):
             claim = self._objects.persistent_volume_claims[key]
             if not _is_completed(claim) and key not in without_class:
@@ -68,16 +75,6 @@ class VolumeController:
                     self._sync_bound(claim, index)
                 else:
                     self._sync_unbound(claim, index)
-
-    def _assumed_without_class(self) -> set[Key]:
-        """Claims that are assumed, of classes that are not there: those wait for their pod."""
-        objects = self._objects
-        claims = objects.persistent_volume_claims
-        return {
-            key
-            for key in objects.assumed_claims
-            if key in claims and claim_class(claims[key]) not in objects.storage_classes
-        }
 
     def _sync_volume(self, volume: PersistentVolume) -> None:
         """A volume is available, bound to its claim, released by it, or was meant for it in vain."""

@@ -24,15 +24,7 @@ from .pod_volumes import NO_PROVISIONER, claim_class, is_assumed, reach_mask, se
 from .resource_scoring import RequestedToCapacityRatio, rounded
 from .storage_capacity import EnoughCapacity, published_capacity
 from .volume_catalog import VolumeCatalog
-from .volume_matching import (
-    NO_VOLUME,
-    Candidates,
-    Choice,
-    MatchingError,
-    by_size,
-    refuse_attributes_class,
-    requested,
-)
+from .volume_matching import NO_VOLUME, Candidates, Choice, MatchingError, by_size, refuse_attributes_class, requested
 
 REASON_CONFLICT = "node(s) didn't match PersistentVolume's node affinity"
 REASON_CONFLICT_UNTIL_1_32 = "node(s) had volume node affinity conflict"

@@ -139,19 +139,16 @@ class _Zones:
     def filter(self, rows: Rows) -> Ints:
         passes = np.ones(length(rows), dtype=np.bool_)
         for each in self._required:
-            passes &= self._has(each, rows)
+            column = self._nodes.labels(each.key)
+            found = self._in(each, each.key, rows)
+            current = _CURRENT.get(each.key)
+            if current is not None and self._current_labels:
+                found |= (column.codes[rows] < 0) & self._in(each, current, rows)
+            passes &= found
         labelled = np.zeros(length(rows), dtype=np.bool_)
         for key in _LABELS:
             labelled |= self._nodes.labels(key).codes[rows] >= 0
         return (labelled & ~passes).astype(np.int64)
-
-    def _has(self, required: _RequiredLabel, rows: Rows) -> Bools:
-        column = self._nodes.labels(required.key)
-        found = self._in(required, required.key, rows)
-        current = _CURRENT.get(required.key)
-        if current is not None and self._current_labels:
-            found |= (column.codes[rows] < 0) & self._in(required, current, rows)
-        return found
 
     def _in(self, required: _RequiredLabel, key: str, rows: Rows) -> Bools:
         column = self._nodes.labels(key)

@@ -6,6 +6,7 @@ now is judged as well, and for a Deployment every course of a rollout.
 
 from __future__ import annotations
 
+import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -16,15 +17,19 @@ from msgspec.structs import replace as with_fields
 
 from topospread.answer import Unjudged
 from topospread.api.inventory import Inventory, ObjectKey
+from topospread.api.labels import Selector
+from topospread.api.policy import PodDisruptionBudget
 from topospread.api.rollout import strategy_of, strategy_of_stateful_set
 from topospread.api.spread import DO_NOT_SCHEDULE
 from topospread.api.well_known_labels import HOSTNAME, ZONE
 from topospread.api.workload import Deployment
 from topospread.base import Bounds, Word, worst
-from topospread.guarantees.guarantee import answered
+from topospread.guarantees.guarantee import Asking
 from topospread.guarantees.orders import SearchBudget, rows_of
 from topospread.guarantees.questions import EndQuestion, LeftAfterLoss, NoPending, OrderEnd, SkewWithin
 from topospread.guarantees.result import GuaranteeAnswer
+from topospread.scheduling.disruption_budgets import budget_selector
+from topospread.simulation.budgets import desired_healthy, replicas_of
 from topospread.simulation.run import Run, SimulationOptions, prepare
 from topospread.workloads.planned import Workload
 from topospread.workloads.scale import short_target
@@ -109,6 +114,7 @@ class WorkloadPromises:
     budget: SearchBudget
     sources: Mapping[str, object]
     unjudged: list[Unjudged] = field(default_factory=list)
+    _askings: dict[str | None, Asking] = field(default_factory=dict)
 
     @cached_property
     def _now(self) -> Run:
@@ -153,6 +159,10 @@ class WorkloadPromises:
                 yield self._rollout(want.least(replicas))
             case _:
                 least = replicas // 2 + 1 if want.about == "quorum" else want.least(replicas)
+                if want.about == "drain" and self.budget_least >= least:
+                    says = f"budgets keep {self.budget_least} of {replicas} ready"
+                    yield KeptPart("while a node drains", "yes", says, "proved")
+                    return
                 for loss in _LOSSES.get(want.about, ("zone", "node")):
                     yield from self._left(loss, least)
 
@@ -181,16 +191,22 @@ class WorkloadPromises:
         return Fewest(orders, rolled, now)
 
     def _between(self, loss: str, highest: int, rollout: str | None) -> Bounds:
-        """Return bounds of the fewest pods that are left, by questions that halve what is open."""
-        least, most, open_to = 0, highest, highest
+        """Return bounds of the fewest pods that are left: from above by orders, from below by counting."""
+        least, most, until = 0, highest, time.monotonic() + self.budget.seconds
+        while most and time.monotonic() < until:
+            answer = self._answered(partial(LeftAfterLoss, loss, least=most), rollout)
+            if answer.answer == "always":
+                return Bounds.exactly(most)
+            if not answer.fails:
+                break
+            most = most - 1 if answer.left is None else answer.left
+        open_to = most
         while least < open_to:
             middle = (least + open_to + 1) // 2
-            verdict = self._asked("", partial(LeftAfterLoss, loss, least=middle), rollout).verdict
-            if verdict == "yes":
+            if self._answered(partial(LeftAfterLoss, loss, least=middle), rollout, deep=False).answer == "always":
                 least = middle
             else:
                 open_to = middle - 1
-                most = min(most, middle - 1) if verdict == "no" else most
         return Bounds(least=least, most=most)
 
     @property
@@ -233,16 +249,7 @@ class WorkloadPromises:
         return without_pods_of(self.inventory, self.key)
 
     def _asked(self, when: str, ask: _Ask, rollout: str | None = None) -> KeptPart:
-        found = answered(
-            self._fresh,
-            self._unscored,
-            lambda run: [ask(_of(run, self.key))],
-            self.budget,
-            rollout=rollout,
-            sources=self.sources,
-        )
-        (answer,) = found.answers
-        self.unjudged += found.unjudged
+        answer = self._answered(ask, rollout)
         if self._fresh.pods != self.inventory.pods or rollout:
             answer = replace(answer, drill="")  # it would begin elsewhere
         verdict = _WORDS[answer.answer]
@@ -253,12 +260,37 @@ class WorkloadPromises:
         ground: Ground = ("drawn" if answer.drawn else "none") if verdict == "unknown" else "proved"
         return KeptPart(when, verdict, says, ground, answer)
 
+    def _answered(self, ask: _Ask, rollout: str | None, *, deep: bool = True) -> GuaranteeAnswer:
+        if rollout not in self._askings:
+            begun = Asking.begin(
+                self._fresh, self._unscored, self.budget, rollout=rollout, sources=self.sources
+            )  # fmt: skip
+            self._askings[rollout] = begun
+            self.unjudged += begun.unjudged_parts
+        return self._askings[rollout].answer(lambda run: ask(_of(run, self.key)), deep=deep)
+
     def _rollout(self, least: int) -> KeptPart:
         if self._item is None:
             return KeptPart("in a rollout", "yes", f"a {self.key[0]} is not rolled out", "proved")
         left = self.rolling_least()
         says = f"the strategy leaves {left} of {self.workload.replicas} ready"
         return KeptPart("in a rollout", "yes" if left >= least else "no", says, "proved")
+
+    @cached_property
+    def budget_least(self) -> int:
+        """The pods that disruption budgets keep ready however many nodes drain at once."""
+        own, least = self.workload, 0
+        labels = own.template.labels if own.template is not None else {}
+        for budget, selector in budgets_over(self.inventory, own.namespace, labels):
+            others = [
+                each
+                for each in self._now.plan.workloads
+                if each is not own and each.namespace == own.namespace and each.template is not None
+                and selector.matches(each.template.labels)
+            ]  # fmt: skip
+            wanted = desired_healthy(budget, replicas_of([own, *others]))
+            least = max(least, wanted - sum(each.replicas for each in others))
+        return min(least, own.replicas)
 
     def rolling_least(self) -> int:
         """Return the pods that the strategy keeps ready in a rollout: its controller never goes below."""
@@ -268,6 +300,16 @@ class WorkloadPromises:
             return 0 if rolling is None else max(replicas - rolling.max_unavailable, 0)
         ordinal = None if item is None else strategy_of_stateful_set(item, replicas)
         return replicas if ordinal is None else max(replicas - ordinal.max_unavailable, 0)
+
+
+def budgets_over(
+    inventory: Inventory, namespace: str, labels: Mapping[str, str]
+) -> Iterator[tuple[PodDisruptionBudget, Selector]]:
+    """Yield the disruption budgets that select pods with these labels."""
+    for each in inventory.pod_disruption_budgets:
+        selector = budget_selector(each)
+        if (each.metadata.namespace or "default") == namespace and selector is not None and selector.matches(labels):
+            yield each, selector
 
 
 def _of(run: Run, key: ObjectKey) -> Workload:

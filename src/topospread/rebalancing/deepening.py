@@ -50,7 +50,11 @@ def _search(trials: Trials, depth: int, moves: list[PlannedMove], limit: int, kn
     state = _state(trials), depth
     if state in known:
         return False
-    for movable in _one_of_each(trials):
+    alike: dict[tuple[PodKey, int], Movable] = {}
+    for pod_class, rows in trials.at.items():
+        for row, pods in rows.items():
+            alike[str(pod_class.index), row] = next(iter(pods.values()))
+    for movable in list(alike.values()):
         if trials.tried >= limit:
             return None
         tried = trials.look(movable)
@@ -69,14 +73,6 @@ def _search(trials: Trials, depth: int, moves: list[PlannedMove], limit: int, kn
         moves.pop()
     known.add(state)
     return False
-
-
-def _one_of_each(trials: Trials) -> list[Movable]:
-    alike: dict[tuple[PodKey, int], Movable] = {}
-    for pod_class, rows in trials.at.items():
-        for row, pods in rows.items():
-            alike[str(pod_class.index), row] = next(iter(pods.values()))
-    return list(alike.values())
 
 
 def _state(trials: Trials) -> frozenset[tuple[int, int, int]]:

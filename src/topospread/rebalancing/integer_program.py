@@ -197,10 +197,7 @@ def _domains(trials: Trials, counts: GoalCounts, cells: Ints) -> dict[int, list[
 
 
 def _add_goal(
-    program: _Program,
-    counts: GoalCounts,
-    kinds: Sequence[tuple[Sequence[int], Ints]],
-    domains: dict[int, list[int]],
+    program: _Program, counts: GoalCounts, kinds: Sequence[tuple[Sequence[int], Ints]], domains: dict[int, list[int]]
 ) -> None:
     """Every domain holds at least the minimum, and no more than the skew above it. ``kinds``: x and what is there."""
     minimum = program.variable(0.0, 0.0 if counts.minimum_is_zero else math.inf, integer=True)

@@ -61,11 +61,5 @@ def _movable(world: World, each: FollowedPod) -> Iterator[Movable]:
     if (successor.spec.scheduler_name or "default-scheduler") not in world.run.scheduler.frameworks:
         return
     yield Movable(
-        each.key,
-        workload,
-        each.pod,
-        successor,
-        world.successors.waits(workload),
-        row,
-        cluster.on_node[row][each.key],
+        each.key, workload, each.pod, successor, world.successors.waits(workload), row, cluster.on_node[row][each.key]
     )

@@ -140,10 +140,13 @@ def _helps(trials: Trials, goal: Goal, movable: Movable) -> Iterator[MoveHelp]:
         tried = _helped(trials, goal, trials.look(movable, hard))
         says = f"whenUnsatisfiable: DoNotSchedule for {goal.topology_key}"
         yield MoveHelp("hard", f"{says} {'lets it go elsewhere' if tried else 'would leave it pending'}", tried)
-    domains = _domains_that_give(trials, goal)
+    counts = counts_of(goal, trials.scheduler)
+    names = [counts.counted.column.values[code] for code in counts.giving().tolist()]
+    domains = _few(sorted(names))
     if _helped(trials, goal, _look_while_cordoned(trials, goal, movable)):
         yield MoveHelp("cordon", f"cordon the nodes of {domains} while the pods move, and uncordon them after", True)
-    if _has_old_pods(trials, goal):
+    hashes = {each.labels.get(TEMPLATE_HASH_LABEL) for each in goal.workload.existing}
+    if len(hashes) > 1 and TEMPLATE_HASH_LABEL not in goal.constraint.selector.without_repeats():
         says = (
             f"matchLabelKeys: [{TEMPLATE_HASH_LABEL}] counts each revision for itself, so that rollouts leave no skew"
         )
@@ -164,12 +167,6 @@ def _hardened(pod: Pod, goal: Goal) -> Pod | None:
     return replace(pod, spec=replace(pod.spec, topology_spread_constraints=own))
 
 
-def _domains_that_give(trials: Trials, goal: Goal) -> str:
-    counts = counts_of(goal, trials.scheduler)
-    names = [counts.counted.column.values[code] for code in counts.giving().tolist()]
-    return _few(sorted(names))
-
-
 def _look_while_cordoned(trials: Trials, goal: Goal, movable: Movable) -> Tried:
     counts = counts_of(goal, trials.scheduler)
     giving = set(counts.giving().tolist())
@@ -181,9 +178,3 @@ def _look_while_cordoned(trials: Trials, goal: Goal, movable: Movable) -> Tried:
             if node is not None:
                 cluster.put_node(with_taint_of_cordon(replace(node, spec=replace(node.spec, unschedulable=True))))
         return trials.look(movable)
-
-
-def _has_old_pods(trials: Trials, goal: Goal) -> bool:
-    """Whether the constraint counts pods of several revisions of its workload."""
-    hashes = {each.labels.get(TEMPLATE_HASH_LABEL) for each in goal.workload.existing}
-    return len(hashes) > 1 and TEMPLATE_HASH_LABEL not in goal.constraint.selector.without_repeats()

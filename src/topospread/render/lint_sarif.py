@@ -47,7 +47,7 @@ def lint_sarif(outcome: LintReport) -> dict[str, Any]:
 
 def _invocation(outcome: LintReport) -> dict[str, Any]:
     """Whether everything could be read, and what could not."""
-    broken = [{"level": "error", "message": {"text": str(error)}} for error in outcome.read.broken]
+    broken = [{"level": "error", "message": {"text": _no_link(str(error))}} for error in outcome.read.broken]
     if not broken:
         return {"executionSuccessful": True}
     return {"executionSuccessful": False, "toolExecutionNotifications": broken}
@@ -81,10 +81,15 @@ def _result(finding: Finding, seen: dict[str, int]) -> dict[str, Any]:
         "ruleId": finding.rule,
         "ruleIndex": _INDEX[finding.rule],
         "level": LEVELS[finding.severity],
-        "message": {"text": finding.message},
+        "message": {"text": _no_link(finding.message)},
         "locations": [location],
         "partialFingerprints": {"topospread/v1": _fingerprint(finding, seen)},
     }
+
+
+def _no_link(text: str) -> str:
+    """Return a message without ``[text](address)``, which code scanning shows as a link also in plain text."""
+    return text.replace("](", "] (")
 
 
 def _fingerprint(finding: Finding, seen: dict[str, int]) -> str:

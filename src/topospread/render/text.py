@@ -48,7 +48,12 @@ class _Writer:
                 yield self._mark(f"{part.word}:", _WORD_ROLES[part.word]) + first.removeprefix(f"{part.word}:")
                 yield from rest
             case Fact():
-                yield from self._fact(part)
+                label, indent = f"{part.label}: ", min(len(part.label) + 2, 16)
+                if part.command:
+                    yield label + part.command
+                    label = " " * indent
+                if part.says:
+                    yield from _wrapped(label + part.says, self._width, hang=indent)
             case Code():
                 yield from (f"  {line}" for line in part.text.splitlines())
             case Table():
@@ -61,14 +66,6 @@ class _Writer:
                     yield from _wrapped(_beginning(part.title), self._width, hang=2)
                 for each in part.parts:
                     yield from self.part(each)
-
-    def _fact(self, fact: Fact) -> Iterator[str]:
-        label, indent = f"{fact.label}: ", min(len(fact.label) + 2, 16)
-        if fact.command:
-            yield label + fact.command
-            label = " " * indent
-        if fact.says:
-            yield from _wrapped(label + fact.says, self._width, hang=indent)
 
     def _table(self, table: Table) -> Iterator[str]:
         rows = table.rows if self._wide or len(table.rows) <= table.most + 1 else table.rows[: table.most]

@@ -110,7 +110,13 @@ class AllowedDisruptions:
         """Count a victim against its budgets. Return whether it breaks one."""
         name = victim.partition("/")[2]
         broken = False
-        for key in self._selecting_of(pod_class):
+        # Return the budgets that select pods of a class, by name. A pod without labels has none.
+        known = self._selecting.get(pod_class)
+        if known is None:
+            labels = pod_class.labels
+            known = sorted(self._index.matching(pod_class.namespace, labels)) if labels else []
+            self._selecting[pod_class] = known
+        for key in known:
             status = self._budgets[key].status
             if status is not None and name in (status.disrupted_pods or {}):
                 continue
@@ -120,12 +126,3 @@ class AllowedDisruptions:
                 if not self._counts_on:
                     break
         return broken
-
-    def _selecting_of(self, pod_class: PodClass) -> list[Key]:
-        """Return the budgets that select pods of a class, by name. A pod without labels has none."""
-        known = self._selecting.get(pod_class)
-        if known is None:
-            labels = pod_class.labels
-            known = sorted(self._index.matching(pod_class.namespace, labels)) if labels else []
-            self._selecting[pod_class] = known
-        return known

@@ -25,7 +25,7 @@ class EligibilityRules:
         lambda gates: gates.kube_version.minor >= 27 and gates.enabled("PodDisruptionConditions"),
         {
             "1.27": "A pod waits for pods that terminate on the node it is nominated for only where preemption ended "
-            "them; before, and while PodDisruptionConditions is off, for any that terminates there.",
+            "them; before, and while PodDisruptionConditions is off, for any that terminates there."
         },
     )
     heeds_policy: bool = by_gates(

@@ -14,17 +14,16 @@ from topospread.plugins.spread_counts import Spread
 
 from .framework import Framework, PreparedPlugins
 from .nominated_pods import nominated_beside, rejection_beside
+from .own_rejections import OwnRejections
 from .verdict import LEFT_OUT_BY_PRE_FILTER, Rejection, RejectionList, Verdict
 from .view import View
 
 
 def verdict_of(pod: str, view: View, framework: Framework) -> Verdict:
     """The verdict on a pod ``namespace/name``, from a view that is up to date."""
-    nodes = view.cluster.nodes
-    rows = np.flatnonzero(nodes.alive[: nodes.size])
-    names = tuple(map(nodes.names.__getitem__, rows.tolist()))
+    rows, names = view.cluster.nodes.there
     rejections = RejectionList()
-    blame = _blame_beside_nominated(pod, view, rows, rejections)
+    blame = _blame_beside_nominated(pod, view, rows, rejections, view.node_local.rejections)
     points: dict[str, Ints] = {}
     feasible = rows[blame < 0]
     if len(feasible):
@@ -107,16 +106,20 @@ def walkable(view: View) -> Ints:
     return np.array([nodes.row_of[name] for name in narrowed if name in nodes.row_of], dtype=np.int64)
 
 
-def _blame_beside_nominated(pod: str, view: View, rows: Ints, rejections: RejectionList) -> Ints:
+def _blame_beside_nominated(
+    pod: str, view: View, rows: Ints, rejections: RejectionList, own: OwnRejections | None = None
+) -> Ints:
     """For each node the number of its rejection; where a node is promised to others, with those there first.
 
     Source: ``RunFilterPluginsWithNominatedPods``: with them, and if that passes, without.
     """
     beside = nominated_beside(pod, view.pod_class, view.cluster)
-    kept = walkable(view) if beside and view.plugins.rejected is None else ()
+    if not beside:
+        return _blame(view.plugins, rows, view, rejections, own)
+    kept = walkable(view) if view.plugins.rejected is None else ()
     promised = np.isin(rows, [row for row in beside if row in kept])
     blame = np.full(len(rows), -1, dtype=np.int64)
-    blame[~promised] = _blame(view.plugins, rows[~promised], view, rejections)
+    blame[~promised] = _blame(view.plugins, rows[~promised], view, rejections, own)
     for place in np.flatnonzero(promised).tolist():
         row = int(rows[place])
         found = rejection_beside(view, row, beside[row])
@@ -127,8 +130,13 @@ def _blame_beside_nominated(pod: str, view: View, rows: Ints, rejections: Reject
     return blame
 
 
-def _blame(plugins: PreparedPlugins, rows: Ints, view: View, rejections: RejectionList) -> Ints:
-    """For each node the number of the first rejection, −1 where there is none, int64[rows]."""
+def _blame(
+    plugins: PreparedPlugins, rows: Ints, view: View, rejections: RejectionList, own: OwnRejections | None = None
+) -> Ints:
+    """For each node the number of the first rejection, −1 where there is none, int64[rows].
+
+    ``own``: what is known of what rejects nodes by themselves, where nothing is tried just now.
+    """
     blame = np.full(len(rows), -1, dtype=np.int64)
     if plugins.rejected is not None:
         blame[:] = rejections.number(*plugins.rejected)
@@ -139,11 +147,19 @@ def _blame(plugins: PreparedPlugins, rows: Ints, view: View, rejections: Rejecti
         reason = f"node(s) didn't satisfy plugin(s) [{' '.join(plugins.narrowing)}]"
         status = Status(UNRESOLVABLE, (reason,) if plugins.names_left_out else ())
         blame[~np.isin(rows, kept)] = rejections.number(LEFT_OUT_BY_PRE_FILTER, status)
-    for each in plugins.filters:
-        left = np.flatnonzero(blame < 0)
+    left = np.flatnonzero(blame < 0)
+    filters = plugins.filters
+    if own is not None and own.come_first:
+        own.catch_up()
+        blame[left] = own.blame(rows[left], rejections)
+        left = left[blame[left] < 0]
+        filters = filters[own.filters :]
+    for each in filters:
         if not len(left):
             break
         codes = each.filter.filter(rows[left])
-        for code in sorted(set(codes[codes != 0].tolist())):
-            blame[left[codes == code]] = rejections.number(each.plugin, each.filter.status(code))
+        if codes.any():
+            for code in sorted(set(codes[codes != 0].tolist())):
+                blame[left[codes == code]] = rejections.number(each.plugin, each.filter.status(code))
+            left = left[codes == 0]
     return blame

@@ -176,6 +176,21 @@ class Framework:
             return [self.without_reserve.refusal(cluster.nodes.names[row], has_claims=has_claims)]
         return [each.reserve(pod_class, cluster, row) for each in self._reserving] if pod_class.volumes else []
 
+    def extenders(self, pod_class: PodClass, *verbs: str) -> tuple[NotJudgedError, ...]:
+        """Return the extenders with one of the verbs that kube-scheduler asks about a pod (``IsInterested``)."""
+        if self.assumes_unjudged or not self.profile.extenders:
+            return ()
+        spec = pod_class.pod.spec
+        given = [each.resources for each in (*(spec.containers or ()), *(spec.init_containers or ())) if each.resources]
+        named = {name for each in given for amounts in (each.requests, each.limits) for name in amounts or ()}
+        found = []
+        for each in self.profile.extenders:
+            does = " and ".join(each.decides[verb] for verb in verbs if verb in each.decides)
+            if does and (not each.managed or each.managed & named):
+                who = f"extender {each.url}"
+                found.append(NotJudgedError("extenders", each.origin, who, f"{who} is not asked: it may {does}"))
+        return tuple(found)
+
     def _reserving_names(self) -> list[str]:
         """Plugins at work in Reserve and PreBind."""
         profile = self.profile
@@ -224,6 +239,7 @@ class Framework:
         if self._has_pod_groups and (spec.scheduling_group or spec.workload_ref) and not self.assumes_unjudged:
             field = "spec.schedulingGroup" if spec.scheduling_group else "spec.workloadRef"
             plugins.unjudged += (NotJudgedError("podGroups", field, "pod groups"),)
+        plugins.unjudged += self.extenders(pod_class, "filterVerb", "prioritizeVerb")
         self._pre_filter(plugins, failed)
         if self.rules.missing_node_fails:
             _check_all_there(plugins, cluster)

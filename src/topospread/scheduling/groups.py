@@ -121,12 +121,11 @@ class Groups:
                 heads[place] = row
         for group in {key[0] for key in place_of}:
             if sizes[group] and heads[group] in apart:
-                heads[group] = self._first_beside(group, apart)
+                levels = self._levels[group]
+                heads[group] = next(
+                    row for below_zero in self._best[group] for row in levels[-below_zero] if row not in apart
+                )
         return heads, sizes
-
-    def _first_beside(self, group: int, apart: Mapping[int, object]) -> int:
-        levels = self._levels[group]
-        return next(row for below_zero in self._best[group] for row in levels[-below_zero] if row not in apart)
 
     def _move(self, row: int, group: int, points: int) -> None:
         """Put a row into a group and among the rows with as many points."""

@@ -13,7 +13,7 @@ from weakref import WeakValueDictionary
 import msgspec
 from msgspec.structs import replace
 
-from topospread.api.pod import Pod, Volume
+from topospread.api.pod import Volume
 from topospread.api.workload import ReplicaSet, ReplicationController, Service, StatefulSet
 from topospread.cluster import Cluster, PodClass
 from topospread.cluster.pod_class import identity, signature
@@ -21,11 +21,7 @@ from topospread.cluster.pod_class import identity, signature
 from .selecting_keys import keys_of_owners, keys_read_by
 
 OWN_LABELS = frozenset(
-    {
-        "statefulset.kubernetes.io/pod-name",
-        "apps.kubernetes.io/pod-index",
-        "batch.kubernetes.io/job-completion-index",
-    }
+    {"statefulset.kubernetes.io/pod-name", "apps.kubernetes.io/pod-index", "batch.kubernetes.io/job-completion-index"}
 )
 """Labels that controllers give each pod a value of its own of (pkg/apis/apps/types.go, pkg/apis/batch/types.go)."""
 
@@ -68,7 +64,12 @@ class Likenesses:
         is_one_of_many = bool(pod_class.volumes) or not OWN_LABELS.isdisjoint(pod.labels)
         if pod_class.is_tied or not is_one_of_many:
             return None
-        key = (pod_class.node_name, *_without_its_own(pod))
+        # Return the class's identity without labels of the pod's own and without the claims behind its volumes.
+        labels = {key: value for key, value in pod.labels.items() if key not in OWN_LABELS}
+        volumes = [each for each in pod.spec.volumes or () if not _is_claim(each)]
+        claims = [(each.name, each.ephemeral is None) for each in pod.spec.volumes or () if _is_claim(each)]
+        plain = replace(pod, metadata=replace(pod.metadata, labels=labels), spec=replace(pod.spec, volumes=volumes))
+        key = (pod_class.node_name, *(identity(plain), tuple(claims), _ENCODER.encode(signature(plain))))
         found = self._known.get(key)
         if found is None:
             found = self._known[key] = Likeness()
@@ -92,15 +93,6 @@ class Likenesses:
         if known is None or known[0] != stamps:
             known = self._selected[namespace] = stamps, not OWN_LABELS.isdisjoint(keys_of_owners(objects, namespace))
         return known[1]
-
-
-def _without_its_own(pod: Pod) -> tuple[Hashable, ...]:
-    """Return the class's identity without labels of the pod's own and without the claims behind its volumes."""
-    labels = {key: value for key, value in pod.labels.items() if key not in OWN_LABELS}
-    volumes = [each for each in pod.spec.volumes or () if not _is_claim(each)]
-    claims = [(each.name, each.ephemeral is None) for each in pod.spec.volumes or () if _is_claim(each)]
-    plain = replace(pod, metadata=replace(pod.metadata, labels=labels), spec=replace(pod.spec, volumes=volumes))
-    return identity(plain), tuple(claims), _ENCODER.encode(signature(plain))
 
 
 def _is_claim(volume: Volume) -> bool:

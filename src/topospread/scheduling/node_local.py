@@ -8,6 +8,7 @@ from __future__ import annotations
 from array import array
 from collections import OrderedDict
 from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
+from functools import cached_property
 
 import msgspec
 import numpy as np
@@ -23,6 +24,7 @@ from topospread.plugins.registry import ASKED_OF_EACH_CLASS
 
 from .framework import Framework, PreparedPlugins, WeightedScore
 from .groups import Groups
+from .own_rejections import OwnRejections
 
 _MEMO_LIMIT = 1 << 16
 _FEWEST_GROUPS, _GROUP_MEMORY = 4, 1 << 22
@@ -97,6 +99,11 @@ class NodeLocalAnswers:
         self._grow()
         self._renew(slice(0, cluster.nodes.size))
 
+    @cached_property
+    def rejections(self) -> OwnRejections:
+        """What rejects each node, as of when it last caught up."""
+        return OwnRejections(self._cluster, self.plugins)
+
     def groups(self, key: Hashable, columns: Sequence[GroupColumn]) -> Groups:
         """Return the open nodes grouped by some columns, up to date; equal keys give the same groups."""
         known = self._groups.get(key)
@@ -140,7 +147,12 @@ class NodeLocalAnswers:
                     if not what:
                         changed_nodes.append(row)
             if changed_nodes:
-                self._nodes_changed(changed_nodes)
+                self._grow()
+                scores = [each.score for each in self._node_scores]
+                if any(offers(each, RestsOnAllNodes) and each.rests_on_all_nodes for each in scores):
+                    self._renew(slice(0, self._cluster.nodes.size))
+                else:
+                    self._renew(np.fromiter(changed_nodes, dtype=np.int64))
                 self._note([~row for row in changed_nodes])
             if rows:
                 self._pods_changed(rows)
@@ -174,14 +186,6 @@ class NodeLocalAnswers:
             self.open[row] = passes = passes and node_open(row)
             self.points[row] = points = points + node_points(row)
             self.worth[row] = points if passes else None
-
-    def _nodes_changed(self, rows: Collection[int]) -> None:
-        self._grow()
-        scores = [each.score for each in self._node_scores]
-        if any(offers(each, RestsOnAllNodes) and each.rests_on_all_nodes for each in scores):
-            self._renew(slice(0, self._cluster.nodes.size))
-        else:
-            self._renew(np.fromiter(rows, dtype=np.int64))
 
     def _grow(self) -> None:
         capacity = self._cluster.nodes.capacity

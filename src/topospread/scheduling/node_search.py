@@ -110,17 +110,14 @@ class NodeSearch:
             raise failure.error
         heads = view.heads() if self._among is None and not blocked else None
         if heads is None:
-            return self._best_of_open(view, blocked)
+            # The same, node by node.
+            self._work.full += 1
+            rows = np.flatnonzero(view.node_local.open[: self._cluster.nodes.size])
+            if blocked:
+                rows = rows[~np.isin(rows, blocked)]
+            return best_of(view, rows, among=self._among) if len(rows) else None
         self._work.heads += len(heads[0])
         return best_of_heads(view, heads)
-
-    def _best_of_open(self, view: View, blocked: list[int]) -> Chosen | None:
-        """The same, node by node."""
-        self._work.full += 1
-        rows = np.flatnonzero(view.node_local.open[: self._cluster.nodes.size])
-        if blocked:
-            rows = rows[~np.isin(rows, blocked)]
-        return best_of(view, rows, among=self._among) if len(rows) else None
 
     def sample(self, view: View, key: str, nominated: str = "") -> Sample:
         """Walk the nodes as kube-scheduler does, the one that the pod is nominated for first."""

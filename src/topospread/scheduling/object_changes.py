@@ -6,7 +6,7 @@ Changes of conditions and annotations are no events here: no plugin that is judg
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Hashable, Mapping
 
 from topospread.api.node import Node
 from topospread.api.pod import Pod, PodResourceClaimStatus
@@ -43,6 +43,14 @@ def node_changes(old: Node, new: Node) -> list[ClusterEvent]:
     if (old.status.declared_features or []) != (new.status.declared_features or []):
         actions.append(NODE_DECLARED_FEATURE)
     return [ClusterEvent("Node", action) for action in actions]
+
+
+def taints_changed(old: Node, new: Node) -> Hashable | None:
+    """The same for nodes with the same keys of labels that are tainted alike; ``None`` where labels changed, too."""
+    if old.labels != new.labels:
+        return None
+    states = ((bool(each.spec.unschedulable), *(each.spec.taints or ())) for each in (old, new))
+    return (*states, frozenset(new.labels))
 
 
 def pod_changes(

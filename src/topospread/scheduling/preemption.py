@@ -7,7 +7,7 @@ It says what would be evicted; who carries it out is `simulate` or the live sche
 from __future__ import annotations
 
 from collections import Counter, OrderedDict
-from collections.abc import Container, Hashable, Iterable, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cached_property
@@ -16,6 +16,7 @@ import msgspec
 import numpy as np
 
 from topospread.cluster import NO_ROW, Cluster, PodClass
+from topospread.cluster.arrays import Ints
 from topospread.cluster.cluster import PodKey
 from topospread.config.args import DefaultPreemptionArgs
 from topospread.config.version_rules import since, until
@@ -230,8 +231,8 @@ class PreemptionSearch:
     def search(self) -> Preemption:
         """Dry-run preemption on every node that evictions can help."""
         row_of, lower = self._cluster.nodes.row_of, self._cluster.rows_below(self._view.pod_class.priority)
-        promising = self._promising()
-        tried = [each for each in promising if row_of[each] in lower] if lower else []
+        promising, nodes = self._promising(), self._verdict.nodes
+        tried = [nodes[i] for i in promising.tolist() if row_of[nodes[i]] in lower] if lower else []
         candidates: list[Candidate] = []
         one_breaks_no_budget = False
         failures: Counter[Rejection] = Counter()
@@ -248,26 +249,25 @@ class PreemptionSearch:
         if candidates or errors:
             picked = tuple(pick(candidates)) if candidates else ()
             return Preemption(candidates=tuple(candidates), picked=picked, message=errors)
-        failures += self._without_victims(promising, set(tried))
-        nodes = len(self._verdict.nodes)
-        failures[Rejection(UNRESOLVABLE, "", (NOT_HELPFUL,))] += nodes - len(promising)
-        return Preemption(message=fit_message(nodes, list(failures), list(failures.values())))
+        failures += self._without_victims(promising, tried)
+        failures[Rejection(UNRESOLVABLE, "", (NOT_HELPFUL,))] += len(nodes) - len(promising)
+        return Preemption(message=fit_message(len(nodes), list(failures), list(failures.values())))
 
-    def _promising(self) -> list[str]:
-        """Return the nodes that evictions may help."""
+    def _promising(self) -> Ints:
+        """Return which of the verdict's nodes evictions may help."""
         verdict = self._verdict
         if verdict.error or not verdict.rejections:
-            return []
+            return np.zeros(0, dtype=np.int64)
         helps = np.array([bool(each.reasons) and self._may_help(each) for each in verdict.rejections])
-        return [verdict.nodes[i] for i in np.flatnonzero(helps[verdict.blame] & (verdict.blame >= 0)).tolist()]
+        return np.flatnonzero(helps[verdict.blame] & (verdict.blame >= 0))
 
-    def _without_victims(self, promising: Sequence[str], tried: Container[str]) -> Counter[Rejection]:
+    def _without_victims(self, promising: Ints, tried: Sequence[str]) -> Counter[Rejection]:
         """Return why nodes without less important pods do not help."""
         if not self._rules.names_no_victims:
-            number = sum(each not in tried for each in promising) if tried else len(promising)
-            return Counter({Rejection(UNRESOLVABLE, "", (NO_VICTIMS,)): number})
-        name = self._pod.partition("/")[2]
-        words = (f"No victims found on node {each} for preemptor pod {name}" for each in promising if each not in tried)
+            return Counter({Rejection(UNRESOLVABLE, "", (NO_VICTIMS,)): len(promising) - len(tried)})
+        name, left = self._pod.partition("/")[2], set(tried)
+        others = (each for i in promising.tolist() if (each := self._verdict.nodes[i]) not in left)
+        words = (f"No victims found on node {each} for preemptor pod {name}" for each in others)
         return Counter(Rejection(UNRESOLVABLE, "", (each,)) for each in words)
 
     def _may_help(self, rejection: Rejection) -> bool:

@@ -95,12 +95,7 @@ class View:
     """
 
     def __init__(
-        self,
-        cluster: Cluster,
-        framework: Framework,
-        pod_class: PodClass,
-        shared: Shared,
-        before: View | None = None,
+        self, cluster: Cluster, framework: Framework, pod_class: PodClass, shared: Shared, before: View | None = None
     ) -> None:
         """``before``: of a class that differs in claims alone; what it has counted passes on to this one, it ends."""
         self.cluster = cluster
@@ -253,7 +248,11 @@ class View:
                     for listener in heard[pod_class]:
                         listener(row, delta)
             if len(heard) > self._heard_most:
-                self._let_go()
+                # Forget the classes that the cluster has let go of: all that happened to their pods is told.
+                classes = self.cluster.classes
+                for each in [each for each in self._heard if each is not None and classes.get(each.index) is not each]:
+                    del self._heard[each]
+                self._heard_most = _HEARD + len(self._heard) * 5 // 4
         return True
 
     def _listen(self, classes: Iterable[PodClass]) -> None:
@@ -264,13 +263,6 @@ class View:
                 found = [listener for watcher in self.plugins.watchers if (listener := watcher.listener(each))]
                 if found:
                     heard[each] = tuple(found)
-
-    def _let_go(self) -> None:
-        """Forget the classes that the cluster has let go of: all that happened to their pods is told."""
-        classes = self.cluster.classes
-        for each in [each for each in self._heard if each is not None and classes.get(each.index) is not each]:
-            del self._heard[each]
-        self._heard_most = _HEARD + len(self._heard) * 5 // 4
 
     def _group_columns(self) -> _Columns | None:
         found: dict[Hashable, GroupColumn] = {}

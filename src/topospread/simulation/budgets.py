@@ -37,7 +37,13 @@ def complete_budgets(plan: Plan, cluster: Cluster) -> None:
     for budget in list(cluster.objects.pod_disruption_budgets.values()):
         if budget.status is None or budget.status.disruptions_allowed is None:
             selected = pods.selected(budget)
-            status = _status(budget, selected, pods)
+            healthy = sum(_is_healthy(pod) for pod in selected)
+            expected = pods.expected(selected) if goes_by_scale(budget) else len(selected)
+            desired = desired_healthy(budget, expected)
+            allowed = max(0, healthy - desired) if expected else 0
+            status = PodDisruptionBudgetStatus(
+                disruptions_allowed=allowed, current_healthy=healthy, desired_healthy=desired, expected_pods=expected
+            )
             cluster.objects.put(replace(budget, status=status))
             if selected:
                 completed.append((f"{budget.namespace}/{budget.name}", status))
@@ -104,16 +110,6 @@ def replicas_of(workloads: Collection[Workload]) -> int:
     if any(each.kind in _WITHOUT_SCALE for each in workloads):
         return 0
     return sum(each.replicas for each in workloads)
-
-
-def _status(budget: PodDisruptionBudget, pods: Sequence[Pod], there: _PodsThere) -> PodDisruptionBudgetStatus:
-    healthy = sum(_is_healthy(pod) for pod in pods)
-    expected = there.expected(pods) if goes_by_scale(budget) else len(pods)
-    desired = desired_healthy(budget, expected)
-    allowed = max(0, healthy - desired) if expected else 0
-    return PodDisruptionBudgetStatus(
-        disruptions_allowed=allowed, current_healthy=healthy, desired_healthy=desired, expected_pods=expected
-    )
 
 
 def goes_by_scale(budget: PodDisruptionBudget) -> bool:

@@ -270,12 +270,7 @@ def _placement_changes(
     identities: tuple[Callable[[PodPlacement], object], ...] = (
         (lambda pod: pod.name,)
         if by_name
-        else (
-            lambda pod: (pod.node, pod.score),
-            lambda pod: pod.node,
-            lambda pod: pod.node is None,
-            lambda pod: None,
-        )
+        else (lambda pod: (pod.node, pod.score), lambda pod: pod.node, lambda pod: pod.node is None, lambda pod: None)
     )
     changes: list[PlacementChange] = []
     for identity in identities:

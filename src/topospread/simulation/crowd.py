@@ -9,7 +9,7 @@ that somebody looks at, is let go: it stands in the queue then where it would ha
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 
@@ -38,14 +38,18 @@ class Judge:
     Attributes:
         takes: whether a pod may be kept in a crowd at all.
         refused: the verdict on a pod that would be refused as the last of its class; ``None``: it has to be tried.
-        again: note that a pod was refused so.
+        likeness: what pods have in common that are refused alike.
+        fallen: the likenesses of which a refusal fell, or is another, since the last time; ``None``: all may have.
+        again: note that pods alike were refused so.
         tried: note as of which stamp of the journal a pod was tried last, for one that is let go.
         stamp: the journal's now.
     """
 
     takes: Callable[[QueuedPodInfo], bool]
     refused: Callable[[QueuedPodInfo], Verdict | None]
-    again: Callable[[QueuedPodInfo], object]
+    likeness: Callable[[QueuedPodInfo], Hashable]
+    fallen: Callable[[], Collection[Hashable] | None]
+    again: Callable[[Sequence[QueuedPodInfo]], object]
     tried: Callable[[QueuedPodInfo, int], None]
     stamp: Callable[[], int]
 
@@ -62,7 +66,7 @@ class Crowd:
     def _clear(self) -> None:
         self._infos: list[QueuedPodInfo] = []
         self._row: dict[str, int] = {}
-        self._table: Ints = np.zeros((64, 9), dtype=np.int64)
+        self._table: Ints = np.zeros((9, 64), dtype=np.int64)
         self._alive: Bools = np.zeros(64, dtype=np.bool_)
         self._number: dict[Group, int] = {}
         self._groups: list[Group] = []
@@ -71,7 +75,7 @@ class Crowd:
         self._verdict: list[Verdict | None] = []
         self._new: dict[int, Verdict] = {}
         self._known: Bools = np.zeros(0, dtype=np.bool_)
-        self._known_at = -1
+        self._refused_alike: dict[Hashable, list[int]] = {}
         self._order: Ints | None = None
         self.due = 0
 
@@ -82,11 +86,10 @@ class Crowd:
 
     def moved(self, found: Sequence[Found], members: Mapping[Group, dict[str, QueuedPodInfo]]) -> list[Found]:
         """An event moves pods of some groups; those of which pods are left that are to be moved one by one."""
-        waiting = sum(len(members[group]) for group, _ in found)
         if self._queue.undo.steps is not None or not self._settings.pops_early or not self._settings.maximum:
             self.let_all_go()
             return list(found)
-        if not self._row and waiting < MANY:
+        if not self._row and sum(len(members[group]) for group, _ in found) < MANY:
             return list(found)
         left: list[Found] = []
         strategies = [0] * len(self._groups)
@@ -112,41 +115,42 @@ class Crowd:
             self._size.append(0)
             self._sample.append(infos[0])
             self._verdict.append(None)
-            self._known = self._known[:0]
-        self._verdict[number] = None  # each may have been refused at another time
+            self._known = grown(self._known, len(self._groups))
+            self._refused_alike.setdefault(self._judge.likeness(infos[0]), []).append(number)
+        self._verdict[number], self._known[number] = None, False  # each may have been refused at another time
         self._size[number] += len(infos)
         begin = len(self._infos)
         self._infos += infos
-        room = 2 * len(self._infos) if len(self._infos) > len(self._alive) else 0
-        self._table, self._alive = grown(self._table, room), grown(self._alive, room)
+        if len(self._infos) > len(self._alive):
+            room = 2 * len(self._infos)
+            self._table, self._alive = grown(self._table.T, room).T.copy(), grown(self._alive, room)
         for row, info in enumerate(infos, begin):
             self._row[info.key] = row
             counts = (info.timestamp, info.unschedulable_count, info.attempts, info.turn)
-            self._table[row] = (_WAITS, info.priority, *counts, number, -1, 0)
+            self._table[:, row] = (_WAITS, info.priority, *counts, number, -1, 0)
         self._alive[begin : len(self._infos)] = True
         return number
 
     def _move(self, strategies: Ints) -> None:
         """To where `SchedulingQueue` would put each, by the strategies of their groups."""
-        table = self._table[: len(self._infos)]
-        if not len(strategies) or not len(table):
+        table, number = self._table, len(self._infos)
+        if not len(strategies) or not number:
             return
-        strategy = strategies[table[:, _GROUP]]
-        rows = np.flatnonzero(self._alive[: len(table)] & (table[:, _STATE] == _WAITS) & (strategy > 0))
-        shift = np.minimum(table[rows, _COUNT] - 1, _LONGEST_SHIFT)
+        strategy = strategies[table[_GROUP, :number]]
+        rows = np.flatnonzero(self._alive[:number] & (table[_STATE, :number] == _WAITS) & (strategy > 0))
+        shift = np.minimum(table[_COUNT, rows] - 1, _LONGEST_SHIFT)
         waits = np.minimum(np.int64(self._settings.initial) << shift, self._settings.maximum)
-        expires = _aligned(table[rows, _TIME] + waits)
+        expires = _aligned(table[_TIME, rows] + waits)
         backs_off = (expires >= self._this_second()) & (strategy[rows] == QueueingStrategy.AFTER_BACKOFF)
-        table[rows, _EXPIRES] = expires
-        table[rows, _STATE] = np.where(backs_off, _BACKS_OFF, _ACTIVE)
+        table[_EXPIRES, rows] = expires
+        table[_STATE, rows] = np.where(backs_off, _BACKS_OFF, _ACTIVE)
         self.due += len(rows)
         self._order = None
 
     def flush_backoff_completed(self) -> None:
         """Activate the pods whose backoff has ended."""
-        table = self._table[: len(self._infos)]
-        over = self._alive[: len(table)] & (table[:, _STATE] == _BACKS_OFF) & (table[:, _EXPIRES] < self._this_second())
-        table[over, _STATE] = _ACTIVE
+        table = self._table
+        table[_STATE, (table[_STATE] == _BACKS_OFF) & (table[_EXPIRES] < self._this_second())] = _ACTIVE
         self._order = None
 
     def _this_second(self) -> int:
@@ -169,40 +173,54 @@ class Crowd:
             self.let_all_go()
         order = self._ordered()
         end = len(order) if before is None else bisect_left(order, before, key=self._rank)
-        groups = self._table[order[:end], _GROUP]
-        falls = np.flatnonzero(~self._stand(groups)[groups]) if end else np.zeros(0, dtype=np.int64)
-        passed = order[: falls.item(0) if len(falls) else end]
-        self._tell(passed, groups[: len(passed)])
+        groups = self._table[_GROUP, order[:end]]
+        falls = self._falls(groups)
+        passed = order[:falls]
+        self._tell(passed, groups[:falls])
         self._refuse(passed)
-        self._order = order[len(passed) :]
-        if len(falls):
-            self.let_go(self._infos[order.item(len(passed))].key)
-        return len(passed)
+        self._order = order[falls:]
+        if falls < end:
+            self.let_go(self._infos[order.item(falls)].key)
+        return falls
 
-    def _stand(self, groups: Ints) -> Bools:
-        """By number, of which groups the refusal stands; of those that are not asked about it is not known."""
-        stamp = self._judge.stamp()
-        if stamp != self._known_at or not len(self._known):
-            self._known, self._known_at = np.zeros(len(self._groups), dtype=np.bool_), stamp
-        self._known = grown(self._known, len(self._groups))
-        there = np.bincount(groups, minlength=len(self._groups)) > 0
-        for number in np.flatnonzero(there & ~self._known).tolist():
-            verdict = self._judge.refused(self._sample[number])
-            if verdict is not None and verdict.rejectors == self._groups[number].unschedulable:
-                self._known[number] = True
-                if verdict is not self._verdict[number]:
-                    self._new[number] = verdict
-        return self._known
+    def _falls(self, groups: Ints) -> int:
+        """The place of the first pod whose refusal does not stand, of pods of these groups in their order."""
+        fallen = self._judge.fallen()
+        if fallen is None:
+            self._known[:] = False
+        else:
+            for likeness in fallen:
+                self._known[self._refused_alike.get(likeness, [])] = False
+        unknown = np.flatnonzero(~self._known[groups])
+        for place, number in zip(unknown.tolist(), groups[unknown].tolist(), strict=True):
+            if not self._known[number] and not self._stands(number):
+                return int(place)
+        return len(groups)
+
+    def _stands(self, number: int) -> bool:
+        """Whether the refusal of a group stands; it does then until somebody says otherwise."""
+        verdict = self._judge.refused(self._sample[number])
+        if verdict is None or verdict.rejectors != self._groups[number].unschedulable:
+            return False
+        self._known[number] = True
+        if verdict is not self._verdict[number]:
+            self._new[number] = verdict
+        return True
 
     def _tell(self, passed: Ints, groups: Ints) -> None:
         """Report a refusal for each pod where it is not the one already reported for the group."""
-        for number, verdict in list(self._new.items()):
-            rows = passed[groups == number]
-            for row in rows.tolist():
-                self._judge.again(self._infos[row])
-            if len(rows) == self._size[number]:
-                self._verdict[number] = verdict
-                del self._new[number]
+        if not self._new or not len(passed):
+            return
+        is_new = np.zeros(len(self._groups), dtype=np.bool_)
+        is_new[list(self._new)] = True
+        told: dict[int, list[QueuedPodInfo]] = {}
+        of_new = np.flatnonzero(is_new[groups])
+        for row, number in zip(passed[of_new].tolist(), groups[of_new].tolist(), strict=True):
+            told.setdefault(number, []).append(self._infos[row])
+        for number, infos in told.items():
+            self._judge.again(infos)
+            if len(infos) == self._size[number]:
+                self._verdict[number] = self._new.pop(number)
 
     def _refuse(self, rows: Ints) -> None:
         """Record for each pod, in order, what `SchedulingQueue.tried_in_vain` records."""
@@ -211,19 +229,20 @@ class Crowd:
         queue.unschedulable.turns += number
         queue.cycle += number
         count = np.arange(1, number + 1)
-        table[rows, _TIME], table[rows, _TURN] = now + count, turn + count
-        table[rows, _COUNT] += 1
-        table[rows, _ATTEMPTS] += 1
-        table[rows, _STAMP], table[rows, _STATE] = self._judge.stamp(), _WAITS
+        table[_TIME, rows], table[_TURN, rows] = now + count, turn + count
+        table[_COUNT, rows] += 1
+        table[_ATTEMPTS, rows] += 1
+        table[_STAMP, rows], table[_STATE, rows] = self._judge.stamp(), _WAITS
         self.due -= number
 
     def _ordered(self) -> Ints:
         """Rows of those that are to be tried, in the queue's order; where that hangs on its heaps, all are let go."""
         if self._order is None:
-            rows = np.flatnonzero(self._alive & (self._table[:, _STATE] != _WAITS))
-            state, expires = self._table[rows, _STATE], self._table[rows, _EXPIRES]
+            table = self._table
+            rows = np.flatnonzero(self._alive & (table[_STATE] != _WAITS))
+            state, expires = table[_STATE, rows], table[_EXPIRES, rows]
             expires[state == _ACTIVE] = 0
-            keys = (self._table[rows, _TIME], -self._table[rows, _PRIORITY], expires, state)
+            keys = (table[_TIME, rows], -table[_PRIORITY, rows], expires, state)
             places = np.lexsort(keys)
             if len(rows) > 1 and np.all([np.diff(each[places]) == 0 for each in keys], axis=0).any():
                 self.let_all_go()
@@ -232,7 +251,7 @@ class Crowd:
         return self._order
 
     def _rank(self, row: int) -> Rank:
-        says: list[int] = self._table[row].tolist()
+        says: list[int] = self._table[:, row].tolist()
         wait = [says[_EXPIRES]] if says[_STATE] == _BACKS_OFF else []
         return (says[_STATE], *wait, -says[_PRIORITY], says[_TIME])
 
@@ -242,7 +261,7 @@ class Crowd:
         """A pod is to be taken out of the queue, or looked at: it says of itself what is so, and is no longer here."""
         row = self._row.pop(key)
         self._alive[row] = False
-        info, says = self._infos[row], self._table[row].tolist()
+        info, says = self._infos[row], self._table[:, row].tolist()
         info.timestamp, info.unschedulable_count = says[_TIME], says[_COUNT]
         info.attempts, info.turn = says[_ATTEMPTS], says[_TURN]
         info.backoff_expiration = None
@@ -257,7 +276,7 @@ class Crowd:
     def let_go(self, key: str) -> None:
         """A pod is on its own again: where it was moved to, or where it waits."""
         row = self._row[key]
-        info, state = self._infos[row], int(self._table[row, _STATE])
+        info, state = self._infos[row], int(self._table[_STATE, row])
         self.forget(key)
         if state == _ACTIVE:
             self._queue.unschedulable.delete(key)

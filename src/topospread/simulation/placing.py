@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace as with_fields
 
 from msgspec.structs import replace
@@ -39,7 +39,14 @@ def place_all(run: Run, progress: Progress | None = None, grow: Grow | None = No
     while grow is not None and grow(run, queue):
         place_waiting(run, queue, progress=progress)
     budgets.restore()
-    _name_the_first(run)
+    # All pods that a StatefulSet has not created wait for the same one in the end: the first that is pending.
+    first: dict[int, QueuedPod] = {}
+    for queued in run.queue:
+        outcome = run.outcomes[id(queued)]
+        if queued.after is None or not _is_not_created(outcome):
+            continue
+        first[id(queued)] = awaited = first.get(id(queued.after), queued.after)
+        outcome.placement = _not_created(queued, awaited)
 
 
 def place_waiting(run: Run, queue: VirtualQueue, until: int | None = None, progress: Progress | None = None) -> None:
@@ -49,7 +56,7 @@ def place_waiting(run: Run, queue: VirtualQueue, until: int | None = None, progr
     """
     tried = 0
     while True:
-        tried += queue.pass_over(lambda queued: _again(run, queue, queued))
+        tried += queue.pass_over(lambda alike: _again(run, queue, alike))
         queued = queue.next(until)
         if queued is None:
             return
@@ -57,17 +64,6 @@ def place_waiting(run: Run, queue: VirtualQueue, until: int | None = None, progr
         tried += 1
         if progress is not None:
             progress(tried, tried + len(queue))
-
-
-def _name_the_first(run: Run) -> None:
-    """All pods that a StatefulSet has not created wait for the same one in the end: the first that is pending."""
-    first: dict[int, QueuedPod] = {}
-    for queued in run.queue:
-        outcome = run.outcomes[id(queued)]
-        if queued.after is None or not _is_not_created(outcome):
-            continue
-        first[id(queued)] = awaited = first.get(id(queued.after), queued.after)
-        outcome.placement = _not_created(queued, awaited)
 
 
 def _is_not_created(outcome: PodOutcome) -> bool:
@@ -86,7 +82,8 @@ def _try(run: Run, queue: VirtualQueue, queued: QueuedPod) -> None:
             run.outcomes[id(queued)] = PodOutcome(_not_created(queued, queued.after))
             queue.hold(queued)
             return
-    outcome = _refused_alike(run, queue, queued)
+    last = _refused_last(run, queue, queued)
+    outcome = None if last is None else _refused_as(last, run, queued)
     if outcome is None:
         outcome = _placed(run, queue, queued)
         if outcome.pending:
@@ -99,31 +96,36 @@ def _try(run: Run, queue: VirtualQueue, queued: QueuedPod) -> None:
     queue.failed(outcome.verdict)
 
 
-def _again(run: Run, queue: VirtualQueue, queued: QueuedPod) -> frozenset[str] | None:
-    """The plugins that reject a pod as they did the last of its class; ``None`` where it has to be tried."""
-    outcome = None if queued.after is not None else _refused_alike(run, queue, queued)
-    if outcome is None or outcome.verdict is None or outcome.verdict.error:
+def _again(run: Run, queue: VirtualQueue, alike: Sequence[QueuedPod]) -> frozenset[str] | None:
+    """The plugins that reject pods of a class as they did its last one; ``None`` where they have to be tried."""
+    last = None if alike[0].after is not None else _refused_last(run, queue, alike[0])
+    if last is None or last.verdict is None or last.verdict.error:
         return None
-    run.outcomes[id(queued)] = outcome
-    return outcome.verdict.rejectors
+    for queued in alike:
+        outcome = _refused_as(last, run, queued)
+        if outcome is None:
+            return None
+        run.outcomes[id(queued)] = outcome
+    return last.verdict.rejectors
 
 
-def _refused_alike(run: Run, queue: VirtualQueue, queued: QueuedPod) -> PodOutcome | None:
-    """Return the outcome of a pod like the last of its class, if that found no node and would find none again."""
+def _refused_last(run: Run, queue: VirtualQueue, queued: QueuedPod) -> PodOutcome | None:
+    """What became of the last pod of a pod's class, where that found no node and would find none again."""
     if queued.workload.kind == "DaemonSet":  # of whose pods each is for another node
         return None
-    last = queue.refusals.of(run.cluster.shared_class(queued.pod))
-    if last is None:
-        return None
-    key = pod_key(queued.namespace, queued.name)
-    if run.cluster.nominated and run.cluster.nominated_node(key):
+    return queue.refusals.of(run.cluster.shared_class(queued.pod))
+
+
+def _refused_as(last: PodOutcome, run: Run, queued: QueuedPod) -> PodOutcome | None:
+    """What becomes of a pod like the last of its class; ``None`` where it has to be tried."""
+    if run.cluster.nominated and run.cluster.nominated_node(pod_key(queued.namespace, queued.name)):
         return None
     before = run.outcome(queued)
     if before is not None and before.is_plain and before.placement.message == last.placement.message:
         before.verdict, before.preemption, before.stamp = last.verdict, last.preemption, last.stamp
         before.unjudged = last.unjudged or before.unjudged
         return before
-    placement = Placement(key, None, message=last.placement.message)
+    placement = Placement(pod_key(queued.namespace, queued.name), None, message=last.placement.message)
     unjudged = last.unjudged or (before.unjudged if before is not None else ())
     return PodOutcome(placement, last.verdict, last.preemption, last.stamp, unjudged=unjudged)
 
@@ -164,11 +166,13 @@ def _preempt(run: Run, queue: VirtualQueue, queued: QueuedPod, outcome: PodOutco
         return False
     found = run.scheduler.pending_preemption(queued.pod, outcome.verdict)
     candidate = run.scheduler.pick(found)
-    unjudged = outcome.verdict.unjudged
+    pod_class = run.cluster.shared_class(queued.pod)
+    extenders = run.scheduler.framework_of(pod_class).extenders(pod_class, "preemptVerb")
+    unjudged = outcome.verdict.unjudged or extenders
     if candidate is not None and unjudged:
-        # Evictions might make room, but whether they let the pod in depends on a filter that is not modelled.
+        # Evictions might make room, but whether they let the pod in depends on a filter or extender that is not asked.
         outcome.placement = replace(outcome.placement, message=str(unjudged[0]))
-        outcome.verdict = with_fields(outcome.verdict, error=str(unjudged[0]))
+        outcome.verdict = with_fields(outcome.verdict, unjudged=unjudged, error=str(unjudged[0]))
         return False
     if candidate is None:
         outcome.preemption = found
@@ -176,7 +180,6 @@ def _preempt(run: Run, queue: VirtualQueue, queued: QueuedPod, outcome: PodOutco
     queue.preempts()
     for gone in evict(run, candidate, queued):
         queue.evicted(gone)
-    pod_class = run.cluster.shared_class(queued.pod)
     promised = run.cluster.nominated.get(run.cluster.nodes.row_of[candidate.node], {})
     for other in [other for other, each in promised.items() if each.priority < pod_class.priority]:
         run.cluster.withdraw(other)

@@ -1,12 +1,14 @@
 """Refusals that would come out the same again, told without looking at all nodes; a pod is judged elsewhere.
 
 kube-scheduler tries pods again on every event that may help them, mostly in vain: hints ask little. A refusal stands as
-long as every node that something happened to is rejected as it was, and no pod came or went that the class counts.
+long as every node that something happened to is rejected as it was, and no pod came or went that the class counts. A
+change costs what it touches, not the number of refusals: each is found by what its class counts, and of those that are
+alike in what is said of single nodes one is asked for all.
 """
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Collection, Hashable, Iterable, Sequence
 from weakref import ref
 
 import msgspec
@@ -17,10 +19,15 @@ from topospread.cluster import NO_ROW, PodChange, PodClass
 from topospread.cluster.arrays import Ints
 from topospread.cluster.journal import VOLUMES
 from topospread.cluster.objects import Reading
+from topospread.cluster.pod_class import has_pod_affinity
+from topospread.cluster.selections import Selection
+from topospread.plugins.domain_counts import DomainCounts
+from topospread.plugins.domain_membership import Membership
+from topospread.plugins.inter_pod_affinity import Affinities
 from topospread.plugins.interface import CanBeIdle, Scope, offers
 from topospread.plugins.spread_counts import Spread
 from topospread.scheduling.cycle import Scheduler
-from topospread.scheduling.node_local import NodeLocalAnswers
+from topospread.scheduling.own_rejections import OwnRejections
 from topospread.scheduling.verdict import Rejection, Verdict
 from topospread.scheduling.view import View
 
@@ -29,36 +36,78 @@ from .run import PodOutcome
 _SPREAD = "PodTopologySpread"
 
 
-class _LastRefusal(msgspec.Struct):
-    """The result for the last pod of a class.
+class _Alike(msgspec.Struct, eq=False):
+    """Refusals of classes that agree in what is said of single nodes, and in which domain each counts.
 
     Attributes:
-        outcome: its stamp is the journal's when the refusal was last known to stand.
-        basis: on what it rests; ``None`` where it falls with whatever happens.
+        own: what is said of single nodes.
+        memberships: in which domains nodes count; ``None`` where that is not known.
+        refusals: by likeness.
     """
 
-    outcome: PodOutcome
-    basis: _RefusalBasis | None
+    own: OwnRejections
+    memberships: frozenset[Membership] | None
+    refusals: dict[Hashable, _Basis] = {}
+
+    def touched(self, pods: Iterable[int], nodes: Iterable[int], position: int) -> list[Hashable]:
+        """The refusals that may not stand as pods of some nodes and other nodes changed since a position."""
+        own = self.own
+        own.catch_up()
+        if any(self._counts_elsewhere(row, position) for row in nodes):
+            return list(self.refusals)
+        changed = [row for row in nodes if not own.come_first or own.moved_since(row, position) or own.passes(row)]
+        lost = [row for row in pods if own.moved_since(row, position)]
+        if not changed and not lost:
+            return []
+        return [
+            key
+            for key, each in self.refusals.items()
+            if any(each.blamed(row) != own.rejection(row) for row in changed)
+            or any(not each.is_blamed_alike(row, own.rejection(row)) for row in lost)
+        ]
+
+    def _counts_elsewhere(self, row: int, position: int) -> bool:
+        return self.memberships is None or any(
+            each.moved_since(row, position) or each.is_stale(row) for each in self.memberships
+        )
 
 
-class _RefusalBasis(msgspec.Struct):
+class _Basis(msgspec.Struct, eq=False):
     """On what a refusal rests.
 
     Attributes:
+        priority: of its class.
+        verdict: what was said.
         view: of the class, which may be dropped.
-        read: how far the view had read.
         reading: the objects besides.
         blame: row → number of the rejection, −1 where there was no node, int64[rows].
-        rows: of the verdict's nodes, int64[nodes].
-        position: in the journal, up to which nothing changed the refusal.
+        counted: the pods that its constraints count.
+        listens: whether it may count pods in another way.
+        alike: those that are judged with it.
     """
 
+    priority: int
+    verdict: Verdict
     view: ref[View]
-    read: int
     reading: Reading
     blame: Ints
-    rows: Ints
-    position: int
+    counted: set[Selection]
+    listens: bool
+    alike: _Alike
+
+    def blamed(self, row: int) -> Rejection:
+        """Why a node was rejected that was there."""
+        return self.verdict.rejections[self.blame.item(row)]
+
+    def is_blamed_alike(self, row: int, now: Rejection | None) -> bool:
+        """Whether a node whose pods changed is rejected as before."""
+        before = self.blamed(row)
+        return before.plugin == _SPREAD if now is None else now == before
+
+    def hears_of(self, changes: Sequence[PodChange]) -> bool:
+        """Whether a pod came or went that the class counts."""
+        view = self.view()
+        return view is None or view.hears_of(changes)
 
 
 class StandingRefusals:
@@ -66,100 +115,187 @@ class StandingRefusals:
 
     def __init__(self, scheduler: Scheduler) -> None:
         self._scheduler = scheduler
-        self._cluster = scheduler.cluster
-        self._known: dict[Hashable, _LastRefusal] = {}
-        self._stamp = -1
-        self._found: dict[tuple[NodeLocalAnswers, int], Rejection | None] = {}
+        self._cluster = cluster = scheduler.cluster
+        self._known: dict[Hashable, tuple[PodOutcome, _Basis | None]] = {}
+        self._alike: dict[tuple[int, frozenset[Membership] | None], _Alike] = {}
+        self._counting: dict[Selection, dict[Hashable, None]] = {}
+        self._listening: dict[Hashable, _Basis] = {}
+        self._fallen: dict[Hashable, None] = {}
+        self._highest = -(1 << 63)
+        self._begin()
+        self._position, self._stamp = cluster.journal.join(self), cluster.journal.stamp
+
+    def _begin(self) -> None:
+        """Take note of the nodes that are there."""
+        nodes, objects = self._cluster.nodes, self._cluster.objects
+        self._names, self._numbering, self._version = list(nodes.names), nodes.numbering, objects.version
 
     def note(self, pod_class: PodClass, outcome: PodOutcome) -> None:
         """A pod of a class was refused just now."""
-        self._known[self._scheduler.views.likenesses.key(pod_class)] = _LastRefusal(
-            with_fields(outcome), self._basis(pod_class, outcome)
-        )
+        self.catch_up()
+        key = self._scheduler.views.likenesses.key(pod_class)
+        self._fall((key,))
+        basis = self._basis(pod_class, outcome)
+        self._known[key] = with_fields(outcome), basis
+        if basis is None:
+            return
+        self._highest = max(self._highest, basis.priority)
+        basis.alike.refusals[key] = basis
+        for each in basis.counted:
+            self._counting.setdefault(each, {})[key] = None
+        if basis.listens:
+            self._listening[key] = basis
 
     def of(self, pod_class: PodClass) -> PodOutcome | None:
-        """Return the result for a pod of the class, stamped as of now; ``None`` if it has to be tried."""
-        key, journal = self._scheduler.views.likenesses.key(pod_class), self._cluster.journal
-        refusal = self._known.get(key)
-        if refusal is None or refusal.outcome.stamp == journal.stamp:
-            return None if refusal is None else refusal.outcome
-        verdict, basis = refusal.outcome.verdict, refusal.basis
-        if verdict is None or basis is None or not self._stands(pod_class, verdict, basis):
-            del self._known[key]
-            return None
-        basis.position, refusal.outcome.stamp = journal.position, journal.stamp
-        return refusal.outcome
+        """What would become of a pod of the class, stamped as of now; ``None`` where it has to be tried."""
+        self.catch_up()
+        key, stamp = self._scheduler.views.likenesses.key(pod_class), self._cluster.journal.stamp
+        outcome, basis = self._known.get(key, (None, None))
+        if outcome is not None and outcome.stamp != stamp:
+            if basis is None or basis.view() is None or self._may_lapse():
+                self._fall((key,))
+                return None
+            outcome.stamp = stamp
+        return outcome
 
-    def _basis(self, pod_class: PodClass, outcome: PodOutcome) -> _RefusalBasis | None:
+    def fallen(self) -> Collection[Hashable] | None:
+        """Return the likenesses of which a refusal fell, or is another, since the last time; ``None``: all may have."""
+        self.catch_up()
+        found, self._fallen = self._fallen, {}
+        return None if self._may_lapse() else found
+
+    def likeness(self, pod_class: PodClass) -> Hashable:
+        """What pods have in common that are refused alike."""
+        return self._scheduler.views.likenesses.key(pod_class)
+
+    def _may_lapse(self) -> bool:
+        """Whether more than filters on nodes as they are decides: promises, a journal that is taken back."""
+        return bool(self._cluster.nominated) or self._cluster.journal.is_marked
+
+    def _basis(self, pod_class: PodClass, outcome: PodOutcome) -> _Basis | None:
         cluster, verdict = self._cluster, outcome.verdict
         if (
             verdict is None
             or verdict.error
             or not verdict.rejections
+            or (verdict.blame < 0).any()
             or outcome.preempted
-            or self._may_lapse(pod_class)
+            or self._may_lapse()
+            or cluster.rows_below(pod_class.priority)
         ):
             return None
         view = self._scheduler.view(pod_class)
         if not _rests_on_counts(view):
             return None
-        rows = np.flatnonzero(cluster.nodes.alive[: cluster.nodes.size])
-        blame = np.full(cluster.nodes.size, -1, dtype=np.int64)
-        blame[rows] = verdict.blame
-        reading = Reading(cluster.objects, view.plugins.reads)
-        return _RefusalBasis(ref(view), view.position, reading, blame, rows, cluster.journal.position)
-
-    def _may_lapse(self, pod_class: PodClass) -> bool:
-        """Whether more than filters on nodes as they are decides: promises, evictions, a journal that is taken back."""
-        cluster = self._cluster
-        return bool(cluster.nominated) or cluster.journal.is_marked or bool(cluster.rows_below(pod_class.priority))
-
-    def _stands(self, pod_class: PodClass, verdict: Verdict, basis: _RefusalBasis) -> bool:
-        view = basis.view()
-        if view is None or view.position != basis.read or self._may_lapse(pod_class):
-            return False
-        changes = self._cluster.journal.since(basis.position, view)
-        if changes is None or not basis.reading.unchanged() or view.hears_of(changes):
-            return False
-        pods, nodes = _rows_of(changes)
-        if nodes is None:
-            return False
-        return all(self._is_moot(verdict, basis, view, row) for row in nodes) and all(
-            self._is_blamed_alike(verdict, basis, view, row) for row in pods - nodes
+        nodes = cluster.nodes
+        blame = np.full(nodes.size, -1, dtype=np.int64)
+        blame[nodes.alive[: nodes.size]] = verdict.blame
+        spreads = [each for each in view.plugins.watchers if isinstance(each, Spread)]
+        memberships = _memberships(spreads)
+        own = view.node_local.rejections
+        own.catch_up()
+        return _Basis(
+            pod_class.priority,
+            verdict,
+            ref(view),
+            Reading(cluster.objects, view.plugins.reads),
+            blame,
+            {each.pods for spread in spreads for each in (*spread.hard, *spread.soft)},
+            has_pod_affinity(pod_class.pod)
+            or not all(isinstance(each, Spread | Affinities) for each in view.plugins.watchers),
+            self._alike.setdefault((id(own), memberships), _Alike(own, memberships)),
         )
 
-    def _is_moot(self, verdict: Verdict, basis: _RefusalBasis, view: View, row: int) -> bool:
-        """Whether a node that changed, but for its pods, is rejected as before by what it is, and counted as before."""
-        if row >= len(basis.blame) or basis.blame[row] < 0:
-            return False
+    # What happens to the cluster.
+
+    def catch_up(self) -> bool:
+        """Let the refusals fall that what happened touches."""
+        journal = self._cluster.journal
+        if self._stamp == journal.stamp:
+            return True
+        changes = journal.since(self._position, self)
+        before, self._position, self._stamp = self._position, journal.position, journal.stamp
+        if changes is None or self._numbering != self._cluster.nodes.numbering:
+            self._fall_all()
+        elif self._known:
+            self._follow(changes, before)
+        return True
+
+    def rewind(self, position: int) -> None:
+        """The journal's newest changes, which were read and undo each other, were taken back."""
+        self._fall_all()
+        self._position = position
+
+    def _follow(self, changes: Sequence[PodChange], position: int) -> None:
+        pods: set[int] = set()
+        nodes: set[int] = set()
+        classes: dict[PodClass, None] = {}
+        lowest = self._highest
+        for row, pod_class, what in changes:
+            if pod_class is not None:
+                pods.add(row)
+                classes[pod_class] = None
+                if what > 0:
+                    lowest = min(lowest, pod_class.priority)
+            elif what == VOLUMES or (row != NO_ROW and not self._is_same_node(row)):
+                self._fall_all()
+                return
+            elif row != NO_ROW:
+                nodes.add(row)
+        fallen = self._counting_any(classes, changes)
+        if lowest < self._highest or self._version != self._cluster.objects.version:
+            self._version = self._cluster.objects.version
+            bases = [(key, basis) for key, (_, basis) in self._known.items() if basis is not None]
+            fallen += [key for key, each in bases if each.priority > lowest or not each.reading.unchanged()]
+        self._fall(fallen)
+        for alike in list(self._alike.values()):
+            self._fall(alike.touched(pods - nodes, nodes, position))
+
+    def _is_same_node(self, row: int) -> bool:
         nodes = self._cluster.nodes
-        if not nodes.alive[row] or nodes.names[row] != verdict.nodes[int(np.searchsorted(basis.rows, row))]:
-            return False
-        now = self._rejection(view, row)
-        if now is None or now != verdict.rejections[basis.blame[row]]:
-            return False
-        watchers = view.plugins.watchers
-        return all(each.counts_as_before(row, basis.position) for each in watchers if isinstance(each, Spread))
+        return row < len(self._names) and bool(nodes.alive[row]) and self._names[row] == nodes.names[row]
 
-    def _is_blamed_alike(self, verdict: Verdict, basis: _RefusalBasis, view: View, row: int) -> bool:
-        """Whether a node whose pods changed is rejected as before."""
-        number = basis.blame.item(row) if row < len(basis.blame) else -1
-        if number < 0:
-            return False
-        before, now = verdict.rejections[number], self._rejection(view, row)
-        return before.plugin == _SPREAD if now is None else now == before
+    def _counting_any(self, classes: Iterable[PodClass], changes: Sequence[PodChange]) -> list[Hashable]:
+        """The refusals of classes that count pods of some classes."""
+        fallen: list[Hashable] = []
+        asked = self._listening
+        for each in classes:
+            if each.label_set is None or has_pod_affinity(each.pod):
+                asked = {key: basis for key, (_, basis) in self._known.items() if basis is not None}
+            elif each.counted:
+                for reference in each.label_set.selecting:
+                    if (selection := reference()) is not None:
+                        fallen += self._counting.get(selection, ())
+        fallen += [key for key, basis in asked.items() if basis.hears_of(changes)]
+        return fallen
 
-    def _rejection(self, view: View, row: int) -> Rejection | None:
-        """Return what rejects a node by itself or by its pods, if anything; the same for all classes that share
-        answers.
-        """
-        if self._stamp != self._cluster.journal.stamp:
-            self._found.clear()
-            self._stamp = self._cluster.journal.stamp
-        key = (view.node_local, row)
-        if key not in self._found:
-            self._found[key] = _rejection_by_itself(view, row)
-        return self._found[key]
+    def _fall(self, keys: Iterable[Hashable]) -> None:
+        for key in keys:
+            self._fallen[key] = None
+            _, basis = self._known.pop(key, (None, None))
+            if basis is None:
+                continue
+            self._listening.pop(key, None)
+            for each in basis.counted:
+                counting = self._counting[each]
+                del counting[key]
+                if not counting:
+                    del self._counting[each]
+            alike = basis.alike
+            del alike.refusals[key]
+            if not alike.refusals:
+                del self._alike[id(alike.own), alike.memberships]
+
+    def _fall_all(self) -> None:
+        self._fall(list(self._known))
+        self._begin()
+
+
+def _memberships(spreads: Sequence[Spread]) -> frozenset[Membership] | None:
+    """In which domains nodes count for hard constraints; ``None`` where more than that decides."""
+    counts = [each.counts for spread in spreads for each in spread.hard]
+    plain = [each.membership for each in counts if type(each) is DomainCounts]
+    return frozenset(plain) if len(plain) == len(counts) else None
 
 
 def _rests_on_counts(view: View) -> bool:
@@ -173,28 +309,3 @@ def _rests_on_counts(view: View) -> bool:
         or (offers(each.filter, CanBeIdle) and each.filter.idle)
         for each in plugins.filters
     )
-
-
-def _rejection_by_itself(view: View, row: int) -> Rejection | None:
-    only = np.array([row], dtype=np.int64)
-    for each in view.plugins.filters:
-        if each.filter.scope <= Scope.USAGE:
-            code = int(each.filter.filter(only)[0])
-            if code:
-                status = each.filter.status(code)
-                return Rejection(status.code, each.plugin, status.reasons)
-    return None
-
-
-def _rows_of(changes: Sequence[PodChange]) -> tuple[set[int], set[int] | None]:
-    """Rows of nodes whose pods changed, and of those that changed besides; ``None`` where volumes did."""
-    pods: set[int] = set()
-    nodes: set[int] = set()
-    for row, pod_class, what in changes:
-        if pod_class is not None:
-            pods.add(row)
-        elif what == VOLUMES:
-            return pods, None
-        elif row != NO_ROW:
-            nodes.add(row)
-    return pods, nodes

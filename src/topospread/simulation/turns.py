@@ -40,7 +40,12 @@ class Turns:
     def following(self) -> Iterator[QueuedPodInfo]:
         """Pods in their turns, of which each has to be dropped before the next; none where they are few."""
         if not self._due:
-            self._take()
+            queue = self._queue
+            self._backed_off = not len(queue.active)
+            if not self._backed_off and len(queue.active) >= _MANY:
+                self._due = queue.active.drain()[::-1]
+            elif self._backed_off and queue.backoff.settings.pops_early and queue.backoff.rejected >= _MANY:
+                self._due = queue.backoff.drain()[::-1]
         if self._due and not self._is_overtaken(self._due[-1]):
             while self._due:
                 yield self._due[-1]
@@ -61,14 +66,6 @@ class Turns:
 
     def _rank(self, info: QueuedPodInfo, *, backs_off: bool) -> Rank:
         return (2, self._queue.backoff.expiration(info), *queue_order(info)) if backs_off else (1, *queue_order(info))
-
-    def _take(self) -> None:
-        queue = self._queue
-        self._backed_off = not len(queue.active)
-        if not self._backed_off and len(queue.active) >= _MANY:
-            self._due = queue.active.drain()[::-1]
-        elif self._backed_off and queue.backoff.settings.pops_early and queue.backoff.rejected >= _MANY:
-            self._due = queue.backoff.drain()[::-1]
 
     def _is_overtaken(self, info: QueuedPodInfo) -> bool:
         """Whether a pod that came meanwhile is tried first."""

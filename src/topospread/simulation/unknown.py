@@ -62,11 +62,7 @@ def bracketed(without: Simulation, assumed: Simulation) -> Simulation:
         other = most.get((each.kind, each.namespace, each.name), each.placed)
         key = f"{each.namespace}/{each.kind}/{each.name}"
         bounds[key] = Bounds(least=min(each.placed, other), most=max(each.placed, other))
-    return replace(
-        without,
-        open_pods=tuple(pod for pod in both if pod in opened),
-        bounds=bounds,
-    )
+    return replace(without, open_pods=tuple(pod for pod in both if pod in opened), bounds=bounds)
 
 
 def _is_placed(simulation: Simulation) -> dict[str, bool]:

@@ -7,7 +7,8 @@ not what it was when a pod was last tried. Who knows when something else happens
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Sequence
+from functools import cached_property
 
 from msgspec.structs import replace
 
@@ -17,9 +18,9 @@ from topospread.cluster import PodClass
 from topospread.cluster.cluster import PodKey, pod_key
 from topospread.cluster.pod_class import namespaces_asked
 from topospread.config.version_rules import rules_for
-from topospread.plugins.cluster_event import ADD, ClusterEvent
+from topospread.plugins.cluster_event import ADD, NODE_TAINT, ClusterEvent, always
 from topospread.scheduling.backoff_queue import BackoffSettings
-from topospread.scheduling.object_changes import node_changes
+from topospread.scheduling.object_changes import node_changes, taints_changed
 from topospread.scheduling.queue import FLUSH_PERIOD, LONGEST_STAY, SchedulingQueue
 from topospread.scheduling.queued_pod_info import QueuedPodInfo, queue_order
 from topospread.scheduling.requeueing import Requeueing, RequeueingRules, requeueing_of
@@ -43,6 +44,10 @@ _HINTS_TELL_ALL = frozenset(
 
 InterPodAffinity's pass over terms that select namespaces by labels, VolumeRestrictions' over disks of pods in others.
 """
+
+
+_READ_TAINTS = frozenset({"NodeUnschedulable", "PodTopologySpread", "TaintToleration"})
+"""Plugins that ask of a node with other taints for these, and for which keys it has labels."""
 
 
 class VirtualQueue:
@@ -72,8 +77,16 @@ class VirtualQueue:
         self._others_changed = False
         self._turns = Turns(self.queue)
         self.refusals = StandingRefusals(run.scheduler)
-        self._again: Callable[[QueuedPod], frozenset[str] | None] = lambda queued: None
-        judge = Judge(self._may_be_one_of_many, self._refused, self._refused_again, self._note_stamp, self._stamp)
+        self._again: Callable[[Sequence[QueuedPod]], frozenset[str] | None] = lambda alike: None
+        judge = Judge(
+            self._may_be_one_of_many,
+            self._refused,
+            lambda info: self.refusals.likeness(cluster.shared_class(info.pod)),
+            self.refusals.fallen,
+            self._refused_again,
+            self._note_stamp,
+            self._stamp,
+        )
         self._crowd = Crowd(self.queue, judge)
 
     @property
@@ -86,10 +99,10 @@ class VirtualQueue:
         in_queue = len(self.queue.active) + self.queue.backoff.rejected + len(self._turns)
         return len(self._planned) - self._arrived + in_queue + self._crowd.due
 
-    def pass_over(self, again: Callable[[QueuedPod], frozenset[str] | None]) -> int:
+    def pass_over(self, again: Callable[[Sequence[QueuedPod]], frozenset[str] | None]) -> int:
         """Let pods whose turn it is be tried in vain, until one comes for which that is not certain; how many were.
 
-        ``again``: the plugins that reject a pod as they did before; ``None`` where it has to be tried.
+        ``again``: the plugins that reject pods of a class as they did before; ``None`` where they have to be tried.
         """
         tried = 0
         if self._arrived < len(self._planned):
@@ -112,7 +125,7 @@ class VirtualQueue:
         for info in self._turns.following():
             if self._crowd.due and (rank := self._crowd.first()) is not None and rank < (self._turns.first() or rank):
                 break
-            rejectors = self._again(self._entered[info.key])
+            rejectors = self._again([self._entered[info.key]])
             if not rejectors:
                 break
             self._turns.drop(info)
@@ -202,8 +215,18 @@ class VirtualQueue:
     def node_changed(self, old: Node | None, new: Node) -> None:
         """A node came, or is in another state."""
         for event in [ClusterEvent("Node", ADD)] if old is None else node_changes(old, new):
-            self.queue.move_all(event, old, new)
+            alike = None
+            if old is not None and event.action == NODE_TAINT and self._hints_read_taints_alone:
+                alike = taints_changed(old, new)
+            self.queue.move_all(event, old, new, alike=alike)
         self._others_changed = True
+
+    @cached_property
+    def _hints_read_taints_alone(self) -> bool:
+        """Whether who hears of a node's new taints asks for no more of the node than `taints_changed` says."""
+        found = [requeueing_of(each, self._run.cluster) for each in self._run.scheduler.frameworks.values()]
+        heard = [each for plugins in found for each in plugins.interested(ClusterEvent("Node", NODE_TAINT))]
+        return all(hint is always or plugin in _READ_TAINTS for plugin, hint in heard)
 
     def at(self, now: int) -> None:
         """It is as late as this, in nanoseconds since the run began, or later already."""
@@ -326,8 +349,8 @@ class VirtualQueue:
         last = None if cluster.nominated else self.refusals.of(cluster.shared_class(info.pod))
         return None if last is None or last.verdict is None or last.verdict.error else last.verdict
 
-    def _refused_again(self, info: QueuedPodInfo) -> None:
-        self._again(self._entered[info.key])
+    def _refused_again(self, infos: Sequence[QueuedPodInfo]) -> None:
+        self._again([self._entered[info.key] for info in infos])
 
     def _note_stamp(self, info: QueuedPodInfo, stamp: int) -> None:
         outcome = self._run.outcome(self._entered[info.key])

@@ -27,10 +27,7 @@ def paths_of(given: Path | Sequence[Path]) -> list[str]:
 
 
 def inventory_of(
-    given: Input,
-    cluster: str | None = None,
-    apiserver: Gates | None = None,
-    namespace: str | None = None,
+    given: Input, cluster: str | None = None, apiserver: Gates | None = None, namespace: str | None = None
 ) -> Inventory:
     """What was read, or what is to be read, as the command reads it.
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
+from itertools import islice
 from typing import Any, Final, NamedTuple
 
 import msgspec
@@ -20,7 +21,7 @@ from topospread.api.label_syntax import label_key_problems, label_value_problems
 from topospread.api.meta import KubeObject, KubeStruct
 from topospread.api.pod import Pod
 from topospread.api.served import similar_kind
-from topospread.errors import DecodeError, InvalidError, Place
+from topospread.errors import DecodeError, InputError, InvalidError, Place
 
 from .admit import Rules, admit, wrong_case
 from .custom_kinds import CustomKind, made_of, shipped_kinds
@@ -38,6 +39,8 @@ from .versions import VERSIONS, NoMatchError, resolve_kind
 _CONFIGURATION_GROUP: Final = "kubescheduler.config.k8s.io/"
 _TYPE: Final = re.compile(rb'\s*\{\s*"apiVersion"\s*:\s*"([^"\\]*)"\s*,\s*"kind"\s*:\s*"([^"\\]*)"')
 _ITEMS_BETWEEN_REPORTS: Final = 1000
+_MOST_MADE: Final = 5_000
+"""So many objects are made of all custom resources at most."""
 _SUBDOMAIN: Final = re.compile(r"(?=.{1,253}$)[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*")
 _KEY: Final = msgspec.json.Encoder()
 
@@ -128,6 +131,7 @@ class ObjectReader:
         self._alike: set[bytes] = set()
         self._labels: set[tuple[str, str]] = set()
         self._quantities = KnownQuantities()
+        self._made = 0
 
     def read_json(self, location: Location) -> Iterator[ReadObject]:
         """The objects of the JSON document at a location: a list's, or the one it is."""
@@ -299,7 +303,12 @@ class ObjectReader:
         if not isinstance(namespace, str):
             place = location.place(label, "metadata.namespace")
             raise DecodeError(f"expected a string, got {described(namespace)}", place)
-        made = [each for how in self._custom(version, kind) for each in made_of(value, how, namespace)]
+        every = (each for how in self._custom(version, kind) for each in made_of(value, how, namespace))
+        made = list(islice(every, _MOST_MADE - self._made + 1))
+        self._made += len(made)
+        if self._made > _MOST_MADE:
+            words = f"the custom resources make more than {_MOST_MADE:,} objects; give fewer at a time"
+            raise InputError(words, location.place(label))
         if made:
             self.custom[label] = made[0]["kind"]
         elif pod_parts(value):

@@ -11,21 +11,79 @@ from topospread.answer import Unjudged
 from topospread.api.inventory import Inventory
 from topospread.config.gates import Gates
 from topospread.config.profile import Configuration
+from topospread.drills.each import targets_of
+from topospread.drills.forked import can_fork
 from topospread.drills.interruption import Interrupted
+from topospread.drills.play import Play
+from topospread.drills.remarks import not_replaced
+from topospread.drills.result import StepOutcome
+from topospread.drills.steps import Step
 from topospread.errors import UsageError
 from topospread.simulation.aftermath import inventory_after
 from topospread.simulation.pending import pending_group
 from topospread.simulation.placing import place_all
-from topospread.simulation.run import Run, SimulationOptions, prepare
+from topospread.simulation.run import SimulationOptions, prepare
 from topospread.simulation.unknown import merged, unjudged_parts
 from topospread.sources.inputs import Input, inventory_of
 from topospread.sources.load import load
 
 from .filling import CapacityQuestion, Effort, Progress, SomeAnswers, capacity_of
-from .losses import after_losses
 from .purchases import Shape, purchases, read_shape
-from .result import Capacity, CapacityReport
+from .result import Capacity, CapacityReport, ZoneLoss
 from .wanted import pods_asked, read_more, read_shares, the_pod
+
+# What fits when a zone is lost: a drill fails each, and what comes of it is filled. How one fails is the drill's.
+
+
+def after_losses(inventory: Inventory, question: CapacityQuestion, work: Effort) -> list[ZoneLoss]:
+    """What fits after each zone's loss, least room first.
+
+    Args:
+        inventory: what there is.
+        question: what is to fit.
+        work: how it is worked out.
+
+    Raises:
+        UsageError: there is no zone.
+        Interrupted: Ctrl-C; with `SomeAnswers`.
+    """
+    begun = _terse(inventory, question)
+    zones = targets_of(begun, "zone")
+    if not zones:
+        raise UsageError("--each zone: there is none")
+    waited = _waiting(begun.begin())
+    forks = can_fork()
+
+    def lost(zone: tuple[str, Step]) -> ZoneLoss:
+        play, before = begun, waited
+        if not forks:  # what one zone's loss does would be there for the next one
+            play = _terse(inventory, question)
+            before = _waiting(play.begin())
+        outcome = play.go_on(zone[1])
+        capacity = capacity_of(play.world.inventory(), question)
+        left = tuple(each.key for each in not_replaced(play.world))
+        parts = unjudged_parts(outcome.pending)
+        return ZoneLoss(zone[0], max(_waiting(outcome) - before, 0), capacity, left, parts)
+
+    try:
+        return _ranked(work.answers(lost, zones))
+    except Interrupted as ended:
+        raise Interrupted(SomeAnswers(_ranked(ended.finished), len(zones))) from None
+
+
+def _ranked(found: list[ZoneLoss]) -> list[ZoneLoss]:
+    return sorted(found, key=lambda each: (each.capacity.rounds, -each.pending, each.target))
+
+
+def _terse(inventory: Inventory, question: CapacityQuestion) -> Play:
+    play = Play(inventory, question.options, {})
+    play.says_how_spread = False
+    return play
+
+
+def _waiting(outcome: StepOutcome) -> int:
+    return sum(len(each.pods) for each in outcome.pending)
+
 
 LIMIT = 10_000
 """Rounds that are tried by default."""
@@ -100,7 +158,7 @@ def capacity(  # noqa: PLR0913 - keyword arguments of the public API
         UsageError: a target that is not there, or has no replicas; options that contradict each other.
         topospread.drills.interruption.Interrupted: Ctrl-C, a KeyboardInterrupt; with what was there.
     """
-    if bool(of) == (pod is not None):
+    if of and pod is not None:
         raise UsageError("say what is to fit: workloads, or the file of a pod")
     wanted = read_more(more)
     if isinstance(wanted, Fraction) and pod is not None:
@@ -129,10 +187,7 @@ def capacity(  # noqa: PLR0913 - keyword arguments of the public API
 
 
 def answer(
-    inventory: Inventory,
-    question: CapacityQuestion,
-    besides: Besides,
-    progress: Progress | None = None,
+    inventory: Inventory, question: CapacityQuestion, besides: Besides, progress: Progress | None = None
 ) -> CapacityReport:
     """The whole answer.
 
@@ -143,7 +198,14 @@ def answer(
     """
     run = prepare(inventory, replace(question.options, one_of_many=True), with_spreads=False)
     place_all(run, progress)
-    unjudged = _unjudged(run)
+    # Return the parts that are not modelled and alone keep the inventory's own pods from a node.
+    waiting = ((each, outcome) for each in run.queue if (outcome := run.outcomes[id(each)]).verdict is not None)
+    groups = (
+        pending_group(each.workload, (each.name,), outcome, run.cluster)
+        for each, outcome in waiting
+        if outcome.verdict is not None and outcome.verdict.unjudged
+    )
+    unjudged = unjudged_parts(groups)
     settled = inventory_after(run)
     warnings = (*run.plan.inventory.warnings, *run.plan.warnings)
     notes = (*run.plan.inventory.notes, *run.plan.notes)
@@ -168,17 +230,6 @@ def answer(
     except KeyboardInterrupt as ended:
         raise Interrupted(_as_far(report, besides, ended)) from None
     return report
-
-
-def _unjudged(run: Run) -> tuple[Unjudged, ...]:
-    """Return the parts that are not modelled and alone keep the inventory's own pods from a node."""
-    waiting = ((each, outcome) for each in run.queue if (outcome := run.outcomes[id(each)]).verdict is not None)
-    groups = (
-        pending_group(each.workload, (each.name,), outcome, run.cluster)
-        for each, outcome in waiting
-        if outcome.verdict is not None and outcome.verdict.unjudged
-    )
-    return unjudged_parts(groups)
 
 
 def _of_end(found: Capacity) -> tuple[Unjudged, ...]:

@@ -155,7 +155,15 @@ def capacity_of(settled: Inventory, question: CapacityQuestion, progress: Progre
             _fill(filled, question, progress)
         except KeyboardInterrupt:
             if filled is not None and filled.rounds > (known.rounds if known is not None else 0):
-                known = _whole_rounds(filled, question)
+                # What is known of a cluster whose filling was ended: nothing of the round that was under way.
+                filled.last = None
+                whole = sum(each.missing for each in filled.wanted) + filled.rounds * sum(
+                    each.share for each in filled.wanted
+                )
+                del filled.nodes[whole:]
+                for each in filled.wanted:
+                    each.placed = each.missing + filled.rounds * each.share
+                known = _capacity(filled, question)
             if known is None:
                 raise
             raise Interrupted(known) from None
@@ -163,16 +171,6 @@ def capacity_of(settled: Inventory, question: CapacityQuestion, progress: Progre
         if enough or filled.rounds < rounds:
             return _capacity(filled, question)
         known, rounds = _capacity(filled, question), min(question.limit, rounds * _GROWTH)
-
-
-def _whole_rounds(filled: _FilledCluster, question: CapacityQuestion) -> Capacity:
-    """What is known of a cluster whose filling was ended: nothing of the round that was under way."""
-    filled.last = None
-    whole = sum(each.missing for each in filled.wanted) + filled.rounds * sum(each.share for each in filled.wanted)
-    del filled.nodes[whole:]
-    for each in filled.wanted:
-        each.placed = each.missing + filled.rounds * each.share
-    return _capacity(filled, question)
 
 
 def _prepared(settled: Inventory, question: CapacityQuestion, rounds: int) -> _FilledCluster:

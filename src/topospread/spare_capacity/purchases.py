@@ -93,11 +93,7 @@ def _of_zones(nodes: Sequence[Node]) -> set[str]:
 
 
 def purchases(
-    settled: Inventory,
-    without: Capacity,
-    question: CapacityQuestion,
-    shapes: Sequence[Shape],
-    work: Effort,
+    settled: Inventory, without: Capacity, question: CapacityQuestion, shapes: Sequence[Shape], work: Effort
 ) -> list[Purchase]:
     """What one more node of each shape in each zone buys, most first.
 

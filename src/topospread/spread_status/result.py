@@ -51,8 +51,7 @@ class ConstraintStatus(Base, frozen=True):
     empty_names: Annotated[tuple[str, ...], Meta(description="Names of the first 100 of these domains.")]
     left_out: Annotated[tuple[UncountedNodes, ...], Meta(description="Nodes that are not counted.")] = ()
     revision: Annotated[
-        str,
-        Meta(description="Empty for the newest pods; hash of the revision if older pods have another constraint."),
+        str, Meta(description="Empty for the newest pods; hash of the revision if older pods have another constraint.")
     ] = ""
     counted: Annotated[
         Mapping[str, int],

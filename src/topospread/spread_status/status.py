@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Collection
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -11,21 +11,73 @@ from msgspec.structs import replace as with_fields
 
 from topospread.api.labels import Selector
 from topospread.api.selector_text import nothing_selected
+from topospread.cluster import PodClass
 from topospread.config.gates import Gates
 from topospread.config.profile import Configuration
 from topospread.errors import UsageError
+from topospread.scheduling.cycle import Scheduler
 from topospread.simulation.counted import PodOwners
 from topospread.simulation.placing import Progress
 from topospread.simulation.run import Run, SimulationOptions, prepare
 from topospread.sources.inputs import Input, inventory_of
 from topospread.workloads.planned import Workload
+from topospread.workloads.scale import the_workload
 
-from .bare_pods import looked_at_one_by_one
+from .constraints import spreads_of
 from .members import Members, owners_of, workloads_of
-from .one_workload import Asked
+from .one_workload import Asked, looked_at
 from .refused import Refusals
-from .result import SpreadStatus, WorkloadStatus
+from .result import RefusedPod, SpreadStatus, WorkloadStatus
 from .risk import domains_at_risk, is_on_nodes, keys_at_risk, losses
+
+# Bare pods, a workload each, but looked at together where they are alike: one is like the other but for its node.
+
+Chosen = tuple[Workload, Members]
+"""A workload and its pods on nodes."""
+
+
+def looked_at_one_by_one(chosen: Iterable[Chosen], scheduler: Scheduler, asked: Asked) -> Iterator[WorkloadStatus]:
+    """What `looked_at` says of each workload, in their order; of bare pods of a class at the cost of one."""
+    chosen = list(chosen)
+    alike = _alike(chosen)
+    known: dict[PodClass, _AlikePods] = {}
+    for workload, members in chosen:
+        pod_class = _only_class(workload, members)
+        if pod_class is None:
+            yield looked_at(workload, members, spreads_of(scheduler, workload, members), asked)
+            continue
+        if pod_class not in known:
+            known[pod_class] = _AlikePods(workload, alike[pod_class], scheduler, asked)
+        yield known[pod_class].one(workload)
+
+
+class _AlikePods:
+    """Bare pods of one class; whose pods its constraints count is the same for all of them."""
+
+    def __init__(self, first: Workload, members: Members, scheduler: Scheduler, asked: Asked) -> None:
+        self._model = looked_at(first, members, spreads_of(scheduler, first, members), asked)
+        self._refused: dict[str, RefusedPod] = {each.name: each for each in self._model.refused}
+
+    def one(self, workload: Workload) -> WorkloadStatus:
+        refused = self._refused.get(workload.name)
+        return with_fields(self._model, name=workload.name, existing=1, refused=() if refused is None else (refused,))
+
+
+def _alike(chosen: Iterable[Chosen]) -> dict[PodClass, Members]:
+    """Class → all the bare pods of it."""
+    found: dict[PodClass, Members] = {}
+    for workload, members in chosen:
+        pod_class = _only_class(workload, members)
+        if pod_class is not None:
+            together = found.setdefault(pod_class, Members({pod_class: {}})).on[pod_class]
+            for row, keys in members.on[pod_class].items():
+                together.setdefault(row, []).extend(keys)
+    return found
+
+
+def _only_class(workload: Workload, members: Members) -> PodClass | None:
+    """The class of a bare pod that is on a node."""
+    return next(iter(members.classes)) if workload.kind == "Pod" and len(members.on) == 1 else None
 
 
 class LookedFor(NamedTuple):
@@ -35,6 +87,7 @@ class LookedFor(NamedTuple):
     selector: Selector | None
     keys: Collection[str]
     allow_empty: bool
+    targets: Sequence[str] = ()
 
 
 def status(  # noqa: PLR0913 - keyword arguments of the public API
@@ -119,11 +172,16 @@ def _chosen(run: Run, wanted: LookedFor) -> list[tuple[Workload, Members]]:
     """The workloads that are looked for, with their pods.
 
     Raises:
-        UsageError: if nothing is in the namespace, the selector selects nothing, or no node has a key.
+        UsageError: if nothing is in the namespace, a target does not exist, the selector selects nothing, or no node
+            has a key.
     """
     every = list(workloads_of(run.plan, run.owners))
     _check(run, every, wanted.namespace, wanted.keys)
     there = [each for each in every if wanted.namespace in (None, each.namespace)]
+    if wanted.targets:
+        keys = [(each.kind, each.namespace, each.name) for each in every]
+        named = {the_workload(each, keys, wanted.namespace) for each in wanted.targets}
+        there = [each for each, key in zip(every, keys, strict=True) if key in named]
     found = [(each, Members.found(each.existing, run.cluster)) for each in there]
     selector = wanted.selector
     if selector is None:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Sequence
+import asyncio
+import json
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from functools import cache
 from hashlib import sha256
 from pathlib import Path
-from typing import Final, TypeVar
+from typing import Any, Final, TypeVar
 
 from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
@@ -19,12 +21,33 @@ from starlette.staticfiles import StaticFiles
 from topospread.errors import TopospreadError
 
 from .answers import Answers, NotThereError, PageQuestion
-from .events import events_of
 from .one_file import joined
 from .pages import MAP_SCRIPT, Pages
 from .served import ServedCluster
 from .timeline import StepError
 from .trials import read_trial
+
+# Server-sent events: that another state was read, or that there is none to be had; not what it holds.
+
+_LOOK = 0.5
+_KEEP_ALIVE = 15.0
+
+
+async def events_of(
+    served: ServedCluster, state: Callable[[], dict[str, Any]], is_gone: Callable[[], Awaitable[bool]]
+) -> AsyncIterator[str]:
+    """The state now, and whenever it becomes another one, until nobody listens."""
+    told, quiet = -1, 0.0
+    while not await is_gone():
+        if served.events != told:
+            told, quiet = served.events, 0.0
+            yield f"event: state\ndata: {json.dumps(state())}\n\n"
+        elif quiet >= _KEEP_ALIVE:
+            quiet = 0.0
+            yield f"event: age\ndata: {json.dumps(state())}\n\n"
+        await asyncio.sleep(_LOOK)
+        quiet += _LOOK
+
 
 HERE = Path(__file__).parent
 STATIC = HERE / "static"

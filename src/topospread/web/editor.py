@@ -24,11 +24,7 @@ Json = dict[str, Any]
 
 def editor_routes() -> list[Route]:
     """What the application gets."""
-    return [
-        Route(ADDRESS, _page),
-        Route("/api/example", _example),
-        Route("/api/draft", _draft, methods=["POST"]),
-    ]
+    return [Route(ADDRESS, _page), Route("/api/example", _example), Route("/api/draft", _draft, methods=["POST"])]
 
 
 async def _page(request: Request) -> Response:

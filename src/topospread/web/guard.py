@@ -151,7 +151,9 @@ class Guard:
             return
         answer = _Answer(send)
         try:
-            headers = _headers(scope)
+            headers: dict[str, list[str]] = {}
+            for name, value in scope["headers"]:
+                headers.setdefault(name.decode("latin-1").lower(), []).append(value.decode("latin-1"))
             self._check(scope, headers)
             cookie = self._enter(scope, headers)
             if cookie is not None:
@@ -301,13 +303,6 @@ def _is_address(name: str) -> bool:
 def _same(given: str, wanted: str) -> bool:
     """In the same time however much of it is right."""
     return hmac.compare_digest(given.encode("utf-8", "replace"), wanted.encode())
-
-
-def _headers(scope: AsgiScope) -> dict[str, list[str]]:
-    found: dict[str, list[str]] = {}
-    for name, value in scope["headers"]:
-        found.setdefault(name.decode("latin-1").lower(), []).append(value.decode("latin-1"))
-    return found
 
 
 def _query(scope: AsgiScope) -> list[tuple[str, str]]:

@@ -111,7 +111,13 @@ def _applied(document: Any, op: str, path: str, value: Any) -> Any:
     for part in way:
         inner = _child(inner, part, path)
     if isinstance(inner, list):
-        _in_list(inner, op, last, value, path)
+        at = len(inner) if last == "-" and op == "add" else _index(last, len(inner) + (op == "add"), path)
+        if op == "add":
+            inner.insert(at, value)
+        elif op == "replace":
+            inner[at] = value
+        else:
+            del inner[at]
     elif isinstance(inner, dict):
         if op == "remove" and last not in inner:
             raise UsageError(f"patch: {path} is not there")
@@ -122,16 +128,6 @@ def _applied(document: Any, op: str, path: str, value: Any) -> Any:
     else:
         raise UsageError(f"patch: {path} leads nowhere")
     return document
-
-
-def _in_list(inner: list[Any], op: str, last: str, value: Any, path: str) -> None:
-    at = len(inner) if last == "-" and op == "add" else _index(last, len(inner) + (op == "add"), path)
-    if op == "add":
-        inner.insert(at, value)
-    elif op == "replace":
-        inner[at] = value
-    else:
-        del inner[at]
 
 
 def _child(inner: Any, part: str, path: str) -> Any:

@@ -62,11 +62,7 @@ def _flags(node: Node, silent: frozenset[str]) -> int:
 
 def _amounts(columns: Any) -> Json:
     """Millicores, MiB and pods."""
-    return {
-        "cpu": columns[:, 0].tolist(),
-        "memory": (columns[:, 1] // _MIB).tolist(),
-        "pods": columns[:, 2].tolist(),
-    }
+    return {"cpu": columns[:, 0].tolist(), "memory": (columns[:, 1] // _MIB).tolist(), "pods": columns[:, 2].tolist()}
 
 
 def _pods_by_node(standing: ClusterStanding) -> list[list[int]]:

@@ -60,22 +60,19 @@ class PlayedTrials:
         key = _key(reading, steps)
         found = self._kept.get(key)
         if found is None:
-            found = self._played(reading, steps)
+            # From the longest trial that it goes on from, or from the beginning.
+            own = [each for (revision, _), each in self._kept.items() if revision == reading.revision]
+            before = max(
+                (each for each in own if goes_on_from(each, steps)), key=lambda each: len(each.steps), default=None
+            )
+            if before is None:
+                before = begin(reading.inventory, self._served.options)
+            found = go_on(before, steps) if steps else before
             self._kept[key] = found
             while len(self._kept) > _KEPT:
                 self._kept.popitem(last=False)
         self._kept.move_to_end(key)
         return found
-
-    def _played(self, reading: ClusterState, steps: tuple[TrialStep, ...]) -> Timeline:
-        """From the longest trial that it goes on from, or from the beginning."""
-        own = [each for (revision, _), each in self._kept.items() if revision == reading.revision]
-        before = max(
-            (each for each in own if goes_on_from(each, steps)), key=lambda each: len(each.steps), default=None
-        )
-        if before is None:
-            before = begin(reading.inventory, self._served.options)
-        return go_on(before, steps) if steps else before
 
 
 def _key(reading: ClusterState, steps: tuple[TrialStep, ...]) -> Key:

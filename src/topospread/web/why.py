@@ -53,10 +53,7 @@ class Why:
         options = self._served.options
         with self._trials.lock:
             found = explain(
-                self._trials.inventory(steps, at),
-                target,
-                **options.answered_by,
-                preemption=options.preemption,
+                self._trials.inventory(steps, at), target, **options.answered_by, preemption=options.preemption
             )
         answer = why_answer(found)
         written = answer.to_dict()
@@ -72,7 +69,7 @@ class Why:
                 "why": written,
                 "suggestions": suggestions,
                 "rejected": _by_reason(found),
-                "command": shell_line(["topospread", "explain", target, *self._served.input.words]),
+                "command": shell_line(["topospread", "why", target, *self._served.input.words]),
             },
         )
 

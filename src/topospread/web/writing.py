@@ -93,7 +93,7 @@ def as_copies(step: TrialStep, number: int, served: ServedCluster) -> tuple[str,
     """
     match step:
         case PatchedObject():
-            words = [*_of(step.namespace), "patch", step.kind.lower(), step.name, "--type", "json"]
+            words = [*_of(step.namespace), "patch", f"{step.kind.lower()}/{step.name}", "--type", "json"]
             return yaml_text(step.operations), shell_line(["kubectl", *words, "--patch-file", "patch.yaml"])
         case steps.Scale():
             words = [*_named("scale", step.target), "--replicas", str(step.replicas)]
@@ -104,7 +104,7 @@ def as_copies(step: TrialStep, number: int, served: ServedCluster) -> tuple[str,
             verb = type(step).__name__.lower()
             more = ["--ignore-daemonsets"] if verb == "drain" else []
             patch = "" if verb == "drain" else _replacing("/spec/unschedulable", verb == "cordon")
-            return patch, shell_line(["kubectl", verb, *_chosen(step.nodes), *more])
+            return patch, shell_line(["kubectl", verb, *more, *_chosen(step.nodes)])
     return "", shell_line(["topospread", "drill", *served.input.words, *_option(step, number)])
 
 
@@ -120,10 +120,10 @@ def _of(namespace: str) -> list[str]:
 def _named(verb: str, target: str) -> list[str]:
     """kubectl's words for ``[NAMESPACE/]KIND/NAME``."""
     *namespace, kind, name = target.split("/")
-    return ["kubectl", *_of("".join(namespace)), *verb.split(), kind, name]
+    return ["kubectl", *_of("".join(namespace)), *verb.split(), f"{kind}/{name}"]
 
 
 def _chosen(nodes: steps.NodeChoice) -> list[str]:
     """A node by its name, others by their label."""
     label = nodes.labels[0]
-    return ["-l", f"{label}={nodes.value}"] if label else [nodes.value]
+    return ["-l", f"{label}={nodes.value}"] if label else ["--"] * nodes.value.startswith("-") + [nodes.value]

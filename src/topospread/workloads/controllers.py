@@ -15,14 +15,7 @@ from topospread.api.inventory import Inventory, ObjectKey
 from topospread.api.labels import InvalidSelectorError, LabelSelector, Selector
 from topospread.api.meta import KubeObject, ObjectMeta, OwnerReference
 from topospread.api.pod import Pod, PodTemplateSpec
-from topospread.api.workload import (
-    DaemonSet,
-    Deployment,
-    Job,
-    ReplicaSet,
-    ReplicationController,
-    StatefulSet,
-)
+from topospread.api.workload import DaemonSet, Deployment, Job, ReplicaSet, ReplicationController, StatefulSet
 from topospread.errors import InvalidError, Place
 
 from .names import made_up_uid, pod_prefix

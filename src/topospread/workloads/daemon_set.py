@@ -137,8 +137,7 @@ def affinity_to_node(affinity: Affinity | None, node_name: str) -> Affinity:
     affinity = affinity or Affinity()
     node_affinity = affinity.node_affinity or NodeAffinity()
     return replace(
-        affinity,
-        node_affinity=replace(node_affinity, required_during_scheduling_ignored_during_execution=selector),
+        affinity, node_affinity=replace(node_affinity, required_during_scheduling_ignored_during_execution=selector)
     )
 
 

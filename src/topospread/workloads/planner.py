@@ -5,9 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Mapping
 from functools import partial
 
+from msgspec.structs import replace
+
 from topospread.api.inventory import Inventory, ObjectKey
 from topospread.api.meta import KubeObject
 from topospread.api.pod import FINISHED_PHASES, Pod
+from topospread.api.storage import PersistentVolume, PersistentVolumeClaim, VolumeStatus
+from topospread.api.taints import with_taint_of_cordon
 from topospread.errors import Place
 
 from .admission import is_stored
@@ -21,7 +25,6 @@ from .draft import Draft
 from .dropped_fields import without_dropped_fields
 from .hierarchy import Hierarchy
 from .job import plan_job, run_of
-from .marked import marked_nodes, marked_volumes
 from .names import Names, made_up_uid
 from .ownership import Claims, claim
 from .planned import Plan
@@ -29,6 +32,37 @@ from .removal import is_active
 from .replica_sets import plan_deployment, plan_replica_set
 from .scale import requested_runs, scaled
 from .stateful_set import plan_stateful_set
+
+# What the node and volume controllers write into objects that were just created: a cordon's taint, a volume's phase.
+
+
+def marked_volumes(
+    volumes: Iterable[PersistentVolume], claims: Iterable[PersistentVolumeClaim]
+) -> list[PersistentVolume]:
+    """Volumes that say no phase, with the one that they would have (pv_controller.go, ``syncVolume``).
+
+    One that is bound to nothing, or only reserved for a claim, is Available; one whose claim is gone is Released.
+    """
+    uids = {(each.namespace, each.name): each.metadata.uid for each in claims}
+    return [
+        each if _has_phase(each) else replace(each, status=VolumeStatus(phase=_phase(each, uids))) for each in volumes
+    ]
+
+
+def _phase(volume: PersistentVolume, uids: dict[tuple[str, str], str | None]) -> str:
+    reference = volume.spec.claim_ref
+    if reference is None or not reference.uid:
+        return "Available"
+    key = reference.namespace or "", reference.name or ""
+    return "Bound" if key in uids and uids[key] in (None, "", reference.uid) else "Released"
+
+
+def _has_phase(volume: PersistentVolume) -> bool:
+    return volume.status is not None and bool(volume.status.phase)
+
+
+def _is_stored(item: KubeObject) -> bool:
+    return bool(item.metadata.uid or item.metadata.resource_version)
 
 
 def plan(  # noqa: PLR0913 - keyword arguments
@@ -59,7 +93,9 @@ def plan(  # noqa: PLR0913 - keyword arguments
     inventory, unused = without_dropped_fields(inventory, by.apiserver, by.scheduler)
     names = Names((pod.namespace or "default", pod.name) for pod in inventory.pods if pod.metadata.name)
     whole = completed(inventory, names)
-    whole.nodes = marked_nodes(whole.nodes)
+    # Cordoned nodes with the taint that says so (pkg/controller/nodelifecycle, `doNoScheduleTaintingPass`). Every
+    # version from 1.17 on does it: TaintNodesByCondition cannot be turned off any more.
+    whole.nodes = [each if _is_stored(each) else with_taint_of_cordon(each) for each in whole.nodes]
     whole.persistent_volumes = marked_volumes(whole.persistent_volumes, whole.persistent_volume_claims)
     waiting = _add_runs(whole, run_cron_jobs)
     controllers = {each.key: each for each in controllers_of(whole)}

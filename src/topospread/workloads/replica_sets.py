@@ -186,9 +186,7 @@ def missing_replica_set(owner: Controller, reference: OwnerReference, pod: Pod) 
         return None
     made = _made_replica_set(owner, owner.object, reference.name, template_hash)
     metadata = replace(
-        made.metadata,
-        uid=reference.uid or made.metadata.uid,
-        creation_timestamp=pod.metadata.creation_timestamp,
+        made.metadata, uid=reference.uid or made.metadata.uid, creation_timestamp=pod.metadata.creation_timestamp
     )
     return replace(made, metadata=metadata)
 

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.unit.report.builders import CORDONED, CPU, MEMORY, SPREAD, TAINTED
+from tests.unit.render.builders import CORDONED, CPU, MEMORY, SPREAD, TAINTED
 from topospread.answers.reasons import closed, full, its_nodes, nodes_and, of_them, on_it, others
 
 

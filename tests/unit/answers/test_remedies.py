@@ -3,6 +3,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from topospread.answer import Tried
 from topospread.answers.remedies import remedy_of, tried_words
@@ -30,6 +31,12 @@ def suggestion(kind: str, of: str, means: Any = "cluster", **more: Any) -> Sugge
 )
 def test_a_remedy_has_the_command_that_makes_the_change(tried: Suggestion, command: str) -> None:
     assert " ".join(remedy_of(tried).command) == command
+
+
+def test_a_name_is_no_option_of_kubectl() -> None:
+    """A snapshot may have any name."""
+    tried = suggestion("uncordon", "Node")
+    assert remedy_of(replace(tried, object={**tried.object, "name": "--kubeconfig=a"})).command == ()
 
 
 def test_a_remedy_is_complete_only_if_no_pod_is_pending_with_it() -> None:

@@ -6,7 +6,7 @@ import jsonschema
 import pytest
 
 from tests.answer_schema import schema_of
-from tests.unit.report.builders import (
+from tests.unit.render.builders import (
     CPU,
     SPREAD,
     arithmetic,

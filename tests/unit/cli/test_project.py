@@ -110,6 +110,12 @@ def test_a_pyproject_of_another_form_is_no_fault(folder: Path, text: str) -> Non
     assert isinstance(run("lint", APP).exception, ConfigError | None)
 
 
+def test_a_setting_begins_no_line(folder: Path) -> None:
+    (folder / "topospread.toml").write_text('on = "a\\nunknown = fail"\nnamespace = "b\\nc"\n')
+    shown = run("config", "show", "--project").stdout.splitlines()
+    assert [each.split(" = ")[0] for each in shown] == ["on", "namespace"]
+
+
 def test_help_reads_no_project_file(folder: Path) -> None:
     (folder / "topospread.toml").write_text("on =")
     assert run("simulate", "--help").exception is None

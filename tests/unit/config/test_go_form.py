@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from tests.unit.config.builders import configuration, on
-from topospread.config.go_form import go_form, same_args
 from topospread.config.load import problems
+from topospread.config.validation import go_form, same_args
 
 PROFILES = [
     {"schedulerName": "a", "plugins": {"queueSort": on("NodeAffinity")}},

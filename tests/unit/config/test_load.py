@@ -81,6 +81,19 @@ def test_origins_name_the_fields_of_the_file() -> None:
     }
 
 
+def test_resources_that_are_left_to_an_extender_stand_in_for_the_ignored_ones_of_every_profile() -> None:
+    own = {"name": "NodeResourcesFit", "args": {"ignoredResources": ["own.example.com/x"]}}
+    managed = [{"name": "example.com/a", "ignoredByScheduler": True}, {"name": "example.com/b"}]
+    data = configuration(
+        profiles=[{"schedulerName": "a", "pluginConfig": [own]}, {"schedulerName": "b"}],
+        extenders=[{"urlPrefix": "http://one"}, {"urlPrefix": "http://two", "managedResources": managed}],
+    )
+    loaded = load_configuration(data).profiles
+    assert [each.args.node_resources_fit.ignored_resources for each in loaded] == [("example.com/a",)] * 2
+    origins = [each.origins["NodeResourcesFit.ignoredResources"] for each in loaded]
+    assert origins == ["extenders[1].managedResources[0]"] * 2
+
+
 @pytest.mark.parametrize(
     ("data", "kube_version", "warnings"),
     [

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from topospread.linting.differences import unified_diff
+from topospread.linting.fixing import unified_diff
 
 LINES = st.lists(st.sampled_from(["a: 1", "b: 2", "---", "", "@@ -1 +1 @@", "- x", "--- # y"]), max_size=30)
 END = st.sampled_from(["", "\n"])

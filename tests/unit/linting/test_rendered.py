@@ -8,13 +8,13 @@ import pytest
 
 from tests.unit.sources.fake_programs import FakePrograms, programs
 from topospread.answers.lint import cases, lint_answer
+from topospread.cli.lint import left_out
 from topospread.errors import InputError
 from topospread.linting.fixing import mend
 from topospread.linting.reading import Question
 from topospread.linting.run import LintReport, run
 from topospread.linting.settings import Settings
 from topospread.render.junit import junit
-from topospread.report.lint_left_out import left_out
 from topospread.sources.rendering import RAW
 
 __all__ = ["programs"]

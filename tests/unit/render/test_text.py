@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+import re
+
 from hypothesis import given
 from hypothesis import strategies as st
 
 from topospread.base import Bounds
 from topospread.render.blocks import Bar, Code, Fact, Page, Section, Span, Table, Verdict
 from topospread.render.text import text
-from topospread.report.paragraphs import shown_length
+
+
+def plain_text(line: str) -> str:
+    return re.sub(r"\x1b\[[0-9;]*m", "", line)
+
 
 COMMAND = 'kubectl -n shop patch deployment checkout --type json -p \'[{"op":"replace","path":"/spec"}]\''
 ZONES = Table(
@@ -39,7 +45,7 @@ def test_numbers_are_right_aligned_and_a_long_cell_continues_below() -> None:
     assert lines[0] == "zone        pods  skew      limit 1"
     assert lines[1] == "eu-west-1a     2     2  ██  refused"
     assert lines[2].startswith("eu-west-1c   0–3     1  █   admitted")
-    assert max(map(shown_length, lines)) <= 60
+    assert max(len(plain_text(line)) for line in lines) <= 60
 
 
 def test_a_narrow_screen_drops_columns_only_in_the_order_that_the_table_gives() -> None:
@@ -63,7 +69,7 @@ def test_wide_sections_are_shown_on_request() -> None:
 def test_colours_add_no_words() -> None:
     plain, coloured = text(page(ZONES)), text(page(ZONES), colour=True)
     assert coloured.startswith("\x1b[1;31;")
-    assert [shown_length(line) for line in coloured.splitlines()] == [len(line) for line in plain.splitlines()]
+    assert [len(plain_text(line)) for line in coloured.splitlines()] == [len(line) for line in plain.splitlines()]
 
 
 @given(st.lists(st.text("abc-", min_size=1, max_size=70), min_size=1, max_size=8), st.integers(60, 100))

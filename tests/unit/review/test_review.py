@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from tests.unit.report.builders import arithmetic, placements, simulation, spread, workload
+from tests.unit.render.builders import arithmetic, placements, simulation, spread, workload
 from topospread.answers.plan import plan_answer
 from topospread.base import Bounds
 from topospread.errors import Place
@@ -112,7 +112,7 @@ def test_markdown_says_what_moves_and_nothing_is_taken_for_a_sign() -> None:
 
 
 def kept(before: Bounds, after: Bounds, replicas: tuple[int, int] = (6, 6)) -> PromiseChange:
-    return PromiseChange(("Deployment", "shop", "web"), "zone", before, after, replicas)
+    return PromiseChange(("Deployment", "shop", "web"), "zone-loss", before, after, replicas)
 
 
 def test_a_loss_that_may_leave_fewer_is_worse_although_every_pod_stays_where_it_is() -> None:
@@ -123,7 +123,7 @@ def test_a_loss_that_may_leave_fewer_is_worse_although_every_pod_stays_where_it_
         "shop/web keeps less: losing a zone leaves 0 of 6, not 4",
     )
     assert [each.code for each in answer.causes] == ["keeps-less"]
-    assert "losing a zone leaves  4 of 6  0 of 6  worse" in answer.text()
+    assert "losing a zone leaves  4 of 6  0 of 6  worse  proved" in answer.text()
 
 
 @pytest.mark.parametrize(
@@ -132,14 +132,15 @@ def test_a_loss_that_may_leave_fewer_is_worse_although_every_pod_stays_where_it_
         ((4, 4), (4, 4), (6, 6), "yes"),
         ((4, 4), (5, 5), (6, 6), "yes"),
         ((3, 5), (3, 5), (6, 6), "yes"),
-        ((4, 4), (2, 2), (6, 3), "yes"),
+        ((4, 4), (2, 2), (6, 3), "no"),
+        ((4, 4), (4, 4), (6, 9), "yes"),
         ((4, 4), (1, 1), (6, 3), "no"),
         ((3, 5), (4, 4), (6, 6), "unknown"),
         ((4, 4), (1, 6), (6, 6), "unknown"),
         ((0, 4), (0, 0), (6, 6), "unknown"),
     ],
 )
-def test_what_losses_leave_is_compared_as_shares_on_bounds(
+def test_what_losses_leave_is_compared_on_bounds(
     before: tuple[int, int], after: tuple[int, int], replicas: tuple[int, int], verdict: str
 ) -> None:
     sides = [Bounds(least=least, most=most) for least, most in (before, after)]

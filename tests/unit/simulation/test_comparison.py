@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 import pytest
 
-from tests.unit.report.builders import HOSTNAME, ZONE, arithmetic, placements, simulation, spread, workload
+from tests.unit.render.builders import HOSTNAME, ZONE, arithmetic, placements, simulation, spread, workload
 from topospread.simulation import Eviction, PodPlacement, Simulation
 from topospread.simulation.comparison import Comparison, compare
 

@@ -17,6 +17,7 @@ from topospread.cli.simulate import simulate as command
 from topospread.simulation import Simulation
 
 CLUSTER = "zones=3,nodes=6,cpu=4,memory=8Gi"
+IGNORED = {"ignoredByScheduler": True}
 CLAIMS = [{"name": "gpu", "resourceClaimTemplateName": "gpu"}]
 
 
@@ -161,3 +162,62 @@ def test_a_pod_that_cannot_be_judged_turns_no_yes_into_no_and_no_no_into_yes(
     if after.unjudged:
         assert after.verdict in {"unknown", before.verdict}
         assert after.verdict != "yes"
+
+
+@pytest.mark.parametrize(
+    ("extender", "cpu", "verdict"),
+    [
+        ({"filterVerb": "f"}, "1", "unknown"),
+        ({"filterVerb": "f", "ignorable": True}, "1", "unknown"),
+        ({"prioritizeVerb": "p", "weight": 1}, "1", "unknown"),
+        ({"filterVerb": "f"}, "16", "no"),
+        ({"bindVerb": "b"}, "1", "yes"),
+        ({"preemptVerb": "v"}, "1", "yes"),
+        ({"filterVerb": "f", "managedResources": [{"name": "example.com/gpu"}]}, "1", "yes"),
+        ({"filterVerb": "f", "managedResources": [{"name": "example.com/fpga", **IGNORED}]}, "1", "unknown"),
+    ],
+)
+def test_pods_that_an_extender_may_filter_or_score_are_unknown(
+    tmp_path: Path, extender: dict[str, Any], cpu: str, verdict: str
+) -> None:
+    amounts = {"example.com/fpga": "1"}
+    init = {"name": "i", "image": "i", "resources": {"requests": amounts, "limits": amounts}}
+    asks = [init] if "ignoredByScheduler" in str(extender) else []
+    app = manifest(tmp_path, deployment("web", 3, cpu, initContainers=asks))
+    config = tmp_path / "config.yaml"
+    with_extender(config, extender)
+    words = ["-f", str(app), "--on", CLUSTER, "--config", str(config), "-o", "json"]
+    answer = yaml.safe_load(CliRunner().invoke(command, words, standalone_mode=False).stdout)
+    assert answer["verdict"] == verdict
+    assert [each["what"] for each in answer["unjudged"]] == ["extenders"] * (verdict == "unknown")
+
+
+@pytest.mark.parametrize(("extender", "verdict"), [({"preemptVerb": "v"}, "unknown"), ({"bindVerb": "b"}, "yes")])
+def test_an_extender_that_chooses_victims_leaves_preemption_unknown(
+    tmp_path: Path, extender: dict[str, Any], verdict: str
+) -> None:
+    config = tmp_path / "config.yaml"
+    with_extender(config, extender)
+    size = {"cpu": "4", "memory": "8Gi", "pods": "10"}
+    node = {"apiVersion": "v1", "kind": "Node", "metadata": {"name": "a"}, "status": {"allocatable": size}}
+    container = {"name": "c", "image": "i", "resources": {"requests": {"cpu": "3"}}}
+    low = {
+        "apiVersion": "v1",
+        "kind": "Pod",
+        "metadata": {"name": "low"},
+        "spec": {"nodeName": "a", "containers": [container]},
+    }
+    app = manifest(tmp_path, node, low, deployment("high", 1, "3", priority=10))
+    words = ["-f", str(app), "--config", str(config), "-o", "json"]
+    answer = yaml.safe_load(CliRunner().invoke(command, words, standalone_mode=False).stdout)
+    assert answer["verdict"] == verdict
+    assert [each["what"] for each in answer["unjudged"]] == ["extenders"] * (verdict == "unknown")
+
+
+def with_extender(config: Path, extender: dict[str, Any]) -> None:
+    data = {
+        "apiVersion": "kubescheduler.config.k8s.io/v1",
+        "kind": "KubeSchedulerConfiguration",
+        "extenders": [{"urlPrefix": "http://127.0.0.1:9", **extender}],
+    }
+    config.write_text(yaml.safe_dump(data))

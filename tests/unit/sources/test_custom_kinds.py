@@ -12,7 +12,7 @@ import pytest
 import topospread
 from topospread.api.inventory import Inventory
 from topospread.api.pod import PodSpec
-from topospread.errors import ConfigError, InvalidError, Place
+from topospread.errors import ConfigError, InputError, InvalidError, Place
 from topospread.sources.custom_kinds import find_kinds, parse_kinds, shipped_kinds
 from topospread.sources.load import load
 
@@ -284,3 +284,10 @@ def test_an_autoscaler_that_is_not_followed_is_named(tmp_path: Path) -> None:
     text = scaled("example.com/v1", "Widget", 6)
     found = topospread.simulate(loaded(tmp_path, text))
     assert "HorizontalPodAutoscaler web of Widget shop/web is not followed" in found.notes
+
+
+def test_a_line_does_not_make_any_number_of_objects(tmp_path: Path) -> None:
+    job = f"{{name: a, replicas: 1000, template: {{spec: {{template: {template()}}}}}}}"
+    text = custom("jobset.x-k8s.io/v1alpha2", "JobSet", f"{{replicatedJobs: [{', '.join([job] * 6)}]}}")
+    with pytest.raises(InputError, match="JobSet shop/web: the custom resources make more than 5,000 objects"):
+        loaded(tmp_path, text)

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
+from topospread.cli.lint import left_out
 from topospread.errors import InputError
 from topospread.linting.reading import Question
 from topospread.linting.run import run
-from topospread.report.lint_left_out import left_out
 from topospread.sources.load import load
 
 APPLICATION = (

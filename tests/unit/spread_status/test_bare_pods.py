@@ -8,7 +8,7 @@ import pytest
 
 import topospread
 from tests.plain_inventory import inventory
-from topospread.spread_status import bare_pods
+from topospread.spread_status import status as bare_pods
 
 ZONE = "topology.kubernetes.io/zone"
 

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 import topospread
+from topospread.drills.steps import Cordon, read_choice
 from topospread.errors import TopospreadError, UsageError
 from topospread.simulation.run import SimulationOptions
 from topospread.web.answers import Answers, NotThereError, PageQuestion
@@ -15,6 +16,7 @@ from topospread.web.pages import Pages
 from topospread.web.served import InputWords, ServedCluster
 from topospread.web.timeline import StepError
 from topospread.web.trials import read_trial
+from topospread.web.writing import as_copies
 
 ZONE = "topology.kubernetes.io/zone"
 _MAX_SKEW_0 = '[{"op":"replace","path":"/spec/template/spec/topologySpreadConstraints/0/maxSkew","value":0}]'
@@ -281,14 +283,14 @@ _TO_8 = "path: /spec/replicas\n  value: 8"
     [
         (
             "scale shop/deploy/web=8",
-            "kubectl -n shop scale deploy web --replicas 8",
+            "kubectl -n shop scale deploy/web --replicas 8",
             "path: /spec/replicas\n  value: 8",
         ),
-        ("scale deploy/web=8", "kubectl scale deploy web --replicas 8", _TO_8),
-        ("rollout shop/deploy/web", "kubectl -n shop rollout restart deploy web", ""),
+        ("scale deploy/web=8", "kubectl scale deploy/web --replicas 8", _TO_8),
+        ("rollout shop/deploy/web", "kubectl -n shop rollout restart deploy/web", ""),
         ("cordon node=node-1", "kubectl cordon node-1", "path: /spec/unschedulable\n  value: true"),
         ("uncordon node=node-1", "kubectl uncordon node-1", "path: /spec/unschedulable\n  value: false"),
-        ("drain zone=zone-a", f"kubectl drain -l {ZONE}=zone-a --ignore-daemonsets", ""),
+        ("drain zone=zone-a", f"kubectl drain --ignore-daemonsets -l {ZONE}=zone-a", ""),
         (f"cordon {ZONE}=zone-a", f"kubectl cordon -l {ZONE}=zone-a", "path: /spec/unschedulable\n  value: true"),
         ("fail zone=zone-a", "topospread drill -f app.json --fail zone=zone-a", ""),
         ("wait 90s", "topospread drill -f app.json --wait 90s", ""),
@@ -300,3 +302,10 @@ def test_each_step_has_the_command_that_brings_it_about(answers: Answers, step: 
     assert told["command"] == command
     assert patch in told["patch"]
     assert bool(told["patch"]) == bool(patch)
+
+
+def test_a_node_is_no_option_of_kubectl(served: ServedCluster) -> None:
+    """A snapshot may have any name."""
+    assert as_copies(Cordon(read_choice("node=--kubeconfig=a", "cordon")), 0, served)[1] == (
+        "kubectl cordon -- --kubeconfig=a"
+    )

@@ -33,12 +33,7 @@ __all__ = [
 
 Json = dict[str, Any]
 
-_GROUPS: Final = {
-    "Pod": ("",),
-    "ReplicationController": ("",),
-    "Job": ("batch",),
-    "CronJob": ("batch",),
-}
+_GROUPS: Final = {"Pod": ("",), "ReplicationController": ("",), "Job": ("batch",), "CronJob": ("batch",)}
 _WORKLOAD_GROUPS: Final = ("apps", "extensions")
 _GENERATED_SUFFIX: Final = "00000"
 _GENERATED_PREFIX_LENGTH: Final = 58

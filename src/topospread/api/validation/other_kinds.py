@@ -7,20 +7,51 @@ Sources: pkg/apis/{core,policy,scheduling,autoscaling}/validation/validation.go.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Final
 
 from . import names
-from .field import FieldError, Named, forbidden, invalid, not_supported, report, required
-from .labels import check_labels
+from .field import FieldError, Named, all_invalid, duplicate, forbidden, invalid, not_supported, report, required
+from .labels import check_label_key, check_labels
 from .metadata import check_metadata
 from .nodes import check_node
 from .rules import check_fields
 from .selectors import check_label_selector, selector_as_printed
-from .storage_classes import check_storage_class
 from .workloads import check_at_most_all, check_share
 
+# What the API server refuses in a StorageClass; which volumes it makes is not known here. Source:
+# ValidateStorageClass in pkg/apis/storage/validation/validation.go, ValidateTopologySelectorTerm in
+# pkg/apis/core/validation/validation.go (Kubernetes 1.37).
+
 Json = dict[str, Any]
+
+
+def _check_topologies(path: str, terms: Sequence[Json]) -> Iterator[FieldError]:
+    before: list[dict[str, frozenset[str]]] = [{} for _ in terms]  # as Go makes the list: with an empty one for each
+    for index, term in enumerate(terms):
+        inner = f"{path}[{index}].matchLabelExpressions"
+        found: dict[str, frozenset[str]] = {}
+        for position, requirement in enumerate(term.get("matchLabelExpressions", ())):
+            key = requirement.get("key", "")
+            yield from _check_requirement(f"{inner}[{position}]", requirement)
+            if key in found:
+                yield duplicate(f"{inner}[{position}].key", key)
+            found[key] = frozenset(requirement.get("values", ()))
+        # An empty map that was made and one that was not are the same to Semantic.DeepEqual.
+        if found in before:
+            yield duplicate(inner, "")
+        before.append(found)
+
+
+def _check_requirement(path: str, requirement: Json) -> Iterator[FieldError]:
+    values = requirement.get("values", ())
+    if not values:
+        yield required(f"{path}.values")
+    for index, value in enumerate(values):
+        if value in values[:index]:
+            yield duplicate(f"{path}.values[{index}]", value)
+    yield from check_label_key(f"{path}.key", requirement.get("key", ""))
+
 
 _HIGHEST_PRIORITY: Final = 1_000_000_000
 _SYSTEM_PREFIX: Final = "system-"
@@ -67,7 +98,14 @@ def _check(kind: str, made: Json) -> Iterator[FieldError]:
     elif kind == "Node":
         yield from check_node(made)
     elif kind == "StorageClass":
-        yield from check_storage_class(made)
+        # A new StorageClass, defaulted: without a binding mode it is Immediate.
+        provisioner = made.get("provisioner", "")
+        if not provisioner:
+            yield required("provisioner")
+        else:
+            yield from all_invalid("provisioner", provisioner.lower(), names.label_key(provisioner.lower()))
+        yield from check_fields("", "StorageClass", made)
+        yield from _check_topologies("allowedTopologies", made.get("allowedTopologies", ()))
     elif kind == "Service":
         yield from check_labels("spec.selector", made.get("spec", {}).get("selector", {}))
 

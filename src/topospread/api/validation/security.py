@@ -11,16 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from . import names
-from .field import (
-    FieldError,
-    Named,
-    all_invalid,
-    duplicate,
-    forbidden,
-    invalid,
-    required,
-    too_long,
-)
+from .field import FieldError, Named, all_invalid, duplicate, forbidden, invalid, required, too_long
 from .paths import check_descending
 from .rules import check_fields
 from .windows import check_windows_options

@@ -88,11 +88,7 @@ ADDED_BY_CONTROLLERS: Mapping[type[KubeObject], frozenset[str]] = {
 """Labels that pods have besides those of their template."""
 
 OF_ONE_POD = frozenset(
-    {
-        "statefulset.kubernetes.io/pod-name",
-        "apps.kubernetes.io/pod-index",
-        "batch.kubernetes.io/job-completion-index",
-    }
+    {"statefulset.kubernetes.io/pod-name", "apps.kubernetes.io/pod-index", "batch.kubernetes.io/job-completion-index"}
 )
 """Labels of which each pod has a value of its own."""
 

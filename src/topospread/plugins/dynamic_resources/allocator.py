@@ -336,9 +336,6 @@ class _Search:
             return None
         return self._choose(index, request, device)
 
-    def _consumed(self, device: DeviceID) -> Mapping[str, int]:
-        return self._use.consumed.get(device, {})
-
     def _in_use(self, device: DeviceID) -> bool:
         if device in self._use.dedicated or self._taken.get(device):
             return True
@@ -347,7 +344,7 @@ class _Search:
     def _has_capacity(self, request: _Request, device: PoolDevice, *, alone: bool = False) -> bool:
         """Return whether enough capacity is left for a share; ``alone``: if nothing of the device is in use."""
         name = device.device.name if alone else "/".join(device.id)
-        used = {} if alone else self._consumed(device.id)
+        used: Mapping[str, int] = {} if alone else self._use.consumed.get(device.id, {})
         here = {} if alone else self._sharing.get(device.id, {})
         fractional = self._rules.fractional_range
         try:

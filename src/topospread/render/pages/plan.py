@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from topospread.answers.plan import EVENT_WORDS
 from topospread.answers.words import listed, noun_of
 from topospread.render.blocks import Cell, Fact, Page, Part, Section, Span, Table, Verdict
 
@@ -16,7 +17,8 @@ if TYPE_CHECKING:
 
 _FACTS = 2
 _NAMES = 3
-_WORDS = {"no": Span("worse", "bad"), "unknown": Span("not decided", "unsure"), "yes": Span("")}
+_ABOUT = {"zone-loss": "zone-loss", "node-loss": "node-loss", "drains": "drain", "rollout": "rollout"}
+"""Event → the promise that can be declared about it."""
 
 
 def page(answer: Plan) -> Page:
@@ -28,12 +30,12 @@ def page(answer: Plan) -> Page:
     for setting in answer.settings:
         values = " → ".join(each or "not set" for each in setting.values)
         parts.append(Fact("changed", f"{setting.profile}: {setting.setting}: {values}"))
-    if answer.promises:
-        parts.append(Section("", (_promises(answer),)))
+    promises = list(_promises(answer))
+    parts += [*_accepted(answer), *promises]
     if changed:
         rows = tuple(row for each in changed for row in _rows(each))
         heads = ("WORKLOAD", "PLACED", "MOVED", "SKEW", "WHY")
-        parts.append(Section("", (Table(heads, rows, most=30),), wide=bool(answer.promises)))
+        parts.append(Section("", (Table(heads, rows, most=30),), wide=any(not each.wide for each in promises)))
     parts += _findings("New findings", answer.new_findings)
     parts.append(Section("", tuple(_details(answer)), wide=True))
     if not changed:
@@ -41,17 +43,54 @@ def page(answer: Plan) -> Page:
     return Page(f"plan: {answer.names[0]} → {answer.names[1]}: {answer.says}", tuple(parts))
 
 
-def _promises(answer: Plan) -> Table:
-    old, new = answer.names
-    rows = tuple(
-        (f"{each.namespace}/{each.name}", f"losing a {each.loss} leaves", *_left(each), _WORDS[each.verdict])
-        for each in answer.promises
-    )
-    return Table(("WORKLOAD", "", old, new, ""), rows)
+def _promises(answer: Plan) -> Iterator[Section]:
+    """Yield the counts of each workload that differ or break a promise; the same counts only for -o wide."""
+    changed = [each for each in answer.promises if each.verdict != "yes" or each.before != each.after]
+    for title, some in (("", changed), ("Promises that stay the same", [*set(answer.promises) - set(changed)])):
+        rows = tuple(
+            (f"{each.namespace}/{each.name}", EVENT_WORDS[each.event], *_left(each), _word(each), _ground(each))
+            for each in answer.promises
+            if each in some
+        )
+        if rows:
+            heads = ("WORKLOAD", "", *answer.names, "", "GROUND")
+            yield Section(title, (Table(heads, rows, may_drop=(5,), most=30),), wide=bool(title))
 
 
 def _left(each: PromiseSides) -> tuple[str, str]:
+    if each.event in ("skew", "never-waits"):
+        return "", each.declared
     return f"{each.before} of {each.replicas[0]}", f"{each.after} of {each.replicas[1]}"
+
+
+def _word(each: PromiseSides) -> Span:
+    if each.verdict == "no":
+        return Span(f"breaks {each.declared}" if each.declared else "worse", "bad")
+    if each.verdict == "unknown":
+        return Span("not decided", "unsure")
+    if each.better:
+        return Span("better", "good")
+    was, now = each.replicas
+    is_less = each.after.least * was < each.before.least * now
+    return Span(f"keeps {each.declared}" if is_less and each.declared else "less" if is_less else "")
+
+
+def _ground(each: PromiseSides) -> str:
+    return "" if each.ground == "none" else each.ground
+
+
+def _accepted(answer: Plan) -> Iterator[Fact]:
+    """Yield the promises that accept what is worse, for the first workload."""
+    worse = [each for each in answer.promises if each.verdict == "no"]
+    wants: dict[str, str] = {}
+    for each in worse:
+        about = _ABOUT.get(each.event)
+        if about and (each.namespace, each.name) == (worse[0].namespace, worse[0].name):
+            covered = each.event == "node-loss" and "zone-loss" in wants
+            wants.update({} if covered else {about: f"{about}>={each.after.least}"})
+    if wants:
+        says = f"accepts it on {worse[0].namespace}/{worse[0].name}; or keep what was there"
+        yield Fact("fix", says, f'topospread.dev/promise: "{" ".join(wants.values())}"')
 
 
 def _rows(each: WorkloadSides) -> Iterator[tuple[Cell, ...]]:

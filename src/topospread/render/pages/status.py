@@ -35,7 +35,7 @@ def page(answer: Status) -> Page:
     parts += [Fact("warning", each) for each in answer.warnings]
     if answer.pending:
         parts.append(Section("", (_pending(answer.pending),)))
-        if not answer.exceeded:
+        if not (answer.exceeded or answer.waiting):
             parts.append(Section("", (Fact("spread", "every hard constraint holds"),)))
         parts.append(_section("Workloads", matrix))
     elif matrix.rows:
@@ -108,7 +108,8 @@ def _first(workloads: Sequence[str]) -> str:
 
 def _matrix(answer: Status) -> Table:
     """Return the workloads and their pods by zone; of many zones the fullest one."""
-    key = _key(answer)
+    keys = [each.topology_key for each in answer.domains]
+    key = ZONE if ZONE in keys or not keys else keys[0]
     counts = {id(each): _counts(each, key) for each in answer.workloads}
     domains = in_order(
         {each.name for each in answer.domains if each.topology_key == key}.union(*(each for each in counts.values()))
@@ -129,12 +130,6 @@ def _matrix(answer: Status) -> Table:
         )
     heads = ("WORKLOAD", "READY", *(columns or ("FULLEST",)), "SKEW", "MAX", "")
     return Table(heads, tuple(rows), more="workloads")
-
-
-def _key(answer: Status) -> str:
-    """Return the topology key of the columns: zone, else the first key that domains have."""
-    keys = [each.topology_key for each in answer.domains]
-    return ZONE if ZONE in keys or not keys else keys[0]
 
 
 def _counts(workload: WorkloadStatus, key: str) -> dict[str, int]:

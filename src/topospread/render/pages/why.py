@@ -160,14 +160,7 @@ def _constraint(constraint: ConstraintForPod, answer: Why, *, wide: bool = False
     if len(rows) > _MOST and not wide:
         parts.append(_summed_up(rows, constraint, answer))
     elif rows:
-        heads = (
-            _head(constraint),
-            "PODS",
-            "AFTER",
-            "SKEW",
-            f"LIMIT {constraint.max_skew}",
-            "",
-        )
+        heads = (_head(constraint), "PODS", "AFTER", "SKEW", f"LIMIT {constraint.max_skew}", "")
         parts.append(Table(heads, tuple(_row(each, constraint, answer, wide=wide) for each in rows), most=_MOST))
     parts += _remarks(constraint, answer)
     return Section(", ".join(terms), tuple(parts), wide=wide)
@@ -180,14 +173,7 @@ def _head(constraint: ConstraintForPod) -> str:
 
 def _row(domain: DomainForPod, constraint: ConstraintForPod, answer: Why, *, wide: bool) -> tuple[Cell, ...]:
     bar = Bar(max(domain.skew, 0), constraint.max_skew)
-    return (
-        domain.name,
-        domain.matching,
-        domain.after,
-        domain.skew,
-        bar,
-        _says(domain, constraint, answer, wide=wide),
-    )
+    return (domain.name, domain.matching, domain.after, domain.skew, bar, _says(domain, constraint, answer, wide=wide))
 
 
 def _says(domain: DomainForPod, constraint: ConstraintForPod, answer: Why, *, wide: bool) -> Span:

@@ -6,12 +6,12 @@ from pathlib import Path
 
 import yaml
 
+from topospread.cli.policies import policies_text
 from topospread.linting.policies.cel import EXPRESSED, VARIABLES
 from topospread.linting.policies.not_in_cel import NOT_IN_CEL
 from topospread.linting.policies.policies import exported, left_out, policies
 from topospread.linting.rules import BY_ID, RULES
 from topospread.linting.settings import Settings
-from topospread.report.lint_policies import policies_text
 
 EVERYTHING = exported(Settings())
 

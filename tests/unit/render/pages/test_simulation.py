@@ -9,7 +9,7 @@ import pytest
 from inline_snapshot import snapshot
 from msgspec.structs import replace as with_fields
 
-from tests.unit.report.builders import (
+from tests.unit.render.builders import (
     CORDONED,
     CPU,
     HOSTNAME,

@@ -13,15 +13,17 @@ import pytest
 from tests.answer_schema import schema_of
 from tests.unit.sources.fake_programs import FakePrograms, programs
 from topospread.answers.lint import cases, lint_answer
+from topospread.cli.explain import rule_json
+from topospread.cli.lint import left_out
 from topospread.linting.reading import Question
+from topospread.linting.rule import Rule
 from topospread.linting.rules import RULES
 from topospread.linting.run import LintReport, run
 from topospread.render.github import github
 from topospread.render.junit import junit
 from topospread.render.lint_sarif import lint_sarif, uri
+from topospread.render.pages.rules import rule_page, rules_page
 from topospread.render.text import text as drawn
-from topospread.report.lint_left_out import left_out
-from topospread.report.lint_rule import rule_page, rule_text, rules_json, rules_text
 from topospread.text import for_terminal
 
 __all__ = ["programs"]
@@ -84,6 +86,14 @@ def test_sarif_keeps_to_the_standard_and_what_code_scanning_needs(outcome: LintR
     assert not described["invocations"][0]["executionSuccessful"]
 
 
+def test_text_of_a_manifest_is_no_link_in_sarif() -> None:
+    """Code scanning shows ``[text](address)`` as a link, also in a message of plain text."""
+    pod = b"{apiVersion: v1, kind: Pod, metadata: {name: '[a](https://a.example)'}, spec: {containers: []}}"
+    log = json.dumps(lint_sarif(run(Question(paths=["-"]), BytesIO(pod)))["runs"][0]["results"])
+    assert "[a] (https://a.example)" in log
+    assert "[a](" not in "".join(each.split('"', 1)[0] for each in log.split('"text": "')[1:])
+
+
 def test_sarif_names_files_as_they_stand_in_the_repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     assert uri(str(tmp_path / "an app.yaml")) == "an%20app.yaml"
@@ -113,9 +123,9 @@ def test_json_has_the_documented_form(outcome: LintReport) -> None:
 
 
 def test_rules_as_json_name_every_rule() -> None:
-    listed = json.loads(json.dumps(rules_json(RULES)))
-    assert [each["id"] for each in listed["items"]] == [rule.id for rule in RULES]
-    assert all(each["why"] and each["wrong"] and each["right"] for each in listed["items"])
+    listed = json.loads(json.dumps([rule_json(rule) for rule in RULES]))
+    assert [each["id"] for each in listed] == [rule.id for rule in RULES]
+    assert all(each["why"] and each["wrong"] and each["right"] for each in listed)
 
 
 def test_junit_has_a_failure_for_each_finding_that_fails_and_a_pass_for_each_good_object(outcome: LintReport) -> None:
@@ -212,17 +222,18 @@ def test_what_is_left_out_is_named_shortly_with_its_reason(outcome: LintReport) 
 
 
 @pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.id)
-def test_a_rule_is_explained_with_its_examples_in_80_columns(rule: object) -> None:
-    from topospread.linting.rule import Rule
-
-    assert isinstance(rule, Rule)
-    text = rule_text(rule)
-    prose = [line for line in text.splitlines() if not line.startswith(("  ", "Documentation:"))]
+def test_a_rule_is_explained_with_its_examples_in_80_columns(rule: Rule) -> None:
+    text = drawn(rule_page(rule))
+    prose = [line for line in text.splitlines() if not line.startswith(("  ", "Kubernetes:"))]
     assert [line for line in prose if len(line) > 80 and " " in line.strip()] == []
-    page = rule_page(rule)
-    for part in (rule.sentence, rule.why, rule.link, rule.wrong.manifests.rstrip(), rule.right.manifests.rstrip()):
-        assert part in page
-    assert rule.id in rules_text(RULES)
+    words = text.split()
+    for part in (rule.sentence, rule.why, rule.link, rule.wrong.manifests, rule.right.manifests):
+        assert " ".join(part.split()) in " ".join(words)
+
+
+def test_the_list_of_rules_has_each_rule_and_its_sentence() -> None:
+    words = " ".join(drawn(rules_page(RULES), width=200).split())
+    assert all(f"{rule.id} {rule.severity} {rule.sentence}" in words for rule in RULES)
 
 
 def test_what_came_through_a_pipe_is_found_by_its_document() -> None:

@@ -1,0 +1,111 @@
+"""What rejects each node by itself and by what its pods use, kept until the node changes."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+import numpy as np
+
+from topospread.cluster import NO_ROW, Cluster
+from topospread.cluster.arrays import Codes, Ints, grown
+from topospread.plugins.interface import Scope, Status
+
+from .framework import PreparedPlugins
+from .verdict import Rejection, RejectionList
+
+_OPEN, _NOT_THERE = -1, -2
+
+
+class OwnRejections:
+    """The first rejection of each node by filters that look at no other node, up to date row by row.
+
+    Attributes:
+        filters: how many filters these are.
+        come_first: no other filter comes before one of them.
+    """
+
+    def __init__(self, cluster: Cluster, plugins: PreparedPlugins) -> None:
+        self._cluster = cluster
+        self._named = plugins.filters
+        self._filters = [
+            (place, each.filter) for place, each in enumerate(plugins.filters) if each.filter.scope <= Scope.USAGE
+        ]
+        self.filters = len(self._filters)
+        self.come_first = [place for place, _ in self._filters] == list(range(self.filters))
+        # Place of a filter and its code → number. Words are made where somebody asks, as some filters fail at that.
+        self._numbers: dict[tuple[int, int], int] = {}
+        self._said: list[tuple[int, int]] = []
+        self._moved: dict[int, int] = {}
+        self._position = cluster.journal.join(self)
+        self._number: Codes = np.full(cluster.nodes.capacity, _NOT_THERE, dtype=np.int32)
+        self._ask(np.arange(cluster.nodes.size))
+
+    def catch_up(self) -> bool:
+        """Ask about the nodes that changed."""
+        nodes, journal = self._cluster.nodes, self._cluster.journal
+        changes = journal.since(self._position, self)
+        self._position = journal.position
+        if changes is None:
+            rows: Collection[int] = range(nodes.size)
+        else:
+            rows = {row for row, _, _ in changes if row != NO_ROW}
+        if rows:
+            asked = np.fromiter(rows, dtype=np.int64)
+            self._number = grown(self._number, nodes.capacity, _NOT_THERE)
+            before = self._number[asked]
+            self._ask(asked)
+            self._moved.update(dict.fromkeys(asked[self._number[asked] != before].tolist(), journal.position - 1))
+        return True
+
+    def rewind(self, position: int) -> None:
+        """The journal's newest changes, which were read and undo each other, were taken back."""
+        self._position = position
+
+    def moved_since(self, row: int, position: int) -> bool:
+        """Whether what is said of a node became another since a position in the journal, as far as that was read."""
+        return self._moved.get(row, -1) >= position
+
+    def blame(self, rows: Ints, rejections: RejectionList) -> Ints:
+        """For each node that is there the number of its rejection in a list, −1 where there is none, int64[rows]."""
+        found = self._number[rows]
+        number = np.full(len(self._said) + 1, -1, dtype=np.int64)  # the last one is that of `_OPEN`
+        here = np.flatnonzero(np.bincount(found + 1, minlength=len(number))[1:]).tolist()
+        for each in sorted(here, key=self._said.__getitem__):
+            number[each] = rejections.number(*self._words(each))
+        return number[found]
+
+    def passes(self, row: int) -> bool:
+        """Whether none of these filters rejects a node."""
+        return self._number.item(row) == _OPEN
+
+    def rejection(self, row: int) -> Rejection | None:
+        """What is said of a node that is there."""
+        number = self._number.item(row)
+        if number < 0:
+            return None
+        plugin, status = self._words(number)
+        return Rejection(status.code, plugin, status.reasons)
+
+    def _words(self, number: int) -> tuple[str, Status]:
+        place, code = self._said[number]
+        named = self._named[place]
+        return named.plugin, named.filter.status(code)
+
+    def _ask(self, rows: Ints) -> None:
+        alive = self._cluster.nodes.alive[rows]
+        self._number[rows] = np.where(alive, _OPEN, _NOT_THERE)
+        left = rows[alive]
+        for place, each in self._filters:
+            if not len(left):
+                return
+            codes = each.filter(left)
+            if codes.any():
+                for code in set(codes[codes != 0].tolist()):
+                    self._number[left[codes == code]] = self._numbered((place, code))
+                left = left[codes == 0]
+
+    def _numbered(self, said: tuple[int, int]) -> int:
+        if said not in self._numbers:
+            self._numbers[said] = len(self._said)
+            self._said.append(said)
+        return self._numbers[said]

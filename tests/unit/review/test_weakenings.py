@@ -1,0 +1,214 @@
+"""`plan` on one edit at a time: what weakens a promise is a no that names the line, what weakens none is a yes."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+from click.testing import CliRunner
+
+from topospread.cli.plan import plan as command
+
+OLD = """\
+apiVersion: apps/v1
+kind: Deployment
+metadata:
+  name: web
+spec:
+  replicas: 6
+  selector: {matchLabels: {app: web}}
+  template:
+    metadata:
+      labels:
+        app: web
+        tier: front
+    spec:
+      containers:
+      - name: web
+        image: web:1
+        resources: {requests: {cpu: 100m}}
+      topologySpreadConstraints:
+      - maxSkew: 1
+        topologyKey: topology.kubernetes.io/zone
+        whenUnsatisfiable: DoNotSchedule
+        labelSelector: {matchLabels: {tier: front}}
+        nodeTaintsPolicy: Honor
+        matchLabelKeys: [pod-template-hash]
+---
+apiVersion: policy/v1
+kind: PodDisruptionBudget
+metadata: {name: web}
+spec:
+  minAvailable: 5
+  selector: {matchLabels: {app: web}}
+---
+apiVersion: apps/v1
+kind: StatefulSet
+metadata:
+  name: db
+spec:
+  replicas: 3
+  selector: {matchLabels: {app: db}}
+  template:
+    metadata: {labels: {app: db}}
+    spec:
+      containers: [{name: db, image: db}]
+      affinity:
+        podAntiAffinity:
+          requiredDuringSchedulingIgnoredDuringExecution:
+          - {topologyKey: topology.kubernetes.io/zone, labelSelector: {matchLabels: {app: db}}}
+---
+apiVersion: apps/v1
+kind: Deployment
+metadata:
+  name: wide
+spec:
+  replicas: 6
+  strategy: {rollingUpdate: {maxUnavailable: 1}}
+  selector: {matchLabels: {app: wide}}
+  template:
+    metadata: {labels: {app: wide}}
+    spec:
+      containers: [{name: wide, image: wide}]
+      topologySpreadConstraints:
+      - maxSkew: 2
+        minDomains: 4
+        topologyKey: topology.kubernetes.io/zone
+        whenUnsatisfiable: DoNotSchedule
+        labelSelector: {matchLabels: {app: wide}}
+        matchLabelKeys: [pod-template-hash]
+"""
+ZONE, HOST = "topology.kubernetes.io/zone", "kubernetes.io/hostname"
+WEB_CONSTRAINT = OLD[OLD.index("      topologySpreadConstraints") : OLD.index("---")]
+BUDGET = OLD[OLD.index("---\napiVersion: policy") : OLD.index("---\napiVersion: apps/v1\nkind: StatefulSet")]
+AFFINITY = OLD[
+    OLD.index("      affinity") : OLD.index("---\napiVersion: apps/v1\nkind: Deployment\nmetadata:\n  name: w")
+]
+PROMISES = {
+    "web": "zone-loss>=4 drain>=5 rollout>=5",
+    "db": "quorum",
+    "wide": "zone-loss>=4 rollout>=5",
+}
+
+
+class Edit(NamedTuple):
+    """One edit of the manifests.
+
+    Attributes:
+        old, new: text and what replaces it.
+        line: beginning of the line that the answer names, in the new text or in the old one; "" for none.
+        says: the change as the answer tells it.
+    """
+
+    name: str
+    old: str
+    new: str
+    line: str = ""
+    says: str = ""
+
+
+WEAKER = (
+    Edit("constraint removed", WEB_CONSTRAINT, "", "      topologySpreadConstraints",
+         "topologySpreadConstraints removed"),
+    Edit("soft", "DoNotSchedule", "ScheduleAnyway", "        whenUnsatisfiable", "DoNotSchedule → ScheduleAnyway"),
+    Edit("maxSkew up", "maxSkew: 1", "maxSkew: 5", "      - maxSkew: 5", "maxSkew 1 → 5"),
+    Edit("hostname", f"topologyKey: {ZONE}", f"topologyKey: {HOST}", "        topologyKey: kubernetes.io/hostname",
+         f"topologyKey {ZONE} → {HOST}"),
+    Edit("fewer replicas", "replicas: 6", "replicas: 2", "  replicas: 2", "replicas 6 → 2"),
+    Edit("budget removed", BUDGET, "", "apiVersion: policy/v1", "PodDisruptionBudget web removed"),
+    Edit("budget loosened", "minAvailable: 5", "minAvailable: 1", "  minAvailable: 1", "minAvailable 5 → 1"),
+    Edit("budget of others", "minAvailable: 5\n  selector: {matchLabels: {app: web}}",
+         "minAvailable: 5\n  selector: {matchLabels: {app: wib}}", "  selector: {matchLabels: {app: wib}}",
+         "app web → wib"),
+    Edit("matchLabelKeys dropped", "        matchLabelKeys: [pod-template-hash]\n---", "---",
+         "        matchLabelKeys", "matchLabelKeys on topology.kubernetes.io/zone removed"),
+    Edit("nodeTaintsPolicy dropped", "        nodeTaintsPolicy: Honor\n", "", "        nodeTaintsPolicy",
+         "nodeTaintsPolicy on topology.kubernetes.io/zone removed"),
+    Edit("selector matches none", "{matchLabels: {tier: front}}", "{matchLabels: {tier: back}}",
+         "        labelSelector: {matchLabels: {tier: back}}", "tier front → back"),
+    Edit("template label", "        tier: front\n", "        tier: edge\n", "        tier: edge", "tier front → edge"),
+    Edit("anti-affinity removed", AFFINITY, "", "      affinity", "affinity removed"),
+    Edit("anti-affinity by node", f"topologyKey: {ZONE}, labelSelector", f"topologyKey: {HOST}, labelSelector",
+         "          - {topologyKey: kubernetes.io/hostname", HOST),
+    Edit("no quorum", "replicas: 3", "replicas: 2", "  replicas: 2", "replicas 3 → 2"),
+    Edit("minDomains dropped", "        minDomains: 4\n", "", "        minDomains",
+         "minDomains on topology.kubernetes.io/zone removed"),
+    Edit("rollout takes more", "{maxUnavailable: 1}", "{maxUnavailable: 4}", "  strategy", "maxUnavailable 1 → 4"),
+)  # fmt: skip
+HARMLESS = (
+    Edit("image", "image: web:1", "image: web:2"),
+    Edit("comment", "replicas: 6", "replicas: 6  # of three zones"),
+    Edit("more replicas", "replicas: 6", "replicas: 9"),
+    Edit("label of the object", "  name: web\n", "  name: web\n  labels: {team: shop}\n"),
+    Edit("annotation of pods",
+         "    metadata:\n      labels:", "    metadata:\n      annotations: {a: b}\n      labels:"),
+    Edit("environment", "image: web:1", "image: web:1\n        env: [{name: A, value: b}]"),
+    Edit("container renamed", "- name: web\n", "- name: shop\n"),
+    Edit("maxSkew down", "maxSkew: 2\n        minDomains: 4", "maxSkew: 1\n        minDomains: 3"),
+    Edit("a stricter budget", "minAvailable: 5", "maxUnavailable: 1"),
+    Edit("a soft constraint more", "      topologySpreadConstraints:\n      - maxSkew: 1",
+         f"      topologySpreadConstraints:\n      - {{maxSkew: 1, topologyKey: {HOST}, "
+         "whenUnsatisfiable: ScheduleAnyway, "
+         "labelSelector: {matchLabels: {app: web}}}\n      - maxSkew: 1"),
+    Edit("toleration", "      containers:\n", "      tolerations: [{key: a, operator: Exists}]\n      containers:\n"),
+    Edit("a rollout takes less", "{maxUnavailable: 1}", "{maxUnavailable: 0}"),
+    Edit("another order of objects", BUDGET, ""),
+    Edit("cpu", "cpu: 100m", "cpu: 110m"),
+    Edit("nodeTaintsPolicy added", "        minDomains: 4\n",
+         "        minDomains: 4\n        nodeTaintsPolicy: Honor\n"),
+)  # fmt: skip
+
+
+def declared(text: str) -> str:
+    for name, wants in PROMISES.items():
+        text = text.replace(
+            f"  name: {name}\nspec", f'  name: {name}\n  annotations: {{topospread.dev/promise: "{wants}"}}\nspec'
+        )
+    return text
+
+
+def planned(folder: Path, old: str, new: str, *words: str) -> tuple[int, str]:
+    for name, text in (("old", old), ("new", new)):
+        (folder / name).mkdir()
+        (folder / name / "app.yaml").write_text(text)
+    states = [str(folder / name) for name in ("old", "new")]
+    done = CliRunner().invoke(command, [*states, "--on", "zones=3,nodes=12,cpu=4", *words], standalone_mode=False)
+    assert done.exception is None, done.exception
+    return done.return_value, done.stdout
+
+
+def answer_of(folder: Path, old: str, new: str) -> dict[str, Any]:
+    code, text = planned(folder, old, new, "-o", "json")
+    found: dict[str, Any] = json.loads(text)
+    assert code == {"yes": 0, "no": 1, "unknown": 4}[found["verdict"]]
+    return found
+
+
+@pytest.mark.parametrize("with_promise", [False, True], ids=["undeclared", "declared"])
+@pytest.mark.parametrize("edit", WEAKER, ids=[each.name for each in WEAKER])
+def test_what_weakens_a_promise_is_named_with_its_line(tmp_path: Path, edit: Edit, *, with_promise: bool) -> None:
+    old = declared(OLD) if with_promise else OLD
+    new = old.replace(edit.old, edit.new, 1)
+    assert new != old
+    answer = answer_of(tmp_path, old, new)
+    assert answer["verdict"] == "no", answer["says"]
+    worse = [each for each in answer["promises"] if each["verdict"] == "no"]
+    (line, *_) = worse[0]["lines"]
+    assert edit.says in line["says"]
+    text = new if line["file"].startswith(str(tmp_path / "new")) else old
+    assert text.splitlines()[line["line"] - 1].startswith(edit.line)
+    assert any(f"app.yaml:{line['line']}" in each["says"] for each in answer["causes"])
+
+
+@pytest.mark.parametrize("with_promise", [False, True], ids=["undeclared", "declared"])
+@pytest.mark.parametrize("edit", HARMLESS, ids=[each.name for each in HARMLESS])
+def test_what_weakens_no_promise_makes_no_noise(tmp_path: Path, edit: Edit, *, with_promise: bool) -> None:
+    old = declared(OLD) if with_promise else OLD
+    new = old.replace(edit.old, edit.new, 1)
+    new += BUDGET if edit.old == BUDGET else ""
+    assert new != old
+    answer = answer_of(tmp_path, old, new)
+    assert answer["verdict"] == "yes", answer["says"]
+    assert [each for each in answer["promises"] if each["after"]["least"] < each["before"]["least"]] == []
