@@ -170,7 +170,7 @@ def drill(context: click.Context, /, **given: Any) -> int:
 
 
 def _check_beside(given: dict[str, Any], steps: list[Step]) -> None:
-    """Whether the options go together.
+    """Check that the options go together.
 
     Raises:
         UsageError: they do not, or nothing is to happen.
