@@ -24,11 +24,11 @@ import msgspec
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from conformance.judging.cases import judge_case
+from conformance.judging.objects import judge_object
 from conformance.judging.queue_histories import judge_history
 from conformance.judging.sequences import judge_sequence
 from conformance.judging.whole import judge_whole
 from topospread.api.quantity import NumberText, QuantityError
-from topospread.api.validation import judge_object
 from topospread.api.validation.schema import WrongTypeError
 from topospread.config.load import problems
 from topospread.errors import TopospreadError

@@ -41,6 +41,19 @@ class Tried(Base, frozen=True, kw_only=True):
     ] = ()
 
 
+class RemedyPart(Base, frozen=True, kw_only=True):
+    """A further change of a remedy, of another object."""
+
+    says: Annotated[str, Meta(description="The change in words.")]
+    command: Annotated[
+        tuple[str, ...], Meta(description="Command line that makes the change; empty if none does.")
+    ] = ()
+    patch: Annotated[tuple[dict[str, Any], ...], Meta(description="The change as RFC 6902 operations.")] = ()
+    object: Annotated[dict[str, str], Meta(description="Object that the patch applies to: apiVersion, kind, …")] = (
+        field(default_factory=dict)
+    )
+
+
 class Remedy(Base, frozen=True, kw_only=True):
     """A change that was simulated, and its result."""
 
@@ -53,7 +66,15 @@ class Remedy(Base, frozen=True, kw_only=True):
     object: Annotated[dict[str, str], Meta(description="Object that the patch applies to: apiVersion, kind, …")] = (
         field(default_factory=dict)
     )
+    further: Annotated[
+        tuple[RemedyPart, ...], Meta(description="Changes of other objects, which are needed as well.")
+    ] = ()
     tried: Annotated[Tried, Meta(description="The result of the simulation with the change.")]
+
+    @property
+    def parts(self) -> tuple[Remedy | RemedyPart, ...]:
+        """The changes of one object each, all of which are needed."""
+        return (self, *self.further)
 
 
 class Unjudged(Base, frozen=True, kw_only=True):

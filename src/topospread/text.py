@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 import re
 import shlex
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from typing import Final
 
 _CONTROL: Final = re.compile(
@@ -97,3 +97,11 @@ def for_terminal(text: str) -> str:
 
 def _escaped(found: re.Match[str]) -> str:
     return f"\\u{ord(found[0]):04x}"
+
+
+def listed(names: Collection[str], most: int) -> str:
+    """Return ``a, b, c``, or ``a, b and 7 more`` if there are more names than `most` and one."""
+    shown = list(names)
+    if len(shown) <= most + 1:
+        return ", ".join(shown)
+    return f"{', '.join(shown[:most])} and {len(shown) - most} more"

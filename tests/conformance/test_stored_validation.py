@@ -11,8 +11,10 @@ from typing import Any
 
 import pytest
 
+from conformance.judging.objects import judge_object
 from conformance.stored import stored
-from topospread.api.validation import decode_problem, judge_object, validate_object
+from tests.unit.api.validation.builders import decode_problem
+from topospread.api.validation import validate_object
 
 Json = dict[str, Any]
 

@@ -9,6 +9,7 @@ from typing import Any
 
 import msgspec
 from hypothesis import strategies as st
+from msgspec.structs import replace as with_fields
 
 from tests.plain_inventory import inventory
 from topospread.api.inventory import Inventory
@@ -267,12 +268,21 @@ def without_the_object(given: Inventory, suggestion: Suggestion) -> Inventory:
     return made
 
 
+def with_further(given: Inventory, suggestion: Suggestion) -> Inventory:
+    """The inventory with what a suggestion changes beside its object."""
+    for each in suggestion.further:
+        part = with_fields(suggestion, object=each.object, patch=each.patch, means="cluster", further=())
+        given = applied(given, part)
+    return given
+
+
 def applied(given: Inventory, suggestion: Suggestion) -> Inventory:
-    """The inventory with a suggestion's patch applied to its object, and what that brings about for the pods."""
+    """The inventory with a suggestion's patches applied to their objects, and what that brings about for the pods."""
+    given = with_further(given, suggestion)
     made = replace(given, **{kind.attribute: list(getattr(given, kind.attribute)) for kind in KINDS.values()})
     target = suggestion.object
     if target["kind"] == "NodeList":
-        document = {"items": [msgspec.to_builtins(each) for each in made.nodes]}
+        document: Json = {"items": [msgspec.to_builtins(each) for each in made.nodes]}
         patched = apply_patch(document, suggestion.patch)
         made.nodes = [msgspec.convert(each, KINDS["Node"].struct) for each in patched["items"]]
         return made

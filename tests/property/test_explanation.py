@@ -21,7 +21,7 @@ from topospread.explanation.rolling_update import RollingUpdate
 from topospread.simulation.placing import place_all
 from topospread.simulation.run import SimulationOptions, prepare
 
-from .explained import DEFAULTS, applied, clusters, jobs_that_run, without_the_object
+from .explained import DEFAULTS, applied, clusters, jobs_that_run, with_further, without_the_object
 
 Case = tuple[Inventory, str]
 MANY = settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -83,7 +83,9 @@ def test_the_first_obstacle_of_each_node_is_kube_schedulers_reason(case: Case) -
         pod_class = run.cluster.shared_class(queued.pod)
         obstacles = Obstacles(run.scheduler.view(pod_class), run.scheduler.framework_of(pod_class), verdict)
         for position, node in enumerate(verdict.nodes):
-            assert obstacles.first_of_node(position) == verdict.rejected.get(node)
+            found, rejection = obstacles.of_node(position), verdict.rejected.get(node)
+            told = (found[0].code, found[0].plugin, found[0].reasons) if found else None
+            assert told == (rejection and (rejection.code, rejection.plugin, rejection.reasons))
 
 
 @given(clusters())
@@ -149,7 +151,8 @@ def carried_out(given: Inventory, suggestion: Suggestion, config: Configuration 
         return changed
     kind = KINDS[suggestion.object["kind"]]
     again = next(each for each in getattr(changed, kind.attribute) if each.name == suggestion.object["name"])
-    left = topospread.simulate(without_the_object(given, suggestion), config=config, keep_after=True).after
+    others = without_the_object(with_further(given, suggestion), suggestion)
+    left = topospread.simulate(others, config=config, keep_after=True).after
     assert left is not None
     getattr(left, kind.attribute).append(again)
     return left

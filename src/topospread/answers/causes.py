@@ -18,7 +18,7 @@ from .cause_codes import code_of
 from .words import agreeing, counted, in_order, joined, listed, noun_of
 
 if TYPE_CHECKING:
-    from topospread.explanation import ConstraintTable, Explanation, NearNode, Obstacle
+    from topospread.explanation import ConstraintTable, CoreObstacle, Explanation, NearNode, Obstacle
     from topospread.plugins.spread_arithmetic import ConstraintArithmetic, Domain
     from topospread.scheduling.verdict import Verdict
     from topospread.simulation.result import PendingGroup
@@ -91,6 +91,26 @@ def causes_of_pod(found: Explanation) -> tuple[Cause, ...]:
     elif len(sets) == 1 and not causes:
         together = "all-of"
     return _chosen(causes, rest, together)
+
+
+def core_of(found: Explanation) -> tuple[Cause, ...]:
+    """Return the fewest obstacles that reject every node together."""
+    return tuple(
+        Cause(
+            code="spread-domain-full" if each.topology_key else code_of(each.plugin, (each.reason,)),
+            says=f"{counted(each.nodes, 'node')} {agreeing(_core_words(each), each.nodes)}",
+            nodes=each.nodes,
+            objects=(each.topology_key,) if each.topology_key else (),
+            together="all-of" if len(found.core) > 1 else "",
+        )
+        for each in found.core
+    )
+
+
+def _core_words(each: CoreObstacle) -> str:
+    if each.topology_key:
+        return f"are excluded by maxSkew {each.max_skew} over {noun_of(each.topology_key)}s"
+    return _many(each.plugin, (each.reason,))
 
 
 def why_words(causes: Sequence[Cause]) -> str:

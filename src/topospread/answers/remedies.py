@@ -5,17 +5,15 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
-from topospread.answer import Remedy, Tried
+from topospread.answer import Remedy, RemedyPart, Tried
 
 from .words import counted
 
 if TYPE_CHECKING:
-    from topospread.explanation import Suggestion
+    from topospread.explanation import Further, Suggestion
 
-_NOT_A_COMMAND = ("create", "recreate", "template")
-"""Means for which ``kubectl patch`` does not work: the object does not exist, or its kind is not known."""
-_ONLY_PATCHES = ("free", "newNode", "newClaim", "newStorageClass", "storageClassName", "rollout")
-"""Kinds of changes that no kubectl command makes."""
+_BY_PATCH = ("rollout", "new pods", "in place")
+"""Means for which ``kubectl patch`` works: the object exists, its kind is known, and the field may change."""
 
 
 def remedy_of(tried: Suggestion) -> Remedy:
@@ -23,9 +21,13 @@ def remedy_of(tried: Suggestion) -> Remedy:
     return Remedy(
         code=tried.kind,
         says=tried.title,
-        command=_command(tried),
+        command=_command(tried, of_spec=tried.means in _BY_PATCH),
         patch=tried.patch,
         object=dict(tried.object),
+        further=tuple(
+            RemedyPart(says=each.title, command=_command(each), patch=each.patch, object=dict(each.object))
+            for each in tried.further
+        ),
         tried=Tried(
             verdict="yes" if tried.complete and not tried.newly_pending and tried.stuck_at is None else "no",
             places=tried.placed,
@@ -52,16 +54,18 @@ def tried_words(tried: Tried) -> str:
     return words
 
 
-def _command(tried: Suggestion) -> tuple[str, ...]:
-    target = tried.object
+def _command(tried: Suggestion | Further, *, of_spec: bool = False) -> tuple[str, ...]:
+    target, kind = tried.object, tried.kind.partition("+")[0]
     scope = ("-n", target["namespace"]) if target.get("namespace") else ()
     if target.get("name", "").startswith("-"):
         return ()  # kubectl would take it for an option; a snapshot may have any name
-    if tried.kind == "uncordon":
+    if kind == "uncordon":
         return ("kubectl", "uncordon", target["name"])
-    if tried.kind == "deletePod":
+    if kind == "deletePod":
         return ("kubectl", *scope, "delete", "pod", target["name"])
-    if tried.kind in _ONLY_PATCHES or tried.means in _NOT_A_COMMAND:
+    if kind == "restart":
+        return ("kubectl", *scope, "rollout", "restart", f"{target['kind'].lower()}/{target['name']}")
+    if not of_spec or not tried.patch:
         return ()
     patch = json.dumps(list(tried.patch), ensure_ascii=False, separators=(",", ":"))
     return ("kubectl", *scope, "patch", target["kind"].lower(), target["name"], "--type", "json", "-p", patch)

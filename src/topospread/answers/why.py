@@ -5,14 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Annotated, ClassVar, Literal
 
 from msgspec import UNSET, Meta, UnsetType, field
-from msgspec.structs import astuple
+from msgspec.structs import asdict
 
 from topospread.answer import Answer, Asked, Cause, Remedy, Unjudged
 from topospread.base import Base, Bounds, Word
 from topospread.explanation.explain import explain
 
 from .asking import answering
-from .causes import causes_of_pod
+from .causes import causes_of_pod, core_of
 from .remedies import remedy_of
 from .spread import LeftOutNodes, Reasons, RejectedNodes, left_out_nodes, rejections_of, sum_in_words
 from .why_placed import causes_of_node
@@ -217,6 +217,10 @@ class Why(Answer, frozen=True, kw_only=True):
         tuple[NearestNode, ...],
         Meta(description="Nodes that lack least; of a bound pod its own node if that would reject it now."),
     ]
+    core: Annotated[
+        tuple[Cause, ...],
+        Meta(description="The fewest obstacles that together reject every node; empty if more than four are needed."),
+    ] = ()
     searched: Annotated[bool, Meta(description="Whether changes were tried.")]
     untried: Annotated[int, Meta(description="Changes that were not tried because the work has a limit.")]
     scores: Annotated[NodeScores | None, Meta(description="Scores, of a pod with a node.")]
@@ -268,6 +272,7 @@ def why_answer(found: Explanation, *, on: Asked = Asked()) -> Why:  # noqa: B008
             for each in found.plugins
         ),
         nearest=tuple(map(_nearest, found.nearest)),
+        core=core_of(found) if verdict == "no" else (),
         searched=found.searched,
         untried=found.untried,
         scores=_scores(found.scores) if found.scores is not None else None,
@@ -370,15 +375,8 @@ def _other_scheduler(found: Explanation) -> Unjudged:
 
 
 def _remedy(tried: Suggestion) -> TriedChange:
-    made = remedy_of(tried)
-    code, says, command, patch, target, result = astuple(made)
     return TriedChange(
-        code=code,
-        says=says,
-        command=command,
-        patch=patch,
-        object=target,
-        tried=result,
+        **asdict(remedy_of(tried)),
         means=tried.means,
         file=tried.file or None,
         lets_in=tried.lets_in,

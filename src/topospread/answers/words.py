@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable
+from collections.abc import Iterable
 from functools import lru_cache
 
+from topospread.text import listed
 from topospread.whole_number import whole_number
+
+__all__ = ["agreeing", "counted", "in_order", "joined", "listed", "natural", "noun_of"]
 
 _NUMBER = re.compile(r"(\d+)")
 _SINGULAR = {"are": "is", "have": "has", "lack": "lacks", "do": "does"}
@@ -23,14 +26,6 @@ def agreeing(words: str, number: int) -> str:
         return words
     verb, space, rest = words.partition(" ")
     return _SINGULAR.get(verb, verb) + space + rest
-
-
-def listed(names: Collection[str], most: int) -> str:
-    """Return ``a, b, c``, or ``a, b and 7 more`` if there are more names than `most`."""
-    shown = list(names)
-    if len(shown) <= most + 1:
-        return ", ".join(shown)
-    return f"{', '.join(shown[:most])} and {len(shown) - most} more"
 
 
 def in_order(names: Iterable[str]) -> list[str]:

@@ -10,7 +10,7 @@ import click
 from click.core import ParameterSource
 
 from topospread.errors import UsageError
-from topospread.text import one_line
+from topospread.text import listed, one_line
 
 from .inputs import ALLOW_EMPTY, COLOUR, PATH, POOLS, checked_namespace, given_pools, read_rendering, rendering_options
 from .live_options import access_options, is_meant, is_named, read_access, read_live
@@ -187,7 +187,6 @@ def _say_what_was_not_linted(outcome: LintReport, question: Question, *, allow_e
 
 def left_out(read: Read) -> list[str]:
     """Return the notes on files that were not linted, a line for each reason."""
-    from topospread.answers.words import listed
     from topospread.sources.deliveries import note_of_deliveries
 
     lines = []

@@ -168,10 +168,6 @@ class Cluster:
         """Keep a class again if it was let go of, so that selectors find it."""
         self._classes.keep(pod_class)
 
-    def classes_in(self, namespace: str) -> Iterable[PodClass]:
-        """Classes of a namespace's pods."""
-        return self._classes.in_namespace(namespace)
-
     def classes_asking(self, namespace: str) -> Iterable[PodClass]:
         """Classes that want to be near, or away from, pods of a namespace; other pods of it may be meant."""
         return self._classes.asking(namespace)

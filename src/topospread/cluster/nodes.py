@@ -367,7 +367,6 @@ class NodeTable:
     def _renumber(self) -> None:
         for position, name in enumerate(self._sorted_names):
             self._set_rank(self.row_of[name], position * _RANK_GAP)
-        self.renumbered += 1
 
     def _set_rank(self, row: int, rank: int) -> None:
         self.rank[row] = self.ranks[row] = rank
@@ -375,5 +374,3 @@ class NodeTable:
         self._by_name = None
 
     numbering = 0
-    renumbered = 0
-    """How often all ranks were given anew; whoever sorted by rank before has to sort again."""

@@ -53,7 +53,6 @@ class PodClasses:
         self._idle: dict[int, PodClass] = {}
         self._by_identity: dict[Hashable, list[tuple[tuple[object, ...], PodClass]]] = {}
         self._costs: dict[bytes, Cost] = {}
-        self._by_namespace: dict[str, dict[int, PodClass]] = {}
         self._asking: dict[str | None, dict[int, PodClass]] = {}
         self._terms: SelectorIndex[PodClass] = SelectorIndex()
         self._numbers: dict[int, list[tuple[str, Selector, int]]] = {}
@@ -95,10 +94,6 @@ class PodClasses:
                 self._of_object.clear()
             self._of_object[id(pod)] = (pod, pod_class)
         return pod_class
-
-    def in_namespace(self, namespace: str) -> Iterable[PodClass]:
-        """Classes of a namespace's pods."""
-        return self._by_namespace.get(namespace, {}).values()
 
     def asking(self, namespace: str) -> Iterable[PodClass]:
         """Classes that want to be near, or away from, pods of a namespace; other pods of it may be meant."""
@@ -166,7 +161,6 @@ class PodClasses:
         self.every[index] = pod_class
         self.selections.add(pod_class)
         self._by_identity.setdefault(_key(pod_class), []).append((described, pod_class))
-        self._by_namespace.setdefault(pod_class.namespace, {})[index] = pod_class
         for namespace in namespaces_asked(pod):
             self._asking.setdefault(namespace, {})[index] = self._with_affinity[index] = pod_class
         if has_pod_affinity(pod):
@@ -185,7 +179,6 @@ class PodClasses:
         pod, index = pod_class.pod, pod_class.index
         del self.every[index]
         self.selections.remove(pod_class)
-        _drop(self._by_namespace, pod_class.namespace, index)
         self._with_affinity.pop(index, None)
         for namespace in namespaces_asked(pod):
             _drop(self._asking, namespace, index)

@@ -61,11 +61,6 @@ class VolumeUse:
         self._followers[self._followed] = follower
         self._followed += 1
 
-    @property
-    def followers(self) -> int:
-        """How many are told."""
-        return len(self._followers)
-
     def total(self, ref: VolumeRef) -> int:
         """Return how often pods on any node name the volume."""
         return sum(self.users.get(ref, {}).values())

@@ -5,8 +5,10 @@ Nothing is printed here, and no rule of scheduling is decided here.
 
 from .result import (
     ConstraintTable,
+    CoreObstacle,
     DomainRow,
     Explanation,
+    Further,
     NearNode,
     NodeScore,
     Obstacle,
@@ -21,8 +23,10 @@ from .result import (
 
 __all__ = [
     "ConstraintTable",
+    "CoreObstacle",
     "DomainRow",
     "Explanation",
+    "Further",
     "NearNode",
     "NodeScore",
     "Obstacle",

@@ -13,16 +13,17 @@ from typing import Any
 import msgspec
 from msgspec.structs import replace
 
-from topospread.api.meta import KubeObject
+from topospread.api.meta import KubeObject, RawQuantity
 from topospread.api.node import Node
 from topospread.api.node_selection import Taint, Toleration
-from topospread.api.pod import Pod
+from topospread.api.pod import Pod, ResourceRequirements
+from topospread.api.quantity import parse_quantity
 from topospread.api.rollout import Strategy
 from topospread.api.spread import HONOR, SCHEDULE_ANYWAY, TopologySpreadConstraint
 from topospread.plugins.pod_topology_spread import lacks_domains
 from topospread.plugins.spread_constraints import Constraint
 
-from .obstacles import shown_taint
+from .obstacles import Shortage, shown_taint
 from .own_constraints import with_constraints
 from .owner import Owned
 from .result import Json, Means
@@ -38,11 +39,14 @@ class Change:
     Attributes:
         size: sorts smaller changes first.
         of_pod: what becomes of a pod's spec, ``None`` for a change of the cluster.
-        nodes: nodes to put there, new or in place of those of their names.
+        of_node: what becomes of the node that ``object`` names.
+        nodes: new nodes.
         deleted: pods to delete.
         objects: claims and StorageClasses to put there, new or in place of those of their names.
         file: where the object was read, "" where it was not.
         strategy: how a Deployment would bring it about.
+        alone: whether it can help by itself; otherwise its node is closed for another reason as well.
+        parts: the changes that it consists of, of one object each; empty for a single one.
     """
 
     kind: str
@@ -52,11 +56,19 @@ class Change:
     means: Means
     size: tuple[float, ...] = ()
     of_pod: Callable[[Pod], Pod] | None = None
+    of_node: Callable[[Node], Node] | None = None
     nodes: tuple[Node, ...] = ()
     deleted: tuple[Pod, ...] = field(default=())
     objects: tuple[KubeObject, ...] = ()
     file: str = ""
     strategy: Strategy | None = None
+    alone: bool = True
+    parts: tuple[Change, ...] = ()
+
+    @property
+    def each(self) -> tuple[Change, ...]:
+        """The changes of one object each."""
+        return self.parts or (self,)
 
 
 def of_spec(owner: Owned, what: What, patch: tuple[Json, ...], of_pod: Callable[[Pod], Pod]) -> Change:
@@ -67,10 +79,17 @@ def of_spec(owner: Owned, what: What, patch: tuple[Json, ...], of_pod: Callable[
     )
 
 
-def newest_revision(owner: Owned) -> Change:
-    """No change at all: the pods made anew of the template as it is by now."""
-    title = "the newest template as it is: this pod is of an older revision"
-    return of_spec(owner, ("rollout", title, (0.5,)), (), lambda pod: pod)
+def as_in_template(owner: Owned, template: Pod, *, older: bool) -> Change:
+    """No change but that the pods are made of the template as it is; ``older``: whether the pod is not."""
+    kind, title = "restart", "restart: the pods made anew from the template as it is"
+    if older:
+        kind, title = "rollout", "the newest template as it is: this pod is of an older revision"
+
+    def of_pod(pod: Pod) -> Pod:
+        own = pod.spec
+        return replace(pod, spec=replace(template.spec, volumes=own.volumes, node_name=own.node_name))
+
+    return of_spec(owner, (kind, title, (0.5 if older else 1.2,)), (), of_pod)
 
 
 def max_skew_change(owner: Owned, constraint: Constraint, value: int) -> Change:
@@ -172,22 +191,110 @@ def _set_fields(path: str, constraint: TopologySpreadConstraint, fields: dict[st
             yield {"op": "remove", "path": f"{path}/{name}"}
 
 
-def combined(one: Change, other: Change) -> Change:
-    """Two changes of one pod's spec at once."""
-    first, second = one.of_pod, other.of_pod
-    assert first is not None, "both change the spec"
-    assert second is not None, "both change the spec"
-    return Change(
-        kind=f"{one.kind}+{other.kind}",
-        title=f"{one.title}, and {other.title}",
-        object=one.object,
-        patch=(*one.patch, *other.patch),
-        means=one.means if other.means == "in place" else other.means,
-        size=(6.5, *one.size, *other.size),
-        of_pod=lambda pod: second(first(pod)),
-        file=one.file,
-        strategy=one.strategy,
+def combined(changes: Sequence[Change]) -> Change:
+    """Several changes at once; those of the pods' spec are one patch."""
+    of_spec = [each for each in changes if each.of_pod is not None]
+    parts = [each for each in changes if each.of_pod is None]
+    changes = [*of_spec, *parts]
+    if of_spec:
+        parts.insert(0, _one_patch(of_spec))
+    first = parts[0]
+    return dataclass_replace(
+        first,
+        kind="+".join(each.kind for each in changes),
+        title=f"{', '.join(each.title for each in changes[:-1])}, and {changes[-1].title}",
+        size=(9.0, float(len(changes)), *(size for each in changes for size in each.size)),
+        alone=True,
+        parts=tuple(parts) if len(parts) > 1 else (),
     )
+
+
+def _one_patch(changes: Sequence[Change]) -> Change:
+    """Changes of one pod's spec, one after the other; what each adds to a new list is added at once."""
+    patch: list[Json] = []
+    for operation in (each for change in changes for each in change.patch):
+        same = next((each for each in patch if each["path"] == operation["path"]), None)
+        if same is None:
+            patch.append(dict(operation))
+        else:
+            same["value"] = [*same["value"], *operation["value"]]
+
+    def of_pod(pod: Pod) -> Pod:
+        for each in changes:
+            pod = each.of_pod(pod) if each.of_pod is not None else pod
+        return pod
+
+    hardest = next((each for each in changes if each.means != "in place"), changes[0])
+    title = ", and ".join(each.title for each in changes)
+    return dataclass_replace(hardest, title=title, patch=tuple(patch), of_pod=of_pod)
+
+
+def go_together(one: Change, other: Change) -> bool:
+    """Whether two changes can be made at once: of different things, and neither moves what the other points at."""
+    if one.of_pod is None or other.of_pod is None:
+        return one.object != other.object or one.kind != other.kind
+    first, second = ({each["path"] for each in change.patch} for change in (one, other))
+    if any(each["op"] == "remove" and each["path"][-1].isdigit() for each in (*one.patch, *other.patch)):
+        return False
+    lists = one.kind == other.kind == "toleration"
+    return lists or not any(a == b or a.startswith(f"{b}/") or b.startswith(f"{a}/") for a in first for b in second)
+
+
+def request_change(owner: Owned, short: Sequence[Shortage], *, alone: bool) -> Change | None:
+    """The largest requests of the pod that a node has room for; ``None`` where less than a tenth would be left."""
+    containers = owner.spec.containers or []
+    put: dict[tuple[int, str], str] = {}
+    words = []
+    for each in short:
+        asked = [
+            (_units(each.resource, value), at)
+            for at, one in enumerate(containers)
+            if one.resources is not None and (value := (one.resources.requests or {}).get(each.resource)) is not None
+        ]
+        largest, at = max(asked, default=(0, 0))
+        left = largest - each.missing
+        if left * 10 < largest or left <= 0:
+            return None
+        put[at, each.resource] = _amount(each.resource, left)
+        before = _amount(each.resource, largest, exact=True)
+        words.append(f"{each.resource} request {put[at, each.resource]} instead of {before}")
+    patch = tuple(
+        {
+            "op": "replace",
+            "path": f"{owner.path}/containers/{at}/resources/requests/{name.replace('~', '~0').replace('/', '~1')}",
+            "value": text,
+        }
+        for (at, name), text in put.items()
+    )
+
+    def of_pod(pod: Pod) -> Pod:
+        made = list(pod.spec.containers or ())
+        for (at, name), text in put.items():
+            resources = made[at].resources or ResourceRequirements()
+            requests = {**(resources.requests or {}), name: text}
+            made[at] = replace(made[at], resources=replace(resources, requests=requests))
+        return replace(pod, spec=replace(pod.spec, containers=made))
+
+    size = (6.2, max(each.share for each in short))
+    change = of_spec(owner, ("requests", " and ".join(words), size), patch, of_pod)
+    return dataclass_replace(change, alone=alone)
+
+
+def _units(resource: str, value: RawQuantity) -> int:
+    quantity = parse_quantity(value)
+    return quantity.milli_value() if resource == "cpu" else quantity.value()
+
+
+def _amount(resource: str, amount: int, *, exact: bool = False) -> str:
+    """An amount as a manifest has it, rounded down to whole MiB unless it is to be exact."""
+    if resource == "cpu":
+        return f"{amount}m" if amount % 1000 else str(amount // 1000)
+    mebibytes, rest = divmod(amount, 1 << 20)
+    return f"{mebibytes}Mi" if mebibytes and (not rest or not exact) and _in_bytes(resource) else str(amount)
+
+
+def _in_bytes(resource: str) -> bool:
+    return resource in ("memory", "ephemeral-storage") or resource.startswith("hugepages-")
 
 
 def toleration_change(owner: Owned, taints: Sequence[Taint]) -> Change:

@@ -6,6 +6,7 @@ Whether they help is tried by `suggest`. Only a few of each kind are proposed, t
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from functools import partial
 from itertools import islice
 
 import msgspec
@@ -16,7 +17,7 @@ from topospread.api.node import Node
 from topospread.api.pod import Pod
 from topospread.api.taints import UNSCHEDULABLE_TAINT
 from topospread.api.well_known_labels import HOSTNAME
-from topospread.cluster.arrays import Bools
+from topospread.cluster.arrays import Bools, Ints
 from topospread.plugins.interface import UNRESOLVABLE
 from topospread.scheduling.verdict import LEFT_OUT_BY_PRE_FILTER
 from topospread.workloads.planned import Workload
@@ -72,10 +73,9 @@ def _old_pods(obstacles: Obstacles, surplus: list[Pod]) -> Iterator[Change]:
 
 
 def _cordoned(obstacles: Obstacles, hard: list[ConstraintTable]) -> Iterator[Change]:
-    """Nodes that nothing else than a cordon closes."""
-    only = obstacles.passes_all_but(UNSCHEDULABLE, TAINTS) & obstacles.rejected_by(UNSCHEDULABLE)
-    only &= ~obstacles.rejected_by(TAINTS) | obstacles.tainted_by_cordon_alone()
-    for position in _one_a_domain(obstacles, hard, np.flatnonzero(only).tolist()):
+    """Cordoned nodes, first those that nothing else closes."""
+    others = obstacles.count - obstacles.rejected_by(UNSCHEDULABLE) - obstacles.tainted_by_cordon_alone()
+    for position in _one_a_domain(obstacles, hard, _fewest_first(obstacles, UNSCHEDULABLE, others)):
         node = _node(obstacles, position)
         taints = list(node.spec.taints or ())
         left = [each for each in taints if each.key != UNSCHEDULABLE_TAINT.key]
@@ -83,28 +83,63 @@ def _cordoned(obstacles: Obstacles, hard: list[ConstraintTable]) -> Iterator[Cha
         written = [each for each in taints if each is not UNSCHEDULABLE_TAINT]
         lifted = [f"/spec/taints/{i}" for i, each in reversed(list(enumerate(written))) if each not in left]
         patch: list[Json] = [{"op": "remove", "path": path} for path in ("/spec/unschedulable", *lifted)]
-        open_node = replace(node, spec=replace(node.spec, unschedulable=None, taints=left or None))
         title = f"uncordon {_named(obstacles, hard, position)}"
-        yield Change("uncordon", title, _reference(node), tuple(patch), "cluster", (1.0,), nodes=(open_node,))
+        yield Change(
+            "uncordon",
+            title,
+            _reference(node),
+            tuple(patch),
+            "cluster",
+            (1.0,),
+            of_node=_uncordoned,
+            alone=not others[position],
+        )
+
+
+def _uncordoned(node: Node) -> Node:
+    left = [each for each in node.spec.taints or () if each.key != UNSCHEDULABLE_TAINT.key]
+    return replace(node, spec=replace(node.spec, unschedulable=None, taints=left or None))
+
+
+def _fewest_first(obstacles: Obstacles, plugin: str, others: Ints) -> list[int]:
+    """Nodes that a plugin rejects, those first that the fewest others reject; none that PreFilter left out."""
+    rejected = obstacles.rejected_by(plugin) & ~obstacles.rejected_by(LEFT_OUT_BY_PRE_FILTER)
+    positions = np.flatnonzero(rejected)
+    return list(positions[np.argsort(others[positions], kind="stable")].tolist())
+
+
+def short_nodes(obstacles: Obstacles) -> Iterator[tuple[int, list[Shortage], bool]]:
+    """Nodes without room for the pod, those first that nothing else closes, then those that lack least.
+
+    Yields:
+        Position of a node, what it lacks, and whether nothing else closes it.
+    """
+    others = obstacles.count - obstacles.rejected_by(RESOURCES)
+    shortages = {at: obstacles.shortages(at) for at in _fewest_first(obstacles, RESOURCES, others)}
+    order = sorted(shortages, key=lambda at: (others[at], max((each.share for each in shortages[at]), default=0.0), at))
+    yield from ((at, shortages[at], not others[at]) for at in order)
 
 
 def _room(obstacles: Obstacles, hard: list[ConstraintTable]) -> Iterator[Change]:
-    """Nodes that nothing else is missing on than room, where it can be made."""
-    rejected = _resolvable(obstacles) & obstacles.passes_all_but(RESOURCES)
-    shortages = {at: obstacles.shortages(at) for at in np.flatnonzero(rejected).tolist()}
-    order = sorted(shortages, key=lambda at: (max((each.share for each in shortages[at]), default=0.0), at))
-    for position in _one_a_domain(obstacles, hard, order):
-        node, short = _node(obstacles, position), shortages[position]
-        there = dict(node.status.allocatable or {})
+    """Nodes where room can be made."""
+    resolvable = _resolvable(obstacles)
+    short_of = {at: (short, alone) for at, short, alone in short_nodes(obstacles) if resolvable[at]}
+    for position in _one_a_domain(obstacles, hard, short_of):
+        node, (short, alone) = _node(obstacles, position), short_of[position]
         more = {each.resource: _text(each, each.allocatable + each.missing) for each in short}
         patch: tuple[Json, ...] = tuple(
             {"op": "add", "path": f"/status/allocatable/{_pointer(name)}", "value": text} for name, text in more.items()
         )
-        roomy = replace(node, status=replace(node.status, allocatable=there | more))
         words = " and ".join(amount_words(each.resource, each.missing) for each in short)
         title = f"free {words} on {_named(obstacles, hard, position)}"
         size = (7.0, max((each.share for each in short), default=0.0))
-        yield Change("free", title, _reference(node), patch, "cluster", size, nodes=(roomy,))
+        yield Change(
+            "free", title, _reference(node), patch, "cluster", size, of_node=partial(_with_room, more), alone=alone
+        )
+
+
+def _with_room(more: dict[str, str], node: Node) -> Node:
+    return replace(node, status=replace(node.status, allocatable=dict(node.status.allocatable or {}) | more))
 
 
 def _resolvable(obstacles: Obstacles) -> Bools:
@@ -122,10 +157,12 @@ def _new_nodes(obstacles: Obstacles, hard: list[ConstraintTable]) -> Iterator[Ch
     """A copy of a node in each of the domains that take the pod, those that hold least first."""
     fit = np.ones(len(obstacles.rows), dtype=np.bool_)
     for each in obstacles.says:
-        if each.plugin in _OF_THE_NODE:
+        if each.plugin in _OF_THE_NODE - {TAINTS}:
             fit &= each.codes == 0
     fit &= ~(obstacles.rejected_by(RESOURCES) & ~_resolvable(obstacles))
-    shapes = np.flatnonzero(fit).tolist()
+    tainted = obstacles.rejected_by(TAINTS)
+    alone = bool(np.any(fit & ~tainted))
+    shapes = np.flatnonzero(fit & ~tainted if alone else fit).tolist()
     if not shapes:
         return
     spread = [each for each in hard if each.arithmetic.topology_key != HOSTNAME]
@@ -136,7 +173,7 @@ def _new_nodes(obstacles: Obstacles, hard: list[ConstraintTable]) -> Iterator[Ch
         title = f"a new node{where}, of the shape of {obstacles.verdict.nodes[shape]}"
         listed = {"apiVersion": "v1", "kind": "NodeList", "namespace": "", "name": ""}
         patch: tuple[Json, ...] = ({"op": "add", "path": "/items/-", "value": msgspec.to_builtins(node)},)
-        yield Change("newNode", title, listed, patch, "cluster", (8.0,), nodes=(node,))
+        yield Change("newNode", title, listed, patch, "cluster", (8.0,), nodes=(node,), alone=alone)
 
 
 def _wanted_domains(spread: list[ConstraintTable]) -> Iterator[tuple[str, str]]:

@@ -43,6 +43,7 @@ from .domains import constraint_tables
 from .obstacles import Obstacles
 from .owner import exists, is_older
 from .repeated_simulation import RepeatedSimulation
+from .replacement import MADE_OF_TEMPLATE
 from .result import ConstraintTable, Explanation, NearNode
 from .scores import score_table
 from .suggest import suggestions
@@ -256,15 +257,18 @@ class _Explainer:
         obstacles = _obstacles(scheduler, queued.pod, verdict)
         template = queued.workload.template
         newest = obstacles
-        if template is not None and is_older(queued.pod, template):
+        # A pod that is told to be of the template may differ from it all the same, as when the template was read later.
+        if template is not None and queued.workload.kind in MADE_OF_TEMPLATE:
             newest = _obstacles(scheduler, template, scheduler.verdict(template, queued.name))
         waiting = sum(each.workload is queued.workload for each in simulation.queue)
-        found = looked_at(baseline, obstacles, newest, surplus_pods(queued.workload, waiting))
+        older = template is not None and is_older(queued.pod, template)
+        found = looked_at(baseline, obstacles, newest, surplus_pods(queued.workload, waiting), older=older)
         facts |= {
             "constraints": self._tables(obstacles, ended.queue, queued.workload),
             "plugins": obstacles.rejections(),
             "nearest": obstacles.nearest(NEAREST),
             "admitted": obstacles.admitted(ADMITTED),
+            "core": obstacles.core(),
         }
         if self.suggests:
             simulation.restore()

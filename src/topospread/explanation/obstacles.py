@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import combinations
 
 import numpy as np
 
@@ -18,10 +19,10 @@ from topospread.api.taints import UNSCHEDULABLE_TAINT, untolerated
 from topospread.cluster.arrays import Bools, Ints
 from topospread.plugins.interface import UNRESOLVABLE, Filter, PluginError, Status
 from topospread.scheduling.framework import Framework
-from topospread.scheduling.verdict import LEFT_OUT_BY_PRE_FILTER, Rejection, Verdict
+from topospread.scheduling.verdict import LEFT_OUT_BY_PRE_FILTER, Verdict
 from topospread.scheduling.view import View
 
-from .result import NearNode, Obstacle, PluginRejections
+from .result import CoreObstacle, NearNode, Obstacle, PluginRejections
 
 SPREAD = "PodTopologySpread"
 RESOURCES = "NodeResourcesFit"
@@ -31,6 +32,7 @@ AFFINITY = "NodeAffinity"
 NOMINATED = "nominated pods"
 """In place of a plugin: the node is promised to pods that preemption made room for."""
 _SHOWN_TAINTS = 5
+_CORE = 4
 _NO_KEY = 1 << 20
 """In place of a skew that is too large: the node has no domain."""
 
@@ -176,11 +178,6 @@ class Obstacles:
                 result.append(Obstacle(each.plugin, status.code, status.reasons, self._details(each, position)))
         return tuple(result)
 
-    def first_of_node(self, position: int) -> Rejection | None:
-        """The rejection that kube-scheduler tells: the first in the profile's order; ``None`` for a feasible node."""
-        obstacles = self.of_node(position)
-        return Rejection(obstacles[0].code, obstacles[0].plugin, obstacles[0].reasons) if obstacles else None
-
     def _details(self, says: PluginSays, position: int) -> tuple[str, ...]:
         if says.plugin == TAINTS:
             left = self.untolerated(int(self.cluster.nodes.taints[self.rows[position]]))
@@ -261,6 +258,41 @@ class Obstacles:
         labels = node.labels if node is not None else {}
         domains = {key: labels[key] for key in keys if key in labels}
         return NearNode(self.verdict.nodes[position], self.of_node(position), domains, alike)
+
+    def core(self) -> tuple[CoreObstacle, ...]:
+        """The fewest obstacles that reject every node together: without the rest the pod would still find none.
+
+        Empty if a node is feasible, or if more than `_CORE` are needed.
+        """
+        if not len(self.rows) or not np.all(self.count > 0):
+            return ()
+        units = [(each, mask) for each, mask in self._units() if mask.any()]
+        for size in range(1, _CORE + 1):
+            for chosen in combinations(units, size):
+                if np.all(np.logical_or.reduce([mask for _, mask in chosen])):
+                    return tuple(each for each, _ in chosen)
+        return ()
+
+    def _units(self) -> Iterator[tuple[CoreObstacle, Bools]]:
+        """Each reason of each plugin, and each hard constraint, with the nodes that it rejects."""
+        cordoned = self.tainted_by_cordon_alone()
+        for says in self.says:
+            if says.plugin == SPREAD:
+                yield from self._constraints(says.codes != 0)
+                continue
+            masks: dict[str, Bools] = {}
+            for code, status in says.status.items():
+                for reason in status.reasons:
+                    masks[reason] = masks.get(reason, np.zeros(len(self.rows), np.bool_)) | (says.codes == code)
+            for reason, mask in masks.items():
+                rejects = mask & ~cordoned if says.plugin == TAINTS else mask
+                yield CoreObstacle(says.plugin, reason, int(np.count_nonzero(rejects))), rejects
+
+    def _constraints(self, rejected: Bools) -> Iterator[tuple[CoreObstacle, Bools]]:
+        refusing, _ = self._refusing()
+        for bit, each in enumerate(each for each in self.verdict.arithmetic if each.hard):
+            mask = rejected & ((refusing >> bit) & 1).astype(np.bool_)
+            yield CoreObstacle(SPREAD, "", int(np.count_nonzero(mask)), each.topology_key, each.max_skew), mask
 
     def _refusing(self) -> tuple[Ints, Ints]:
         """Which hard constraints refuse each node, a bit each, and by how much the skew is too large in all."""

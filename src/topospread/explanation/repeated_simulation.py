@@ -72,6 +72,13 @@ class RepeatedSimulation:
         for each in queued:
             self.run.cluster.withdraw(pod_key(each.namespace, each.name))
 
+    def node(self, name: str) -> Node:
+        """The node of a name as it now is."""
+        nodes = self.run.cluster.nodes
+        node = nodes.nodes[nodes.row_of[name]]
+        assert node is not None, "only nodes that are there are changed"
+        return node
+
     def with_node(self, node: Node) -> None:
         """Put a node there, new or in place of the one of its name, until `restore`."""
         self.run.cluster.put_node(as_served(node))

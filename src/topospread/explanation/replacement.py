@@ -16,7 +16,8 @@ from topospread.workloads.planned import QueuedPod, Workload
 from .result import Means
 from .target import unbound
 
-_MADE_OF_TEMPLATE = frozenset({"Deployment", "ReplicaSet", "ReplicationController"})
+MADE_OF_TEMPLATE = frozenset({"Deployment", "ReplicaSet", "ReplicationController"})
+"""Kinds whose pods are all alike."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +53,7 @@ def replaced(
     stay = means in ("new pods", "in place")
     waiting = [each for each in queue if each.workload is workload]
     gone = [] if stay else list(workload.existing)
-    if workload.kind in _MADE_OF_TEMPLATE and workload.template is not None:
+    if workload.kind in MADE_OF_TEMPLATE and workload.template is not None:
         count = len(waiting) if stay else workload.replicas
         made = _alike(workload, of_pod(workload.template), count)
     else:

@@ -100,6 +100,21 @@ class PluginRejections(msgspec.Struct, frozen=True):
     details: tuple[str, ...] = ()
 
 
+class CoreObstacle(msgspec.Struct, frozen=True):
+    """A reason of one plugin, or a hard constraint.
+
+    Attributes:
+        nodes: how many nodes it rejects.
+        topology_key, max_skew: of the constraint; "" and 0 otherwise.
+    """
+
+    plugin: str
+    reason: str
+    nodes: int
+    topology_key: str = ""
+    max_skew: int = 0
+
+
 class NearNode(msgspec.Struct, frozen=True):
     """A node that lacks little, and how many others have the same obstacles.
 
@@ -113,13 +128,23 @@ class NearNode(msgspec.Struct, frozen=True):
     alike: int = 0
 
 
+class Further(msgspec.Struct, frozen=True):
+    """The part of a suggestion that changes another object."""
+
+    kind: str
+    title: str
+    object: Mapping[str, str]
+    patch: tuple[Json, ...]
+
+
 class Suggestion(msgspec.Struct, frozen=True):
     """A change that was tried, and what came of it.
 
     Attributes:
         kind: ``maxSkew``, ``whenUnsatisfiable``, ``nodeTaintsPolicy``, ``nodeAffinityPolicy``, ``minDomains``,
-            ``toleration``, ``rollout`` (of a template that changed already), ``deletePod``, ``uncordon``, ``free``,
-            ``newNode``, ``storageClassName``, ``newClaim``, ``newStorageClass``.
+            ``toleration``, ``requests``, ``rollout`` (of a template that changed already), ``restart``, ``deletePod``,
+            ``uncordon``, ``free``, ``newNode``, ``storageClassName``, ``newClaim``, ``newStorageClass``; several with
+            ``+`` between.
         title: the change in words.
         object: what the patch applies to: apiVersion, kind, namespace and name; for a new node the list of nodes; of
             an owner of an unknown kind (``template``) the paths are those of its pods.
@@ -132,6 +157,7 @@ class Suggestion(msgspec.Struct, frozen=True):
         file: where the object was read, "" where that is not known.
         stuck_at: how many new pods have a node when the Deployment's rolling update, played through with its strategy,
             gets stuck; ``None`` where it comes to its end, or there is none.
+        further: changes of other objects, all of which are needed.
     """
 
     kind: str
@@ -146,6 +172,7 @@ class Suggestion(msgspec.Struct, frozen=True):
     evicted: int = 0
     file: str = ""
     stuck_at: int | None = None
+    further: tuple[Further, ...] = ()
 
     @property
     def complete(self) -> bool:
@@ -264,6 +291,7 @@ class Explanation:
         constraints: those in force, hard ones first.
         plugins: what each rejects; for a pod that has a node, of the other nodes as well.
         nearest: nodes that lack least, for a pod that fits nowhere, and the node of a bound pod that would be refused.
+        core: the fewest obstacles that reject every node together; empty if more than a few are needed.
         admitted: kinds of nodes that hard constraints admit, or of all nodes if other plugins close all that
             constraints reject; for a pod that fits nowhere.
         suggestions: what would let the pod in, smallest first; only what was tried.
@@ -294,6 +322,7 @@ class Explanation:
     plugins: tuple[PluginRejections, ...] = ()
     nearest: tuple[NearNode, ...] = ()
     admitted: tuple[NearNode, ...] = ()
+    core: tuple[CoreObstacle, ...] = ()
     suggestions: tuple[Suggestion, ...] = ()
     searched: bool = False
     untried: int = 0

@@ -12,19 +12,20 @@ from msgspec.structs import replace as with_fields
 
 from topospread.api.node_selection import Taint
 from topospread.api.pod import Pod
+from topospread.api.taints import UNSCHEDULABLE_TAINT
 from topospread.plugins.spread_constraints import Constraint
 from topospread.simulation.run import Run
 from topospread.workloads.planned import Workload
 
 from .changes import Change
-from .cluster_changes import cluster_changes
+from .cluster_changes import cluster_changes, short_nodes
 from .domains import constraint_tables
 from .meant_changes import Meant, keeps_away, meant_by
-from .obstacles import TAINTS, Obstacles
+from .obstacles import TAINTS, Obstacles, Shortage
 from .own_constraints import in_force
 from .repeated_simulation import RepeatedSimulation
 from .replacement import replaced
-from .result import ConstraintTable, Suggestion
+from .result import ConstraintTable, Further, Suggestion
 from .rolling_update import RollingUpdate
 
 EFFORT = 20_000
@@ -32,8 +33,14 @@ EFFORT = 20_000
 _OVERHEAD = 20
 """What a trial costs besides its pods, in pods."""
 _TAINT_SETS = 4
+_REQUESTS = 3
+"""How many smaller requests are tried."""
 _OTHERS_TAINTS = ("node.kubernetes.io/", "node.cloudprovider.kubernetes.io/")
 """Taints of nodes that are not well or not ready: no pod is told to tolerate them."""
+
+
+class OutOfEffortError(Exception):
+    """A trial that is needed would take too long."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,22 +69,32 @@ class WhatIf:
 
     Attributes:
         untried: changes that were left out to keep the effort in bounds.
+        rolled_out: pods of the workload that have a node if all are made anew without a change; 0 if that helps none.
     """
 
     simulation: RepeatedSimulation
     workload: Workload
     baseline: Baseline
     untried: int = 0
+    rolled_out: int = 0
     _tried: dict[tuple[str, str], Suggestion | None] = field(default_factory=dict)
 
-    def try_out(self, change: Change) -> Suggestion | None:
-        """Carry the run out with the change; ``None`` where it lets no pod in, or was not tried."""
-        known = (change.title, str(change.patch))
+    def try_out(self, change: Change, *, must: bool = False) -> Suggestion | None:
+        """Carry the run out with the change; ``None`` where it lets no pod in, or was not tried.
+
+        Raises:
+            OutOfEffortError: if it was not tried, but ``must`` be.
+        """
+        known = (change.title, str([each.patch for each in change.each]))
         if known not in self._tried:
             if self.simulation.placed + len(self.simulation.queue) > EFFORT:
                 self.untried += 1
+                if must:
+                    raise OutOfEffortError
                 return None
             worked = self._carried_out(change)
+            if worked is not None and change.patch and change.means == "rollout" and worked.placed <= self.rolled_out:
+                worked = None
             self._tried[known] = worked and self._rolled_out(change, worked)
         return self._tried[known]
 
@@ -105,11 +122,14 @@ class WhatIf:
         there, template = len(self.workload.existing), self.workload.template
         queue, kept, wanted = simulation.queue, there, self.baseline.wanted
         try:
-            for node in change.nodes:
-                simulation.with_node(node)
-            simulation.with_objects(change.objects)
-            simulation.without(change.deleted)
-            kept -= len(change.deleted)
+            for each in change.each:
+                if each.of_node is not None:
+                    simulation.with_node(each.of_node(simulation.node(each.object["name"])))
+                for node in each.nodes:
+                    simulation.with_node(node)
+                simulation.with_objects(each.objects)
+                simulation.without(each.deleted)
+                kept -= len(each.deleted)
             if change.of_pod is not None:
                 new = replaced(queue, simulation.run.plan.workloads, self.workload, change.of_pod, change.means)
                 simulation.without(new.gone)
@@ -134,7 +154,7 @@ class WhatIf:
                 there.add(f"{queued.namespace}/{queued.name}")
                 placed += queued.workload is self.workload
         own = {f"{each.namespace}/{each.name}" for each in self.simulation.queue if each.workload is self.workload}
-        wanted -= len(change.deleted)
+        wanted -= sum(len(each.deleted) for each in change.each)
         lets_in = self.baseline.pending - (wanted - placed)
         if lets_in <= 0:
             return None
@@ -150,6 +170,7 @@ class WhatIf:
             newly_pending=tuple(sorted(self.baseline.nodes - there - own)),
             evicted=len(run.evictions),
             file=change.file,
+            further=tuple(Further(each.kind, each.title, each.object, each.patch) for each in change.parts[1:]),
         )
 
 
@@ -158,8 +179,9 @@ class PendingPodFacts:
     """What is known of the pending pod at the end of the run.
 
     Attributes:
-        constraints: in force, by their place in their list, for pods of the newest template; so are ``tables`` and
-            ``taints``: sets of taints that nodes reject them for.
+        constraints: in force, by their place in their list, for pods of the newest template; so are ``tables``,
+            ``taints``: sets of taints that nodes reject them for, and ``short``: what nodes lack for them, and whether
+            nothing else closes the node.
         older: whether the pod is of an older revision than the template.
         meant: what the pod asks for that is not there, and what is there instead.
         cluster_changes: changes of the cluster to try.
@@ -169,28 +191,38 @@ class PendingPodFacts:
     constraints: tuple[Constraint, ...]
     tables: tuple[ConstraintTable, ...]
     taints: tuple[list[Taint], ...]
+    short: tuple[tuple[list[Shortage], bool], ...]
     older: bool
     meant: Meant
     cluster_changes: tuple[Change, ...]
 
 
-def looked_at(baseline: Baseline, obstacles: Obstacles, newest: Obstacles, surplus: list[Pod]) -> PendingPodFacts:
+def looked_at(
+    baseline: Baseline, obstacles: Obstacles, newest: Obstacles, surplus: list[Pod], *, older: bool
+) -> PendingPodFacts:
     """What there is to try, while the state is that of the end.
 
     Args:
         obstacles: of the pod.
         newest: of a pod of the newest template, the same where the pod is one.
         surplus: pods that a rollout has to delete anyway.
+        older: whether the pod is of an older revision than the template.
     """
+    short = {tuple(map(_lack, short)): (short, alone) for _, short, alone in reversed(list(short_nodes(newest)))}
     return PendingPodFacts(
         baseline,
         tuple(in_force(newest.view)),
         constraint_tables(newest),
         tuple(_taint_sets(newest)),
-        newest is not obstacles,
+        tuple(reversed(short.values()))[:_REQUESTS],
+        older,
         meant_by(newest),
         tuple(cluster_changes(obstacles, constraint_tables(obstacles), surplus)),
     )
+
+
+def _lack(short: Shortage) -> tuple[str, int]:
+    return short.resource, short.missing
 
 
 def _taint_sets(obstacles: Obstacles) -> Iterator[list[Taint]]:
@@ -199,7 +231,10 @@ def _taint_sets(obstacles: Obstacles) -> Iterator[list[Taint]]:
     rows = obstacles.rows[obstacles.rejected_by(TAINTS)]
     counts: dict[tuple[Taint, ...], int] = {}
     for row in rows.tolist():
-        left = tuple(obstacles.untolerated(int(nodes.taints[row])))
+        # The taint of a cordon goes with the cordon.
+        left = tuple(
+            each for each in obstacles.untolerated(int(nodes.taints[row])) if each.key != UNSCHEDULABLE_TAINT.key
+        )
         counts[left] = counts.get(left, 0) + 1
     order = sorted(counts, key=lambda each: (len(each), -counts[each], str(each)))
     fit = [each for each in order if each and not any(one.key.startswith(_OTHERS_TAINTS) for one in each)]

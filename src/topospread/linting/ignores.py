@@ -19,6 +19,7 @@ import msgspec
 from topospread.errors import Place
 from topospread.sources.text import Text, printable
 from topospread.sources.text_value import TextValue
+from topospread.text import listed
 
 from .layout import Layouts
 from .lint_input import LintSubject
@@ -139,9 +140,7 @@ def unused(ignores: Ignores, asked: frozenset[str], known: frozenset[str]) -> It
 def _no_rules(unknown: Sequence[str]) -> str:
     if len(unknown) == 1:
         return f"there is no rule '{unknown[0]}'"
-    more = len(unknown) - _MOST_NAMED
-    listed = ", ".join(f"'{each}'" for each in unknown[:_MOST_NAMED])
-    return f"there are no rules {listed}" + (f" and {more} more" if more > 0 else "")
+    return f"there are no rules {listed([repr(each) for each in unknown], _MOST_NAMED)}"
 
 
 def _comments(text: Text, layouts: Layouts) -> Iterator[tuple[tuple[str, ...], str, Place, range]]:

@@ -6,77 +6,77 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from topospread.cluster.arrays import Codes, Ints, Rows, grown
+from topospread.cluster.arrays import Ints, Rows
 from topospread.cluster.nodes import LabelColumn
 
 from .group_columns import MISSING, ByDomain, GroupColumn, in_domains, is_grouped_by_domain
-from .interface import length
+
+_FEW = 32
 
 
 class Tally:
-    """Sums over the pods in each domain of a topology key.
+    """Sums over the pods in each domain of a topology key; what is not there is 0, as nearly everywhere.
 
     Attributes:
-        sums: by code of the key's column, int64[codes].
-        domains: how many domains have a sum other than 0.
+        sums: code of the key's column → sum.
     """
 
     def __init__(self, column: LabelColumn, capacity: int) -> None:
         self.column = column
         self._is_grouped_by_domain = is_grouped_by_domain(column, capacity)
-        self.sums: Ints = np.zeros(len(column.values), dtype=np.int64)
-        self.domains = 0
-        self._of_node: Ints = np.zeros(capacity, dtype=np.int64)
-        self._member: Codes = column.codes.copy()
+        self.sums: dict[int, int] = {}
+        # Row → amount, and the code of the domain in which it stands.
+        self._of_node: dict[int, tuple[int, int]] = {}
+
+    @property
+    def domains(self) -> int:
+        """Return how many domains have a sum other than 0."""
+        return len(self.sums)
 
     def add(self, row: int, amount: int) -> None:
         """Add to the domain of a node."""
-        self._grow()
-        self._of_node[row] += amount
-        code = int(self._member[row])
-        if code >= 0:
-            self._change(code, amount)
+        before, code = self._of_node.get(row) or (0, self.column.codes.item(row))
+        if before + amount:
+            self._of_node[row] = before + amount, code
+        else:
+            self._of_node.pop(row, None)
+        self._change(code, amount)
 
     def move(self, row: int) -> None:
         """Follow a node that changed."""
-        self._grow()
-        before, after = int(self._member[row]), int(self.column.codes[row])
-        if before != after:
-            amount = int(self._of_node[row])
-            if before >= 0:
-                self._change(before, -amount)
-            if after >= 0:
-                self._change(after, amount)
-            self._member[row] = after
+        known = self._of_node.get(row)
+        if known is not None:
+            amount, before = known
+            after = self.column.codes.item(row)
+            self._of_node[row] = amount, after
+            self._change(before, -amount)
+            self._change(after, amount)
 
     def of(self, row: int) -> int:
-        """Sum of a node's domain, 0 where it lacks the key."""
-        code = self.column.codes.item(row)
-        return self.sums.item(code) if 0 <= code < len(self.sums) else 0
+        """Return the sum of a node's domain, 0 if it lacks the key."""
+        return self.sums.get(self.column.codes.item(row), 0)
 
     def at(self, rows: Rows) -> Ints:
-        """Sums of the nodes' domains, 0 where a node lacks the key, int64[rows]."""
-        self._grow()
-        codes = self.column.codes[rows]
-        if not len(self.sums):
-            return np.zeros(length(rows), dtype=np.int64)
-        return np.where(codes >= 0, self.sums[codes], 0)
+        """Return the sums of the nodes' domains, 0 where a node lacks the key, int64[rows]."""
+        if not isinstance(rows, slice) and len(rows) <= _FEW:
+            return np.array([self.of(row) for row in rows.tolist()], dtype=np.int64)
+        sums = np.zeros(len(self.column.values) + 1, dtype=np.int64)  # the last one is that of −1
+        number = len(self.sums)
+        sums[np.fromiter(self.sums, np.int64, number)] = np.fromiter(self.sums.values(), np.int64, number)
+        return sums[self.column.codes[rows]]
 
     def group_column(self) -> GroupColumn:
         """Return what tells nodes apart: their domain, or its sum."""
         return ByDomain(self.column) if self._is_grouped_by_domain else _SumOfDomain(self)
 
-    def _grow(self) -> None:
-        if len(self.sums) < len(self.column.values):
-            self.sums = grown(self.sums, len(self.column.values))
-        if len(self._member) < len(self.column.codes):
-            self._of_node = grown(self._of_node, len(self.column.codes))
-            self._member = grown(self._member, len(self.column.codes), -1)
-
     def _change(self, code: int, amount: int) -> None:
-        before = int(self.sums[code])
-        self.sums[code] = before + amount
-        self.domains += (before + amount != 0) - (before != 0)
+        if code < 0:
+            return
+        total = self.sums.get(code, 0) + amount
+        if total:
+            self.sums[code] = total
+        else:
+            self.sums.pop(code, None)
 
 
 class _SumOfDomain:
@@ -97,5 +97,6 @@ class _SumOfDomain:
         return self._tally.of(row) if self.labels.codes.item(row) >= 0 else MISSING
 
     def counted(self) -> Mapping[int, int]:
-        codes = np.flatnonzero(self._tally.sums)
-        return in_domains(self.labels, codes.tolist(), self._tally.sums[codes].tolist())
+        sums = self._tally.sums
+        codes = sorted(sums)
+        return in_domains(self.labels, codes, [sums[code] for code in codes])

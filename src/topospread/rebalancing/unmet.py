@@ -12,6 +12,7 @@ from topospread.api.taints import with_taint_of_cordon
 from topospread.plugins.interface import NotJudgedError
 from topospread.scheduling.verdict import Verdict
 from topospread.simulation.unknown import unjudged_of
+from topospread.text import listed
 from topospread.workloads.revisions import TEMPLATE_HASH_LABEL
 
 from .goals import Goal, counts_of
@@ -86,11 +87,7 @@ def _kept_out(trials: Trials, goal: Goal, movable: Movable) -> str:
     )
     domains = sorted(counts.counted.column.values[code] for code in receiving)
     said = ", ".join(f"{number} {reason}" for reason, number in reasons.most_common())
-    return f"no node of {_few(domains)} takes it" + (f" ({said})" if said else "")
-
-
-def _few(names: Sequence[str]) -> str:
-    return ", ".join(names[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else "")
+    return f"no node of {listed(domains, 3)} takes it" + (f" ({said})" if said else "")
 
 
 def _returns(trials: Trials, goal: Goal, tried: Tried) -> bool:
@@ -142,7 +139,7 @@ def _helps(trials: Trials, goal: Goal, movable: Movable) -> Iterator[MoveHelp]:
         yield MoveHelp("hard", f"{says} {'lets it go elsewhere' if tried else 'would leave it pending'}", tried)
     counts = counts_of(goal, trials.scheduler)
     names = [counts.counted.column.values[code] for code in counts.giving().tolist()]
-    domains = _few(sorted(names))
+    domains = listed(sorted(names), 3)
     if _helped(trials, goal, _look_while_cordoned(trials, goal, movable)):
         yield MoveHelp("cordon", f"cordon the nodes of {domains} while the pods move, and uncordon them after", True)
     hashes = {each.labels.get(TEMPLATE_HASH_LABEL) for each in goal.workload.existing}

@@ -12,6 +12,7 @@ from topospread.api.pod import Pod
 from topospread.api.taints import with_taint_of_cordon
 from topospread.api.workload import Deployment, ReplicaSet, ReplicationController, StatefulSet
 from topospread.errors import DuplicateError, Place
+from topospread.text import listed
 
 from .objects import ReadObject
 
@@ -33,7 +34,7 @@ class Collection:
         Raises:
             DuplicateError: an object stands twice in it.
         """
-        own: dict[ObjectKey, ReadObject] = {}
+        own: dict[ObjectKey, ReadObject] = {} if self.objects else self.objects
         for each in found:
             metadata = each.item.metadata
             if metadata.name:
@@ -44,11 +45,10 @@ class Collection:
             else:
                 self._unnamed += 1
                 key = (each.kind, metadata.namespace or "", f"{metadata.generate_name}{self._unnamed}*")
-            own[key] = each
             earlier = self.objects.get(key)
             if earlier is not None:
                 self._replace(earlier, each)
-            self.objects[key] = each
+            own[key] = self.objects[key] = each
 
     def _replace(self, earlier: ReadObject, later: ReadObject) -> None:
         where = (str(_where(earlier.place)), str(_where(later.place)))
@@ -58,7 +58,7 @@ class Collection:
     def notes(self) -> list[str]:
         """What was replaced, in sentences."""
         return [
-            f"{_listed(names)} of {later} {'replaces' if len(names) == 1 else 'replace'} what {earlier} gives"
+            f"{listed(names, _NAMES_SHOWN)} of {later} replace{'s' * (len(names) == 1)} what {earlier} gives"
             for (earlier, later), names in self._replaced.items()
         ]
 
@@ -130,8 +130,3 @@ def _twice(first: ReadObject, second: ReadObject) -> DuplicateError:
 def _where(place: Place) -> Place:
     """The place without the object."""
     return Place(place.source, place.document, line=place.line, column=place.column)
-
-
-def _listed(names: list[str]) -> str:
-    more = len(names) - _NAMES_SHOWN
-    return ", ".join(names[:_NAMES_SHOWN]) + (f" and {more} more" if more > 0 else "")

@@ -14,6 +14,7 @@ from typing import Any, Final
 import msgspec
 
 from topospread.errors import ConfigError, Place
+from topospread.text import listed
 from topospread.whole_number import whole_number
 
 from .files import Source, read_text
@@ -273,13 +274,8 @@ def notes_on_custom(custom: Mapping[str, str], unknown: Sequence[str]) -> list[s
     notes = []
     if custom:
         named = [f"{name} (as {'an' if kind[0] in 'AEIOU' else 'a'} {kind})" for name, kind in custom.items()]
-        notes.append(f"custom resources whose pods are simulated: {_listed(named)}")
+        notes.append(f"custom resources whose pods are simulated: {listed(named, _NAMED)}")
     if unknown:
-        of = _listed(list(dict.fromkeys(unknown)))
+        of = listed(dict.fromkeys(unknown), _NAMED)
         notes.append(f"the pods of {of} are not known; `kinds` in .topospread.yaml can describe them")
     return notes
-
-
-def _listed(names: Sequence[str]) -> str:
-    more = len(names) - _NAMED
-    return ", ".join(names) if more <= 1 else f"{', '.join(names[:_NAMED])} and {more} more"

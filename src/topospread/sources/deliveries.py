@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
+from topospread.text import listed
+
 from .locations import label_of
 
 _KINDS: Final[Mapping[tuple[str, str], str]] = {
@@ -37,7 +39,5 @@ def note_of_deliveries(named: Iterable[str]) -> list[str]:
     names = list(dict.fromkeys(named))
     if not names:
         return []
-    more = len(names) - _NAMES_SHOWN
-    shown = ", ".join(names[:_NAMES_SHOWN]) + (f" and {more} more" if more > 0 else "")
     says = "says where its manifests are and holds" if len(names) == 1 else "say where their manifests are and hold"
-    return [f"{shown} {says} none: give the chart or folder that is meant"]
+    return [f"{listed(names, _NAMES_SHOWN)} {says} none: give the chart or folder that is meant"]

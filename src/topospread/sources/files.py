@@ -19,6 +19,7 @@ from typing import BinaryIO, ClassVar, Final, NamedTuple, Protocol
 import msgspec
 
 from topospread.errors import DecodeError, InputError, Place, UsageError
+from topospread.text import listed
 
 from .roots import check_inside_repository, is_within, root_of
 from .text import Text, place_of_byte, shown_path
@@ -300,8 +301,7 @@ def total_size(sources: Sequence[Source]) -> int | None:
 
 def listed_paths(paths: Sequence[str]) -> str:
     """Return the first paths, and the number of further ones."""
-    more = len(paths) - _PATHS_SHOWN
-    return ", ".join(map(shown_path, paths[:_PATHS_SHOWN])) + (f" and {more} more" if more > 0 else "")
+    return listed([shown_path(each) for each in paths], _PATHS_SHOWN)
 
 
 def no_object(paths: Sequence[str], which: str = "", notes: Sequence[str] = ()) -> InputError:

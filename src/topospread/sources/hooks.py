@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator
 from typing import Final
 
 from topospread.api.meta import KubeObject
+from topospread.text import listed
 
 from .objects import ReadObject
 
@@ -67,7 +68,5 @@ class HooksLeftOut:
     def notes(self) -> Iterator[str]:
         """That they were left out, in a sentence."""
         if self._names:
-            more = len(self._names) - _SHOWN
-            listed = ", ".join(self._names[:_SHOWN]) + (f" and {more} more" if more > 0 else "")
             what = "1 Helm hook is" if len(self._names) == 1 else f"{len(self._names)} Helm hooks are"
-            yield f"{what} left out, whose pods do not stay: {listed}; --with-hooks places them"
+            yield f"{what} left out, whose pods do not stay: {listed(self._names, _SHOWN)}; --with-hooks places them"

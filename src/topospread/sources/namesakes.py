@@ -10,6 +10,7 @@ from collections.abc import Collection, Iterable, Iterator
 
 from topospread.api.inventory import ObjectKey
 from topospread.api.meta import KubeObject
+from topospread.text import listed
 
 _SHOWN = 3
 
@@ -33,9 +34,8 @@ def notes_on_namesakes(there: Iterable[KubeObject], placed: Collection[ObjectKey
         if found and namespace not in found:
             elsewhere.setdefault((namespace, tuple(sorted(found))), []).append(f"{kind} {name}")
     for (namespace, others), names in elsewhere.items():
-        more = len(names) - _SHOWN
-        listed = ", ".join(names[:_SHOWN]) + (f" and {more} more" if more > 0 else "")
         go, them = ("names no namespace and goes", "it") if len(names) == 1 else ("name no namespace and go", "them")
         where = ", ".join(others[:_SHOWN]) + (" …" if len(others) > _SHOWN else "")
-        is_there = "one" if len(names) == 1 else "their like"
-        yield f"{listed} {go} to {namespace}, beside {is_there} in {where}: -n {others[0]} puts {them} there"
+        beside = "one" if len(names) == 1 else "their like"
+        shown = listed(names, _SHOWN)
+        yield f"{shown} {go} to {namespace}, beside {beside} in {where}: -n {others[0]} puts {them} there"

@@ -32,6 +32,7 @@ from .line_breaks import MAY_HAVE_ONE, line_break_in
 from .locations import Location, label_of
 from .pod_parts import pod_parts
 from .quantities import KnownQuantities
+from .shared_parts import SharedParts
 from .snapshot_facts import SnapshotFacts
 from .text import described, printable
 from .versions import VERSIONS, NoMatchError, resolve_kind
@@ -131,6 +132,7 @@ class ObjectReader:
         self._alike: set[bytes] = set()
         self._labels: set[tuple[str, str]] = set()
         self._quantities = KnownQuantities()
+        self._parts = SharedParts()
         self._made = 0
 
     def read_json(self, location: Location) -> Iterator[ReadObject]:
@@ -194,6 +196,8 @@ class ObjectReader:
         elif not metadata.namespace:
             metadata.namespace = self.rules.namespace
             self._note_placed(item)
+        if type(item) is Pod:
+            self._parts.share(item)
         return item
 
     def _note_placed(self, item: KubeObject) -> None:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection
 
 from topospread.api.inventory import Inventory
 from topospread.api.pod import FINISHED_PHASES, Pod
+from topospread.text import listed
 
 _NAMES_SHOWN = 3
 _OWNER_LISTS = {
@@ -34,8 +35,8 @@ def leave_out_stranded_pods(inventory: Inventory) -> None:
         missing = sorted({pod.spec.node_name or "" for pod in stranded})
         inventory.warnings.append(
             f"{_count(len(stranded), 'pod is', 'pods are')} left out, being bound to "
-            f"{_count(len(missing), 'node', 'nodes')} not given ({_first(missing)}): "
-            f"{_first(f'{pod.namespace}/{pod.name}' for pod in stranded)}"
+            f"{_count(len(missing), 'node', 'nodes')} not given ({listed(missing, _NAMES_SHOWN)}): "
+            f"{listed([f'{pod.namespace}/{pod.name}' for pod in stranded], _NAMES_SHOWN)}"
         )
 
 
@@ -53,8 +54,8 @@ def warn_of_missing_owners(
             continue
         inventory.warnings.append(
             f"{_count(sum(names.values()), 'pod belongs', 'pods belong')} to {_count(len(names), kind, kind + 's')} "
-            f"not given ({_first(names)}): cluster-level default constraints do not apply to them, and their "
-            f"workloads cannot be told; add {_OWNER_LISTS[kind][1]} to what `kubectl get` writes"
+            f"not given ({listed(names, _NAMES_SHOWN)}): cluster-level default constraints do not apply to them, and "
+            f"their workloads cannot be told; add {_OWNER_LISTS[kind][1]} to what `kubectl get` writes"
         )
     if not services_known and not inventory.services and any(map(_comes_from_a_cluster, inventory.pods)):
         inventory.warnings.append(
@@ -88,10 +89,3 @@ def _comes_from_a_cluster(pod: Pod) -> bool:
 
 def _count(number: int, one: str, many: str) -> str:
     return f"{number} {one if number == 1 else many}"
-
-
-def _first(names: Iterable[str]) -> str:
-    """The first few names, and how many more there are."""
-    every: Collection[str] = list(names)
-    shown = ", ".join(list(every)[:_NAMES_SHOWN])
-    return shown + (f" and {len(every) - _NAMES_SHOWN} more" if len(every) > _NAMES_SHOWN else "")

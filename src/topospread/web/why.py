@@ -59,7 +59,10 @@ class Why:
         written = answer.to_dict()
         suggestions = [
             {"title": each.says, "comes_to": outcome_words(each, found.pending), "step": _step(each, answer)}
-            | {"yaml": yaml_text(list(each.patch)) if each.patch else "", "command": shell_line(each.command)}
+            | {
+                "yaml": "".join(yaml_text(list(one.patch)) for one in each.parts if one.patch),
+                "command": " && ".join(shell_line(one.command) for one in each.parts if one.command),
+            }
             for each in answer.remedies
         ]
         return PodAnswer(
@@ -78,9 +81,9 @@ def _step(each: TriedChange, found: Answered) -> str:
     """The suggestion as a step of a trial, "" where it cannot be one."""
     if each.code == "uncordon":
         return f"uncordon node={each.object['name']}"
-    if each.code == "rollout":
+    if each.code in ("rollout", "restart"):
         return f"rollout {found.namespace}/{found.workload}"
-    if not each.patch or each.means == "template" or each.code == "deletePod":
+    if not each.patch or each.further or each.means == "template" or each.code == "deletePod":
         return ""
     target = each.object
     patch = json.dumps(list(each.patch), separators=(",", ":"))

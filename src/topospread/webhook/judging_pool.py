@@ -56,11 +56,6 @@ class JudgingPool:
         self._workers: set[_JudgingProcess] = set()
         self._places: list[asyncio.Task[None]] = []
 
-    @property
-    def pids(self) -> list[int]:
-        """The process ids of the processes that run."""
-        return [worker.pid for worker in self._workers]
-
     async def start(self) -> None:
         """Start the processes and wait until one accepts requests."""
         self._places = [asyncio.create_task(self._keep_one()) for _ in range(ACCEPTING)]

@@ -14,6 +14,7 @@ import msgspec
 
 from topospread.api.autoscaling import CrossVersionObjectReference, HorizontalPodAutoscaler
 from topospread.api.inventory import ObjectKey
+from topospread.text import listed
 
 AutoscaleChoice = Literal["keep", "min", "max"]
 """Replicas of what is autoscaled: as they are, brought within the bounds; as few, or as many as they may be."""
@@ -116,10 +117,8 @@ def note_of_missing_targets(items: Iterable[HorizontalPodAutoscaler], there: Col
     missing = [f"{key[1]}/{item.name} ({key[0]} {key[2]})" for key, item in _by_name(items, {}) if key not in there]
     if not missing:
         return ""
-    more = len(missing) - _SHOWN
-    listed = ", ".join(missing[:_SHOWN]) + (f" and {more} more" if more > 0 else "")
     what = "1 HorizontalPodAutoscaler scales" if len(missing) == 1 else f"{len(missing)} HorizontalPodAutoscalers scale"
-    return f"{what} what is not there: {listed}"
+    return f"{what} what is not there: {listed(missing, _SHOWN)}"
 
 
 def _by_name(

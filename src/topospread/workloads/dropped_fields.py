@@ -31,6 +31,7 @@ from topospread.config.gate_table import GATES
 from topospread.config.gates import Gates
 from topospread.config.versions import KubeVersion
 from topospread.errors import InvalidError, Place
+from topospread.text import listed
 
 from .field_paths import PathTree, mentions, path_tree, without_field
 
@@ -208,7 +209,7 @@ def unused_sentences(unused: Iterable[UnusedField], version: KubeVersion) -> lis
     for each in unused:
         of_field = objects.setdefault((each.outcome, each.field.rpartition(".")[2], each.gate), {})
         of_field[f"{each.kind} {each.namespace}/{each.name}" if each.namespace else f"{each.kind} {each.name}"] = None
-    return [f"{_fate(*what, version)}: {_listed(list(of))}" for what, of in objects.items()]
+    return [f"{_fate(*what, version)}: {listed(of, _NAMED)}" for what, of in objects.items()]
 
 
 def _fate(outcome: Outcome, field: str, gate: str, version: KubeVersion) -> str:
@@ -216,11 +217,6 @@ def _fate(outcome: Outcome, field: str, gate: str, version: KubeVersion) -> str:
         return f"{field} is ignored by kube-scheduler (its feature gate {gate} is off)"
     why = f"its feature gate {gate} is off" if gate else f"Kubernetes {version} does not know it"
     return f"{field} is dropped by the API server ({why})"
-
-
-def _listed(objects: Sequence[str]) -> str:
-    more = len(objects) - _NAMED
-    return ", ".join(objects[:_NAMED]) + (f" and {more} more" if more > 0 else "")
 
 
 Object = TypeVar("Object", bound=KubeObject)

@@ -68,7 +68,7 @@ zone-a     1      2     2  ██       refused
 zone-b     1      2     2  ██       refused
 zone-c     0      1     1  █        admitted; no node takes it
 skew: pods + 1 (self) − 0 (minimum: zone-c)
-4 more fixes, each plugin's verdict and kube-scheduler's words: -o wide
+5 more fixes, each plugin's verdict and kube-scheduler's words: -o wide
 """)
 
 
@@ -155,6 +155,8 @@ no: shop/web-749c9b4fbb-mtjbx finds no node; 2 of the 12 pods of Deployment web
 why: maxSkew 1 over zones admits it to zone-c alone, and maxSkew 1 over nodes
      admits it to node-2, node-3, node-4 and 2995 more, where all 1000 nodes are
      cordoned
+block together: 1000 nodes are cordoned and 2000 nodes are excluded by maxSkew 1
+                over zones
 fix: kubectl uncordon node-2
      tried: places 3 of 10 pending pods
 
@@ -281,6 +283,7 @@ def test_json_is_the_struct() -> None:
         "command": ["kubectl", "uncordon", "c1"],
         "patch": [{"op": "remove", "path": "/spec/unschedulable"}, {"op": "remove", "path": "/spec/taints/0"}],
         "object": {"apiVersion": "v1", "kind": "Node", "namespace": "", "name": "c1"},
+        "further": [],
         "tried": {"verdict": "yes", "places": 3, "of": 3, "evicts": 0, "newlyPending": []},
         "means": "cluster",
         "file": None,

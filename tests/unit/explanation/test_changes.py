@@ -123,7 +123,7 @@ def test_a_pod_that_exists_is_given_a_toleration_as_it_is() -> None:
 def test_two_changes_are_one_patch_after_the_other() -> None:
     of = spec(constraint(HOST), constraint(ZONE))
     owner, (first, second) = of_deployment(constraint(HOST), constraint(ZONE))
-    both = combined(max_skew_change(owner, first, 2), max_skew_change(owner, second, 3))
+    both = combined([max_skew_change(owner, first, 2), max_skew_change(owner, second, 3)])
     assert [each["value"] for each in both.patch] == [2, 3]
     assert [each["maxSkew"] for each in changed(both, of)] == [2, 3]
     assert both.kind == "maxSkew+maxSkew"

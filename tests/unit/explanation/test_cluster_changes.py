@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
+import msgspec
+
+from topospread.api.node import Node
 from topospread.explanation.changes import Change
 from topospread.explanation.cluster_changes import cluster_changes, surplus_pods
 from topospread.explanation.domains import constraint_tables
@@ -44,12 +47,14 @@ def test_a_cordon_is_lifted_with_its_taint_and_others_stay() -> None:
         {"op": "remove", "path": "/spec/unschedulable"},
         {"op": "remove", "path": "/spec/taints/1"},
     )
-    (opened,) = change.nodes
+    assert change.of_node is not None
+    opened = change.of_node(msgspec.convert(closed, Node))
     assert (opened.spec.unschedulable, [each.key for each in opened.spec.taints or ()]) == (None, ["soft"])
 
 
-def test_a_node_that_something_else_closes_too_is_not_uncordoned() -> None:
-    assert "uncordon" not in proposed(node("a", cordoned=True, taints=[GPU]), pod("web"))
+def test_a_node_that_something_else_closes_too_is_not_uncordoned_alone() -> None:
+    (change,) = proposed(node("a", cordoned=True, taints=[GPU]), pod("web"))["uncordon"]
+    assert not change.alone, "only beside a toleration"
 
 
 def test_room_is_what_is_missing_and_no_more() -> None:
@@ -109,5 +114,6 @@ def test_of_a_cordon_in_a_file_no_taint_is_lifted_that_stands_in_no_file() -> No
     closed["spec"] = {"unschedulable": True}
     (change,) = proposed(*zones("a"), closed, pod("there", "a", OF), pod("web", of=OF))["uncordon"]
     assert change.patch == ({"op": "remove", "path": "/spec/unschedulable"},)
-    (opened,) = change.nodes
+    assert change.of_node is not None
+    opened = change.of_node(msgspec.convert(closed, Node))
     assert opened.spec.taints is None

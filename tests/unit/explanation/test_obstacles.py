@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from topospread.explanation.obstacles import amount_words, shown_taint
 from topospread.scheduling.verdict import LEFT_OUT_BY_PRE_FILTER
 
-from .builders import CORDON, GPU, SPREAD, constraint, node, obstacles_of, pod, spec, zones
+from .builders import CORDON, GPU, HOST, SPREAD, ZONE, constraint, node, obstacles_of, pod, spec, zones
 
 
 def test_every_plugin_is_asked_about_every_node() -> None:
@@ -109,3 +111,25 @@ def test_a_node_that_pre_filter_left_out_is_rejected_once_and_comes_last() -> No
 )
 def test_amounts_as_kubernetes_writes_them(resource: str, amount: int, words: str) -> None:
     assert amount_words(resource, amount) == words
+
+
+def core(*objects: dict[str, Any]) -> list[tuple[str, str, int]]:
+    return [(each.plugin, each.topology_key, each.nodes) for each in obstacles_of(*objects).core()]
+
+
+def test_the_fewest_obstacles_that_suffice_to_block() -> None:
+    small = [node("a", cpu="100m", taints=[GPU]), node("b", cpu="100m", cordoned=True)]
+    assert core(*small, pod("web")) == [("NodeResourcesFit", "", 2)], "no taint is needed for it"
+    nodes = [node("a", "zone-a"), node("b", "zone-b", taints=[GPU]), node("c", "zone-a", cpu="100m")]
+    of = spec(constraint())
+    assert core(*nodes, pod("there", "a", of), pod("web", of=of)) == [
+        ("TaintToleration", "", 1),
+        ("PodTopologySpread", ZONE, 2),
+    ]
+
+
+def test_a_constraint_is_an_obstacle_of_its_own() -> None:
+    of = spec(constraint(ZONE), constraint(HOST))
+    nodes = [node("a", "zone-a"), node("b", "zone-a"), node("c", "zone-b", cordoned=True)]
+    there = [pod("p", "a", of), pod("q", "b", of), pod("web", of=of)]
+    assert core(*nodes, *there) == [("NodeUnschedulable", "", 1), ("PodTopologySpread", ZONE, 2)]

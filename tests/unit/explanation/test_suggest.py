@@ -80,7 +80,7 @@ def test_taints_of_nodes_that_are_not_ready_are_not_to_be_tolerated() -> None:
 
 def test_two_constraints_that_contradict_each_other_are_changed_together() -> None:
     of = spec(constraint(ZONE), constraint(HOST))
-    nodes = [node("a", "zone-a"), node("b", "zone-b", cpu="100m")]
+    nodes = [node("a", "zone-a"), node("b", "zone-b", cpu="40m")]
     pair = of_deployment(2, *nodes, of=of)
     assert pair["maxSkew+maxSkew"].title == f"maxSkew 2 instead of 1 on {ZONE}, and maxSkew 2 instead of 1 on {HOST}"
     assert [each["value"] for each in pair["maxSkew+maxSkew"].patch] == [2, 2]
@@ -179,3 +179,56 @@ def test_a_pod_that_is_evicted_during_a_trial_is_replaced_by_one_of_the_changed_
     there = [workload("ReplicaSet", 2, OF), pod("web-0", "a", OF, owner=owner)]
     found = by_kind(explained("rs/web", *nodes, *there, urgent))["whenUnsatisfiable"]
     assert (found.placed, found.wanted, found.evicted) == (2, 2, 1)
+
+
+def test_a_pod_that_the_template_would_make_otherwise_is_made_anew_before_anything_else_is_changed() -> None:
+    """The template was edited while its ReplicaSet was not read: the labels do not tell that the pod is older."""
+    large, small = spec(constraint(), cpu="14"), spec(constraint())
+    objects = [workload("Deployment", 3, small), *replicas("abc", large, ["", "", ""])]
+    explanation = explained("web-abc-0", *zones(), *objects)
+    found = explanation.suggestions
+    assert (found[0].kind, found[0].patch, found[0].placed) == ("restart", (), 3)
+    assert {each.kind for each in found} <= {"restart", "newNode", "free"}, "no other change of the template is needed"
+
+
+def test_a_change_must_do_better_than_the_rollout_that_brings_it() -> None:
+    """A rollout alone places two small pods; nodeAffinityPolicy, which brings one too, would place no more."""
+    of = spec(constraint(nodeAffinityPolicy="Ignore"))
+    nodes = [node("a", "zone-a", cpu="1"), node("b", "zone-b", cpu="1"), node("c", "zone-c", cpu="1", taints=[GPU])]
+    large = [workload("Deployment", 7, of), *replicas("abc", OF | spec(cpu="14"), [""] * 7)]
+    found = explained("web-abc-0", *nodes, *large).suggestions
+    restart = next(each for each in found if each.kind == "restart")
+    assert (restart.placed, restart.complete) == (2, False)
+    others = [each for each in found if each.means == "rollout" and each is not restart]
+    assert others
+    assert "nodeAffinityPolicy" not in {each.kind for each in others}
+    assert all(each.placed > restart.placed for each in others)
+
+
+def test_a_taint_and_too_little_cpu_are_changed_together() -> None:
+    nodes = [node("a", taints=[GPU]), node("b", cpu="1", cordoned=True)]
+    found = explained("deploy/web", *nodes, workload("Deployment", 1, spec(cpu="5"))).suggestions
+    assert [(each.kind, each.complete) for each in found] == [
+        ("toleration+requests", True),
+        ("requests+uncordon", True),
+    ]
+    assert found[0].title == "tolerate dedicated=gpu:NoSchedule, and cpu request 4 instead of 5"
+    assert found[0].further == ()
+    (uncordon,) = found[1].further
+    assert (uncordon.kind, uncordon.object["name"]) == ("uncordon", "b")
+
+
+def test_three_changes_are_the_most() -> None:
+    taints = [GPU, {"key": "other", "effect": "NoSchedule"}]
+    closed = node("a", "zone-a", taints=taints, cordoned=True)
+    of = spec(cpu="5", nodeSelector={ZONE: "zone-aa"})
+    assert explained("web", closed, pod("web", of=of)).suggestions == (), "four would be needed"
+    (found,) = explained("web", closed, pod("web", of=of | spec(cpu="4"))).suggestions
+    assert found.kind == "nodeSelector+toleration+uncordon"
+
+
+def test_sets_are_within_the_effort(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(what_if, "EFFORT", 20)
+    explanation = explained("web", node("a", taints=[GPU]), pod("web", of=spec(cpu="5")))
+    assert explanation.suggestions == ()
+    assert explanation.untried == 1

@@ -114,7 +114,7 @@ def test_slow_requests_of_one_user_delay_no_other_user(namespaces: int) -> None:
 def test_processes_that_end_or_hang_are_replaced() -> None:
     async def scenario(client: TestClient[Any, Any], pool: JudgingPool) -> None:
         for signalled in (signal.SIGKILL, signal.SIGSTOP):
-            for pid in pool.pids:
+            for pid in [worker.pid for worker in pool._workers]:
                 os.kill(pid, signalled)
             async with asyncio.timeout(60):
                 while (await answered(client, review(deployment(WRONG)), "1s"))["status"]["code"] != 403:

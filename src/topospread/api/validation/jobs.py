@@ -61,7 +61,7 @@ def default_cron_job(cron_job: Json) -> None:
 def check_job(job: Json, *, options: Options) -> Iterator[FieldError]:
     """A Job."""
     spec, metadata = job["spec"], job["metadata"]
-    yield from check_metadata("metadata", metadata, names.subdomain)
+    yield from check_metadata(metadata, names.subdomain)
     if not spec.get("manualSelector"):
         yield from _check_generated_selector(spec, metadata)
     yield from _check_job_spec("spec", spec, options=options)
@@ -98,7 +98,7 @@ def _check_generated_selector(spec: Json, metadata: Json) -> Iterator[FieldError
 def check_cron_job(cron_job: Json, *, options: Options) -> Iterator[FieldError]:
     """A CronJob."""
     spec, metadata = cron_job["spec"], cron_job["metadata"]
-    yield from check_metadata("metadata", metadata, names.subdomain)
+    yield from check_metadata(metadata, names.subdomain)
     name = metadata.get("name", "")
     if len(name.encode()) > 52:
         yield invalid("metadata.name", name, "must be no more than 52 characters")

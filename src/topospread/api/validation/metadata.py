@@ -21,28 +21,28 @@ _OWNER_FIELDS: Final = ("apiVersion", "kind", "name", "uid", "controller", "bloc
 
 
 def check_metadata(
-    path: str, metadata: Json, check_name: Callable[[str], names.Reasons], *, prefix_too: bool = True
+    metadata: Json, check_name: Callable[[str], names.Reasons], *, prefix_too: bool = True
 ) -> Iterator[FieldError]:
     """Metadata of a namespaced object; ``prefix_too``: generateName must make a name that ``check_name`` allows."""
     prefix = metadata.get("generateName", "")
     if prefix and prefix_too:
-        yield from all_invalid(f"{path}.generateName", prefix, check_name(names.name_prefix(prefix)))
+        yield from all_invalid("metadata.generateName", prefix, check_name(names.name_prefix(prefix)))
     name = metadata.get("name", "")
     if not name:
-        yield required(f"{path}.name", "name or generateName is required")
+        yield required("metadata.name", "name or generateName is required")
     else:
-        yield from all_invalid(f"{path}.name", name, check_name(name))
+        yield from all_invalid("metadata.name", name, check_name(name))
     namespace = metadata.get("namespace", "")
     if not namespace:
-        yield required(f"{path}.namespace")
+        yield required("metadata.namespace")
     else:
-        yield from all_invalid(f"{path}.namespace", namespace, names.dns_label(namespace))
-    yield from check_fields(path, "ObjectMeta", metadata)
-    yield from check_labels(f"{path}.labels", metadata.get("labels", {}))
-    yield from check_annotations(f"{path}.annotations", metadata.get("annotations", {}))
-    yield from _check_owners(f"{path}.ownerReferences", metadata.get("ownerReferences", ()))
-    yield from _check_finalizers(f"{path}.finalizers", metadata.get("finalizers", ()))
-    yield from _check_managed_fields(f"{path}.managedFields", metadata.get("managedFields", ()))
+        yield from all_invalid("metadata.namespace", namespace, names.dns_label(namespace))
+    yield from check_fields("metadata", "ObjectMeta", metadata)
+    yield from check_labels("metadata.labels", metadata.get("labels", {}))
+    yield from check_annotations("metadata.annotations", metadata.get("annotations", {}))
+    yield from _check_owners("metadata.ownerReferences", metadata.get("ownerReferences", ()))
+    yield from _check_finalizers("metadata.finalizers", metadata.get("finalizers", ()))
+    yield from _check_managed_fields("metadata.managedFields", metadata.get("managedFields", ()))
 
 
 def _check_owners(path: str, owners: Sequence[Json]) -> Iterator[FieldError]:

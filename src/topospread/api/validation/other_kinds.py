@@ -84,7 +84,7 @@ def check_other(kind: str, made: Json) -> list[FieldError]:
 
 
 def _check(kind: str, made: Json) -> Iterator[FieldError]:
-    metadata = check_metadata("metadata", made["metadata"], _NAMES.get(kind, names.subdomain))
+    metadata = check_metadata(made["metadata"], _NAMES.get(kind, names.subdomain))
     if kind == "PodDisruptionBudget":
         # Its own rules look at the spec alone; the common ones are asked where they find nothing (rest.ValidateCreate).
         refused = list(_check_budget("spec", made.get("spec", {})))

@@ -53,7 +53,7 @@ def check_pod(pod: Json, *, options: Options) -> Iterator[FieldError]:
     """A whole Pod (ValidatePodCreate)."""
     metadata, spec = pod["metadata"], pod["spec"]
     annotations = metadata.get("annotations", {})
-    yield from check_metadata("metadata", metadata, names.subdomain)
+    yield from check_metadata(metadata, names.subdomain)
     yield from check_pod_annotations("metadata.annotations", annotations, spec, options)
     yield from check_pod_spec("spec", spec, metadata, options=options)
     if not spec["serviceAccountName"]:

@@ -42,7 +42,7 @@ _ROLLING: Final = {"Deployment": ("25%", "25%"), "DaemonSet": (1, 0)}
 def check_deployment(workload: Json, *, options: Options) -> Iterator[FieldError]:
     """A Deployment."""
     spec = workload["spec"]
-    yield from check_metadata("metadata", workload["metadata"], names.subdomain)
+    yield from check_metadata(workload["metadata"], names.subdomain)
     yield from _check_replica_template(spec, options=options)
     yield from check_fields("spec", "DeploymentSpec", spec)
     deadline = spec.get("progressDeadlineSeconds", 600)
@@ -63,7 +63,7 @@ def check_deployment(workload: Json, *, options: Options) -> Iterator[FieldError
 def check_replica_set(workload: Json, *, options: Options) -> Iterator[FieldError]:
     """A ReplicaSet."""
     spec = workload["spec"]
-    yield from check_metadata("metadata", workload["metadata"], names.subdomain)
+    yield from check_metadata(workload["metadata"], names.subdomain)
     yield from check_fields("spec", "ReplicaSetSpec", spec)
     yield from _check_replica_template(spec, options=options)
 
@@ -71,7 +71,7 @@ def check_replica_set(workload: Json, *, options: Options) -> Iterator[FieldErro
 def check_replication_controller(workload: Json, *, options: Options) -> Iterator[FieldError]:
     """A ReplicationController: its selector is a map, and the template's labels when it is not given."""
     spec = workload["spec"]
-    yield from check_metadata("metadata", workload["metadata"], _long_name, prefix_too=False)
+    yield from check_metadata(workload["metadata"], _long_name, prefix_too=False)
     template: Json | None = spec.get("template")
     labels = (template or {}).get("metadata", {}).get("labels")
     selector = spec.get("selector") or labels or {}
@@ -91,7 +91,7 @@ def check_daemon_set(workload: Json, *, options: Options) -> Iterator[FieldError
     """A DaemonSet."""
     spec = workload["spec"]
     template = spec["template"]
-    yield from check_metadata("metadata", workload["metadata"], names.subdomain)
+    yield from check_metadata(workload["metadata"], names.subdomain)
     selector = spec.get("selector")
     yield from check_label_selector("spec.selector", selector)
     compiled = compiled_selector(selector)
@@ -115,7 +115,7 @@ def check_daemon_set(workload: Json, *, options: Options) -> Iterator[FieldError
 def check_stateful_set(workload: Json, *, options: Options) -> Iterator[FieldError]:
     """A StatefulSet; its claims count as volumes of the template."""
     spec = workload["spec"]
-    yield from check_metadata("metadata", workload["metadata"], names.dns_label)
+    yield from check_metadata(workload["metadata"], names.dns_label)
     management = spec.get("podManagementPolicy") or "OrderedReady"
     if management not in ("OrderedReady", "Parallel"):
         yield invalid("spec.podManagementPolicy", Named(management), "must be 'OrderedReady' or 'Parallel'")

@@ -16,6 +16,7 @@ from topospread.linting.neighbours import autoscaled
 from topospread.linting.pod_source import explicit_replicas
 from topospread.linting.problem import Edit, Problem
 from topospread.linting.rule import Example, Rule
+from topospread.text import listed
 
 from .node_labels import misspelt, named
 from .pod_spec import only_value
@@ -156,11 +157,7 @@ def _pinned(given: LintInput) -> Iterator[tuple[LintSubject, Problem]]:
 
 
 def _listed(closed: Collection[str]) -> str:
-    names = list(closed)
-    if len(names) == 1:
-        return f"{names[0]} is"
-    more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
-    return f"each of {', '.join(names[:_NAMED])}{more} is"
+    return f"{'each of ' if len(closed) > 1 else ''}{listed(closed, _NAMED)} is"
 
 
 def _closed_domains(template: TemplateOnNodes, held: ConstraintOnNodes) -> dict[str, list[Node]]:

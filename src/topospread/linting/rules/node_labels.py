@@ -11,6 +11,7 @@ from topospread.api.well_known_labels import HOSTNAME, REGION, ZONE
 from topospread.linting.lint_input import LintInput, LintSubject, Manifest
 from topospread.linting.problem import Problem
 from topospread.linting.rule import Example, Rule
+from topospread.text import listed
 
 from .selectors import SPREAD
 
@@ -42,9 +43,7 @@ def _nodes(given: LintInput) -> list[tuple[Manifest, Node]]:
 
 def named(nodes: Iterable[Node]) -> str:
     """The names of the first few of some nodes, and how many more there are."""
-    names = [each.name for each in nodes]
-    more = len(names) - _NAMED
-    return ", ".join(names[:_NAMED]) + (f" and {more} more" if more > 0 else "")
+    return listed([each.name for each in nodes], _NAMED)
 
 
 def label_path(key: str) -> str:

@@ -149,8 +149,8 @@ class _Search:
         self._steps = 0
 
     def run(self) -> list[AllocationResult] | None:
-        for index, claim in enumerate(self._claims):
-            self._prepare(index, claim)
+        for claim in self._claims:
+            self._prepare(claim)
         found = self._claim(0)
         if found == "too many":
             raise AllocationError("allocation max size exceeded")
@@ -162,7 +162,7 @@ class _Search:
 
     # What is to be allocated.
 
-    def _prepare(self, index: int, claim: ResourceClaim) -> None:
+    def _prepare(self, claim: ResourceClaim) -> None:
         least = 0
         prepared = []
         for request in claim.spec.devices.requests or ():

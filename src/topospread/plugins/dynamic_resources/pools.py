@@ -99,8 +99,6 @@ class SliceCatalog:
         for each in slices:
             (self._on_node[each.spec.node_name] if each.spec.node_name else self._shared).append(each)
             self._by_pool[_pool_id(each)].append(each)
-        self.shared_pools = {_pool_id(each) for each in self._shared}
-        self.node_pools = {name: {_pool_id(each) for each in found} for name, found in self._on_node.items()}
 
     def pools(self, node: Node) -> list[DevicePool]:
         """Return the pools that a node reaches, in the order in which devices are looked for (``GatherPools``)."""

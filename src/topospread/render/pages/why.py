@@ -38,6 +38,10 @@ def page(answer: Why) -> Page:
         parts.append(Fact("why", placed if answer.verdict == "yes" else why_words(answer.causes)))
     elif answer.verdict == "no" and answer.message and not answer.message.startswith("waits"):
         parts.append(Fact("why", answer.message))
+    # The causes name each obstacle of the nodes that are left, of which fewer may suffice.
+    if 0 < len(answer.core) < len(answer.causes):
+        label = "blocks alone" if len(answer.core) == 1 else "block together"
+        parts.append(Fact(label, joined([each.says for each in answer.core])))
     parts += [*_fix(answer), *_unjudged(answer)]
     if answer.tries:
         parts.append(Fact("since", _attempts(answer)))
@@ -95,12 +99,15 @@ def _fix(answer: Why) -> Iterator[Fact]:
     if not answer.searched:
         return
     if not answer.remedies:
-        tried = "changes of its constraints and claims, a toleration, room on a node, another node"
+        if answer.untried:
+            yield Fact("fix", f"unknown: the budget ended before {counted(answer.untried, 'change')} could be tried")
+            return
+        tried = "its constraints, requests and claims, a toleration, room on a node, another node; up to three at once"
         yield Fact("fix", f"none found; tried: {tried}")
         return
     first = answer.remedies[0]
     words = outcome_words(first, answer.pods.pending)
-    if first.command and _is_short(first):
+    if first.command and _is_short(first) and not first.further:
         yield Fact("fix", f"tried: {words}", shell_line(first.command))
     else:
         yield Fact("fix", first.says)
@@ -251,10 +258,11 @@ def _details(answer: Why, others: list[ConstraintForPod]) -> Iterator[Section]:
     for number, each in enumerate(answer.remedies, 1):
         words = outcome_words(each, answer.pods.pending)
         shown: list[Part] = [Fact("tried", words)]
-        if each.command:
-            shown.insert(0, Fact("run", "", shell_line(each.command)))
-        elif each.patch:
-            shown.append(Code(json.dumps(list(each.patch), ensure_ascii=False), "json"))
+        for one in each.parts:
+            if one.command:
+                shown.insert(-1, Fact("run", "", shell_line(one.command)))
+            elif one.patch:
+                shown.append(Code(json.dumps(list(one.patch), ensure_ascii=False), "json"))
         yield Section(f"Fix {number}: {each.says}", tuple(shown), wide=True)
     if answer.untried:
         words = "too many pods would have to be placed for them"

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from topospread.api.validation import validate_object, validate_pod
+from conformance.judging.objects import validate_pod
+from topospread.api.validation import validate_object
+from topospread.api.validation.schema import STRUCT_OF, WrongTypeError, decoded
 
 Data = dict[str, Any]
 
@@ -46,3 +48,12 @@ def refusals(obj: Data) -> list[str]:
     """What is refused, as messages."""
     errors = validate_pod(obj) if obj["kind"] == "Pod" else validate_object(obj)
     return [error.message for error in errors]
+
+
+def decode_problem(obj: Data) -> str | None:
+    """Return the words on the first value of a wrong type; ``None`` if the object decodes."""
+    try:
+        decoded(obj, STRUCT_OF[obj["kind"]])
+    except WrongTypeError as wrong:
+        return str(wrong)
+    return None

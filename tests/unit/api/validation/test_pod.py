@@ -7,9 +7,10 @@ from typing import Any
 
 import pytest
 
+from conformance.judging.objects import judge_object, validate_pod
 from tests.unit.api.validation.builders import CONTAINER, pod, pod_of, refusals
 from topospread.api.quantity import NumberText
-from topospread.api.validation import judge_object, validate_pod, validate_pod_template
+from topospread.api.validation import validate_pod_template
 from topospread.api.validation.schema import WrongTypeError
 
 

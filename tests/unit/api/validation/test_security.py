@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
+from conformance.judging.objects import validate_pod
 from tests.unit.api.validation.builders import CONTAINER, pod, pod_of, refusals
-from topospread.api.validation import validate_pod
 
 PATH = "spec.containers[0].securityContext"
 

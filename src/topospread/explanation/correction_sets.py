@@ -1,0 +1,71 @@
+"""The smallest sets of changes that suffice, where each trial is dear: every failed trial narrows what is left to try.
+
+The method is that of implicit hitting sets. It takes for granted that a further change never makes a set fail that
+suffices. A failed set is extended as far as it fails; every set that suffices then has one of the changes outside.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from itertools import combinations
+from typing import TypeVar
+
+Item = TypeVar("Item")
+
+
+def smallest_sets(
+    items: Sequence[Item],
+    suffices: Callable[[tuple[Item, ...]], bool],
+    go_together: Callable[[Item, Item], bool],
+    most: int,
+) -> Iterator[tuple[Item, ...]]:
+    """Yield the sets of two items and more that suffice and have the fewest items; nothing if more than `most` do.
+
+    Args:
+        items: the changes, the smallest first.
+        suffices: tries a set.
+        go_together: whether two items can be in one set.
+        most: largest number of items of a set.
+    """
+
+    def failing_with(begin: tuple[int, ...]) -> frozenset[int]:
+        """Return a set that fails and has a failing one, as large as one can be."""
+        largest = extended(begin, lambda _: True)
+        if not suffices(_of(items, largest)):
+            return frozenset(largest)
+        return frozenset(extended(begin, lambda made: not suffices(_of(items, made))))
+
+    def extended(begin: tuple[int, ...], may_be: Callable[[tuple[int, ...]], bool]) -> tuple[int, ...]:
+        made = begin
+        for each in every[::-1]:
+            fits = each not in made and all(go_together(items[each], items[other]) for other in made)
+            if fits and may_be((*made, each)):
+                made = (*made, each)
+        return made
+
+    every = range(len(items))
+    if len(items) < 2:
+        return
+    needed: list[frozenset[int]] = []
+    """Of each of these, a set that suffices has at least one."""
+    largest = extended((), lambda _: True)
+    if not suffices(_of(items, largest)):
+        needed.append(frozenset(every) - frozenset(largest))
+    for size in range(2, most + 1):
+        found = False
+        for chosen in combinations(every, size):
+            if any(each.isdisjoint(chosen) for each in needed):
+                continue
+            if not all(go_together(items[one], items[other]) for one, other in combinations(chosen, 2)):
+                continue
+            if suffices(_of(items, chosen)):
+                found = True
+                yield _of(items, chosen)
+            else:
+                needed.append(frozenset(every) - failing_with(chosen))
+        if found:
+            return
+
+
+def _of(items: Sequence[Item], chosen: Sequence[int]) -> tuple[Item, ...]:
+    return tuple(items[each] for each in sorted(chosen))
