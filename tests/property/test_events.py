@@ -6,6 +6,7 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 
+from tests.forks import fork
 from tests.property.events import EVENTS, Event, Objects, answers, built, keep, scheduler_of, templates
 from topospread.api.pod import Pod
 
@@ -62,7 +63,7 @@ class Events(RuleBasedStateMachine):
     def fork(self, events: list[Event]) -> None:
         """A fork goes its own way."""
         before = answers(self.scheduler, self.pending)
-        apart, forked = dict(self.objects), self.cluster.fork()
+        apart, forked = dict(self.objects), fork(self.cluster)
         scheduler = scheduler_of(forked)
         assert answers(scheduler, self.pending) == before
         for event in events:

@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 from msgspec.structs import replace
 
+from tests.forks import fork
 from tests.property.clusters import nodes, pods
 from tests.property.test_views import FRAMEWORK, assert_same
 from topospread.api.labels import LabelSelector
@@ -84,7 +85,7 @@ class Ordinals(RuleBasedStateMachine):
         pod = self._replica(data.draw(st.sampled_from(self.templates)), ordinal)
         if f"default/{pod.name}" in self.cluster.placed:
             self.cluster.unbind(f"default/{pod.name}")
-        alone = Scheduler(self.cluster.fork(), {"default-scheduler": FRAMEWORK})
+        alone = Scheduler(fork(self.cluster), {"default-scheduler": FRAMEWORK})
         expected = alone.schedule(pod)
         assert self.scheduler.schedule(pod) == expected
         self.asked = [*self.asked[-3:], pod]

@@ -6,6 +6,7 @@ import msgspec
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 
+from tests.forks import fork
 from topospread.api.node import Node
 from topospread.api.pod import Pod
 from topospread.cluster import Cluster
@@ -68,7 +69,7 @@ class Order(RuleBasedStateMachine):
 
     @rule(changes=CHANGES)
     def fork(self, changes: list[tuple[str, Pod]]) -> None:
-        forked, apart = self.cluster.fork(), list(self.listed)
+        forked, apart = fork(self.cluster), list(self.listed)
         change(forked, apart, changes)
         assert in_order(forked) == apart
 

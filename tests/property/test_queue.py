@@ -11,6 +11,7 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 
+from tests.forks import fork_of_queue
 from topospread.api.meta import ObjectMeta
 from topospread.api.pod import Pod, PodSchedulingGate, PodSpec
 from topospread.cluster import Cluster
@@ -243,7 +244,7 @@ class Queue(RuleBasedStateMachine):
     def _fork(self) -> Tried:
         """A fork, with a clock of its own."""
         now = list(self.now)
-        other = Tried(self.tried.queue.fork(lambda _: REQUEUEING, clock=lambda: now[0]), now)
+        other = Tried(fork_of_queue(self.tried.queue, lambda _: REQUEUEING, lambda: now[0]), now)
         other.keep((*self.tried.kept()[:3], *now))
         other.flying = {uid: (copy(info), since) for uid, (info, since) in other.flying.items()}
         return other

@@ -58,7 +58,7 @@ def merge_object(original: Json, patch: Json, meta: PatchMeta) -> Json:
         InvalidError: the patch cannot be applied, in Go's words as far as they are words.
     """
     if DIRECTIVE in patch:
-        # A patch that carries `$patch`: itself without it, or nothing (handleDirectiveInMergeMap).
+        # A patch with `$patch` replaces the object or deletes it (handleDirectiveInMergeMap).
         directive = patch[DIRECTIVE]
         if directive == "replace":
             del patch[DIRECTIVE]

@@ -94,7 +94,7 @@ def parse_yaml(text: str | bytes, place: Place | None = None) -> object:
         DuplicateError: a key twice in one mapping.
     """
     try:
-        # Refuses nesting that would overflow the stack of libyaml's composer, which calls itself for every level.
+        # Deep nesting would overflow the stack of libyaml's composer, which calls itself for every level.
         depth = 0
         for event in yaml.parse(text, _Loader):
             if isinstance(event, CollectionStartEvent):

@@ -72,17 +72,11 @@ class Cluster:
         self.ports = HostPorts()
         self.started: dict[PodKey, str] = {}
         self.reordered = 0
-        self._take_classes(PodClasses(rules))
-        self._take_nominations(Nominations(self.nodes.row_of, self.journal, self.undo))
-
-    def _take_classes(self, classes: PodClasses) -> None:
-        self._classes = classes
-        self.classes = classes.every
-        self.selections = classes.selections
-
-    def _take_nominations(self, nominations: Nominations) -> None:
-        self._nominations = nominations
-        self.nominated = nominations.by_row
+        self._classes = PodClasses(rules)
+        self.classes = self._classes.every
+        self.selections = self._classes.selections
+        self._nominations = Nominations(self.nodes.row_of, self.journal, self.undo)
+        self.nominated = self._nominations.by_row
 
     def savepoint(self) -> Savepoint:
         """The cluster as it is now, to go back to: ``with cluster.savepoint(): …`` leaves everything as it was."""
@@ -347,24 +341,6 @@ class Cluster:
         for row, pods in enumerate(self.on_node):
             for key, pod_class in pods.items():
                 yield key, pod_class, row
-
-    def fork(self) -> Cluster:
-        """An independent copy: what happens to it happens to it alone. Open savepoints are not taken along."""
-        made = Cluster(self.rules)
-        made.nodes = self.nodes.copy()
-        made.volume_use = self.volume_use.copy()
-        made.objects = self.objects.copy(made.journal, made.undo, made.volume_use, made.nodes.row_of)
-        made._take_classes(self._classes.copy())
-        counterpart = made._classes.counterpart
-        made.placed = dict(self.placed)
-        classes = made.classes
-        made.on_node = [{key: classes[each.index] for key, each in pods.items()} for pods in self.on_node]
-        made.order = self.order.copy(made.on_node)
-        made.homeless = self.homeless.copy(made.undo, counterpart)
-        made.ports = self.ports.copy()
-        made.started = dict(self.started)
-        made._take_nominations(self._nominations.copy(made.nodes.row_of, made.journal, made.undo, counterpart))
-        return made
 
     def _note_ports(self, pod_class: PodClass, row: int) -> None:
         """Remember which of a pod's ports are in use before it comes or goes: of two users nothing is counted."""

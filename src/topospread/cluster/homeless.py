@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 from .pod_class import PodClass
 from .undo import UndoLog
 
@@ -52,16 +50,6 @@ class Homeless:
         for key in pods:
             del self._node_of[key]
         return pods
-
-    def copy(self, undo: UndoLog, counterpart: Callable[[PodClass], PodClass]) -> Homeless:
-        """The same for another cluster; ``counterpart`` knows its classes."""
-        made = Homeless(undo)
-        made._by_node = {
-            node: {key: (counterpart(each), started) for key, (each, started) in pods.items()}
-            for node, pods in self._by_node.items()
-        }
-        made._node_of = dict(self._node_of)
-        return made
 
     def _note(self, node: str) -> None:
         """Remember who waits for a node."""

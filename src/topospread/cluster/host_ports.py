@@ -48,9 +48,3 @@ class HostPorts:
         """Set which of the given ports are in use on a node; the others are free."""
         self.free(ports, row)
         self.take(in_use, row)
-
-    def copy(self) -> HostPorts:
-        """The same, to be changed apart from these."""
-        made = HostPorts()
-        made.in_use = {port: {row: set(ips) for row, ips in rows.items()} for port, rows in self.in_use.items()}
-        return made

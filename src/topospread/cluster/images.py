@@ -69,9 +69,3 @@ class Images:
         """Have sizes count again that did before a node changed or went; the node is back."""
         for name, size in sizes.items():
             self._states[name].size = size
-
-    def copy(self) -> Images:
-        """The same images, to be changed apart from these."""
-        made = Images()
-        made._states = {name: ImageState(state.size, dict(state.rows)) for name, state in self._states.items()}
-        return made

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from bisect import bisect_left
-from copy import copy
 
 import numpy as np
 
@@ -60,16 +59,6 @@ class LabelColumn:
     def missing(self) -> int:
         """Number of nodes without the key."""
         return len(self._table.row_of) - self._present
-
-    def copy(self, table: NodeTable) -> LabelColumn:
-        """The same column of a table's copy."""
-        made = copy(self)
-        made._table = table
-        made.codes = self.codes.copy()
-        made.values = list(self.values)
-        made._code_of = dict(self._code_of)
-        made._rows_of = None
-        return made
 
     def assign(self, row: int, value: str | None) -> None:
         """Give a row its value, ``None`` when the node lacks the key."""
@@ -226,15 +215,6 @@ class NodeTable:
         self.nodes[row] = None
         self._free.append(row)
         return row
-
-    def copy(self) -> NodeTable:
-        """The same table, to be changed apart from this one; the node objects are shared."""
-        made = NodeTable.__new__(NodeTable)
-        for name, value in vars(self).items():
-            setattr(made, name, value.copy() if isinstance(value, (list, dict, np.ndarray)) else value)
-        made.images = self.images.copy()
-        made._labels = {key: column.copy(made) for key, column in self._labels.items()}
-        return made
 
     def state(self, row: int) -> int:
         """A number for what the node has and what its pods take: nodes with the same number have the same amounts.

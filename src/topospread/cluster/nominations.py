@@ -5,8 +5,6 @@ Source: pkg/scheduler/backend/queue/nominator.go.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 from .journal import ELSEWHERE, Journal
 from .pod_class import PodClass
 from .undo import UndoLog
@@ -56,16 +54,6 @@ class Nominations:
     def node_goes(self, row: int) -> None:
         """Keep the nominations for a removed node until a node of its name comes."""
         self.by_row.pop(row, None)
-
-    def copy(
-        self, row_of: dict[str, int], journal: Journal, undo: UndoLog, counterpart: Callable[[PodClass], PodClass]
-    ) -> Nominations:
-        """The same promises for another cluster; ``counterpart`` knows its classes."""
-        made = Nominations(row_of, journal, undo)
-        for node, pods in self._by_node.items():
-            for key, pod_class in pods.items():
-                made._put(key, counterpart(pod_class), node)
-        return made
 
     def _put(self, key: str, pod_class: PodClass, node: str) -> None:
         promised = self._by_node.setdefault(node, {})

@@ -206,21 +206,6 @@ class ClusterObjects:
             status = replace(claim.status, reserved_for=users) if users else ResourceClaimStatus()
             self.put(replace(claim, status=status))
 
-    def copy(self, journal: Journal, undo: UndoLog, use: VolumeUse, row_of: Mapping[str, int]) -> ClusterObjects:
-        """The same objects, to be changed apart from these."""
-        made = ClusterObjects(journal, undo, use, row_of)
-        for kind, table in self._by_key.items():
-            made._by_key[kind].update(table)
-        for kind, named in self._by_name.items():
-            made._by_name[kind].update(named)
-        made.services.update({namespace: dict(each) for namespace, each in self.services.items()})
-        made.devices_known = self.devices_known
-        for claim in made.resource_claims.values():
-            made.devices.replaced(None, claim)
-        made.assumed_claims.update(self.assumed_claims)
-        made._naming = {named: set(keys) for named, keys in self._naming.items()}
-        return made
-
     def _place(self, item: KubeObject) -> tuple[dict[Any, Any] | None, Any]:
         """The table an object belongs in, and its key there; ``None`` for a kind that plays no part."""
         kind = type(item)

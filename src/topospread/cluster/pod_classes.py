@@ -136,26 +136,6 @@ class PodClasses:
         lower = (classes for each, classes in self._there.items() if each < priority)
         return {row for classes in lower for each in classes.values() for row in each.occupancy}
 
-    def copy(self) -> PodClasses:
-        """Classes of the same pods, with the same indexes, for another cluster."""
-        made = PodClasses(self._rules)
-        made.made = self.made
-        for index, each in self.every.items():
-            copied = PodClass(index, each.pod, each.node_name, self._rules, made._cost(each.pod))
-            copied.is_tied = each.is_tied
-            copied.occupancy = dict(each.occupancy)
-            if copied.occupancy:
-                made._there.setdefault(copied.priority, {})[index] = copied
-            made._enter(copied, signature(each.pod))
-            if index in self._idle:
-                made._idle[index] = copied
-        return made
-
-    def counterpart(self, other: PodClass) -> PodClass:
-        """The class here that `copy` made of another cluster's; a new one where that had been let go of."""
-        known = self.every.get(other.index)
-        return self._of(other.pod, other.node_name, is_tied=other.is_tied) if known is None else known
-
     def _enter(self, pod_class: PodClass, described: tuple[object, ...]) -> None:
         pod, index = pod_class.pod, pod_class.index
         self.every[index] = pod_class

@@ -64,9 +64,3 @@ class PodOrder:
             self._moved.pop(row, None)
         else:
             self._moved[row] = moved
-
-    def copy(self, on_node: list[dict[str, PodClass]]) -> PodOrder:
-        """The same order of a cluster's copy."""
-        made = PodOrder(on_node)
-        made._moved = {row: list(keys) for row, keys in self._moved.items()}
-        return made

@@ -111,13 +111,6 @@ class VolumeUse:
         for follower in self._followers.values():
             follower.on_attachment(name)
 
-    def copy(self) -> VolumeUse:
-        """The same counts, to be changed apart from these; nobody follows them yet."""
-        made = VolumeUse()
-        made.users = {ref: dict(rows) for ref, rows in self.users.items()}
-        made._of_claim = {claim: set(refs) for claim, refs in self._of_claim.items()}
-        return made
-
     def _forget(self, ref: VolumeRef) -> None:
         del self.users[ref]
         if ref.source in (CLAIM, EPHEMERAL):

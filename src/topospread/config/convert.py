@@ -57,7 +57,7 @@ def convert(data: Any, to_version: str, place: Place | None = None) -> Data:
         given = [_with_bind_timeout(one, source) for one in source.profiles or (_EMPTY,)]
         pairs = zip(given, effective.profiles, strict=True)
         result |= _profiles([_profile(conversion, one, profile, place) for one, profile in pairs])
-    # The result must load: a field the version does not know, or a value it refuses, cannot be expressed in it.
+    # The result must load: the target version may not know a field, or may reject a value.
     try:
         load_configuration(result, kube_version=target.last)
     except InputError as error:

@@ -155,7 +155,7 @@ class Read:
         try:
             for value, location in objects_in(text):
                 if isinstance(value, Pod):
-                    # A stored pod of a controller, which is counted and not judged.
+                    # A stored pod of a controller is counted and not linted.
                     value.metadata.namespace = value.metadata.namespace or self.namespace
                     label = printable(f"Pod {value.namespace}/{value.name}")
                     order = len(self.subjects)

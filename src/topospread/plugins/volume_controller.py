@@ -48,7 +48,7 @@ class VolumeController:
     def begin_with(self, keys: Iterable[Key]) -> None:
         """The same for some claims, as ones that come later."""
         index = VolumeIndex(self._objects.persistent_volumes.values())
-        # Claims that are assumed, of classes that are not there: those wait for their pod.
+        # Assumed claims of missing classes wait for their pod.
         objects = self._objects
         claims = objects.persistent_volume_claims
         without_class = {

@@ -8,7 +8,6 @@ pods stand in the order of active ones (KEP-5142).
 from __future__ import annotations
 
 from collections.abc import Callable
-from copy import copy
 
 import msgspec
 
@@ -48,14 +47,6 @@ class BackoffQueue:
         self._undo = undo
         self._rejected: KeyedHeap[QueuedPodInfo] = KeyedHeap(self._order, undo)
         self._failed: KeyedHeap[QueuedPodInfo] = KeyedHeap(lambda info: (self.expiration(info),), undo)
-
-    def copy(self, clock: Callable[[], int], undo: UndoLog) -> BackoffQueue:
-        """An independent one with copies of the pods, by another clock."""
-        other = BackoffQueue(clock, self.settings, undo)
-        for mine, theirs in ((self._rejected, other._rejected), (self._failed, other._failed)):
-            for info in mine.items:
-                theirs.put(info.key, copy(info))
-        return other
 
     def __len__(self) -> int:
         return len(self._rejected) + len(self._failed)

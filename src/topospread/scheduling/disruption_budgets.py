@@ -110,7 +110,7 @@ class AllowedDisruptions:
         """Count a victim against its budgets. Return whether it breaks one."""
         name = victim.partition("/")[2]
         broken = False
-        # Return the budgets that select pods of a class, by name. A pod without labels has none.
+        # Budgets that select pods of the class, by name. A pod without labels has none.
         known = self._selecting.get(pod_class)
         if known is None:
             labels = pod_class.labels

@@ -21,14 +21,6 @@ class InFlight:
         self._events: list[Happening] = []
         self._forgotten = 0
 
-    def copy(self, undo: UndoLog) -> InFlight:
-        """An independent one."""
-        other = InFlight(undo)
-        other._started = dict(self._started)
-        other._events = list(self._events)
-        other._forgotten = self._forgotten
-        return other
-
     def __len__(self) -> int:
         return len(self._started)
 

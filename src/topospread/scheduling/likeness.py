@@ -64,7 +64,7 @@ class Likenesses:
         is_one_of_many = bool(pod_class.volumes) or not OWN_LABELS.isdisjoint(pod.labels)
         if pod_class.is_tied or not is_one_of_many:
             return None
-        # Return the class's identity without labels of the pod's own and without the claims behind its volumes.
+        # The class's identity without the pod's own labels and without the claims behind its volumes.
         labels = {key: value for key, value in pod.labels.items() if key not in OWN_LABELS}
         volumes = [each for each in pod.spec.volumes or () if not _is_claim(each)]
         claims = [(each.name, each.ephemeral is None) for each in pod.spec.volumes or () if _is_claim(each)]

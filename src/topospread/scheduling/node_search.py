@@ -110,7 +110,7 @@ class NodeSearch:
             raise failure.error
         heads = view.heads() if self._among is None and not blocked else None
         if heads is None:
-            # The same, node by node.
+            # No heads are known: compare the nodes one by one.
             self._work.full += 1
             rows = np.flatnonzero(view.node_local.open[: self._cluster.nodes.size])
             if blocked:

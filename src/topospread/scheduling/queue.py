@@ -8,7 +8,6 @@ promised nodes stand in the cluster.
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable
-from copy import copy
 from typing import Any
 
 from topospread.api.pod import Pod
@@ -69,25 +68,6 @@ class SchedulingQueue:
         self._settings = settings
         self._rules = rules
         self._in_flight = InFlight(self.undo)
-
-    def fork(
-        self, requeueing_of: Callable[[Pod], Requeueing | None], undo: UndoLog | None = None, clock: Clock | None = None
-    ) -> SchedulingQueue:
-        """An independent queue with copies of the pods, beside a fork of the cluster.
-
-        Args:
-            requeueing_of: the plugins, that look things up in the fork of the cluster.
-            undo: that of the fork of the cluster.
-            clock: by default the same.
-        """
-        other = SchedulingQueue(clock or self.clock, requeueing_of, self._settings, self._rules, undo)
-        other.cycle = self.cycle
-        for info in self.active.items:
-            other.active.put(info.key, copy(info))
-        other.backoff = self.backoff.copy(other.clock, other.undo)
-        other.unschedulable = self.unschedulable.copy(other.undo)
-        other._in_flight = self._in_flight.copy(other.undo)
-        return other
 
     @property
     def in_flight(self) -> tuple[str, ...]:

@@ -8,7 +8,6 @@ that an event costs what it moves, not what waits.
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
-from copy import copy
 from operator import attrgetter
 from typing import NamedTuple, Protocol
 
@@ -97,14 +96,6 @@ class UnschedulablePods:
         self._answers: dict[Hashable, _Answers] = {}
         self.turns = 0
         self.crowd: KeepsPods | None = None
-
-    def copy(self, undo: UndoLog) -> UnschedulablePods:
-        """An independent one with copies of the pods; what was answered is asked again."""
-        other = UnschedulablePods(undo)
-        other._shared, other._numbered = dict(self._shared), list(self._numbered)
-        for info in self.infos:
-            other.put(copy(info))
-        return other
 
     def __len__(self) -> int:
         return len(self._infos)

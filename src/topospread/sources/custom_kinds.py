@@ -193,7 +193,7 @@ def _template(of: Mapping[str, Any], how: CustomKind, name: str) -> dict[str, An
     values = {field: found for field, path in said.items() if (found := _at(of, path)) is not None}
     spec: dict[str, Any] = {}
     for field, value in {**_filled_in(how.defaults, {"name": name}), **values}.items():
-        # Set a field, which may lie in others; what they were read from stays as it is.
+        # Set a nested field in copies: the source of the values must not change.
         into = spec
         *above, last = [str(step) for step in parse_path(field)] or [field]
         for step in above:

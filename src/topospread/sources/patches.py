@@ -46,7 +46,7 @@ def written_in(
         rendered: the object.
         path: way to the field.
     """
-    # The part of a way that is there.
+    # The part of the path that exists.
     value = rendered
     steps: list[str | int] = []
     for step in path:

@@ -155,7 +155,7 @@ def capacity_of(settled: Inventory, question: CapacityQuestion, progress: Progre
             _fill(filled, question, progress)
         except KeyboardInterrupt:
             if filled is not None and filled.rounds > (known.rounds if known is not None else 0):
-                # What is known of a cluster whose filling was ended: nothing of the round that was under way.
+                # The filling was interrupted: the round that was under way does not count.
                 filled.last = None
                 whole = sum(each.missing for each in filled.wanted) + filled.rounds * sum(
                     each.share for each in filled.wanted

@@ -60,7 +60,7 @@ class PlayedTrials:
         key = _key(reading, steps)
         found = self._kept.get(key)
         if found is None:
-            # From the longest trial that it goes on from, or from the beginning.
+            # Continue the longest trial that begins with the same steps, or start anew.
             own = [each for (revision, _), each in self._kept.items() if revision == reading.revision]
             before = max(
                 (each for each in own if goes_on_from(each, steps)), key=lambda each: len(each.steps), default=None

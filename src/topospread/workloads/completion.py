@@ -66,7 +66,7 @@ def completed(inventory: Inventory, names: Names) -> Inventory:
     uids = _uids_referred_to(result) if _some_lack_uid(result) else {}
     for kind, attribute in _CONTROLLERS.items():
         setattr(result, attribute, [_with_uid(kind, each, uids) for each in getattr(result, attribute)])
-    # All namespaces that objects are in, each labelled with its name (`SetDefaults_Namespace`).
+    # Namespaces of all objects, each labelled with its name (`SetDefaults_Namespace`).
     given = [_labelled(each) for each in result.namespaces]
     known = {each.name for each in given}
     for attribute in (*_CONTROLLERS.values(), *_NAMESPACED, "pods"):

@@ -7,6 +7,7 @@ from typing import Any
 import msgspec
 import pytest
 
+from tests.forks import fork
 from topospread.api.meta import KubeObject
 from topospread.api.node import Node
 from topospread.api.pod import Pod
@@ -188,7 +189,7 @@ def test_a_savepoint_puts_back_which_node_said_first_how_large_an_image_is() -> 
 
 def test_a_fork_writes_nothing_into_what_it_was_made_of() -> None:
     made = cluster(node("n"), node("m"), pod("p", "n", cpu="100m"))
-    position, forked = made.journal.position, made.fork()
+    position, forked = made.journal.position, fork(made)
     forked.apply("DELETED", pod("p", "n"))
     forked.apply("DELETED", node("m"))
     assert (made.journal.position, used(made, "n"), used(forked, "n")) == (position, 100, 0)
@@ -211,7 +212,7 @@ def test_rows_with_less_important_pods_are_known_as_pods_come_and_go_and_in_a_fo
     cluster.add_pod(pod("low", "a", priority=1))
     cluster.add_pod(pod("high", "b", priority=5))
     assert cluster.rows_below(1) == set()
-    assert cluster.rows_below(5) == cluster.fork().rows_below(5) == {rows["a"]}
+    assert cluster.rows_below(5) == fork(cluster).rows_below(5) == {rows["a"]}
     with cluster.savepoint():
         cluster.delete_pod("ns/low")
         assert cluster.rows_below(5) == set()

@@ -8,6 +8,7 @@ import msgspec
 import pytest
 from msgspec.structs import replace
 
+from tests.forks import fork
 from topospread.api.pod import Pod, PodStatus
 from topospread.cluster import Cluster, PodClass
 from topospread.cluster.pod_class import identity
@@ -128,5 +129,5 @@ def test_a_cluster_finds_the_classes_whose_terms_may_mean_a_pod_by_its_labels() 
     assert set(cluster.classes_meaning(web)) == {web, anywhere}
     assert set(cluster.classes_meaning(other)) == {other, anywhere}
     assert elsewhere.namespace == web.namespace
-    forked = cluster.fork()
+    forked = fork(cluster)
     assert {each.index for each in forked.classes_meaning(web)} == {web.index, anywhere.index}

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from conformance.judging.cases import judge_case
+from tests.forks import fork
 from tests.unit.plugins.device_builders import GPUS, allocated, claim, device, devices_of, either, request, template
 from tests.unit.plugins.storage_builders import cluster, node, pod, prepare, zonal
 from topospread.api.devices import DeviceClass, DeviceClassSpec
@@ -165,7 +166,7 @@ def test_a_savepoint_gives_devices_back_and_a_fork_keeps_its_own() -> None:
         assert devices_in_use(scheduler) == ["n0/d0"]
         assert scheduler.schedule(pods[2], "r").node == "n0"
     assert devices_in_use(scheduler) == ["n0/d0"]
-    forked = Scheduler(scheduler.cluster.fork(), scheduler.frameworks)
+    forked = Scheduler(fork(scheduler.cluster), scheduler.frameworks)
     assert forked.schedule(pods[1], "q").node == "n0"
     assert (devices_in_use(forked), devices_in_use(scheduler)) == (["n0/d0", "n0/d1"], ["n0/d0"])
 

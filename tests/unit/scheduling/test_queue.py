@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from tests.forks import fork_of_queue
 from topospread.api.meta import ObjectMeta
 from topospread.api.pod import Pod, PodSchedulingGate, PodSpec
 from topospread.cluster import Cluster
@@ -281,7 +282,7 @@ def test_a_fork_goes_its_own_way() -> None:
     fail(queue, "Fit")
     flying = queue.pop()
     assert flying is not None
-    other = queue.fork(lambda _: requeueing_by())
+    other = fork_of_queue(queue, lambda _: requeueing_by())
     other.move_all(NODE_ADD, None, object())
     other.done(flying.uid)
     assert [popped(other) for _ in range(3)] == ["c", "a", ""]

@@ -52,7 +52,7 @@ def default_pod(pod: Json) -> None:
     metadata = pod.setdefault("metadata", {})
     metadata["generation"] = 1
     _drop_disabled(spec, metadata)
-    # matchLabelKeys and mismatchLabelKeys become requirements on the incoming pod's own values.
+    # matchLabelKeys and mismatchLabelKeys become requirements on the pod's own label values.
     labels = metadata.get("labels", {})
     for constraint in spec.get("topologySpreadConstraints", ()):
         _merge_into(constraint, labels)

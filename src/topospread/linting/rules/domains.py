@@ -140,7 +140,7 @@ def _pinned(given: LintInput) -> Iterator[tuple[LintSubject, Problem]]:
             continue
         replicas = _least_replicas(given, template)
         there = sum(domain.matching for domain in held.counts.domains)
-        # How many pods still fit into the open domains, the closed ones staying as they are.
+        # Pods that still fit into the open domains while the closed domains keep their pods.
         from topospread.plugins.pod_topology_spread import minimum_in_force
 
         counts = held.counts

@@ -48,7 +48,7 @@ def _not_served(given: LintInput) -> Iterator[tuple[LintSubject, Problem]]:
         later = minor < when.since
         message = f"Kubernetes {given.version} does not serve {version} {manifest.kind}"
         message += f" yet: it came with 1.{when.since}" if later else f" any more: it is {current} now"
-        # Whether Helm has rendered the manifest: it says so in a comment, or charts do in a label.
+        # Helm names the chart in a comment, and charts name Helm in a label.
         labels = manifest.item.metadata.labels or {}
         if (
             labels.get("app.kubernetes.io/managed-by") == "Helm"
