@@ -180,9 +180,10 @@ class Session:
         assert left is not None, "keep_after keeps it"
         return self.but(on=left)
 
-    def status(
+    def status(  # noqa: PLR0913 - keyword arguments
         self,
-        *,
+        *targets: str,
+        waiting: bool = False,
         namespace: str | None = None,
         selector: str | None = None,
         keys: Collection[str] = (),
@@ -192,6 +193,8 @@ class Session:
         """Return whether every pod has a node and every hard constraint holds.
 
         Args:
+            targets: show these workloads; by default all.
+            waiting: show pending pods alone; the verdict is about them.
             namespace: show workloads of this namespace; pods of all namespaces count.
             selector: show workloads whose pods have these labels, ``app=web``.
             keys: show these topology keys; by default those of all constraints, zone and hostname.
@@ -203,6 +206,8 @@ class Session:
         return status(
             self.inventory,
             self._options,
+            targets=targets,
+            waiting=waiting,
             namespace=namespace,
             selector=_selector(selector),
             keys=keys,

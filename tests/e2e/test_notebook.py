@@ -15,7 +15,12 @@ NOTEBOOK = Path(__file__).parents[2] / "docs/how-to/session.ipynb"
 def shown(notebook: Any) -> list[tuple[str, Any]]:
     """Return each cell of code with what it shows."""
     code = [each for each in notebook.cells if each.cell_type == "code"]
-    return [(each.source, [one.get("data", one.get("text")) for one in each.outputs]) for each in code]
+    return [(each.source, [_plain(one.data) if "data" in one else one for one in each.outputs]) for each in code]
+
+
+def _plain(data: Any) -> tuple[str, list[str]]:
+    """Return the text of an output, and its forms; HTML has the style of its page, which changes by itself."""
+    return data["text/plain"], sorted(data)
 
 
 @pytest.mark.filterwarnings("default")  # the kernel and its client are other projects

@@ -89,6 +89,7 @@ def promise_show(  # noqa: PLR0913 - keyword arguments
     options: SimulationOptions = PLAIN,
     *,
     namespace: str | None = None,
+    selector: str | None = None,
     most: int | None = None,
     states: int = 2_000,
     seconds: float = 3.0,
@@ -102,6 +103,7 @@ def promise_show(  # noqa: PLR0913 - keyword arguments
         targets: workloads, ``[NAMESPACE/]KIND/NAME``; by default all that have replicas.
         options: the control plane, and how pods are placed.
         namespace: namespace of targets that name none.
+        selector: without targets, workloads whose pods have these labels, as for ``kubectl get -l``.
         most: domains and nodes of each workload that drills play, those with most pods first; by default 20 for a
             single workload, else 1.
         states: states of the cluster that are searched for each count.
@@ -115,7 +117,9 @@ def promise_show(  # noqa: PLR0913 - keyword arguments
         UsageError: if a target does not exist, or there is no workload.
     """
     workloads = prepare(inventory, replace(options, preemption=False), with_spreads=False).plan.workloads
-    keys = [(each.kind, each.namespace, each.name) for each in chosen_workloads(workloads, targets, namespace)]
+    keys = [
+        (each.kind, each.namespace, each.name) for each in chosen_workloads(workloads, targets, namespace, selector)
+    ]
     drilled = most or (20 if len(keys) == 1 else 1)
     found = list(shown(inventory, options, keys, SearchBudget(states, seconds), drilled))
     parts = {each.what: each for one in found for each in one.unjudged}

@@ -57,7 +57,7 @@ def design(  # noqa: PLR0913 - keyword arguments
         UsageError: there is no such workload, or what is wanted cannot be meant.
     """
     there = [(kind, each.namespace, each.name) for kind, name in LISTS.items() for each in getattr(inventory, name)]
-    key = the_workload(f"{namespace}/{of}" if namespace and of.count("/") == 1 else of, there)
+    key = the_workload(of, there, namespace)
     if not inventory.nodes:
         raise UsageError("there are no nodes to design for; give a cluster")
     item = workload_of(inventory, key)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from topospread.base import Word
@@ -171,7 +171,9 @@ class ReadDrill:
         verdict: Word = "no" if placed else "yes"
         if found.assumed is not None and bool(shortfalls(found.assumed, file.expect)) != bool(placed):
             verdict = "unknown"
-        return CheckedDrill(file.name, file.text.name, file.document, placed, found.to_dict(), verdict)
+        return CheckedDrill(
+            file.name, file.text.name, file.document, placed, replace(found, begun=None).to_dict(), verdict
+        )
 
 
 def read_drill(file: DrillFile, cluster: str | None = None) -> ReadDrill:

@@ -328,5 +328,5 @@ def normalize_by_maximum(raw: Ints, *, reverse: bool = False) -> Ints:
     highest = int(raw.max(initial=0))
     if highest == 0:
         return np.full(len(raw), MAX_NODE_SCORE, dtype=np.int64) if reverse else raw
-    points = MAX_NODE_SCORE * raw // highest
+    points: Ints = (MAX_NODE_SCORE * raw / highest).astype(np.int64)  # towards zero, as Go divides
     return MAX_NODE_SCORE - points if reverse else points

@@ -20,6 +20,7 @@ from tests.unit.render.builders import (
 from topospread.answers.simulation import names
 from topospread.errors import UsageError
 from topospread.simulation import Eviction, Simulation
+from topospread.simulation.simulate import simulate
 from topospread.workloads.dropped_fields import UnusedField
 
 SCHEMA = schema_of("Simulation")
@@ -165,3 +166,23 @@ def test_a_namespace_alone() -> None:
     assert other.answer("infra").to_dict()["placements"] == []
     with pytest.raises(UsageError, match="there are infra, shop"):
         names(other, "nowhere")
+
+
+def test_the_first_fix_of_each_cause_is_tried() -> None:
+    from tests.plain_inventory import inventory
+    from tests.unit.explanation.builders import GPU, constraint, node, spec, zones
+    from tests.unit.explanation.builders import workload as controller
+
+    tainted = [*zones("a"), node("b", "zone-b", taints=[GPU])]
+    large = controller("Deployment", 2, spec(cpu="9"), "large")
+    found = simulate(inventory(*tainted, controller("Deployment", 3, spec(constraint())), large)).answer()
+    assert [(each.code, each.tried.places) for each in found.remedies] == [
+        ("toleration+requests", 2),
+        ("nodeTaintsPolicy", 3),
+    ]
+    assert found.to_dict()["remedies"][1]["object"]["name"] == "web"
+    text = " ".join(found.text().split())
+    assert (
+        "fix: shop/web: nodeTaintsPolicy: Honor on topology.kubernetes.io/zone (tried: all 3 pods have a node)" in text
+    )
+    assert simulate(inventory(*zones("a"))).answer().remedies == ()

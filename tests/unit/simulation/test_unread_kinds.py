@@ -9,6 +9,8 @@ from typing import Any
 import pytest
 
 from topospread.simulation import Simulation
+from topospread.simulation.orders import Range, simulate_orders
+from topospread.simulation.run import SimulationOptions
 from topospread.simulation.simulate import simulate
 from topospread.sources.load import load
 from topospread.sources.snapshot_facts import FORMAT
@@ -77,3 +79,19 @@ def test_pods_without_volumes_are_judged(tmp_path: Path) -> None:
     plain = pod()
     del plain["spec"]["volumes"]
     assert simulated(tmp_path, plain, missing={"PersistentVolume": "Forbidden"}).verdict == "yes"
+
+
+def test_orders_of_pods_are_bounds_and_a_judged_pending_pod_decides(tmp_path: Path) -> None:
+    path = tmp_path / "objects.json"
+    heavy = pod("16")
+    heavy["metadata"]["name"] = "heavy"
+    del heavy["spec"]["volumes"]
+
+    def orders(*objects: Json) -> Any:
+        path.write_text(json.dumps({"apiVersion": "v1", "kind": "List", "items": list(objects)}))
+        return simulate_orders(load([str(path)], cluster=CLUSTER), 3, SimulationOptions())
+
+    found = orders(pod())
+    assert (found.verdict, found.pending, found.all_placed) == ("unknown", Range(0, 1), 0)
+    found = orders(pod(), heavy)
+    assert (found.verdict, found.pending) == ("no", Range(1, 2))
