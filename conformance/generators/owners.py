@@ -49,7 +49,8 @@ def _controller(draw: Draw, pod: Json) -> Json:
         "spec": {"containers": [{"name": "c", "image": IMAGES[0]}]},
     }
     chosen: Json = match if kind == "ReplicationController" else {"matchLabels": match}
+    said = draw.choice(["v1", "v1", "/v1"]) if api == "v1" else api
     metadata["ownerReferences"] = [
-        {"apiVersion": api, "kind": kind, "name": own["name"], "uid": own["uid"], "controller": True}
+        {"apiVersion": said, "kind": kind, "name": own["name"], "uid": own["uid"], "controller": True}
     ]
     return {"apiVersion": api, "kind": kind, "metadata": own, "spec": {"selector": chosen, "template": template}}

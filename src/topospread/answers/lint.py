@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Annotated, Any, ClassVar
 
 from msgspec import Meta, field
@@ -108,7 +108,11 @@ def lint_answer(report: LintReport) -> Lint:
     )
     return Lint(
         kind="Lint",
-        verdict="no" if not report.passed else "unknown" if report.read.broken else "yes",
+        verdict="no"
+        if not report.passed
+        else "unknown"
+        if report.read.broken or report.given.effort.left_out
+        else "yes",
         says=_says(report, summary),
         unjudged=tuple(_unjudged(report)),
         on=Asked(kube_version=str(report.given.version)),
@@ -159,7 +163,8 @@ def cases(report: LintReport) -> dict[str, list[tuple[str, list[LintFinding]]]]:
 
 
 def _unjudged(report: LintReport) -> Iterator[Unjudged]:
-    """Yield the parts of pods that no rule looks at, with the objects that have them."""
+    """Yield the parts of pods that no rule looks at, with the objects that have them, and workloads left out."""
+    yield from not_placed(report.given.effort.left_out)
     found: dict[str, list[str]] = {}
     for _, pods in report.given.sources:
         name = f"{pods.item.kind} {pods.item.namespace or 'default'}/{pods.item.name}"
@@ -170,6 +175,13 @@ def _unjudged(report: LintReport) -> Iterator[Unjudged]:
     for what, names in found.items():
         words, path = _NO_RULE[what]
         yield Unjudged(what=what, because=f"no rule looks at {words} ({listed(names, _NAMES)})", field=path)
+
+
+def not_placed(labels: Iterable[str]) -> Iterator[Unjudged]:
+    """Yield that workloads were not placed, as that of all took too long, if there are some."""
+    if left_out := list(labels):
+        words = f"placing {counted(len(left_out), 'workload')} on the nodes would take too long"
+        yield Unjudged(what="placements", because=f"{words} ({listed(left_out, _NAMES)})")
 
 
 def _says(report: LintReport, summary: LintSummary) -> str:

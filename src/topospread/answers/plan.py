@@ -17,7 +17,7 @@ from topospread.simulation import Simulation
 from topospread.simulation.comparison import PlacementChange, SpreadChange
 from topospread.simulation.unknown import merged
 
-from .lint import LintFinding, lint_finding
+from .lint import LintFinding, lint_finding, not_placed
 from .words import counted, joined, listed
 
 _MOST_CAUSES = 3
@@ -175,8 +175,11 @@ def plan_answer(
     unjudged = merged(
         *(each.unjudged for each in (comparison.before, comparison.after)),
         *(each.unjudged or (_ENDED_EARLY,) for each in changes if each.verdict == "unknown"),
+        tuple(not_placed(review.left_out)),
     )
-    verdict = worst(["no" if reasons else "yes", *(each.verdict for each in changes), *_open(review, is_same_input)])
+    words: list[Word] = ["no" if reasons else "yes", *(each.verdict for each in changes)]
+    words += _open(review, is_same_input)
+    verdict = worst([*words, "unknown"] if review.left_out and not is_same_input else words)
     return Plan(
         kind="Plan",
         verdict=verdict,

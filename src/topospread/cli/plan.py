@@ -192,12 +192,13 @@ def _answer(given: dict[str, Any], states: Sequence[State], paths: Sequence[Sequ
     comparison = _compared(given, inventories, (side, side), (states[0].name, states[1].name))
     settings = [_settings(states[0], each) for each in states]
     reports = [_linted(*each, given["no_lint"]) for each in zip(options, settings, states, paths, strict=True)]
-    findings = [found for found, _ in reports]
+    findings = [found for found, _, _ in reports]
     namespace = shown_namespace(given)
     review = Review(
         replace(comparison if namespace is None else restricted(comparison, namespace), counts_new=True),
         only_in(findings[1], findings[0]),
         only_in(findings[0], findings[1]),
+        left_out=reports[1][2],
     )
     judged_by = SimulationOptions.of_version(str(by.scheduler.kube_version), configuration, by.scheduler, by.apiserver)
     with progress("judging losses"):
@@ -212,7 +213,7 @@ def _answer(given: dict[str, Any], states: Sequence[State], paths: Sequence[Sequ
             )
             if namespace in (None, each.key[1])
         ]
-    read = [each for _, each in reports]
+    read = [each for _, each, _ in reports]
     lines = None if None in read else ChangedLines(states, [each for each in read if each is not None])
     is_same = [*inventories[0].objects()] == [*inventories[1].objects()]
     return with_version(plan_answer(review, changes, lines=lines, is_same_input=is_same), by.scheduler.kube_version)
@@ -300,8 +301,9 @@ def _settings(old: State, state: State) -> Settings:
 
 def _linted(
     given: dict[str, Any], settings: Settings, state: State, paths: Sequence[str], no_lint: bool
-) -> tuple[list[Finding], Read | None]:
-    """Return the findings of lint in a state, with paths as a person knows them, and the manifests as they are written.
+) -> tuple[list[Finding], Read | None, tuple[str, ...]]:
+    """Return the findings of lint in a state, with paths as a person knows them, the manifests as they are written,
+    and the workloads that lint did not place.
 
     Args:
         given: the options for the state.
@@ -317,7 +319,7 @@ def _linted(
     from topospread.linting.run import run
 
     if not paths:
-        return [], None
+        return [], None, ()
     question = Question(
         paths=paths,
         cluster=given["cluster"],
@@ -328,10 +330,10 @@ def _linted(
         rendering=read_rendering(given, given["kube_version"]),
     )
     if no_lint:
-        return [], read(question, gates_for(given["kube_version"]))
+        return [], read(question, gates_for(given["kube_version"])), ()
     with progress("linting") as bar:
         outcome = run(question, progress=bar)
     findings = [
         replace(each, place=replace(each.place, source=state.shown(each.place.source))) for each in outcome.findings
     ]
-    return findings, outcome.read
+    return findings, outcome.read, tuple(outcome.given.effort.left_out)

@@ -18,6 +18,14 @@ Rows = slice | Ints
 """Rows of the node table: all of them as a slice, or some by number."""
 
 Scalar = TypeVar("Scalar", bound=np.generic)
+_FEW_CODES = 1 << 12
+
+
+def distinct(codes: Ints) -> list[int]:
+    """Return the values that occur but for 0, in their order."""
+    if codes.min(initial=0) < 0 or codes.max(initial=0) >= _FEW_CODES:
+        return sorted(set(codes.tolist()) - {0})
+    return [code for code in np.flatnonzero(np.bincount(codes)).tolist() if code]
 
 
 def grown(array: NDArray[Scalar], rows: int, fill: Any = 0) -> NDArray[Scalar]:

@@ -86,6 +86,19 @@ class SchedulerConfiguration(LintSubject, frozen=True, eq=False):
     loaded: Configuration | None
 
 
+@dataclass
+class TrialEffort:
+    """What placing templates one by one may still cost in a run, whatever rules ask for it.
+
+    Attributes:
+        left: pods and nodes that may still be gone through; see `trial_placement`.
+        left_out: labels of the workloads that were not placed, in order.
+    """
+
+    left: int = 180_000
+    left_out: dict[str, None] = field(default_factory=dict)
+
+
 @dataclass(eq=False)
 class LintInput:
     """Everything a rule may look at. Made once a run; `once_per_input` keeps what rules derive from it.
@@ -101,6 +114,8 @@ class LintInput:
         others: the objects whose kind plays no part.
         unknown_fields: fields of custom resources' pods that Kubernetes does not know.
         pools: pools of nodes that could grow.
+        spread_from: replicas of a workload that has to be spread.
+        effort: one for all worlds of a run.
     """
 
     gates: Gates
@@ -113,6 +128,8 @@ class LintInput:
     others: Sequence[LintSubject] = ()
     unknown_fields: Sequence[tuple[LintSubject, Problem]] = ()
     pools: Sequence[NodePool] = ()
+    spread_from: int = 3
+    effort: TrialEffort = field(default_factory=TrialEffort)
     _kinds: dict[str, list[Manifest]] = field(default_factory=dict, init=False)
 
     @property

@@ -25,7 +25,7 @@ from topospread.simulation.run import Run, prepare
 from .lint_input import LintInput
 from .pod_source import HASH, pod_source
 from .template_on_nodes import ConstraintOnNodes, TemplateOnNodes, templates_on_nodes
-from .trial_placement import MOST_PODS, TrialPlacements, options_of, with_only
+from .trial_placement import MOST_PODS, options_of, spend, trials_of, with_only
 
 
 def stuck_rollouts(given: LintInput) -> Iterator[tuple[TemplateOnNodes, ConstraintOnNodes, int]]:
@@ -35,13 +35,13 @@ def stuck_rollouts(given: LintInput) -> Iterator[tuple[TemplateOnNodes, Constrai
     """
     if not given.gates.enabled("MatchLabelKeysInPodTopologySpread"):
         return
-    trials = TrialPlacements(given)
+    trials = trials_of(given)
     for template in templates_on_nodes(given):
         item = template.pods.item
         held = _counting_old_pods(template)
         if held is None or not isinstance(item, Deployment):
             continue
-        if trials.fit(template, more=1) or not trials.look_closer(template):
+        if trials.fit(template, more=1) or not trials.look_closer(template, simulations=2):
             continue
         try:
             stuck_at = _stuck_at(given, item)
@@ -68,12 +68,12 @@ class KeptOff(NamedTuple):
 
 def kept_off(given: LintInput) -> Iterator[KeptOff]:
     """Deployments whose rolling update never ends because of required anti-affinity."""
-    trials = TrialPlacements(given)
+    trials = trials_of(given)
     for template in templates_on_nodes(given):
         item, terms = template.pods.item, list(keeping_apart(template.pods))
         if not isinstance(item, Deployment) or not terms or not 0 < (template.pods.replicas or 0) <= MOST_PODS:
             continue
-        if trials.fit(template, more=1) or not trials.look_closer(template):
+        if trials.fit(template, more=1) or not trials.look_closer(template, simulations=2):
             continue
         try:
             replaced = _stuck_at(given, item)
@@ -133,8 +133,9 @@ def _stuck_at(given: LintInput, item: Deployment) -> int | None:
     Raises:
         InputError: an object that the API server would refuse.
     """
+    spend(given, item)
     strategy = strategy_of(item)
-    run = prepare(with_only(given.inventory, [item]), options_of(given), with_spreads=False)
+    run = prepare(with_only(given.inventory, item), options_of(given), with_spreads=False)
     place_all(run)
     workload = next((each for each in run.plan.workloads if each.kind == "Deployment"), None)
     if (

@@ -25,7 +25,7 @@ from topospread.sources.rendering import Rendering
 from topospread.sources.text import Text, printable
 
 from .ignores import Ignores, unused
-from .lint_input import CustomManifest, LintInput, LintSubject
+from .lint_input import CustomManifest, LintInput, LintSubject, TrialEffort
 from .problem import MOST_ALIKE, Problem
 from .reading import Progress, Question, Read, read, untold
 from .rule import SEVERITIES, Finding, Rule, Severity
@@ -228,7 +228,10 @@ def run(
             configuration = found.add_configuration(configuration)
         return judge(
             found,
-            [replace(each, pools=question.pools) for each in _given(found, gates, cluster, configuration)],
+            [
+                replace(each, pools=question.pools, spread_from=question.settings.spread_from)
+                for each in _given(found, gates, cluster, configuration)
+            ],
             question.settings,
             lambda done, total: tell(total + done, 2 * total),
         )
@@ -238,8 +241,9 @@ def _given(
     found: Read, gates: Gates, cluster: Inventory | None, configuration: Configuration | None
 ) -> list[LintInput]:
     """What the rules look at, for each world; what is wrong with single objects is told in the first."""
+    effort = TrialEffort()
     worlds = [
-        LintInput(gates, manifests, cluster=cluster, configuration=configuration)
+        LintInput(gates, manifests, cluster=cluster, configuration=configuration, effort=effort)
         for manifests in worlds_of(found.manifests)
     ]
     worlds[0] = replace(

@@ -80,6 +80,7 @@ class Settings:
         folder: where globs begin; "" is the working directory.
         source: the file this was read from, "" for none.
         promises: declared promises of workloads.
+        spread_from: replicas of a workload that has to be spread (rule ``no-spread``).
     """
 
     select: frozenset[str] | None = None
@@ -94,6 +95,7 @@ class Settings:
     folder: str = ""
     source: str = ""
     promises: tuple[DeclaredPromise, ...] = ()
+    spread_from: int = 3
 
     def asks(self, rule: str) -> bool:
         """Whether a rule is asked at all."""
@@ -178,6 +180,7 @@ class _SettingsParser:
             "cluster": ("cluster", self._string),
             "config": ("config", self._string),
             "namespace": ("namespace", self._string),
+            "spread-from": ("spread_from", self._number),
         }
         self._known(given, tuple(readers), "lint")
         fields = {readers[name][0]: readers[name][1](each, f"lint.{name}") for name, each in given.items()}
@@ -187,6 +190,11 @@ class _SettingsParser:
                 fields[name] = self._path(os.path.join(folder, fields[name]), f"lint.{name}")
         promises = self._promises(whole.get("promises") or [])
         return Settings(**fields, folder=folder, source=self.path, promises=promises)
+
+    def _number(self, value: Any, where: str) -> int:
+        if isinstance(value, bool) or not isinstance(value, int) or value < 2:
+            raise self._error("expected a number of replicas, at least 2", where)
+        return value
 
     def _promises(self, value: Any) -> tuple[DeclaredPromise, ...]:
         if not isinstance(value, list):

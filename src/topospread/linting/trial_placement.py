@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Sequence
 from dataclasses import replace
 from functools import cached_property
+from itertools import takewhile
 
 import msgspec
 from msgspec.structs import replace as replace_fields
@@ -24,13 +25,18 @@ from topospread.simulation import PendingGroup
 from topospread.simulation.run import SimulationOptions
 from topospread.simulation.simulate import simulate
 
-from .lint_input import LintInput
+from .lint_input import LintInput, once_per_input
+from .pod_source import pod_source
 from .template_on_nodes import TemplateOnNodes, cluster_of, configuration_of, frameworks_of
 
 MOST_PODS = 20_000
 """Of one workload; larger ones are not tried."""
-EFFORT = 1_000_000
-"""So many pods and nodes are gone through at most for closer looks, all together: a minute's work."""
+_SIMULATION = 250
+"""What a simulation costs beside its pods and nodes, of which one takes about 12 µs. `TrialEffort` is two seconds."""
+_LARGEST_CLUSTER = 10_000
+"""What a simulation costs at most for the cluster: 24 are made whatever its size."""
+_POD = 5
+"""What a pod of a first look costs."""
 _OWNERS = (
     "replication_controllers",
     "replica_sets",
@@ -48,8 +54,8 @@ class TrialPlacements:
     def __init__(self, given: LintInput) -> None:
         self._given = given
         self._own = _pods_by_owner(given.inventory)
-        self._effort = EFFORT
-        self._known: dict[Hashable, bool] = {}
+        self._known: dict[Hashable, tuple[int, int]] = {}
+        """What decides on a trial → how many pods were wanted, and how many found a node."""
         self._images = any(node.status.images for node in given.nodes)
 
     @property
@@ -70,34 +76,39 @@ class TrialPlacements:
         replicas = template.pods.replicas
         return replicas is not None and not storage and self._placed(template, replicas + more)
 
-    def look_closer(self, template: TemplateOnNodes) -> bool:
-        """Whether a whole simulation is still within the effort that is spent on all of them."""
-        self._effort -= len(self._given.inventory.pods) + len(self._given.nodes) + (template.pods.replicas or 1)
-        return self._effort >= 0
+    def look_closer(self, template: TemplateOnNodes, simulations: int = 1) -> bool:
+        """Whether whole simulations are still within the effort for all of them; if not, the template is left out."""
+        effort = self._given.effort
+        if simulations * _cost(self._given, template.pods.replicas) <= effort.left:
+            return True
+        effort.left_out[template.manifest.label] = None
+        return False
 
     def _placed(self, template: TemplateOnNodes, wanted: int) -> bool:
         """Place pods, in a savepoint; what is like a template that was tried fares as it did."""
-        like = self._like(template, wanted)
-        if like is None:
-            return self._tried(template, wanted)
-        if like not in self._known:
-            self._known[like] = self._tried(template, wanted)
-        return self._known[like]
+        like = self._like(template) or id(template)
+        asked, placed = self._known.get(like, (0, 0))
+        if asked < wanted and placed == asked and self._given.effort.left > 0:
+            asked, placed = self._known[like] = wanted, self._tried(template, wanted)
+            self._given.effort.left -= _POD * (placed + 1)
+        return placed >= wanted
 
-    def _tried(self, template: TemplateOnNodes, wanted: int) -> bool:
+    def _tried(self, template: TemplateOnNodes, wanted: int) -> int:
+        """Return how many pods one after the other find a node."""
         cluster, item = self._scheduler.cluster, template.pods.item
         with cluster.savepoint():
             for key in self._own_pods(template):
                 if key in cluster.placed:
                     cluster.unbind(key)
             names = (f"{item.name}~{number}" for number in range(wanted))
-            return all(self._scheduler.schedule(template.pod, name).node is not None for name in names)
+            found = (self._scheduler.schedule(template.pod, name).node for name in names)
+            return sum(1 for _ in takewhile(lambda node: node is not None, found))
 
     def _own_pods(self, template: TemplateOnNodes) -> list[str]:
         item = template.pods.item
         return self._own.get((type(item).__name__, item.namespace, item.name), [])
 
-    def _like(self, template: TemplateOnNodes, wanted: int) -> Hashable | None:
+    def _like(self, template: TemplateOnNodes) -> Hashable | None:
         """All that decides on a trial, but no names; ``None`` where pods that are there decide otherwise, too.
 
         A selector's words do not matter beside whether it means the template's own pods and which of those there.
@@ -115,7 +126,7 @@ class TrialPlacements:
             sets = cluster.selections.of(namespace, each.counts.selects).sets
             there = frozenset(found for found in sets if any(one.occupancy for one in found.items.values()))
             counted.append((each.counts.counts_itself, there))
-        return namespace, wanted, _without_names(spec, images=self._images), tuple(counted)
+        return namespace, _without_names(spec, images=self._images), tuple(counted)
 
 
 def _without_names(spec: PodSpec, *, images: bool) -> bytes:
@@ -160,14 +171,30 @@ def _pods_by_owner(inventory: Inventory) -> dict[tuple[str, str, str], list[str]
     return found
 
 
-def simulated(given: LintInput, items: Sequence[KubeObject]) -> tuple[PendingGroup, ...]:
-    """What stays pending when these workloads are created anew.
+trials_of = once_per_input(TrialPlacements)
+"""The first looks at an input, which all rules share."""
+
+
+def _cost(given: LintInput, replicas: int | None) -> int:
+    cluster = 2 * len(given.inventory.pods) + len(given.nodes)
+    return _SIMULATION + (replicas or 1) + min(cluster, _LARGEST_CLUSTER)
+
+
+def spend(given: LintInput, item: KubeObject) -> None:
+    """Note that the pods of a workload are placed in a simulation of their own."""
+    pods = pod_source(item)
+    given.effort.left -= _cost(given, pods.replicas if pods is not None else 1)
+
+
+def simulated(given: LintInput, item: KubeObject) -> tuple[PendingGroup, ...]:
+    """What stays pending when a workload is created anew.
 
     Raises:
         InputError: an object that the API server would refuse.
     """
+    spend(given, item)
     options = options_of(given)
-    inventory = with_only(given.inventory, items)
+    inventory = with_only(given.inventory, item)
     version = options.kube_version
     return simulate(inventory, config=options.config, kube_version=version, gates=options.gates).pending
 
@@ -177,17 +204,16 @@ def options_of(given: LintInput) -> SimulationOptions:
     return SimulationOptions(configuration_of(given), kube_version=str(given.version), gates=given.gates)
 
 
-def with_only(inventory: Inventory, items: Sequence[KubeObject]) -> Inventory:
-    """The inventory with these workloads alone, to be created anew, and the pods of others that are on nodes."""
-    owners = {(type(each).__name__, each.namespace, each.name) for each in items}
+def with_only(inventory: Inventory, item: KubeObject) -> Inventory:
+    """The inventory with this workload alone, to be created anew, and the pods of others that are on nodes."""
+    owners = {(type(item).__name__, item.namespace, item.name)}
     for replica_set in inventory.replica_sets:
         if _is_of(replica_set, owners):
             owners.add(("ReplicaSet", replica_set.namespace, replica_set.name))
     placed = [pod for pod in inventory.pods if pod.spec.node_name and not _is_of(pod, owners)]
     lists: dict[str, list[KubeObject]] = {attribute: [] for attribute in _OWNERS}
     lists["pods"] = list(placed)
-    for each in items:
-        lists[KINDS[type(each).__name__].attribute].append(each)
+    lists[KINDS[type(item).__name__].attribute].append(item)
     return replace(inventory, **lists)  # type: ignore[arg-type]
 
 

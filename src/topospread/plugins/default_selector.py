@@ -36,7 +36,7 @@ def default_selector(pod_class: PodClass, objects: ClusterObjects) -> Selector:
     key = (pod_class.namespace, owner.name)
     owning: ReplicaSet | StatefulSet | None
     match owner.api_version, owner.kind:
-        case "v1", "ReplicationController":
+        case "v1" | "/v1", "ReplicationController":  # ``ParseGroupVersion`` takes both for the core group
             controller = objects.replication_controllers.get(key)
             return Selector.from_set(labels | (controller.spec.selector or {})) if controller else selector
         case "apps/v1", "ReplicaSet":

@@ -7,7 +7,7 @@ Everything is counted by pod class and topology domain, pod by pod, as the journ
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -243,10 +243,11 @@ class Affinities:
         """Whether the cluster counts pods of a class: none, there are listeners for them."""
         return False
 
-    def on_node(self, row: int) -> None:
-        """Count the node's pods where it now belongs."""
+    def on_nodes(self, rows: Collection[int]) -> None:
+        """Count the nodes' pods where they now belong."""
         for tally in self.tallies:
-            tally.move(row)
+            for row in rows:
+                tally.move(row)
 
     def columns(self) -> list[GroupColumn]:
         """Return the domain for keys with few domains, and the sum of the domain for others."""

@@ -188,8 +188,8 @@ class Watcher(Protocol):
     def counts_pods_of(self, pod_class: PodClass) -> bool:
         """Whether the cluster counts pods of a class for this plugin."""
 
-    def on_node(self, row: int) -> None:
-        """Follow a node that was added, changed or removed."""
+    def on_nodes(self, rows: Collection[int]) -> None:
+        """Follow nodes that were added, changed or removed."""
 
     def columns(self) -> Sequence[GroupColumn] | None:
         """Return columns by which nodes are grouped: nodes that agree in all of them look alike to this plugin.
@@ -328,5 +328,5 @@ def normalize_by_maximum(raw: Ints, *, reverse: bool = False) -> Ints:
     highest = int(raw.max(initial=0))
     if highest == 0:
         return np.full(len(raw), MAX_NODE_SCORE, dtype=np.int64) if reverse else raw
-    points = MAX_NODE_SCORE * raw // highest
+    points: Ints = (MAX_NODE_SCORE * raw / highest).astype(np.int64)  # towards zero, as Go divides
     return MAX_NODE_SCORE - points if reverse else points

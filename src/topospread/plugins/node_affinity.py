@@ -182,4 +182,15 @@ class _Preferred:
         return points
 
     def normalize(self, raw: Ints, rows: Rows) -> Ints:
-        return normalize_by_maximum(raw)
+        """Points relative to the best.
+
+        Raises:
+            PluginError: if a weight below 0, which the API server refuses, makes a feasible node's points negative.
+        """
+        points = normalize_by_maximum(raw)
+        if (points < 0).any():
+            raise PluginError(
+                'applying score defaultWeights on Score plugins: plugin "NodeAffinity" returns an invalid score '
+                f"{points[points < 0][0]}, it should in the range of [0, 100] after normalizing"
+            )
+        return points

@@ -70,7 +70,7 @@ class _BalanceScore:
             return with_pod
         without_pod = balance(demands, [demand.allocated for demand in demands], count)
         half = MAX_NODE_SCORE // 2
-        return half + (half + with_pod - without_pod) // 2
+        return half + ((half + with_pod - without_pod) / 2).astype(np.int64)  # Go truncates towards zero
 
 
 def balance(demands: list[Demand], amounts: list[Ints], nodes: int) -> Ints:

@@ -115,8 +115,8 @@ def least_allocated(demands: list[Demand], nodes: int) -> Ints:
     """Points for what is left: ``(capacity − requested)·100 // capacity``, weighted over resources."""
 
     def points(demand: Demand, capacity: Ints) -> Ints:
-        left: Ints = (demand.allocatable - demand.requested) * MAX_NODE_SCORE // capacity
-        return np.maximum(left, 0)
+        left: Ints = demand.allocatable - demand.requested
+        return np.where(left > 0, left * MAX_NODE_SCORE // capacity, 0)
 
     return _weighted(demands, nodes, points)
 

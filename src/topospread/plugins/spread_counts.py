@@ -5,7 +5,7 @@ What the counts decide is in `pod_topology_spread`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 
 import msgspec
 import numpy as np
@@ -78,7 +78,7 @@ class SpreadSettings(msgspec.Struct, frozen=True):
 class Spread:
     """The counts behind one pod class's constraints, hard and soft; the plugin's `Watcher`.
 
-    The cluster keeps the counts up to date pod by pod. Nodes that change are read from the journal, by `on_node`.
+    The cluster keeps the counts up to date pod by pod. Nodes that change are read from the journal, by `on_nodes`.
 
     Attributes:
         hard, soft: constraints in force, each with its counts. A soft hostname constraint has no counts by domain: it
@@ -148,7 +148,7 @@ class Spread:
         """Whether pods of a class count for a constraint."""
         return any(each.counts_pods_of(pod_class) for each in self._all)
 
-    def on_node(self, row: int) -> None:
+    def on_nodes(self, rows: Collection[int]) -> None:
         """Count pods where their nodes now belong."""
         for each in self._all:
             if each.counts is not None:

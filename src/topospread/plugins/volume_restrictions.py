@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -204,7 +204,7 @@ class _Exclusive:
         """Whether pods of a class use volumes, and so may use these."""
         return bool(pod_class.volumes)
 
-    def on_node(self, row: int) -> None:
+    def on_nodes(self, rows: Collection[int]) -> None:
         """Do nothing: no count depends on the node."""
 
     def columns(self) -> list[GroupColumn]:

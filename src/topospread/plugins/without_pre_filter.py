@@ -10,7 +10,7 @@ those of ``RunFilterPlugins`` and ``RunScorePlugins`` in pkg/scheduler/framework
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 
 import numpy as np
 
@@ -150,7 +150,7 @@ class FailingScore:
         """Whether pods of a class count: they never do."""
         return False
 
-    def on_node(self, row: int) -> None:
+    def on_nodes(self, rows: Collection[int]) -> None:
         """Do nothing."""
 
     def columns(self) -> list[GroupColumn] | None:

@@ -19,12 +19,14 @@ class Review:
         new: findings that only the new state has.
         gone: findings that only the old one has.
         notes: what a person should know of how the two were read.
+        left_out: labels of the new state's workloads that lint did not place.
     """
 
     comparison: Comparison
     new: tuple[Finding, ...] = ()
     gone: tuple[Finding, ...] = ()
     notes: tuple[str, ...] = ()
+    left_out: tuple[str, ...] = ()
 
     @property
     def grown(self) -> tuple[SpreadChange, ...]:

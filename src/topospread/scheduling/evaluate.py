@@ -7,7 +7,7 @@ from collections.abc import Collection
 import msgspec
 import numpy as np
 
-from topospread.cluster.arrays import Ints
+from topospread.cluster.arrays import Ints, distinct
 from topospread.plugins.interface import UNRESOLVABLE, CanFail, NotJudgedError, PluginError, Status, offers
 from topospread.plugins.spread_arithmetic import arithmetic_as_counted
 from topospread.plugins.spread_counts import Spread
@@ -88,7 +88,7 @@ def first_failure(view: View, rows: Ints, blocked: Collection[int] = ()) -> Filt
     left = np.flatnonzero(~np.isin(rows, list(blocked)))
     for each in filters:
         codes = each.filter(rows[left])
-        for code in sorted(set(codes[codes != 0].tolist())):
+        for code in distinct(codes):
             try:
                 each.status(code)
             except PluginError as error:
@@ -159,7 +159,7 @@ def _blame(
             break
         codes = each.filter.filter(rows[left])
         if codes.any():
-            for code in sorted(set(codes[codes != 0].tolist())):
+            for code in distinct(codes):
                 blame[left[codes == code]] = rejections.number(each.plugin, each.filter.status(code))
             left = left[codes == 0]
     return blame

@@ -7,7 +7,7 @@ from collections.abc import Collection
 import numpy as np
 
 from topospread.cluster import NO_ROW, Cluster
-from topospread.cluster.arrays import Codes, Ints, grown
+from topospread.cluster.arrays import Codes, Ints, distinct, grown
 from topospread.plugins.interface import Scope, Status
 
 from .framework import PreparedPlugins
@@ -100,7 +100,7 @@ class OwnRejections:
                 return
             codes = each.filter(left)
             if codes.any():
-                for code in set(codes[codes != 0].tolist()):
+                for code in distinct(codes):
                     self._number[left[codes == code]] = self._numbered((place, code))
                 left = left[codes == 0]
 

@@ -240,13 +240,16 @@ class View:
         if changes:
             self._position = self.cluster.journal.position
             self.work.changes += len(changes)
+            nodes: dict[int, None] = {}
             for row, pod_class, delta in changes:
                 if pod_class is None:
-                    for watcher in self.plugins.watchers:
-                        watcher.on_node(row)
+                    nodes[row] = None
                 else:
                     for listener in heard[pod_class]:
                         listener(row, delta)
+            if nodes:
+                for watcher in self.plugins.watchers:
+                    watcher.on_nodes(nodes)
             if len(heard) > self._heard_most:
                 # Forget the classes that the cluster has let go of: all that happened to their pods is told.
                 classes = self.cluster.classes

@@ -8,6 +8,7 @@ that somebody looks at, is let go: it stands in the queue then where it would ha
 
 from __future__ import annotations
 
+from array import array
 from bisect import bisect_left
 from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
 from dataclasses import dataclass
@@ -70,6 +71,7 @@ class Crowd:
         self._alive: Bools = np.zeros(64, dtype=np.bool_)
         self._number: dict[Group, int] = {}
         self._groups: list[Group] = []
+        self._rows: list[array[int]] = []
         self._size: list[int] = []
         self._sample: list[QueuedPodInfo] = []
         self._verdict: list[Verdict | None] = []
@@ -112,6 +114,7 @@ class Crowd:
         number = self._number.setdefault(group, len(self._groups))
         if number == len(self._groups):
             self._groups.append(group)
+            self._rows.append(array("q"))
             self._size.append(0)
             self._sample.append(infos[0])
             self._verdict.append(None)
@@ -129,19 +132,21 @@ class Crowd:
             counts = (info.timestamp, info.unschedulable_count, info.attempts, info.turn)
             self._table[:, row] = (_WAITS, info.priority, *counts, number, -1, 0)
         self._alive[begin : len(self._infos)] = True
+        self._rows[number].extend(range(begin, len(self._infos)))
         return number
 
     def _move(self, strategies: Ints) -> None:
         """To where `SchedulingQueue` would put each, by the strategies of their groups."""
-        table, number = self._table, len(self._infos)
-        if not len(strategies) or not number:
+        table, moved = self._table, np.flatnonzero(strategies).tolist()
+        if not moved:
             return
-        strategy = strategies[table[_GROUP, :number]]
-        rows = np.flatnonzero(self._alive[:number] & (table[_STATE, :number] == _WAITS) & (strategy > 0))
+        rows = np.concatenate([self._rows[number] for number in moved])
+        rows = rows[self._alive[rows] & (table[_STATE, rows] == _WAITS)]
         shift = np.minimum(table[_COUNT, rows] - 1, _LONGEST_SHIFT)
         waits = np.minimum(np.int64(self._settings.initial) << shift, self._settings.maximum)
         expires = _aligned(table[_TIME, rows] + waits)
-        backs_off = (expires >= self._this_second()) & (strategy[rows] == QueueingStrategy.AFTER_BACKOFF)
+        strategy = strategies[table[_GROUP, rows]]
+        backs_off = (expires >= self._this_second()) & (strategy == QueueingStrategy.AFTER_BACKOFF)
         table[_EXPIRES, rows] = expires
         table[_STATE, rows] = np.where(backs_off, _BACKS_OFF, _ACTIVE)
         self.due += len(rows)

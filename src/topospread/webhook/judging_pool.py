@@ -12,6 +12,7 @@ import logging
 import os
 import pickle
 import sys
+import time
 from asyncio.subprocess import PIPE, Process
 from collections import Counter
 from contextlib import suppress
@@ -32,7 +33,11 @@ SHARE: Final = ACCEPTING - 1
 SLOW: Final = 2
 """Demoted processes that may run at a time."""
 SLOW_AFTER: Final = 0.1
-"""Seconds after which a request is demoted: a hundred times as long as an ordinary request takes."""
+"""Seconds of processor time after which a request is demoted: a hundred times as many as an ordinary request takes.
+
+Not seconds of the clock: on a busy machine every request would be demoted, and a new process costs a second.
+"""
+_SHORTEST_LOOK: Final = 0.01
 _LOWEST_PRIORITY: Final = 19
 _START_AGAIN: Final = 1.0
 _COMMAND: Final = (sys.executable, "-P", "-m", "topospread.webhook.judging_process")
@@ -54,13 +59,14 @@ class JudgingPool:
         self._accepting: FairQueue[_JudgingProcess] = FairQueue(SHARE)
         self._demoted: list[_JudgingProcess] = []
         self._workers: set[_JudgingProcess] = set()
+        self._warm = asyncio.Semaphore(0)
         self._places: list[asyncio.Task[None]] = []
 
     async def start(self) -> None:
-        """Start the processes and wait until one accepts requests."""
+        """Start the processes and wait until all accept requests: the first requests wait for no process."""
         self._places = [asyncio.create_task(self._keep_one()) for _ in range(ACCEPTING)]
-        self._accepting.put(await self._accepting.take(Asker("", "")))
-        self._accepting.release(Asker("", ""))
+        for _ in self._places:
+            await self._warm.acquire()
 
     async def close(self) -> None:
         """End every process."""
@@ -96,7 +102,7 @@ class JudgingPool:
         while (worker := await self._accepting.take(asker)).exited.done():
             self._accepting.release(asker)
         worker.holder = asker
-        demotion = asyncio.get_running_loop().call_later(SLOW_AFTER, self._demote, worker)
+        demotion = asyncio.create_task(self._demote_when_slow(worker))
         try:
             answer = await worker.ask(request)
         except BaseException:
@@ -111,6 +117,12 @@ class JudgingPool:
             self._accepting.put(worker)
             self._accepting.release(asker)
         return msgspec.msgpack.decode(answer, type=Judgement)
+
+    async def _demote_when_slow(self, worker: _JudgingProcess) -> None:
+        until = worker.processor_time() + SLOW_AFTER
+        while (left := until - worker.processor_time()) > 0:
+            await asyncio.sleep(max(left, _SHORTEST_LOOK))
+        self._demote(worker)
 
     def _demote(self, worker: _JudgingProcess) -> None:
         worker.lower_priority()
@@ -136,6 +148,7 @@ class JudgingPool:
                 await asyncio.sleep(_START_AGAIN)
                 continue
             self._accepting.put(worker)
+            self._warm.release()
             if holder is not None:
                 self._accepting.release(holder)
             await worker.replaced.wait()
@@ -177,6 +190,14 @@ class _JudgingProcess:
     def pid(self) -> int:
         """The process id."""
         return self._process.pid
+
+    def processor_time(self) -> float:
+        """Seconds of processor time that the process has used; of the clock where the system does not tell."""
+        if sys.platform == "linux":
+            with suppress(OSError):
+                # The clock of another process: clock_getcpuclockid(3).
+                return time.clock_gettime((~self.pid << 3) | 2)
+        return time.monotonic()
 
     async def accept(self, policy: bytes) -> None:
         """Wait until the process accepts requests.

@@ -6,13 +6,14 @@ from io import BytesIO
 
 import pytest
 
-from topospread.linting import trial_placement as module
+from topospread.answers.lint import lint_answer
 from topospread.linting.examples import constraint, deployment
 from topospread.linting.lint_input import LintInput
 from topospread.linting.reading import Question
 from topospread.linting.run import run
+from topospread.linting.settings import Settings
 from topospread.linting.template_on_nodes import templates_on_nodes
-from topospread.linting.trial_placement import TrialPlacements
+from topospread.linting.trial_placement import TrialPlacements, simulated
 
 ZONES = constraint("labelSelector:\n  matchLabels: {app: web}")
 
@@ -42,12 +43,42 @@ def test_pods_with_storage_take_a_closer_look() -> None:
     assert not TrialPlacements(everything).fit(template)
 
 
-def test_closer_looks_have_an_end(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "EFFORT", 20)
+def test_closer_looks_have_an_end() -> None:
     everything = given(deployment(ZONES, replicas=6))
     (template,) = templates_on_nodes(everything)
     trials = TrialPlacements(everything)
-    assert [trials.look_closer(template) for _ in range(3)] == [True, True, False]
+    everything.effort.left = 600
+    found = []
+    for _ in range(3):
+        found.append(trials.look_closer(template))
+        simulated(everything, template.pods.item)
+    assert found == [True, True, False]
+    assert list(everything.effort.left_out) == ["Deployment default/web"]
+
+
+def test_first_looks_have_an_end_and_are_not_repeated() -> None:
+    everything = given(deployment(ZONES, replicas=6))
+    (template,) = templates_on_nodes(everything)
+    trials = TrialPlacements(everything)
+    everything.effort.left = 1
+    assert [trials.fit(template), trials.fit(template)] == [True, True]
+    assert not trials.fit(template, more=1)
+    assert trials.work.built == 1
+
+
+def test_workloads_that_are_not_placed_are_named_and_never_clean() -> None:
+    """Each of these is placed by a simulation of 19,000 pods, and together they would take seconds."""
+    spec = ZONES + constraint("labelSelector:\n  matchLabels: {app: web}", key="kubernetes.io/hostname").removeprefix(
+        "topologySpreadConstraints:\n"
+    )
+    manifests = "---\n".join(deployment(spec, name=f"web-{number}", replicas=19_000) for number in range(12))
+    question = Question(
+        paths=["-"], cluster="zones=3,nodes=3,pods=2", settings=Settings(select=frozenset({"constraints-deadlock"}))
+    )
+    answer = lint_answer(run(question, stdin=BytesIO(manifests.encode())))
+    assert (answer.verdict, len(answer.findings)) == ("unknown", 0)
+    assert [each.what for each in answer.unjudged] == ["placements"]
+    assert "placing 3 workloads on the nodes would take too long" in answer.unjudged[0].because
 
 
 def named(name: str, selects: str) -> str:

@@ -111,6 +111,24 @@ def test_slow_requests_of_one_user_delay_no_other_user(namespaces: int) -> None:
     play(scenario)
 
 
+def test_every_process_is_warm_before_the_first_request_and_waiting_does_not_make_a_request_slow() -> None:
+    """On a busy machine a request waits for a processor, and a new process would make it busier."""
+
+    async def scenario(client: TestClient[Any, Any], pool: JudgingPool) -> None:
+        assert len(pool._accepting._idle) == ACCEPTING
+        before = {worker.pid for worker in pool._workers}
+        for pid in before:
+            os.kill(pid, signal.SIGSTOP)
+        asked = asyncio.create_task(answered(client, review(deployment(WRONG)), "30s"))
+        await asyncio.sleep(0.5)
+        for pid in before:
+            os.kill(pid, signal.SIGCONT)
+        assert (await asked)["status"]["code"] == 403
+        assert {worker.pid for worker in pool._workers} == before
+
+    play(scenario)
+
+
 def test_processes_that_end_or_hang_are_replaced() -> None:
     async def scenario(client: TestClient[Any, Any], pool: JudgingPool) -> None:
         for signalled in (signal.SIGKILL, signal.SIGSTOP):

@@ -221,6 +221,12 @@ EXPRESSED: Final[Mapping[str, Expressed]] = {
         f"has(object.metadata.annotations) && {_listed(ANNOTATIONS)}.exists(a, a in object.metadata.annotations)",
         tuple(kind for kind in KINDS if kind != "Pod"),
     ),
+    "no-spread": Expressed(
+        "variables.replicas > 2 && size(variables.constraints) == 0 && "
+        "!(has(variables.spec.affinity) && has(variables.spec.affinity.podAntiAffinity))",
+        SCALED,
+        "an autoscaler's minReplicas and kube-scheduler's default constraints are not seen",
+    ),
     "hostname-unlike-name": Expressed(_nodes_alike(), ("Node",)),
 }
 """Rule → its CEL, in the order of the rules."""

@@ -38,6 +38,7 @@ NOT_IN_CEL: Final[Mapping[str, str]] = {
     "hostname-shared": _OTHERS,
     "pool-labelled-in-part": _OTHERS,
     "node-lacks-key": _OTHERS,
+    "storage-capacity-missing": "its objects are written by a storage driver, and nobody reads the driver's warnings",
     "two-plugins-spread": _CONFIGURATION,
     "defaults-repeat-built-in": _CONFIGURATION,
     "defaults-without-plugin": _CONFIGURATION,

@@ -21,6 +21,7 @@ from . import (
     scheduler_configuration,
     selectors,
     shared_selectors,
+    storage_capacities,
     stuck_pods,
 )
 
@@ -36,6 +37,7 @@ RULES: Final[tuple[Rule, ...]] = (
     *autoscalers.RULES,
     *kubernetes_versions.RULES,
     *node_labels.RULES,
+    *storage_capacities.RULES,
     *scheduler_configuration.RULES,
     *domains.RULES,
     *stuck_pods.RULES,

@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 from topospread.api.autoscaling import HorizontalPodAutoscaler
+from topospread.api.well_known_labels import ZONE
+from topospread.api.workload import Deployment
 from topospread.linting.examples import constraint, deployment
 from topospread.linting.lint_input import LintInput, LintSubject
 from topospread.linting.neighbours import autoscaled
-from topospread.linting.pod_source import WITH_REPLICAS, PodSource, explicit_replicas
-from topospread.linting.problem import Problem
+from topospread.linting.pod_source import HASH, WITH_REPLICAS, PodSource, explicit_replicas
+from topospread.linting.problem import Edit, Problem
 from topospread.linting.rule import Example, Rule
 from topospread.workloads.autoscaling import target_of
 
+from .disruption_budgets import size_of
 from .selectors import SPREAD
-from .shared_selectors import counts_of_others
+from .shared_selectors import counts_of_others, listed_defaults
 
 _AUTOSCALING = "https://kubernetes.io/docs/tasks/run-application/horizontal-pod-autoscale/"
 
@@ -86,7 +90,51 @@ spec:
 """
 _SCALED = deployment(constraint(_OWN)).replace("  replicas: 6\n", "")
 
+
+def _not_spread(given: LintInput) -> Iterator[tuple[LintSubject, Problem]]:
+    zones = {each.labels.get(ZONE) for each in given.nodes}
+    for manifest, pods in given.sources:
+        spec, replicas = pods.spec, size_of(given, pods)
+        apart = spec.affinity is not None and spec.affinity.pod_anti_affinity is not None
+        if replicas is None or replicas < given.spread_from or not isinstance(pods.item, WITH_REPLICAS):
+            continue
+        if spec.topology_spread_constraints or apart or listed_defaults(given, pods):
+            continue
+        message = f"{replicas} replicas and nothing that spreads them: one node or zone may hold all of them"
+        yield manifest, Problem("", message, _spreading(given, pods, hard=len(zones) > 1 and None not in zones))
+
+
+def _spreading(given: LintInput, pods: PodSource, *, hard: bool) -> tuple[Edit, ...]:
+    """Return the change that spreads pods over zones: hard if it is known that each node is in one of several zones."""
+    selector = getattr(pods.item.spec, "selector", None)  # type: ignore[attr-defined]
+    labels = selector if isinstance(selector, dict) else getattr(selector, "match_labels", None) or pods.labels
+    if not labels or pods.spec.topology_spread_constraints is not None:
+        return ()
+    made: dict[str, Any] = {
+        "maxSkew": 1,
+        "topologyKey": ZONE,
+        "whenUnsatisfiable": "DoNotSchedule" if hard else "ScheduleAnyway",
+        "labelSelector": {"matchLabels": dict(labels)},
+    }
+    if isinstance(pods.item, Deployment) and given.gates.enabled("MatchLabelKeysInPodTopologySpread"):
+        made["matchLabelKeys"] = [HASH]
+    return (Edit("add", f"{pods.path}.topologySpreadConstraints", [made]),)
+
+
 RULES = (
+    Rule(
+        id="no-spread",
+        sentence="Three replicas and more are spread.",
+        why="kube-scheduler's own defaults are soft: without a constraint or anti-affinity one node or zone may hold "
+        "all replicas, and its loss takes all of them. The setting `spread-from` sets another number of replicas.",
+        link=f"{SPREAD}#motivation",
+        severity="hint",
+        check=_not_spread,
+        wrong=Example(deployment("", replicas=3)),
+        right=Example(deployment(constraint(_OWN), replicas=3)),
+        needs="manifests",
+        fix="Adds a constraint over zones: hard if nodes are given and each is in one of several zones, else soft.",
+    ),
     Rule(
         id="one-replica-to-spread",
         sentence="What is to be spread has more than one replica.",

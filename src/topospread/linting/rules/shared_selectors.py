@@ -271,7 +271,7 @@ def _meaning(each: TopologySpreadConstraint) -> _Meaning:
     )
 
 
-def _listed_defaults(given: LintInput, pods: PodSource) -> tuple[DefaultConstraint, ...]:
+def listed_defaults(given: LintInput, pods: PodSource) -> tuple[DefaultConstraint, ...]:
     """The default constraints that a given configuration has for these pods."""
     name = pods.spec.scheduler_name or "default-scheduler"
     own = [each.loaded for each in given.configurations if each.loaded is not None]
@@ -294,7 +294,7 @@ def _nothing_groups(given: LintInput) -> Iterator[tuple[LintSubject, Problem]]:
         item = pods.item
         if pods.spec.topology_spread_constraints or pods.spec.node_name or not isinstance(item, Pod | Job | CronJob):
             continue
-        if not _several(item) and not _listed_defaults(given, pods):
+        if not _several(item) and not listed_defaults(given, pods):
             continue
         labels = pods.labels.items()
         near = (each for label in labels for each in services.get((item.namespace, label), ()))
@@ -319,7 +319,7 @@ def _replaces_defaults(given: LintInput) -> Iterator[tuple[LintSubject, Problem]
         if not own:
             continue
         keys = {each.topology_key for each in own if each.when_unsatisfiable == DO_NOT_SCHEDULE}
-        for each in _listed_defaults(given, pods):
+        for each in listed_defaults(given, pods):
             if each.when_unsatisfiable == DO_NOT_SCHEDULE and each.topology_key not in keys:
                 message = f"with these the default DoNotSchedule constraint over {each.topology_key} is not in force"
                 yield manifest, Problem(f"{pods.path}.topologySpreadConstraints", message)

@@ -21,22 +21,19 @@ if TYPE_CHECKING:  # The engine is loaded by who needs it: without nodes nobody 
     from topospread.linting.template_on_nodes import ConstraintOnNodes, TemplateOnNodes
     from topospread.simulation import PendingGroup
 
-_MOST_PODS_AGAIN = 20_000
-"""So many pods are placed again at most to see which constraints it takes."""
 _MOST_CONSTRAINTS = 16
 """A workload with more hard constraints is not placed again without each of them: the cost grows with their cube."""
 
 
 def _deadlocks(given: LintInput) -> Iterator[tuple[LintSubject, Problem]]:
     from topospread.linting.template_on_nodes import templates_on_nodes
+    from topospread.linting.trial_placement import trials_of
 
     candidates = [each for each in templates_on_nodes(given) if _may_deadlock(each)]
-    left = _MOST_PODS_AGAIN
     for template, pending in _pending(given, candidates):
         hard = _hard(template)
-        left -= (len(hard) + 1) * (template.pods.replicas or 1)
-        if left < 0:
-            return
+        if not trials_of(given).look_closer(template, simulations=len(hard)):
+            continue
         guilty = [held for held in hard if not _pending_without(given, template, held)]
         if len(guilty) > 1:
             keys = " and ".join(held.counts.topology_key for held in guilty)
@@ -62,14 +59,14 @@ def _pending(
     given: LintInput, candidates: Sequence[TemplateOnNodes], plugin: str = "PodTopologySpread"
 ) -> Iterator[tuple[TemplateOnNodes, int]]:
     """The workloads some of whose pods a plugin keeps pending, each placed alone, and how many."""
-    from topospread.linting.trial_placement import TrialPlacements, simulated
+    from topospread.linting.trial_placement import simulated, trials_of
 
-    trials = TrialPlacements(given)
+    trials = trials_of(given)
     for each in candidates:
         if trials.fit(each) or not trials.look_closer(each):
             continue
         try:
-            pending = _kept_by(plugin, simulated(given, [each.pods.item]))
+            pending = _kept_by(plugin, simulated(given, each.pods.item))
         except InputError:
             continue  # Validation says so.
         if pending:
@@ -98,7 +95,7 @@ def _pending_without(given: LintInput, template: TemplateOnNodes, left_out: Cons
     from topospread.linting.trial_placement import simulated
 
     try:
-        return bool(simulated(given, [item]))
+        return bool(simulated(given, item))
     except InputError:
         return True
 
@@ -126,14 +123,16 @@ def _kept_off(given: LintInput) -> Iterator[tuple[LintSubject, Problem]]:
 def _too_many(given: LintInput) -> Iterator[tuple[LintSubject, Problem]]:
     from topospread.linting.rollouts import without_apart
     from topospread.linting.template_on_nodes import templates_on_nodes
-    from topospread.linting.trial_placement import MOST_PODS, simulated
+    from topospread.linting.trial_placement import MOST_PODS, simulated, trials_of
 
     apart = [(each, list(keeping_apart(each.pods))) for each in templates_on_nodes(given)]
     candidates = {id(each): terms for each, terms in apart if terms and (each.pods.replicas or 0) <= MOST_PODS}
     asked = [each for each, _ in apart if id(each) in candidates and not isinstance(each.pods.item, CronJob)]
     for template, pending in _pending(given, asked, "InterPodAffinity"):
+        if not trials_of(given).look_closer(template):
+            continue
         try:
-            guilty = not simulated(given, [without_apart(template.pods.item)])
+            guilty = not simulated(given, without_apart(template.pods.item))
         except InputError:
             continue  # Validation says so.
         if guilty:

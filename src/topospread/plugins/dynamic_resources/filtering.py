@@ -5,7 +5,7 @@ Source: plugins/dynamicresources/dynamicresources.go (``Filter``, ``Score``).
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from typing import Final
 
 import msgspec
@@ -324,7 +324,7 @@ class DeviceFilter:
         """No class is counted."""
         return False
 
-    def on_node(self, row: int) -> None:
+    def on_nodes(self, rows: Collection[int]) -> None:
         """`NodeAllocations` reads of nodes itself."""
 
     def columns(self) -> Sequence[GroupColumn] | None:

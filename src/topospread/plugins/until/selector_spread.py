@@ -7,7 +7,7 @@ plugins/defaultpodtopologyspread; the same in all versions but for where the sel
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 
 import numpy as np
 
@@ -86,11 +86,11 @@ class _SpreadScore:
         """Whether pods of a class count."""
         return pod_class.counted and (pod_class.label_set is None or pod_class.label_set in self._pods.sets)
 
-    def on_node(self, row: int) -> None:
-        """Take note of a node's zone."""
-        if row >= len(self._zones):
-            self._zones = grown(self._zones, self._nodes.capacity, _NO_ZONE)
-        self._place(row)
+    def on_nodes(self, rows: Collection[int]) -> None:
+        """Take note of the nodes' zones."""
+        self._zones = grown(self._zones, self._nodes.capacity, _NO_ZONE)
+        for row in rows:
+            self._place(row)
 
     def columns(self) -> list[GroupColumn] | None:
         """Return nothing: all nodes have to be compared."""

@@ -87,4 +87,4 @@ def test_a_key_of_ones_own_matters_when_a_constraint_names_it() -> None:
 
 def test_nodes_of_the_cluster_are_looked_at_and_not_judged() -> None:
     found = findings(deployment(""), cluster="zones=2,nodes=4,label=node-1:pool=a")
-    assert [each.rule for each in found] == ["no-budget"]
+    assert [each.rule for each in found] == ["no-budget", "no-spread"]
