@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Annotated, ClassVar
 
 from msgspec import Meta
+from msgspec.structs import asdict
 
-from topospread.answer import Answer
+from topospread.answer import Answer, Remedy
 from topospread.base import Base
 
 from .spread import PendingPods, Pool, SpreadOutcome, pending_pods, pool_of, spread_outcome
@@ -149,6 +150,13 @@ class MendingEviction(Base, frozen=True, kw_only=True):
     to: Annotated[str, Meta(description="Node of the pod that replaces it.")]
 
 
+class DrillRemedy(Remedy, frozen=True, kw_only=True):
+    """A change with which the drill was run again."""
+
+    pending: Annotated[int, Meta(description="Newly pending pods at the end with the change, of all workloads.")]
+    pending_without: Annotated[int, Meta(description="Newly pending pods at the end without the change.")]
+
+
 class DrillResult(Answer, frozen=True, kw_only=True):
     """Do the steps end without harm that did not exist at the beginning?"""
 
@@ -163,6 +171,10 @@ class DrillResult(Answer, frozen=True, kw_only=True):
     partial: Annotated[str, Meta(description="Why the drill ended early; empty if it is complete.")]
     pools: Annotated[tuple[Pool, ...], Meta(description="The pools of `--pools`, by name.")]
     pending_before: Annotated[int, Meta(description="Pods that were pending at the beginning; they are no harm.")]
+    remedies: Annotated[
+        tuple[DrillRemedy, ...], Meta(description="Changes that leave fewer pods newly pending, fewest first.")
+    ] = ()
+    untried: Annotated[int, Meta(description="Changes that were not tried because the work has a limit.")] = 0
     mending: Annotated[
         tuple[MendingEviction, ...], Meta(description="Evictions that remove the skew that stays, in this order.")
     ] = ()
@@ -182,12 +194,15 @@ def drill_answer(drill: Drill, traffic: Sequence[Traffic] = (), mending: Rebalan
     moved = [*map(traffic_of, traffic), *[None] * len(drill.steps)]
     steps = tuple(_step(each, told) for each, told in zip(drill.steps, moved, strict=False))
     new = {(each.namespace, each.workload) for each in drill.harm.pending}
+    remedies, untried = _fixes(drill)
     causes = next((each.causes for each in steps[-1].pending if (each.namespace, each.workload) in new), ())
     return DrillResult(
         kind="DrillResult",
         verdict=verdict,
         says=_says(drill),
         causes=causes,
+        remedies=remedies,
+        untried=untried,
         unjudged=drill.unjudged,
         assumed=("unjudged pods take no node, and any node",)
         if drill.assumed is not None and verdict != "unknown"
@@ -218,6 +233,21 @@ def drill_answer(drill: Drill, traffic: Sequence[Traffic] = (), mending: Rebalan
         warnings=tuple(drill.warnings),
         notes=tuple(drill.notes),
     )
+
+
+def _fixes(drill: Drill) -> tuple[tuple[DrillRemedy, ...], int]:
+    if drill.begun is None or not drill.harm.pending:
+        return (), 0
+    from topospread.explanation.drill_fixes import fixes_of
+
+    from .remedies import remedy_of
+
+    found = fixes_of(drill)
+    fixes = tuple(
+        DrillRemedy(**asdict(remedy_of(each.suggestion)), pending=each.pending, pending_without=each.before)
+        for each in found.fixes
+    )
+    return fixes, found.untried
 
 
 def _says(drill: Drill) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator
+from dataclasses import replace
 from typing import Annotated
 
 from msgspec import Meta
@@ -10,9 +11,11 @@ from msgspec import Meta
 from topospread.answer import Cause, Remedy
 from topospread.api.inventory import Inventory, ObjectKey
 from topospread.base import Base, Word
-from topospread.explanation.explain import PendingPods, Waiting
+from topospread.explanation.explain import PendingPods, Waiting, explain_pending
 from topospread.explanation.owner import exists
-from topospread.simulation.result import PodPlacement
+from topospread.explanation.what_if import EFFORT
+from topospread.simulation.result import PodPlacement, Simulation
+from topospread.simulation.run import prepare
 
 from .causes import causes_of_pod, why_words
 from .remedies import remedy_of
@@ -52,6 +55,26 @@ def pending_groups(inventory: Inventory, waiting: Waiting, shown: Collection[Obj
     if open_pods:
         parts = dict.fromkeys(each.because for each in waiting.simulation.unjudged)
         yield _group("unknown", open_pods, "; ".join(parts), ())
+
+
+def fixes_of(simulation: Simulation, namespace: str | None) -> tuple[tuple[Remedy, ...], int]:
+    """Return the first fix of each cause of pods that a simulation leaves pending, and how many were not tried.
+
+    Args:
+        simulation: the simulation.
+        namespace: the namespace of the pods; by default all.
+    """
+    if simulation.begun is None or not simulation.pending:
+        return (), 0
+    inventory, options = simulation.begun
+    run = prepare(inventory, replace(options, watch=()), with_spreads=False)
+    chosen = {each for each in run.plan.workloads if namespace in (None, each.namespace)}
+    if 2 * len(run.queue) > EFFORT:
+        return (), len(simulation.pending)
+    waiting = explain_pending(inventory, run, chosen, suggest=True)
+    found = [each.remedies[0] for each in _rejected(waiting.pending) if each.remedies]
+    searched = [each.explanation for each in waiting.pending]
+    return tuple(found), sum(each.untried or not each.searched for each in searched if each.state == "pending")
 
 
 def key_of(placement: PodPlacement) -> ObjectKey:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, ClassVar
 from msgspec import Meta
 from msgspec.structs import replace
 
-from topospread.answer import Answer, Asked
+from topospread.answer import Answer, Asked, Remedy
 from topospread.base import Base, Bounds
 from topospread.errors import UsageError
 
@@ -122,6 +122,7 @@ class Simulation(Answer, frozen=True, kw_only=True):
     ignored_fields: Annotated[
         tuple[UnusedInput, ...], Meta(description="Fields that the API server keeps and kube-scheduler ignores.")
     ]
+    untried: Annotated[int, Meta(description="Changes that were not tried because the work has a limit.")] = 0
     elsewhere: Annotated[int, Meta(description="Pending pods in namespaces that `-n` leaves out.")] = 0
     traffic: Annotated[ExpectedTraffic | None, Meta(description="Expected traffic, with `--traffic`.")] = None
     warnings: Annotated[tuple[str, ...], Meta(description="Sentences that a person must see.")] = ()
@@ -169,12 +170,15 @@ def simulation_answer(
     pending = tuple(pending_pods(each) for each in result.pending if shown(each.namespace))
     workloads = tuple(_workload(each, result) for each in result.workloads if shown(each.namespace))
     elsewhere = sum(len(each.pods) for each in result.pending if not shown(each.namespace))
+    remedies, untried = _fixes(result, namespace)
     worst = max(pending, key=lambda each: len(each.pods) if each.causes else -1, default=None)
     return Simulation(
         kind="Simulation",
         verdict=result.verdict,
         says=_says(result, workloads, pending, elsewhere),
         causes=worst.causes if worst is not None else (),
+        remedies=remedies,
+        untried=untried,
         unjudged=tuple(
             replace(each, pods=pods) for each in result.unjudged if (pods := tuple(filter(of_shown, each.pods)))
         ),
@@ -210,6 +214,14 @@ def simulation_answer(
         warnings=tuple(result.warnings),
         notes=tuple(result.notes),
     )
+
+
+def _fixes(result: Simulated, namespace: str | None) -> tuple[tuple[Remedy, ...], int]:
+    if not result.pending:
+        return (), 0
+    from .pending_pods import fixes_of  # imports the search, which a simulation that places every pod does not need
+
+    return fixes_of(result, namespace)
 
 
 def evicted_pod(each: Eviction) -> EvictedPod:

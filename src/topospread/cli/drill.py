@@ -154,17 +154,18 @@ def drill(context: click.Context, /, **given: Any) -> int:
     else:
         write_saved(found.steps[-1].after, given, by)
     moved = [told for each in found.steps if (told := expected_traffic(each.after, asking, by)) is not None]
-    try:
-        mending = _mending(found, given, _options(given, configuration, by))
-    except KeyboardInterrupt:
-        found, mending = replace(found, partial="ended while evictions were looked for"), None
-        interrupted = True
     from topospread.answers.drill import drill_answer
 
+    try:
+        mending = _mending(found, given, _options(given, configuration, by))
+        answer = drill_answer(found, moved, mending)
+    except KeyboardInterrupt:
+        answer = drill_answer(replace(found, partial="ended while fixes were tried"), moved)
+        interrupted = True
     if not prints_page(given):
         warn(found.warnings)
     wish = ReportWish(inventory, _options(given, configuration, by), steps)
-    code = write_answer(drill_answer(found, moved, mending), given, {"html": lambda: html_text(given, wish)})
+    code = write_answer(answer, given, {"html": lambda: html_text(given, wish)})
     return drill_many.INTERRUPTED if interrupted else code
 
 

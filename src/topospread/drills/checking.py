@@ -171,7 +171,9 @@ class ReadDrill:
         verdict: Word = "no" if placed else "yes"
         if found.assumed is not None and bool(shortfalls(found.assumed, file.expect)) != bool(placed):
             verdict = "unknown"
-        return CheckedDrill(file.name, file.text.name, file.document, placed, found.to_dict(), verdict)
+        return CheckedDrill(
+            file.name, file.text.name, file.document, placed, with_fields(found, begun=None).to_dict(), verdict
+        )
 
 
 def read_drill(file: DrillFile, cluster: str | None = None) -> ReadDrill:

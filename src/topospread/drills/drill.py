@@ -141,7 +141,7 @@ def play_runs(
             raise
         partial = with_ranges(done)
         raise Interrupted(with_fields(partial, partial=f"ended in run {len(done) + 1} of {number}")) from None
-    found = with_ranges(done)
+    found = with_fields(with_ranges(done), begun=begun)
     if not found.unjudged or options.assumes_unjudged:
         return found
     assumed = with_fields(begun, options=with_fields(options, assumes_unjudged=True))

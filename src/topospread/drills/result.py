@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Any, Literal
 
 import msgspec
 
@@ -272,6 +272,7 @@ class Drill(PlainData):
         pools: what came of the pools of nodes that an autoscaler grows, by name.
         assumed: if pods are not judged, the same drill as if filters that topospread does not model let every node
             pass.
+        begun: the `BegunDrill`, from which the answer's fixes are tried.
     """
 
     steps: tuple[StepOutcome, ...]
@@ -285,6 +286,7 @@ class Drill(PlainData):
     others: tuple[Drill, ...] = field(default=(), repr=False, compare=False)
     pools: tuple[PoolUse, ...] = ()
     assumed: Drill | None = field(default=None, repr=False, compare=False)
+    begun: Any = field(default=None, repr=False, compare=False)
 
     @property
     def pending(self) -> tuple[PendingGroup, ...]:

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from operator import eq
-from typing import Literal, overload
+from typing import Any, Literal, overload
 
 import msgspec
 import numpy as np
@@ -299,6 +299,7 @@ class Simulation(NamespacedData):
         unjudged: parts of pending pods that topospread does not model, which alone keep those pods from a node.
         open_pods: pods, ``namespace/name``, whose outcome depends on these parts: their own and their neighbours'.
         bounds: workload, ``namespace/Deployment/name`` → how many of its pods have a node; empty if all is judged.
+        begun: the inventory and the options, from which the answer's fixes are tried; ``None`` if pools may grow.
     """
 
     placements: tuple[PodPlacement, ...]
@@ -318,6 +319,7 @@ class Simulation(NamespacedData):
     unjudged: tuple[Unjudged, ...] = ()
     open_pods: tuple[str, ...] = ()
     bounds: Mapping[str, Bounds] = field(default_factory=dict)
+    begun: Any = field(default=None, repr=False, compare=False)
 
     @cached_property
     def verdict(self) -> Word:

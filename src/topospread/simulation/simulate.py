@@ -90,6 +90,7 @@ def simulate(  # noqa: PLR0913 - keyword arguments of the public API
     run = prepare(inventory, options)
     result = _result(run, progress)
     result = judged(result, inventory, options, progress)
+    result = replace(result, begun=None if pools else (inventory, options))
     return replace(result, after=inventory_after(run)) if keep_after else result
 
 

@@ -5,6 +5,7 @@ from typing import Any
 import jsonschema
 import pytest
 
+import topospread
 from tests.answer_schema import schema_of
 from tests.unit.render.builders import (
     CPU,
@@ -165,3 +166,23 @@ def test_a_namespace_alone() -> None:
     assert other.to_dict("infra")["placements"] == []
     with pytest.raises(UsageError, match="there are infra, shop"):
         names(other, "nowhere")
+
+
+def test_the_first_fix_of_each_cause_is_tried() -> None:
+    from tests.plain_inventory import inventory
+    from tests.unit.explanation.builders import GPU, constraint, node, spec, zones
+    from tests.unit.explanation.builders import workload as controller
+
+    tainted = [*zones("a"), node("b", "zone-b", taints=[GPU])]
+    large = controller("Deployment", 2, spec(cpu="9"), "large")
+    found = topospread.simulate(inventory(*tainted, controller("Deployment", 3, spec(constraint())), large)).answer()
+    assert [(each.code, each.tried.places) for each in found.remedies] == [
+        ("toleration+requests", 2),
+        ("nodeTaintsPolicy", 3),
+    ]
+    assert found.to_dict()["remedies"][1]["object"]["name"] == "web"
+    text = " ".join(found.text().split())
+    assert (
+        "fix: shop/web: nodeTaintsPolicy: Honor on topology.kubernetes.io/zone (tried: all 3 pods have a node)" in text
+    )
+    assert topospread.simulate(inventory(*zones("a"))).answer().remedies == ()

@@ -8,7 +8,7 @@ from topospread.answers.drill import DrilledWorkload, DrillEvent, DrillResult, D
 from topospread.answers.words import counted, in_order, listed, natural
 from topospread.render.blocks import Bar, Cell, Fact, Page, Part, Role, Section, Span, Table, Verdict
 
-from .pending import fix_facts, pending_sections, unjudged_facts, why_facts
+from .pending import fix_facts, fix_sections, pending_sections, unjudged_facts, why_facts
 from .pools import pool_table
 from .spread_table import Row, constraint_sections, matrix, matrix_key
 from .traffic import traffic_steps
@@ -27,7 +27,7 @@ def page(answer: DrillResult) -> Page:
     parts: list[Part] = [
         Verdict(answer.verdict, answer.says),
         *why_facts(end.pending),
-        *fix_facts(answer.remedies),
+        *fix_facts(answer.remedies[:1], answer.untried),
         *unjudged_facts(answer.unjudged),
         *_facts(answer),
     ]
@@ -54,6 +54,7 @@ def page(answer: DrillResult) -> Page:
     if remarks:
         parts.append(Section("", tuple(Fact("note", each) for each in remarks)))
     parts += _mending(answer)
+    parts += fix_sections(answer.remedies)
     parts += pending_sections(end.pending)
     parts += _drawn(answer)
     for each in _last(answer):

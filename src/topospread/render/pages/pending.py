@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Iterator, Sequence
 
 from topospread.answer import Remedy, Unjudged
 from topospread.answers.causes import why_words
+from topospread.answers.drill import DrillRemedy
 from topospread.answers.reasons import its_nodes, others
+from topospread.answers.remedies import tried_words
 from topospread.answers.spread import PendingPods, SpreadSums
 from topospread.answers.words import counted, listed, noun_of
-from topospread.render.blocks import Fact, Section, Table
+from topospread.render.blocks import Code, Fact, Part, Section, Table
 from topospread.text import shell_line
 
 _MOST_CAUSES = 2
@@ -37,15 +40,36 @@ def _whose(groups: Sequence[PendingPods]) -> str:
     return f"{listed(names, 2)} ({counted(sum(len(each.pods) for each in groups), 'pod')})"
 
 
-def fix_facts(remedies: Sequence[Remedy]) -> Iterator[Fact]:
-    """Yield the first remedy, with the result of its simulation."""
-    for each in remedies[:1]:
-        tried = each.tried
-        result = [f"places {tried.places} of {tried.of}"]
-        result += [f"evicts {counted(tried.evicts, 'pod')}"] if tried.evicts else []
-        result += [f"{counted(len(tried.newly_pending), 'other pod')} pending"] if tried.newly_pending else []
-        words = f"tried: {', '.join(result)}"
-        yield Fact("fix", words if each.command else f"{each.says}; {words}", shell_line(each.command))
+def fix_facts(remedies: Sequence[Remedy], untried: int = 0) -> Iterator[Fact]:
+    """Yield the first two remedies with the results of their simulations; commands as they are, patches in words."""
+    for each in remedies[:2]:
+        words = each.says if each.code == "rebalance" else tried_words(each.tried)
+        if isinstance(each, DrillRemedy):
+            words = f"{each.pending_without} → {each.pending} newly pending"
+        if each.command and not each.further and "-p" not in each.command:
+            yield Fact("fix", f"tried: {words}", shell_line(each.command))
+        else:
+            whose = f"{each.object['namespace']}/{each.object['name']}: " if each.object.get("namespace") else ""
+            yield Fact("fix", f"{whose if len(remedies) > 1 else ''}{each.says} (tried: {words})")
+    if untried and not remedies:
+        yield Fact("fix", f"unknown: the budget ended before {counted(untried, 'change')} could be tried")
+
+
+def fix_sections(remedies: Sequence[Remedy], title: str = "Every fix that helps") -> Iterator[Section]:
+    """Yield all remedies with their commands or patches, for ``-o wide``."""
+    facts: list[Part] = []
+    for each in remedies:
+        words = tried_words(each.tried)
+        if isinstance(each, DrillRemedy):
+            words = f"{each.pending_without} → {each.pending} newly pending"
+        facts.append(Fact("fix", f"{each.says} (tried: {words})"))
+        for part in each.parts:
+            if part.command:
+                facts.append(Fact("run", "", shell_line(part.command)))
+            elif part.patch:
+                facts.append(Code(json.dumps(list(part.patch), ensure_ascii=False), "json"))
+    if facts:
+        yield Section(title, tuple(facts), wide=True)
 
 
 def unjudged_facts(parts: Iterable[Unjudged], neighbours: Sequence[str] = (), rest: str = "") -> Iterator[Fact]:

@@ -12,7 +12,7 @@ from topospread.api.kinds import NOT_MODELLED
 from topospread.base import Bounds
 from topospread.render.blocks import Cell, Fact, Page, Part, Role, Section, Span, Table, Verdict
 
-from .pending import fix_facts, pending_sections, unjudged_facts, why_facts
+from .pending import fix_facts, fix_sections, pending_sections, unjudged_facts, why_facts
 from .pools import pool_table
 from .spread_table import Row, constraint_sections, matrix, matrix_key, said_of
 from .traffic import traffic_section
@@ -30,7 +30,7 @@ def page(answer: Simulation) -> Page:
     parts: list[Part] = [
         Verdict(answer.verdict, answer.says),
         *why_facts(answer.pending),
-        *fix_facts(answer.remedies),
+        *fix_facts(answer.remedies, answer.untried),
         *unjudged_facts(answer.unjudged, [pod for pod in answer.open_pods if pod not in unjudged]),
         *_facts(answer),
     ]
@@ -120,6 +120,7 @@ def _facts(answer: Simulation) -> Iterator[Fact]:
 
 def _details(answer: Simulation, workloads: list[PlacedWorkload]) -> Iterator[Section]:
     """Yield what only ``-o wide`` shows."""
+    yield from fix_sections(answer.remedies)
     yield from pending_sections(answer.pending)
     if answer.evictions:
         evicted = tuple(

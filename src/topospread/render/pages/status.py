@@ -5,13 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from topospread.answers.remedies import tried_words
 from topospread.answers.words import counted, in_order, listed, noun_of
 from topospread.api.well_known_labels import ZONE
-from topospread.text import shell_line
 
 from ..blocks import Cell, Fact, Page, Part, Section, Span, Table, Verdict
-from .pending import unjudged_facts
+from .pending import fix_facts, fix_sections, unjudged_facts
 from .traffic import traffic_section
 
 if TYPE_CHECKING:
@@ -30,7 +28,7 @@ def page(answer: Status) -> Page:
     parts: list[Part] = [Verdict(answer.verdict, answer.says)]
     if not answer.pending:
         parts += [Fact("why", each.says) for each in answer.causes[:2]]
-    parts += _fixes(answer)
+    parts += fix_facts(answer.remedies)
     parts += unjudged_facts(answer.unjudged[:2])
     parts += [Fact("warning", each) for each in answer.warnings]
     if answer.pending:
@@ -62,16 +60,6 @@ def _has_lines(section: Section) -> bool:
     return any(not isinstance(each, Table) or each.rows for each in section.parts)
 
 
-def _fixes(answer: Status) -> Iterator[Fact]:
-    """Yield the first two remedies: commands as they are, patches in words."""
-    for each in answer.remedies[:2]:
-        says = each.says if each.code == "rebalance" else tried_words(each.tried)
-        if each.command and "patch" not in each.command:
-            yield Fact("fix", f"tried: {says}", shell_line(each.command))
-        else:
-            yield Fact("fix", f"{each.says} (tried: {says})")
-
-
 def _pending(groups: Sequence[Pending]) -> Table:
     """Return a row for each cause."""
     return Table(
@@ -92,12 +80,7 @@ def _pending(groups: Sequence[Pending]) -> Table:
 def _every_fix(groups: Iterable[Pending]) -> Iterator[Section]:
     """Yield the remedies of each cause, with their commands."""
     for group in groups:
-        facts = [
-            Fact("fix", f"{each.says} (tried: {tried_words(each.tried)})", shell_line(each.command))
-            for each in group.remedies
-        ]
-        if facts:
-            yield Section(f"Every fix for {_first(group.workloads)}", tuple(facts), wide=True)
+        yield from fix_sections(group.remedies, f"Every fix for {_first(group.workloads)}")
 
 
 def _first(workloads: Sequence[str]) -> str:
