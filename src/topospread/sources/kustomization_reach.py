@@ -18,7 +18,7 @@ from topospread.errors import InputError, Place
 
 from .files import Source, read_text
 from .kustomizations import FOLDER_FIELDS, KUSTOMIZATIONS
-from .roots import is_within
+from .roots import is_of_git, is_within
 from .text import Text, shown_path
 from .yaml import read_documents
 
@@ -114,9 +114,7 @@ class _ReachCheck:
             raise InputError("a configuration of kustomize merges keys with <<; write them out", self._place)
 
     def _check_texts(self, value: Any) -> None:
-        """Refuse URLs, at any depth: kustomize fetches a URL in place of any file."""
-        if self._network:
-            return
+        """Refuse URLs and files in ``.git``, at any depth: kustomize fetches a URL in place of any file."""
         if isinstance(value, dict):
             for key, each in value.items():
                 if key.casefold() not in _PLAIN_DATA:
@@ -124,8 +122,13 @@ class _ReachCheck:
         elif isinstance(value, list):
             for each in value:
                 self._check_texts(each)
-        elif isinstance(value, str) and _URL.search(value.partition("\n")[0]):
-            raise InputError(f"{shown_path(value)}: {NEEDS_NETWORK}", self._place)
+        elif isinstance(value, str):
+            if not self._network and _URL.search(value.partition("\n")[0]):
+                raise InputError(f"{shown_path(value)}: {NEEDS_NETWORK}", self._place)
+            for each in {value, value.rpartition("=")[2]}:
+                path = os.path.join(self._folder, each)
+                if os.path.lexists(path) and is_of_git(os.path.realpath(path).removeprefix(self._root)):
+                    raise InputError(f"{shown_path(each)}: git keeps this, and kustomize may not read it", self._place)
 
     def _check_inside(self, path: str, given: str) -> None:
         if not is_within(path, self._root):

@@ -20,7 +20,7 @@ from .kustomization_reach import check_reach
 from .kustomizations import Kustomization
 from .origins import Annotated, ChartOrigins, KustomizationOrigins
 from .renderers import HELM, KUSTOMIZE, RENDER_HELM, find_renderer, scrubbed_environment
-from .roots import check_inside_repository, check_links
+from .roots import GIT, check_inside_repository, check_links, is_of_git
 from .text import Text, shown_path
 from .yaml import read_documents
 
@@ -120,12 +120,13 @@ class ChartUnit(msgspec.Struct, frozen=True):
         """
         self.check()
         how = self.rendering
-        words = [how.helm_release or self._release(), _no_option(self.path), f"--namespace={how.namespace}"]
+        words = [f"--namespace={how.namespace}"]
         words += [f"--values={_as_csv(each)}" for each in how.helm_values]
         words += [f"--set={each}" for each in how.helm_set]
         words += _capabilities(how.kube_version)
         words += [NO_VALIDATION] if has_outside_references(self.path) else []
-        with scrubbed_environment(network=how.network) as (_, environment):
+        with scrubbed_environment(network=how.network) as (home, environment):
+            words = [how.helm_release or self._release(), _without_git(self.path, home), *words]
             data = find_renderer(HELM, self._place).run(words, self._place, environment)
         text = checked_utf8(data, Source(self.path, None))
         return Text(text.name, text.data, ChartOrigins(self.path, text.data, self.root))
@@ -259,6 +260,23 @@ def _is_release(name: str) -> bool:
 def _as_csv(path: str) -> str:
     """A path that Helm takes for one: it reads the names of files as a line of CSV, so a comma would begin another."""
     return '"' + path.replace('"', '""') + '"' if re.search(r'[,"\r\n]', path) else path
+
+
+def _without_git(chart: str, home: str) -> str:
+    """A chart, or in its place a folder with links to all that is in it but ``.git``: Helm reads all files of a chart.
+
+    Args:
+        chart: a folder, or a packed chart.
+        home: a temporary folder.
+    """
+    if not os.path.lexists(os.path.join(chart, GIT)):
+        return _no_option(chart)
+    folder = os.path.join(home, "chart")
+    os.mkdir(folder)
+    for each in os.listdir(chart):
+        if not is_of_git(each):
+            os.symlink(os.path.join(os.path.realpath(chart), each), os.path.join(folder, each))
+    return folder
 
 
 def _no_option(path: str) -> str:

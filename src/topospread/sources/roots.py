@@ -13,7 +13,8 @@ from topospread.errors import InputError, Place
 
 from .text import shown_path
 
-_MARKS_REPOSITORY: Final = ".git"
+GIT: Final = ".git"
+"""Marks a repository. What lies in it is no file of the repository: its configuration may hold a token."""
 
 
 def repository_of(path: str) -> str | None:
@@ -25,9 +26,9 @@ def repository_of(path: str) -> str | None:
     folder, parent = "", os.path.abspath(path)
     while folder != parent:
         folder, parent = parent, os.path.dirname(parent)
-        if os.path.lexists(os.path.join(folder, _MARKS_REPOSITORY)):
+        if os.path.lexists(os.path.join(folder, GIT)):
             real = os.path.realpath(folder)
-            found = real if found is None or not is_within(found, real) else found
+            found = real if found is None or not found.startswith(os.path.join(real, "")) else found
     return found
 
 
@@ -47,7 +48,7 @@ def upwards(folder: str) -> Iterator[str]:
 
 
 def is_within(path: str, root: str) -> bool:
-    """Return whether a path, with its links followed, is a root or lies in it.
+    """Return whether a path, with its links followed, is a root or lies in it, and not in its ``.git``.
 
     Args:
         path: a path that need not exist.
@@ -55,8 +56,13 @@ def is_within(path: str, root: str) -> bool:
     """
     if "\0" in path:
         return False
-    real = os.path.realpath(path)
-    return real == root or real.startswith(os.path.join(root, ""))
+    real, below = os.path.realpath(path), os.path.join(root, "")
+    return real == root or (real.startswith(below) and not is_of_git(real.removeprefix(below)))
+
+
+def is_of_git(path: str) -> bool:
+    """Return whether a path is, or lies in, a folder ``.git``; some file systems know no case."""
+    return GIT in path.lower().split(os.sep)
 
 
 def check_inside_repository(path: str) -> None:
@@ -90,19 +96,23 @@ def leaves(path: str, root: str) -> InputError:
 
 
 def check_links(folder: str, root: str) -> None:
-    """Refuse a folder with a link that leaves the root, at any depth. Helm follows links inside a chart.
+    """Refuse a folder with a link that leaves the root, or a folder ``.git`` below it, at any depth.
+
+    Helm follows links inside a chart, and reads all its files.
 
     Raises:
-        InputError: if a link leaves the root, or a folder cannot be read.
+        InputError: if a link leaves the root, git's files are there, or a folder cannot be read.
     """
     for path in _links_below(folder, set()):
+        if is_of_git(os.path.basename(path)):
+            raise InputError("Helm would read what git keeps here; remove it", Place(shown_path(path)))
         if not is_within(path, root):
             words = f"this symbolic link leaves {shown_path(root)}, and Helm would read its target; remove it"
             raise InputError(words, Place(shown_path(path)))
 
 
 def _links_below(folder: str, visited: set[str]) -> Iterator[str]:
-    """Yield a path itself and the links below it, including those in folders that links lead to."""
+    """Yield a path itself, and the links and folders of git below it, including those in folders that links lead to."""
     yield folder
     waiting = [folder]
     while waiting:
@@ -117,7 +127,7 @@ def _links_below(folder: str, visited: set[str]) -> Iterator[str]:
         except OSError as error:
             raise InputError(f"cannot be read: {error.strerror or error}", Place(shown_path(current))) from error
         for each in inside:
-            if each.is_symlink():
+            if each.is_symlink() or (is_of_git(each.name) and current != folder):
                 yield each.path
-            if each.is_dir():
+            if each.is_dir() and not is_of_git(each.name):
                 waiting.append(each.path)

@@ -59,3 +59,9 @@ def test_a_link_out_of_a_chart_is_refused(root: Path) -> None:
     (root / "charts" / "web" / "a").symlink_to("../../../secret")
     with pytest.raises(InputError, match="leaves"):
         check(root, "template", "web", "ROOT/charts/web")
+
+
+def test_a_chart_that_is_a_repository_is_refused(root: Path) -> None:
+    (root / "charts" / "web" / ".git").mkdir()
+    with pytest.raises(UsageError, match="which Helm would read"):
+        check(root, "template", "web", "ROOT/charts/web")

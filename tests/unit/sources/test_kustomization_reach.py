@@ -61,6 +61,26 @@ def test_a_base_with_a_line_break_in_its_name_is_checked(tmp_path: Path) -> None
         check(folder)
 
 
+@pytest.mark.parametrize("network", [False, True])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "configMapGenerator: [{name: a, files: [.git/config]}]",
+        "configMapGenerator: [{name: a, files: [b=base/../.git/config]}]",
+        "configMapGenerator: [{name: a, envs: [link]}]",
+        "resources: [.git/config]",
+        "generators: ['{kind: ConfigMapGenerator, files: [link]}']",
+        "patches: [{path: .git/config}]",
+    ],
+)
+def test_what_git_keeps_is_not_read(tmp_path: Path, text: str, network: bool) -> None:
+    """Its configuration holds the token of who checked out, and a replacement could copy that to a label."""
+    folder = write(tmp_path, {"kustomization.yaml": text, ".git/config": "", "base/a.yaml": ""})
+    (folder / "link").symlink_to(".git/config")
+    with pytest.raises(InputError, match=r"git keeps this|leaves"):
+        check(folder, network=network)
+
+
 @pytest.mark.parametrize(
     "charts",
     [

@@ -153,6 +153,15 @@ def test_a_release_is_no_option(programs: FakePrograms, chart: Path, name: str) 
     assert not programs.calls("helm")
 
 
+def test_helm_does_not_read_what_git_keeps(programs: FakePrograms, chart: Path) -> None:
+    """The configuration of git holds the token of who checked out, and a template could print it."""
+    (chart / ".git").mkdir()
+    (chart / ".git" / "config").write_text("token")
+    programs.install("helm", RENDERED, before='cat "$3/templates/pod.yaml" > /dev/null && ls -A "$3" >&2 && exit 1')
+    with pytest.raises(InputError, match=r"failed: Chart\.yaml templates$"):
+        text_of(chart)
+
+
 def test_a_comma_begins_no_other_file_of_values(programs: FakePrograms, chart: Path) -> None:
     """Helm takes the names for a line of CSV, and a drill's file may name them."""
     programs.install("helm", RENDERED)

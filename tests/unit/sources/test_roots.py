@@ -62,6 +62,24 @@ def test_links_of_linked_folders_are_checked(repository: Path) -> None:
     check_links(str(repository / "deploy"), str(repository))
 
 
+def test_what_git_keeps_is_no_file_of_its_repository(repository: Path) -> None:
+    """Its configuration holds the token of who checked out."""
+    (repository / ".git" / "config").write_text("")
+    (repository / "deploy" / "a").symlink_to("../.git/config")
+    root = str(repository)
+    assert not any(is_within(str(repository / each), root) for each in (".git", ".git/config", "deploy/a", ".GIT/a"))
+    assert is_within(str(repository / ".github" / "a"), root)
+    with pytest.raises(InputError, match=r"deploy/a: this symbolic link leaves"):
+        check_links(str(repository / "deploy"), root)
+    (repository / "deploy" / "a").unlink()
+    (repository / "deploy" / ".git").mkdir()
+    with pytest.raises(InputError, match=r"deploy/\.git: Helm would read what git keeps"):
+        check_links(root, root)
+    worktree = repository / ".git" / "worktree"
+    (worktree / ".git").mkdir(parents=True)
+    assert is_within(str(worktree / "a"), root_of(str(worktree)))
+
+
 def test_settings_are_searched_up_to_the_repository(repository: Path) -> None:
     assert list(upwards(str(repository / "deploy"))) == [str(repository / "deploy"), str(repository)]
     assert list(upwards(str(repository.parent)))[-1] == "/"
