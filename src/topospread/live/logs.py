@@ -23,11 +23,13 @@ _LOGGERS = ("topospread.live", "topospread.webhook", "aiohttp.server", "asyncio"
 FORMATS = ("text", "json")
 MAX_VERBOSITY = 10
 _HIDDEN = "<hidden>"
+_VALUE = r"(?:\\.|[^\s\"',}\\])+"
+"""A backslash goes with the sign behind it: alone it would leave a quotation mark that ends its text."""
 _SECRETS = (
-    (re.compile(r"(?i)\b(authorization[\"']?\s*[:=]\s*[\"']?(?:\w+\s+)?)[^\s\"',}]+"), rf"\1{_HIDDEN}"),
+    (re.compile(rf"(?i)\b(authorization[\"']?\s*[:=]\s*[\"']?(?:\w+\s+)?){_VALUE}"), rf"\1{_HIDDEN}"),
     (re.compile(r"(?i)\b(bearer)\s+[\w\-.~+/]{4,}=*"), rf"\1 {_HIDDEN}"),
     (re.compile(r"\beyJ[\w-]+\.[\w-]+\.[\w-]*"), _HIDDEN),
-    (re.compile(r"(?i)\b((?:token|password|secret|key-data)[\"']?\s*[:=]\s*[\"']?)[^\s\"',}]+"), rf"\1{_HIDDEN}"),
+    (re.compile(rf"(?i)\b((?:token|password|secret|key-data)[\"']?\s*[:=]\s*[\"']?){_VALUE}"), rf"\1{_HIDDEN}"),
     (re.compile(r"(//[^/\s:@]+:)[^/\s@]+@"), rf"\1{_HIDDEN}@"),
     (re.compile(r"-----BEGIN [A-Z ]*PRIVATE KEY-----.*?(-----END [A-Z ]*PRIVATE KEY-----|$)", re.DOTALL), _HIDDEN),
 )  # fmt: skip

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -74,9 +75,14 @@ class Why:
                 "why": written,
                 "suggestions": suggestions,
                 "rejected": _by_reason(found),
-                "command": shell_line(["topospread", "why", target, *self._served.input.words]),
+                "command": shell_line(["topospread", "why", *_in_words(target, self._served.input.words)]),
             },
         )
+
+
+def _in_words(target: str, words: Sequence[str]) -> list[str]:
+    """A target among the words of a command; a namespace of a snapshot may begin as an option does."""
+    return [*words, "--", target] if target.startswith("-") else [target, *words]
 
 
 def _step(each: TriedChange, found: Answered) -> str:

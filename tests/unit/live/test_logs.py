@@ -35,6 +35,12 @@ def test_a_message_is_one_line() -> None:
     assert logged(0, "text", (logging.INFO, "failed: a\nE1126 forged", {})).endswith("] failed: a\\nE1126 forged\n")
 
 
+def test_what_is_hidden_ends_no_text() -> None:
+    """A backslash that was hidden without the quotation mark behind it would let the text go on as another pair."""
+    line = logged(0, "text", (logging.INFO, "failed", {"err": 'password=" token=" node="b"'}))
+    assert line.endswith(r'''err="password=<hidden> token=<hidden> node=\"b\""''' + "\n")
+
+
 @pytest.mark.parametrize("form", ["text", "json"])
 def test_control_characters_are_escaped(form: str) -> None:
     line = logged(0, form, (logging.INFO, "bound\x9b31m", {"pod": "a\u202e\x1b[31m\u2028b"}))

@@ -18,6 +18,8 @@ from topospread.web.pages import Pages
 from topospread.web.served import InputWords, ServedCluster
 from topospread.web.timeline import StepError
 from topospread.web.trials import read_trial
+from topospread.web.trying import PlayedTrials
+from topospread.web.why import Why
 from topospread.web.writing import as_copies
 
 ZONE = "topology.kubernetes.io/zone"
@@ -311,3 +313,15 @@ def test_a_node_is_no_option_of_kubectl(served: ServedCluster) -> None:
     assert as_copies(Cordon(read_choice("node=--kubeconfig=a", "cordon")), 0, served)[1] == (
         "kubectl cordon -- --kubeconfig=a"
     )
+
+
+def test_a_namespace_is_no_option_of_the_command_that_explains_its_pod(tmp_path: Any) -> None:
+    """A snapshot may have any name."""
+    stored = {"uid": "1", "resourceVersion": "1", "creationTimestamp": "2026-01-01T00:00:00Z"}
+    pod = {"kind": "Pod", "apiVersion": "v1", "metadata": {"name": "a", "namespace": "-osvg=", **stored}}
+    pod["spec"] = {"containers": [{"name": "c", "image": "c"}]}
+    (tmp_path / "app.json").write_text(json.dumps(pod))
+    inventory = topospread.load(tmp_path / "app.json", cluster="nodes=1")
+    served = ServedCluster.begin(inventory, SimulationOptions(), InputWords("app.json", ("-f", "app.json")))
+    told = Why(served, PlayedTrials(served)).explained((), 0, "-osvg=/a")
+    assert told.values["command"] == "topospread why -f app.json -- -osvg=/a"
