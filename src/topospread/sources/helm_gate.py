@@ -17,7 +17,7 @@ from typing import Final
 from topospread.errors import InputError, UsageError
 
 from .chart_schemas import NO_VALIDATION, has_outside_references
-from .roots import GIT, check_links, is_within
+from .roots import check_links, is_within
 from .text import shown_path
 
 HELM_HOMES: Final = ("HELM_CACHE_HOME", "HELM_CONFIG_HOME", "HELM_DATA_HOME")
@@ -109,6 +109,4 @@ def check_call(words: Sequence[str], roots: Sequence[str], *, network: bool) -> 
             raise UsageError(f"{shown_path(path)} is outside {shown_path(roots[0])}")
     for chart in charts:
         check_links(chart, roots[0])
-        if os.path.lexists(os.path.join(chart, GIT)):
-            raise UsageError(f"{shown_path(chart)} has a {GIT}, which Helm would read; name a folder without one")
     return [NO_VALIDATION] if any(map(has_outside_references, charts)) else []

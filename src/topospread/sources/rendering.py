@@ -108,7 +108,7 @@ class ChartUnit(msgspec.Struct, frozen=True):
         if self.rendering.helm_release and not _is_release(self.rendering.helm_release):
             # It may come from a drill's file, and Helm would take --set-file=a=/etc/passwd for an option.
             raise InputError(f"no release can be called {shown_path(self.rendering.helm_release)}", self._place)
-        check_links(self.path, self.root)
+        check_links(self.path, self.root, beside_git=True)
         for each in self.rendering.helm_values:
             check_inside_repository(each)
 

@@ -95,18 +95,24 @@ def leaves(path: str, root: str) -> InputError:
     return InputError(words, Place(shown_path(path)))
 
 
-def check_links(folder: str, root: str) -> None:
-    """Refuse a folder with a link that leaves the root, or a folder ``.git`` below it, at any depth.
+def check_links(folder: str, root: str, *, beside_git: bool = False) -> None:
+    """Refuse a folder with a link that leaves the root, or with a ``.git``, at any depth.
 
     Helm follows links inside a chart, and reads all its files.
+
+    Args:
+        folder: the folder.
+        root: real path of its root.
+        beside_git: whether the folder itself may be a repository, whose ``.git`` nobody reads.
 
     Raises:
         InputError: if a link leaves the root, git's files are there, or a folder cannot be read.
     """
+    own = os.path.join(os.path.realpath(folder), GIT)
     for path in _links_below(folder, set()):
-        if is_of_git(os.path.basename(path)):
+        if is_of_git(os.path.basename(path)) and not (beside_git and path == own):
             raise InputError("Helm would read what git keeps here; remove it", Place(shown_path(path)))
-        if not is_within(path, root):
+        if path != own and not is_within(path, root):
             words = f"this symbolic link leaves {shown_path(root)}, and Helm would read its target; remove it"
             raise InputError(words, Place(shown_path(path)))
 
@@ -127,7 +133,7 @@ def _links_below(folder: str, visited: set[str]) -> Iterator[str]:
         except OSError as error:
             raise InputError(f"cannot be read: {error.strerror or error}", Place(shown_path(current))) from error
         for each in inside:
-            if each.is_symlink() or (is_of_git(each.name) and current != folder):
+            if each.is_symlink() or is_of_git(each.name):
                 yield each.path
             if each.is_dir() and not is_of_git(each.name):
                 waiting.append(each.path)

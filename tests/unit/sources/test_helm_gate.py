@@ -63,5 +63,5 @@ def test_a_link_out_of_a_chart_is_refused(root: Path) -> None:
 
 def test_a_chart_that_is_a_repository_is_refused(root: Path) -> None:
     (root / "charts" / "web" / ".git").mkdir()
-    with pytest.raises(UsageError, match="which Helm would read"):
+    with pytest.raises(InputError, match="Helm would read what git keeps"):
         check(root, "template", "web", "ROOT/charts/web")

@@ -74,6 +74,10 @@ def test_what_git_keeps_is_no_file_of_its_repository(repository: Path) -> None:
     (repository / "deploy" / "a").unlink()
     (repository / "deploy" / ".git").mkdir()
     with pytest.raises(InputError, match=r"deploy/\.git: Helm would read what git keeps"):
+        check_links(root, root, beside_git=True)
+    (repository / "deploy" / ".git").rmdir()
+    check_links(root, root, beside_git=True)
+    with pytest.raises(InputError, match=r"\.git: Helm would read what git keeps"):
         check_links(root, root)
     worktree = repository / ".git" / "worktree"
     (worktree / ".git").mkdir(parents=True)
