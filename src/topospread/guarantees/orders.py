@@ -15,6 +15,7 @@ from collections import Counter
 from collections.abc import Collection, Hashable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
+from functools import cached_property
 
 from topospread.api.pod import Pod
 from topospread.cluster.arrays import Codes
@@ -117,13 +118,22 @@ class OrderSearch:
         self._question = question
         self._budget = budget
         self._lines = _lines(run, queue, adversaries)
-        profiles = [each.profile for each in run.scheduler.frameworks.values()]
-        self._alike = AlikeStates(run.cluster, [each.pod for each in queue], keys_of_profiles(profiles))
+        self._queue = queue
         self._seen: set[Hashable] = set()
         self._path: list[OrderStep] = []
         self._found = Searched()
         self._limit, self._begun, self._ran_out, self._deepest = budget.states, 0.0, False, 0
         self._placed = {id(each): rows_of(run, each.existing) for each in run.plan.workloads}
+
+    @cached_property
+    def _alike(self) -> AlikeStates:
+        profiles = [each.profile for each in self._run.scheduler.frameworks.values()]
+        return AlikeStates(self._run.cluster, [each.pod for each in self._queue], keys_of_profiles(profiles))
+
+    def gathered(self) -> Searched | None:
+        """Return an order that gathers the pods of a workload so that a loss leaves too few; None if none is found."""
+        is_found = isinstance(self._question, LeftAfterLoss) and self._gathers(self._question)
+        return self._found if is_found else None
 
     def search(self, *, deep: bool = True) -> Searched:
         """Look at all orders, until one holds and one does not, or the budget is spent.
@@ -134,8 +144,6 @@ class OrderSearch:
             deep: whether to look at all; else orders are drawn only.
         """
         self._begun = time.monotonic()
-        if isinstance(self._question, LeftAfterLoss) and self._gathers(self._question):
-            return self._found
         if not deep:
             self._draw_orders(self._budget.seconds * _RANDOM_SHARE)
             return self._found
@@ -343,10 +351,11 @@ def _has_left(lines: Sequence[_PodLine]) -> bool:
 def _lines(run: Run, queue: Sequence[QueuedPod], adversaries: Collection[int]) -> list[_PodLine]:
     """Pods of one workload and class together; those that wait for one another in a line of their own."""
     lines: dict[Hashable, _PodLine] = {}
+    followed = {id(each.after) for each in queue}
     for each in queue:
         workload = id(each.workload)
         follows = each.after is not None or (workload, "in order") in lines
-        in_order = follows or any(other.after is each for other in queue)
+        in_order = follows or id(each) in followed
         pod_class = run.cluster.shared_class(each.pod)
         key = (workload, "in order") if in_order else (workload, pod_class.key)
         lines.setdefault(key, _PodLine([], pod_class.index in adversaries)).pods.append(each)

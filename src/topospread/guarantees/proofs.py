@@ -50,6 +50,7 @@ class Proof:
         self._classes = [run.cluster.shared_class(each) for each in pods]
         self._distinct = list({each.index: each for each in self._classes}.values())
         self._open = -1
+        self._find: dict[frozenset[int], bool] = {}
 
     def of(self, question: EndQuestion) -> str:
         """Why the question always holds, "" where that is not known."""
@@ -81,7 +82,8 @@ class Proof:
         cluster = self._run.cluster
         with cluster.savepoint():
             for each in self._standing:
-                cluster.unbind(pod_key(each.namespace, each.name))
+                if pod_key(each.namespace, each.name) in cluster.placed:
+                    cluster.unbind(pod_key(each.namespace, each.name))
             return open_to_all(self._scheduler, coming, classes)
 
     def _own(self, workload: Workload | None) -> list[PodClass]:
@@ -114,12 +116,11 @@ class Proof:
 
     def _may_evict(self) -> bool:
         """Whether a pod that finds no node may evict others of less priority."""
-        if self._open_to_all:
-            return False
         there = [each.priority for each in self._run.cluster.classes.values() if each.occupancy]
         least = min((each.priority for each in self._classes), default=0)
         least = min([least, *there])
-        return any(each.priority > least and each.pod.spec.preemption_policy != "Never" for each in self._classes)
+        may = any(each.priority > least and each.pod.spec.preemption_policy != "Never" for each in self._distinct)
+        return may and not self._open_to_all
 
     def _greatest(self, pod_class: PodClass, constraint: ConstraintArithmetic) -> int:
         """The greatest skew that a constraint can come to."""
@@ -171,9 +172,11 @@ class Proof:
 
     def _find_nodes(self, classes: Sequence[PodClass]) -> bool:
         """Return whether all pods of these classes find a node in every order and none of them is evicted."""
-        if self._open_to_all:
-            return True
-        return not self._may_evict() and (not classes or self._open_to(classes) > 0)
+        key = frozenset(each.index for each in classes)
+        if key not in self._find:
+            closed = bool(classes) and not self._open_to(classes)
+            self._find[key] = not (closed or self._may_evict()) or self._open_to_all > 0
+        return self._find[key]
 
     def _most_in_one(self, key: str, own: Sequence[PodClass], there: Sequence[int]) -> list[int]:
         """How many pods of the workload one domain can hold at most, by each of what limits it."""
