@@ -45,7 +45,8 @@ The command line comes before the environment, the environment before the projec
 
 The project file is `topospread.toml`, or `[tool.topospread]` of `pyproject.toml`, the nearest upwards in the
 repository. Its paths stay in the repository. It names no live cluster and writes no file, as a stranger may have
-written it. `plan` and `lint` do not read these keys. `topospread config show --project` shows what it sets, and where.
+written it. `plan` reads the file of the old state. `lint` reads its own settings first, and no project file with
+`--settings`. `topospread config show --project` shows what it sets, and where.
 
 As a kubectl plugin (`kubectl-topospread` on the `PATH`) the command is `kubectl topospread`; kubectl's own completion
 completes it by `kubectl_complete-topospread`.

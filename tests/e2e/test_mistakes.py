@@ -73,6 +73,24 @@ def command(in_process: Command, tmp_path: Path) -> Command:
             'kubeconfig: there is no context "nosuch"; there are prod, stage',
         ),
         (("status", "--custer", "x"), "--custer: there is --on"),
+        (("simulate", "-f", "web.yaml", *ZONES, "-o", "jsn"), "-o jsn: json?"),
+        (
+            ("simulate", "-f", "web.yaml", "--on", "nowhere"),
+            "--on nowhere is neither a file nor a cluster such as zones=3,nodes=6 (topospread explain clusters)",
+        ),
+        (
+            ("capacity", "-f", "web.yaml", *ZONES),
+            "say what is to fit: shop/deployment/web, shop/deployment/api, --pod FILE",
+        ),
+        (
+            ("plan", "a", "b"),
+            "a: no such file or folder, and no revision, as this folder is in no git repository",
+        ),
+        (("policies",), "Missing option '--for'. Choose from: vap, kyverno"),
+        (
+            ("explain", "nonsense"),
+            '"nonsense" is no field, rule, cause or topic: topospread explain fields|rules|causes|options|clusters',
+        ),
         (("status", "--cluster", "a.json"), "--cluster is gone: write --on a.json"),
         (("simulate", "--raw"), "--raw is gone: write --render never"),
         (("describe", "deploy/web"), "describe is now promise show: topospread promise show deploy/web"),

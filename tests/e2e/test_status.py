@@ -249,3 +249,13 @@ def test_yaml_says_what_json_says() -> None:
     import yaml
 
     assert yaml.safe_load(run("-f", SHOP, "-o", "yaml").stdout) == as_json("-f", SHOP)
+
+
+def test_targets_and_waiting_narrow_what_is_shown_and_the_verdict() -> None:
+    narrowed = run("-f", SHOP, "payments")
+    assert narrowed.returncode == 0
+    assert "shop/payments" in narrowed.stdout
+    assert "shop/web" not in narrowed.stdout
+    waiting = run("-f", SHOP, "--waiting")
+    assert (waiting.returncode, waiting.stdout) == (0, "yes: every pod has a node (6 nodes, 3 workloads)\n")
+    assert "there is no workload nope; there is shop/deployment/" in run("-f", SHOP, "nope").stderr

@@ -19,6 +19,7 @@ UNKNOWN = (OPEN, ABSENT, UNREAD, DEVICES)
 """Cases in which the pods of shop/infer are not judged."""
 TABLE: dict[str, tuple[list[str], int, int]] = {
     "status": ([], 4, 1),
+    "status --waiting": (["shop/deploy/infer"], 4, 1),
     "why": (["shop/deploy/infer"], 4, 1),
     "simulate": ([], 4, 1),
     "simulate --orders 3": ([], 4, 1),

@@ -43,7 +43,8 @@ def causes_of(group: PendingGroup) -> tuple[Cause, ...]:
     binding = [
         (arithmetic, domains)
         for arithmetic, domains in group.outcomes
-        if not domains or any(not each.domain.allowed and _rejects(each.rejected, reason) for each in domains)
+        if reason
+        and (not domains or any(not each.domain.allowed and _rejects(each.rejected, reason) for each in domains))
     ]
     causes = []
     for arithmetic, domains in binding:
@@ -72,7 +73,12 @@ def causes_of_pod(found: Explanation) -> tuple[Cause, ...]:
         return _without_filters(found.message, verdict)
     hard = [each for each in found.constraints if each.arithmetic.hard]
     alone = any(each.plugin == SPREAD and each.alone for each in found.plugins)
-    binding = [each for each in hard if not each.domains or any(not row.allowed and row.open for row in each.domains)]
+    binding = [
+        each
+        for each in hard
+        if any(not row.allowed and row.open for row in each.domains)
+        or not (each.domains or _is_narrowed(each.arithmetic))
+    ]
     causes = [_of_table(each) for each in binding]
     if alone and not binding:
         causes += islice(_without_label(hard), 1)
@@ -185,6 +191,11 @@ def _of_constraint(arithmetic: ConstraintArithmetic, domains: Iterable[Domain], 
     return Cause(code="spread-domain-full", says=says, objects=tuple(admitted))
 
 
+def _is_narrowed(arithmetic: ConstraintArithmetic) -> bool:
+    """Return whether no node counts for a constraint because none matches the pod's node selector or affinity."""
+    return bool(arithmetic.left_out) and all("nodeAffinityPolicy" in each.reason for each in arithmetic.left_out)
+
+
 def _without_label(hard: Iterable[ConstraintTable]) -> Iterator[Cause]:
     """Yield the causes of nodes that only lack a topology key."""
     for table in hard:
@@ -221,6 +232,8 @@ def _of_reasons(rejections: Iterable[tuple[str, str, int]], scope: int, verdict:
             named = [node for node, each in verdict.rejected.items() if not set(each.reasons).isdisjoint(reasons)]
             names = tuple(in_order(named)) if len(named) == nodes else ()
         says = f"{_subject(names, nodes, scope)} {agreeing(many, nodes)}"
+        if code == "label-missing" and nodes == scope > 1:
+            says = "no node matches the pod's node selector or affinity"
         yield Cause(code=code, says=says, nodes=nodes, objects=names)
 
 

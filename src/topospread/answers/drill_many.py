@@ -116,7 +116,8 @@ def each_answer(found: EachDrill) -> DrillEach:
     if bad:
         says = f"{len(bad)} of {counted(number, noun)} {'ends' if len(bad) == 1 else 'end'} with harm"
         least, most = min(each.pending for each in bad), max(each.pending for each in bad)
-        says += f": {least if least == most else f'{least} to {most}'} pods pending" if most else ""
+        range_ = counted(most, "pod") if least == most else f"{least} to {most} pods"
+        says += f": {range_} pending" if most else ""
     elif unknown:
         says = f"{len(unknown)} of {counted(number, noun)} depend on pods that are not judged"
     return DrillEach(

@@ -11,6 +11,7 @@ from msgspec import Meta
 
 from topospread.answer import Answer, Cause, Remedy, Tried, Unjudged
 from topospread.api.inventory import Inventory, ObjectKey
+from topospread.api.selector_text import parse_selector
 from topospread.base import Base, Word, worst
 from topospread.config.gates import Gates
 from topospread.config.profile import Configuration
@@ -88,6 +89,7 @@ def promise_check(  # noqa: PLR0913 - keyword arguments of the public API
     want: str = "",
     cluster: str | None = None,
     namespace: str | None = None,
+    selector: str | None = None,
     config: Configuration | str | os.PathLike[str] | None = None,
     kube_version: str = "1.37",
     gates: Gates | None = None,
@@ -106,6 +108,7 @@ def promise_check(  # noqa: PLR0913 - keyword arguments of the public API
             annotation ``topospread.dev/promise``, else that no single loss takes everything.
         cluster: synthetic cluster such as ``zones=3,nodes=12``, or a file that holds one.
         namespace: namespace of targets and objects that name none.
+        selector: without targets, workloads whose pods have these labels, as for ``kubectl get -l``.
         config: kube-scheduler's configuration, or its file.
         kube_version: Kubernetes version.
         gates: kube-scheduler's feature gates; by default the version's.
@@ -128,7 +131,7 @@ def promise_check(  # noqa: PLR0913 - keyword arguments of the public API
     inventory = inventory_of(inputs, cluster, options.apiserver_gates, namespace)
     plan = prepare(inventory, options, with_spreads=False).plan
     of_any_kind = bool(wants) and all(each.about in _OF_ANY_KIND for each in wants)
-    chosen = chosen_workloads(plan.workloads, targets, namespace, of_any_kind=of_any_kind)
+    chosen = chosen_workloads(plan.workloads, targets, namespace, selector, of_any_kind=of_any_kind)
     by_key = {} if wants else _declared(inventory, chosen, declared)
     if by_key:
         chosen = [each for each in chosen if (each.kind, each.namespace, each.name) in by_key]
@@ -144,17 +147,21 @@ def promise_check(  # noqa: PLR0913 - keyword arguments of the public API
 
 
 def chosen_workloads(
-    workloads: Iterable[Workload], targets: Sequence[str], namespace: str | None, *, of_any_kind: bool = False
+    workloads: Iterable[Workload],
+    targets: Sequence[str],
+    namespace: str | None,
+    selector: str | None = None,
+    *,
+    of_any_kind: bool = False,
 ) -> list[Workload]:
-    """Return the workloads that targets name, or all that have replicas.
+    """Return the workloads that targets name, or all that have replicas and whose pods have the selector's labels.
 
     Raises:
         UsageError: if a target does not exist, or there is no workload.
     """
     by_key: dict[ObjectKey, Workload] = {(each.kind, each.namespace, each.name): each for each in workloads}
     if targets:
-        spaced = [f"{namespace}/{each}" if namespace and each.count("/") == 1 else each for each in targets]
-        keys = dict.fromkeys(the_workload(each, list(by_key)) for each in spaced)
+        keys = dict.fromkeys(the_workload(each, list(by_key), namespace) for each in targets)
         wrong = next((each for each in keys if each[0] not in _KINDS and not of_any_kind), None)
         if wrong:
             raise UsageError(
@@ -169,6 +176,11 @@ def chosen_workloads(
         and each.template is not None
         and namespace in (None, key[1])
     ]
+    if found and selector is not None:
+        labels = parse_selector(selector)
+        found = [each for each in found if each.template is not None and labels.matches(each.template.labels)]
+        if not found:
+            raise UsageError(f"-l {selector} selects no workload")
     if not found:
         raise UsageError(f"no workload with replicas{f' in namespace {namespace}' if namespace else ''}")
     return found

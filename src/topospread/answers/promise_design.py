@@ -168,8 +168,7 @@ def _chosen(inventory: Inventory, targets: Sequence[str], namespace: str | None)
     items = [(kind, each) for kind, name in LISTS.items() for each in getattr(inventory, name)]
     keys = [(kind, each.namespace, each.name) for kind, each in items]
     if targets:
-        spaced = [f"{namespace}/{each}" if namespace and each.count("/") == 1 else each for each in targets]
-        return list(dict.fromkeys(the_workload(each, keys) for each in spaced))
+        return list(dict.fromkeys(the_workload(each, keys, namespace) for each in targets))
     found = [
         key
         for key, (_, each) in zip(keys, items, strict=True)

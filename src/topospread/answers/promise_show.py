@@ -92,6 +92,7 @@ def promise_show(  # noqa: PLR0913 - keyword arguments of the public API
     *,
     cluster: str | None = None,
     namespace: str | None = None,
+    selector: str | None = None,
     config: Configuration | str | os.PathLike[str] | None = None,
     kube_version: str = "1.37",
     gates: Gates | None = None,
@@ -109,6 +110,7 @@ def promise_show(  # noqa: PLR0913 - keyword arguments of the public API
         targets: workloads, ``[NAMESPACE/]KIND/NAME``; by default all that have replicas.
         cluster: synthetic cluster such as ``zones=3,nodes=12``, or a file that holds one.
         namespace: namespace of targets and objects that name none.
+        selector: without targets, workloads whose pods have these labels, as for ``kubectl get -l``.
         config: kube-scheduler's configuration, or its file.
         kube_version: Kubernetes version.
         gates: kube-scheduler's feature gates; by default the version's.
@@ -128,7 +130,9 @@ def promise_show(  # noqa: PLR0913 - keyword arguments of the public API
     options = SimulationOptions.of_version(kube_version, config, gates, apiserver_gates)
     inventory = inventory_of(inputs, cluster, options.apiserver_gates, namespace)
     workloads = prepare(inventory, replace(options, preemption=False), with_spreads=False).plan.workloads
-    keys = [(each.kind, each.namespace, each.name) for each in chosen_workloads(workloads, targets, namespace)]
+    keys = [
+        (each.kind, each.namespace, each.name) for each in chosen_workloads(workloads, targets, namespace, selector)
+    ]
     drilled = most or (20 if len(keys) == 1 else 1)
     found = list(shown(inventory, options, keys, SearchBudget(states, seconds), drilled))
     parts = {each.what: each for one in found for each in one.unjudged}

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from typing import TYPE_CHECKING, Annotated
 
 from msgspec import Meta, field
@@ -10,7 +9,9 @@ from msgspec import Meta, field
 from topospread.answer import Cause
 from topospread.base import Base
 
-from .causes import causes_of
+from .causes import SPREAD, causes_of
+from .reasons import on_it
+from .words import listed
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from topospread.plugins.spread_arithmetic import ConstraintArithmetic, Domain
     from topospread.scheduling.verdict import Verdict
     from topospread.simulation import PendingGroup, PoolUse, WorkloadSpread
+    from topospread.simulation.result import PoolRefusal
 
 Reasons = dict[str, int]
 """Reason of kube-scheduler → nodes that are rejected for it."""
@@ -148,6 +150,10 @@ class Pool(Base, frozen=True, kw_only=True):
         Meta(description="Topology key → domain that a node of the pool would add and that no node has."),
     ]
     may_grow: Annotated[bool, Meta(description="Whether no limit is reached.")]
+    why_not_more: Annotated[
+        str,
+        Meta(description="Why no more nodes are added: a limit, or why a new node takes no pending pod."),
+    ]
 
 
 def spread_outcome(spread: WorkloadSpread) -> SpreadOutcome:
@@ -200,7 +206,7 @@ def rejections_of(verdict: Verdict) -> tuple[RejectedNodes, ...]:
     """Return how many nodes were rejected for each set of reasons, most nodes first."""
     return tuple(
         RejectedNodes(plugin=each.plugin, code=each.code, reasons=tuple(each.reasons), nodes=nodes)
-        for each, nodes in Counter(verdict.rejected.values()).most_common()
+        for each, nodes in verdict.counts.most_common()
     )
 
 
@@ -271,4 +277,23 @@ def pool_of(use: PoolUse) -> Pool:
         most=use.most,
         on_paper=dict(use.paper),
         may_grow=use.may_grow,
+        why_not_more=_why_not_more(use),
     )
+
+
+def _why_not_more(use: PoolUse) -> str:
+    if not use.may_grow:
+        is_full = use.most is not None and use.there + len(use.added) >= use.most
+        return "it has all the nodes it may have" if is_full else "its limits are reached"
+    reasons: dict[str, list[str]] = {}
+    for each in use.refused:
+        reasons.setdefault(_refusal_words(each, use.zone), []).append(each.pod)
+    return "; ".join(f"{words} ({listed(pods, 1)})" for words, pods in reasons.items())
+
+
+def _refusal_words(each: PoolRefusal, zone: str) -> str:
+    if each.lacks:
+        return f"nodeSelector {', '.join(each.lacks)}"
+    if each.plugin == SPREAD and zone:
+        return f"maxSkew does not admit {zone}"
+    return f"a new node {on_it(dict.fromkeys(each.reasons, 1))}" if each.plugin else ", ".join(each.reasons)

@@ -21,7 +21,7 @@ from topospread.explanation.explain import Waiting, explain_pending
 from topospread.simulation.placing import Progress
 from topospread.simulation.run import SimulationOptions, prepare
 from topospread.sources.inputs import Input, inventory_of
-from topospread.spread_status import DomainRisk, SpreadStatus, WorkloadStatus
+from topospread.spread_status import DomainRisk, WorkloadStatus
 from topospread.spread_status.status import LookedFor, spread_of_run
 
 from .asked import asked_of, input_words
@@ -41,6 +41,9 @@ class Status(Answer, frozen=True, kw_only=True):
     nodes: Annotated[int, Meta(description="Number of nodes.")] = 0
     pending: Annotated[tuple[Pending, ...], Meta(description="Pods without a node by cause, most pods first.")] = ()
     exceeded: Annotated[int, Meta(description="Number of chosen workloads that exceed a hard constraint.")] = 0
+    waiting: Annotated[
+        bool, Meta(description="Whether the question is about pending pods alone; constraints are not looked at then.")
+    ] = False
     workloads: Annotated[
         tuple[WorkloadStatus, ...],
         Meta(description="Worst first: hard constraints, refused pods, soft constraints, what a domain's loss takes."),
@@ -65,7 +68,8 @@ class Status(Answer, frozen=True, kw_only=True):
 
 def status(  # noqa: PLR0913 - keyword arguments of the public API
     inputs: Input,
-    *,
+    *targets: str,
+    waiting: bool = False,
     cluster: str | None = None,
     namespace: str | None = None,
     selector: str | Selector | None = None,
@@ -83,6 +87,8 @@ def status(  # noqa: PLR0913 - keyword arguments of the public API
 
     Args:
         inputs: an inventory (`topospread.load`), which is not changed, or the paths to read.
+        targets: show these workloads, ``[NAMESPACE/]KIND/NAME``; by default all.
+        waiting: show pending pods alone; the verdict is about them.
         cluster: beside paths: a synthetic cluster, ``zones=3,nodes=12,cpu=8,memory=32Gi``, or a file that holds one.
         namespace: show workloads of this namespace; pods of all namespaces count. Of paths also the namespace of
             objects that name none.
@@ -110,14 +116,19 @@ def status(  # noqa: PLR0913 - keyword arguments of the public API
     options = SimulationOptions.of_version(kube_version, config, gates, apiserver_gates)
     inventory = inventory_of(inputs, cluster, options.apiserver_gates, namespace)
     run = prepare(inventory, options, with_spreads=False)
-    spread = spread_of_run(run, LookedFor(namespace, selector, keys, allow_empty), progress)
+    spread = spread_of_run(run, LookedFor(namespace, selector, keys, allow_empty, targets), progress)
     shown = {(each.kind, each.namespace, each.name) for each in spread.workloads}
     chosen = {each for each in run.plan.workloads if (each.kind, each.namespace, each.name) in shown}
-    waiting = None
+    explained = None
     if any(each.workload in chosen for each in (*run.plan.queue, *run.plan.gated)):
-        waiting = explain_pending(inventory, run, chosen, suggest=suggest, progress=progress)
-    placements = () if waiting is None else waiting.simulation.placements
-    pending = () if waiting is None else tuple(pending_groups(inventory, waiting, shown))
+        explained = explain_pending(inventory, run, chosen, suggest=suggest, progress=progress)
+    placements = () if explained is None else explained.simulation.placements
+    pending = () if explained is None else tuple(pending_groups(inventory, explained, shown))
+    exceeded = () if waiting else spread.exceeded
+    workloads = spread.workloads
+    if waiting:
+        owners = {owner for each in pending for owner in each.workloads}
+        workloads = tuple(each for each in workloads if f"{each.namespace}/{each.kind}/{each.name}" in owners)
     to_create = sum(each.node is not None and key_of(each) in shown for each in placements)
     foreign = [
         pod
@@ -128,27 +139,29 @@ def status(  # noqa: PLR0913 - keyword arguments of the public API
         and (selector is None or selector.matches(pod.labels))
     ]
     remedies = [each.remedies[0] for each in pending if each.remedies]
-    if suggest and spread.exceeded:
-        remedies += _evictions(inventory, options, spread.exceeded, input_words(inventory) if typed is None else typed)
+    if suggest and exceeded:
+        remedies += _evictions(inventory, options, exceeded, input_words(inventory) if typed is None else typed)
     unjudged = (
-        *(() if waiting is None else _unjudged_parts(waiting, pending)),
-        *_unjudged_workloads(spread.workloads),
+        *(() if explained is None else _unjudged_parts(explained, pending)),
+        *(() if waiting else _unjudged_workloads(workloads)),
         *_foreign(foreign),
     )
-    no = any(each.verdict == "no" for each in pending) or bool(spread.exceeded)
+    no = any(each.verdict == "no" for each in pending) or bool(exceeded)
     verdict: Word = "no" if no else "unknown" if unjudged else "yes"
     return Status(
         verdict=verdict,
-        says=_says(verdict, pending, unjudged, spread, to_create),
-        causes=tuple(_causes(pending, spread.exceeded))[:_MOST_CAUSES],
+        says=_says(verdict, pending, unjudged, None if waiting else exceeded, to_create)
+        + f" ({counted(spread.nodes, 'node')}, {counted(len(spread.workloads), 'workload')})",
+        causes=tuple(_causes(pending, exceeded))[:_MOST_CAUSES],
         remedies=tuple(remedies),
         unjudged=unjudged,
         on=asked_of(inventory, kube_version),
         nodes=spread.nodes,
         pending=pending,
-        exceeded=len(spread.exceeded),
-        workloads=spread.workloads,
-        domains=spread.domains,
+        exceeded=len(exceeded),
+        waiting=waiting,
+        workloads=workloads,
+        domains=() if waiting else spread.domains,
         warnings=spread.warnings,
         notes=spread.notes,
     )
@@ -215,9 +228,13 @@ def _evictions(
 
 
 def _says(
-    verdict: Word, pending: Sequence[Pending], unjudged: Sequence[Unjudged], spread: SpreadStatus, to_create: int
+    verdict: Word,
+    pending: Sequence[Pending],
+    unjudged: Sequence[Unjudged],
+    exceeded: Sequence[WorkloadStatus] | None,
+    to_create: int,
 ) -> str:
-    """Return the verdict in one sentence."""
+    """Return the verdict in one sentence; ``exceeded`` is ``None`` if only pending pods are asked about."""
     no = [each for each in pending if each.verdict == "no"]
     pods = sum(len(each.pods) for each in no)
     unknown = {pod for each in pending if each.verdict == "unknown" for pod in each.pods}
@@ -226,8 +243,8 @@ def _says(
     if pods:
         reasons = f" for {len(no)} causes" if len(no) > 1 else ""
         parts.append(f"{counted(pods, 'pod')} {'is' if pods == 1 else 'are'} pending{reasons}")
-    if spread.exceeded:
-        parts.append(_exceeded_words(spread.exceeded))
+    if exceeded:
+        parts.append(_exceeded_words(exceeded))
     if unknown:
         parts.append(f"{counted(len(unknown), 'pod')} {'is' if len(unknown) == 1 else 'are'} not judged")
     elif verdict == "unknown":
@@ -236,8 +253,8 @@ def _says(
         node = "every pod has a node"
         if to_create:
             node = f"{counted(to_create, 'pod')} without a node find{'s' if to_create == 1 else ''} one"
-        parts.append(f"{node} and every hard constraint holds")
-    return f"{'; '.join(parts)} ({counted(spread.nodes, 'node')}, {counted(len(spread.workloads), 'workload')})"
+        parts.append(node if exceeded is None else f"{node} and every hard constraint holds")
+    return "; ".join(parts)
 
 
 def _exceeded_words(exceeded: Sequence[WorkloadStatus]) -> str:

@@ -8,7 +8,7 @@ from itertools import islice
 
 import msgspec
 
-from topospread.api.well_known_labels import HOSTNAME, ZONE
+from topospread.api.well_known_labels import ARCH, HOSTNAME, OS, ZONE
 
 from .meta import ObjectMeta
 from .node import Node, NodeSpec, NodeStatus
@@ -61,12 +61,19 @@ class NodePool:
         amounts = {name: parse_quantity(self.amounts[name]) for name in ("cpu", "memory") if name in self.amounts}
         return amounts.get("cpu", none), amounts.get("memory", none), self.name
 
-    def node(self, name: str) -> Node:
-        """A new node."""
+    def node(self, name: str, beside: Iterable[Node] = ()) -> Node:
+        """Return a new node: with the pool's labels, and as kubelets set them os, arch and hostname.
+
+        Args:
+            name: of the node.
+            beside: other nodes; os and arch are those of a node of the pool, else linux and amd64.
+        """
+        like = next((each.labels for each in beside if self.has(each)), {})
+        by_kubelet = {key: like.get(key, value) for key, value in ((OS, "linux"), (ARCH, "amd64"))}
         return Node(
             api_version="v1",
             kind="Node",
-            metadata=ObjectMeta(name=name, labels={**self.labels, HOSTNAME: name}),
+            metadata=ObjectMeta(name=name, labels={**by_kubelet, HOSTNAME: name, **self.labels}),
             spec=NodeSpec(taints=list(self.taints) or None),
             status=NodeStatus(allocatable=dict(self.amounts), capacity=dict(self.amounts)),
         )
@@ -110,7 +117,7 @@ def at_least(nodes: list[Node], pools: Iterable[NodePool]) -> list[Node]:
     for pool in pools:
         names = new_names(pool, found)
         missing = pool.least - sum(map(pool.has, found))
-        found += [pool.node(name) for name in islice(names, max(missing, 0))]
+        found += [pool.node(name, found) for name in islice(names, max(missing, 0))]
     return found
 
 

@@ -7,3 +7,5 @@ from typing import Final
 ZONE: Final = "topology.kubernetes.io/zone"
 REGION: Final = "topology.kubernetes.io/region"
 HOSTNAME: Final = "kubernetes.io/hostname"
+OS: Final = "kubernetes.io/os"
+ARCH: Final = "kubernetes.io/arch"

@@ -51,7 +51,7 @@ Examples:
 def capacity(**given: Any) -> int:
     """Ask; the exit code is that of the verdict."""
     check_outputs(given)
-    if bool(given["targets"]) == (given["pod"] is not None):
+    if given["targets"] and given["pod"] is not None:
         raise UsageError("say what is to fit: deploy/web, or --pod FILE")
     by = read_control_plane(given)
     configuration = read_configuration(given["config_path"], by.scheduler)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from topospread.errors import UsageError
+from topospread.workloads.scale import in_namespace
 
 from . import drill_many
 from .inputs import (
@@ -170,7 +171,7 @@ def drill(context: click.Context, /, **given: Any) -> int:
 
 
 def _check_beside(given: dict[str, Any], steps: list[Step]) -> None:
-    """Whether the options go together.
+    """Check that the options go together.
 
     Raises:
         UsageError: they do not, or nothing is to happen.
@@ -284,14 +285,13 @@ def _steps(words: list[tuple[str, str]], namespace: str | None) -> Iterator[Step
                 steps.NodeChoice("", value) if value and "=" not in value else steps.read_choice(value, option)
             )
         elif name in ("scale", "scale-down"):
-            target = f"{namespace}/{value}" if namespace and value.count("/") == 1 else value
-            yield (steps.read_scale if name == "scale" else steps.read_scale_down)(target, option)
+            read = steps.read_scale if name == "scale" else steps.read_scale_down
+            yield read(in_namespace(value, namespace), option)
         elif name == "autoscale":
-            target = f"{namespace}/{value}" if namespace and value.count("/") == 1 else value
-            yield steps.read_autoscale(target, option)
+            yield steps.read_autoscale(in_namespace(value, namespace), option)
         elif name == "rollout":
-            target = f"{namespace}/{value}" if namespace and value.partition("=")[0].count("/") == 1 else value
-            yield steps.read_rollout(target, option)
+            target, *path = value.split("=", 1)
+            yield steps.read_rollout("=".join([in_namespace(target, namespace), *path]), option)
         elif name == "wait":
             yield steps.read_wait(value, option)
         elif name == "apply":

@@ -59,7 +59,7 @@ def check_formats(given: dict[str, Any]) -> None:
 
 
 def check_sharing(given: dict[str, Any]) -> None:
-    """Whether not two things share drills out.
+    """Check that one option alone shares drills out.
 
     Raises:
         UsageError: they do.

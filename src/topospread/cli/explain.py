@@ -75,7 +75,14 @@ def explain(name: str, output: str, color: str) -> int:
     elif not (_is_cause(name) or _is_rule(name, color)):
         from topospread.api.fields import explain as documentation
 
-        click.echo(documentation("" if name == "fields" else name, width=width()), nl=False)
+        try:
+            found = documentation("" if name == "fields" else name, width=width())
+        except UsageError as error:
+            if "did you mean" in str(error) or "." in name:
+                raise
+            listing = "topospread explain fields|rules|causes|options|clusters"
+            raise UsageError(f'"{name}" is no field, rule, cause or topic: {listing}') from None
+        click.echo(found, nl=False)
     return 0
 
 

@@ -342,13 +342,14 @@ def parse_scale(given: Mapping[str, Any]) -> dict[str, int]:
     Raises:
         UsageError: not of this form.
     """
+    from topospread.workloads.scale import in_namespace
+
     scale = {}
-    namespace = given["namespace"]
     for each in given["scale"]:
         target, equals, number = each.rpartition("=")
         if not equals or not number.isascii() or not number.isdigit():
             raise UsageError(f"--scale {each}: write it as [NAMESPACE/]KIND/NAME=REPLICAS, for example deploy/web=30")
-        scale[f"{namespace}/{target}" if namespace and target.count("/") == 1 else target] = int(number)
+        scale[in_namespace(target, given["namespace"])] = int(number)
     return scale
 
 

@@ -7,13 +7,14 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, Final
 
 import click
+from click.core import ParameterSource
 
 from topospread.errors import UsageError
 from topospread.text import listed, one_line
 
 from .inputs import ALLOW_EMPTY, COLOUR, PATH, POOLS, checked_namespace, given_pools, read_rendering, rendering_options
 from .live_options import access_options, is_meant, is_named, read_access, read_live
-from .output import check_outputs, output_options, write_answer
+from .output import check_outputs, output_options, prints_page, write_answer
 from .rule_options import read_settings, rule_options
 from .terminal import progress, show, warn, written
 from .usage import Explained
@@ -56,7 +57,13 @@ Examples:
     "--on", "cluster", type=PATH, metavar="CLUSTER", help="Hold the manifests against a cluster, as in simulate."
 )
 @access_options
-@click.option("--config", type=PATH, metavar="FILE", help="kube-scheduler's configuration: used, and linted as well.")
+@click.option(
+    "--config",
+    "config_path",
+    type=PATH,
+    metavar="FILE",
+    help="kube-scheduler's configuration: used, and linted as well.",
+)
 @click.option("--kube-version", metavar="VERSION", help="The Kubernetes version they are for (1.18 … 1.37).")
 @click.option(
     "-n",
@@ -129,22 +136,31 @@ def _question(given: dict[str, Any]) -> Question:
     from topospread.linting.reading import Question
 
     settings = read_settings(given)
-    paths = list(given["paths"]) or ([] if given["config"] else ["."])
-    rendering = read_rendering(given, given["kube_version"] or settings.kube_version or "")
+    typed = click.get_current_context().get_parameter_source("config_path") is ParameterSource.COMMANDLINE
+    paths = list(given["paths"]) or ([] if typed else ["."])
+    kube_version = _chosen(given, "kube_version", settings.kube_version)
+    rendering = read_rendering(given, kube_version or "")
     if given["whole"]:
         from topospread.sources.folders import wholes_of
 
         paths = wholes_of(paths, rendering)
     return Question(
         paths=paths,
-        cluster=None if is_named(given) else given["cluster"] or settings.cluster,
-        config=given["config"] or settings.config,
-        kube_version=given["kube_version"] or settings.kube_version or NEWEST,
-        namespace=given["namespace"] or settings.namespace or _live_namespace(given),
+        cluster=None if is_named(given) else _chosen(given, "cluster", settings.cluster),
+        config=_chosen(given, "config_path", settings.config),
+        kube_version=kube_version or NEWEST,
+        namespace=_chosen(given, "namespace", settings.namespace) or _live_namespace(given),
         settings=settings,
         rendering=rendering,
         pools=given_pools(given),
     )
+
+
+def _chosen(given: dict[str, Any], name: str, own: str | None) -> str | None:
+    """Return an option: what is typed comes before lint's own setting, and that before the project's."""
+    source = click.get_current_context().get_parameter_source(name)
+    values = (own, given[name]) if source is ParameterSource.DEFAULT_MAP else (given[name], own)
+    return values[0] or values[1]
 
 
 def _live_namespace(given: dict[str, Any]) -> str:
@@ -202,6 +218,8 @@ def _written(report: LintReport, given: dict[str, Any]) -> int:
     from topospread.render.lint_sarif import lint_sarif
 
     answer = lint_answer(report)
+    for each in () if prints_page(given) else answer.unjudged:
+        click.echo(f"not judged: {one_line(each.because)}", err=True)
     return write_answer(
         answer,
         given,

@@ -57,7 +57,7 @@ def read_access(given: Mapping[str, Any]) -> Access:
 
 
 def is_meant(given: Mapping[str, Any], paths: Sequence[str]) -> bool:
-    """Whether a live cluster is to be read: it is named, or nothing else is.
+    """Return whether a live cluster is read: it is named, or nothing else is.
 
     Raises:
         UsageError: another cluster is named as well, or nothing is and there is no live cluster.

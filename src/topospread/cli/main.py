@@ -118,6 +118,8 @@ def _exit_code() -> int:
         code = exit_.exit_code
     except (click.Abort, KeyboardInterrupt):
         code = _say("interrupted", INTERRUPTED)
+    except click.exceptions.NoArgsIsHelpError as error:
+        code = _say(error.format_message(), BAD_INPUT)
     except click.ClickException as error:
         code = _say(f"error: {_usage(error)}", BAD_INPUT)
     except TopospreadError as error:
@@ -157,9 +159,9 @@ def _discard_output() -> None:
 
 
 def _usage(error: click.ClickException) -> str:
-    message = one_line(error.format_message())
-    context = error.ctx if isinstance(error, click.UsageError) else None
-    return f"{message}\nTry '{context.command_path} --help'." if context else message
+    """Return click's message as one line; of an invalid value only what an option itself says."""
+    own = isinstance(error, click.BadParameter) and error.message[:2] in ("--", "-o")
+    return one_line(" ".join((error.message if own else error.format_message()).split()))
 
 
 def _failed(error: OSError) -> str:

@@ -93,7 +93,10 @@ Examples:
 def plan(**given: Any) -> int:
     """Compare the two states; the exit code is that of the verdict."""
     check_outputs(given)
+    from .project import project_settings, with_project
+
     if given["to_config"] or given["to_kube_version"] or given["to_sampling"]:
+        given = with_project(given, project_settings())
         return write_answer(_other_control_plane(given), given)
     if given["new"] is None:
         raise UsageError("name the OLD and the NEW state, or give --to-config, --to-kube-version or --to-sampling")
@@ -101,9 +104,12 @@ def plan(**given: Any) -> int:
         raise UsageError("plan reads everything twice, and standard input can be read once: name files")
     from topospread.sources.revisions import state_of
 
-    given["scale"] = parse_scale(given)
     with ExitStack() as stack:
         states = [stack.enter_context(state_of(given[name])) for name in ("old", "new")]
+        old = states[0].folder
+        with _told_of(states[0]):
+            given = with_project(given, project_settings(old if os.path.isdir(old) else os.path.dirname(old) or "."))
+        given["scale"] = parse_scale(given)
         paths = [_paths_of(state, given["paths"]) for state in states]
         if not any(paths):
             raise InputError("neither state has it", Place(", ".join(given["paths"])))

@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Final
 
+import click
 import msgspec
+from click.core import ParameterSource
 
 from topospread.errors import ConfigError, Place
 
@@ -61,14 +63,32 @@ def project_settings(folder: str = ".") -> list[Setting]:
     return []
 
 
-def project_defaults() -> dict[str, Any]:
-    """Return the defaults of a command's parameters, as click's ``default_map``."""
+def with_project(given: Mapping[str, Any], settings: Iterable[Setting]) -> dict[str, Any]:
+    """Return the options of the command that runs, with what the command line and the environment leave open.
+
+    Args:
+        given: the options.
+        settings: of the project.
+    """
+    context = click.get_current_context()
+    parameters = {each.name: each for each in context.command.params}
+    found = dict(given)
+    for name, value in project_defaults(settings).items():
+        is_open = context.get_parameter_source(name) is ParameterSource.DEFAULT
+        names_live = name == "cluster" and any(given.get(each) for each in ("context", "kubeconfig", "user"))
+        if name in parameters and is_open and not names_live:
+            found[name] = parameters[name].process_value(context, value)
+    return found
+
+
+def project_defaults(settings: Iterable[Setting]) -> dict[str, Any]:
+    """Return the defaults of a command's parameters that settings make, as click's ``default_map``."""
     made: dict[str, Callable[[str], Any]] = {
         "pools": lambda value: [value],
         "output": lambda value: [value],
         "unknown": lambda value: value == "allow",
     }
-    return {PARAMETERS[each.key]: made.get(each.key, str)(each.value) for each in project_settings()}
+    return {PARAMETERS[each.key]: made.get(each.key, str)(each.value) for each in settings}
 
 
 def _read(path: str) -> list[Setting] | None:

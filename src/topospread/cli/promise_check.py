@@ -13,7 +13,16 @@ from topospread.errors import UsageError
 from topospread.text import escape_control_characters
 
 from .drill_many import INTERRUPTED
-from .inputs import PATH, input_options, parted_gates, read_configuration, read_control_plane, read_inventory
+from .inputs import (
+    PATH,
+    input_options,
+    namespace_options,
+    parted_gates,
+    read_configuration,
+    read_control_plane,
+    read_inventory,
+    shown_namespace,
+)
 from .live_options import access_options
 from .output import check_outputs, output_options, write_answer
 from .targets import target_argument
@@ -54,7 +63,8 @@ Examples:
 @click.option("--seconds", type=click.FloatRange(min=0), default=10.0, show_default=True, metavar="SECONDS",
               help="Time to search for each promise.")  # fmt: skip
 @click.option("--save-drill", "drill", metavar="FILE", type=PATH, help="Write the first counterexample as a drill.")
-@click.option("-n", "--namespace", metavar="NAMESPACE", help="Namespace of targets and objects that name none.")
+@namespace_options("Workloads of")
+@click.option("-l", "--selector", metavar="SELECTOR", help="Workloads whose pods have these labels.")
 @output_options("junit", "github")
 def check(**given: Any) -> int:
     """Write the answer; return the verdict's exit code."""
@@ -72,7 +82,8 @@ def check(**given: Any) -> int:
         inventory,
         given["targets"],
         want=given["want"],
-        namespace=given["namespace"],
+        namespace=shown_namespace(given),
+        selector=given["selector"],
         config=configuration,
         kube_version=str(by.scheduler.kube_version),
         gates=by.scheduler,

@@ -6,7 +6,14 @@ from typing import Any
 
 import click
 
-from .inputs import input_options, read_configuration, read_control_plane, read_inventory
+from .inputs import (
+    input_options,
+    namespace_options,
+    read_configuration,
+    read_control_plane,
+    read_inventory,
+    shown_namespace,
+)
 from .output import check_outputs, output_options, write_answer
 from .targets import target_argument
 from .usage import Explained
@@ -35,7 +42,8 @@ Examples:
               help="States to search for each count.")  # fmt: skip
 @click.option("--seconds", type=click.FloatRange(min=0), default=3.0, show_default=True, metavar="SECONDS",
               help="Time to search for each count.")  # fmt: skip
-@click.option("-n", "--namespace", metavar="NAMESPACE", help="Namespace of TARGET and objects that name none.")
+@namespace_options("Workloads of")
+@click.option("-l", "--selector", metavar="SELECTOR", help="Workloads whose pods have these labels.")
 @output_options()
 def show_promises(**given: Any) -> int:
     """Write the answer; return the verdict's exit code."""
@@ -48,7 +56,8 @@ def show_promises(**given: Any) -> int:
     found = topospread.promise_show(
         inventory,
         given["targets"],
-        namespace=given["namespace"],
+        namespace=shown_namespace(given),
+        selector=given["selector"],
         config=configuration,
         kube_version=str(by.scheduler.kube_version),
         gates=by.scheduler,

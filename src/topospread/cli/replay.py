@@ -22,7 +22,7 @@ def replay(given: dict[str, Any]) -> int:
         f"--{name.replace('_', '-')}" for name in ("anonymous", "pools", "scale", "no_suggestions") if given[name]
     ]
     if given["targets"] or of_one:
-        raise UsageError(f"--audit and --events cannot be combined with {(*given['targets'], *of_one)[0]}")
+        raise UsageError(f"--audit and --events tell of all pods: leave out {(*given['targets'], *of_one)[0]}")
     if not given["paths"] and given["cluster"] is None:
         raise UsageError("--on FILE names the cluster as it was when the log begins; topospread dump writes one")
     by = read_control_plane(given)

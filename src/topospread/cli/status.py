@@ -23,6 +23,7 @@ from .live_options import access_options
 from .output import check_outputs, output_options, text_of, wants, write_answer
 from .report_file import ReportWish, check_html, html_text, options_of, page_options
 from .status_watch import check_watch, watch
+from .targets import target_argument
 from .terminal import progress, warn
 from .typed_words import typed_words
 from .usage import Explained
@@ -36,25 +37,29 @@ if TYPE_CHECKING:
 HELP = """\
 Does every pod have a node, and does every hard constraint hold?
 
-Pending pods are grouped by cause, each with the first change that was tried. Workloads are listed worst first. Pods of
-all namespaces count, whichever are shown. With --watch no changes are tried.
+Pending pods are grouped by cause, each with the first change that was tried. Workloads are listed worst first.
+TARGET, -n, -l and --waiting narrow what is shown and the verdict; pods of all namespaces count. With --watch no changes
+are tried.
 
 \b
 Examples:
   topospread status --context prod
-  topospread status -n shop --watch
+  topospread status deploy/web --on cluster.json.gz
+  topospread status -n shop --waiting --watch
   topospread status --on cluster.json.gz -n shop -l app=web -o wide
   kubectl get no,po,svc,rs,sts -A -o json | topospread status -f -
 """
 
 
 @click.command(cls=Explained, help=HELP)
+@target_argument(required=False)
 @input_options
 @access_options
 @namespace_options("Show workloads of")
 @click.option("-l", "--selector", metavar="SELECTOR", help="Show workloads whose pods have these labels.")
 @click.option("--key", "keys", multiple=True, metavar="KEY", help="Look at this topology key alone; repeatable.")
 @click.option("--min-skew", type=click.IntRange(min=0), metavar="N", help="Show constraints of at least this skew.")
+@click.option("--waiting", is_flag=True, help="Show pending pods alone; the verdict is about them.")
 @click.option("--watch", "-w", is_flag=True, help="Show it again whenever the live cluster changes.")
 @traffic_options
 @page_options
@@ -89,6 +94,8 @@ def _answer(
     with nullcontext() if given["watch"] else progress("looking") as bar:
         found = status_of(
             inventory,
+            *given["targets"],
+            waiting=given["waiting"],
             namespace=shown_namespace(given),
             selector=given["selector"],
             keys=given["keys"],

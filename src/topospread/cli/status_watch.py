@@ -41,7 +41,7 @@ _LOOKING = "the cluster is read, and looked at"
 
 
 def check_watch(given: Mapping[str, Any]) -> None:
-    """Whether there is a live cluster to be watched, and nothing that ends.
+    """Check that a live cluster is followed, and that no output ends.
 
     Raises:
         UsageError: there is not.

@@ -157,11 +157,12 @@ class Explained(_Examples):
     ) -> click.Context:
         """Return the context, in which the project file sets what the command line and the environment leave open."""
         asks_cluster = any(each.name == "cluster" for each in self.params)
-        # A plan compares states, and a later one must not choose the cluster; lint has settings of its own.
-        if asks_cluster and self.name not in ("plan", "lint") and not extra.get("resilient_parsing"):
-            from .project import project_defaults
+        # A plan reads the project file of the old state. Lint reads none where --settings names other settings.
+        elsewhere = self.name == "plan" or any(each.partition("=")[0] == "--settings" for each in args)
+        if asks_cluster and not elsewhere and not extra.get("resilient_parsing") and not {"-h", "--help"} & set(args):
+            from .project import project_defaults, project_settings
 
-            extra.setdefault("default_map", project_defaults() if not {"-h", "--help"} & set(args) else None)
+            extra.setdefault("default_map", project_defaults(project_settings()))
         return super().make_context(info_name, args, parent, **extra)
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:

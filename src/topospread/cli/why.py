@@ -79,7 +79,10 @@ def why(**given: Any) -> int:
     check_html(given)
     target = one_target(given["targets"]) if given["targets"] else None
     if target is None and not given["paths"]:
-        raise UsageError("name a pod or a workload, for example web-0 or deploy/web, or give its manifest with -f")
+        raise UsageError(
+            "name a pod or a workload, for example web-0 or deploy/web, or give its manifest with -f; "
+            "topospread status --waiting lists all pending pods"
+        )
     scale = parse_scale(given)
     by = read_control_plane(given)
     configuration = read_configuration(given["config_path"], by.scheduler)

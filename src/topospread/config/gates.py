@@ -24,7 +24,7 @@ class Gates:
     overridden: frozenset[str] = frozenset()
 
     def enabled(self, name: str) -> bool:
-        """Whether a gate is on.
+        """Return whether a gate is on.
 
         A gate the version does not know yet is off; one it has forgotten stays as it was at the end, and so
         does one that is on in every supported version.

@@ -74,7 +74,7 @@ def design(  # noqa: PLR0913 - keyword arguments of the public API
     options = replace(SimulationOptions.of_version(kube_version, config, gates, apiserver_gates), pools=pools)
     given = inventory_of(inputs, cluster, options.apiserver_gates, namespace)
     there = [(kind, each.namespace, each.name) for kind, name in LISTS.items() for each in getattr(given, name)]
-    key = the_workload(f"{namespace}/{of}" if namespace and of.count("/") == 1 else of, there)
+    key = the_workload(of, there, namespace)
     if not given.nodes:
         raise UsageError("there are no nodes to design for; give a cluster")
     item = workload_of(given, key)

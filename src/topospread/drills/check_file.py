@@ -41,7 +41,7 @@ class _WrittenKind(KubeStruct):
 
 
 def is_check(path: str) -> bool:
-    """Whether a file was written by ``topospread drill --check -o json``; one that is none of ours is not.
+    """Return whether a file was written by ``topospread drill --check -o json``; one that is none of ours is not.
 
     Raises:
         InputError: the file cannot be read.

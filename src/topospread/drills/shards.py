@@ -91,7 +91,7 @@ def whole_marks(parts: Iterable[tuple[str, Part]]) -> list[tuple[str, ShardMark]
 
 
 def _check_whole(marks: Iterable[tuple[str, ShardMark]]) -> None:
-    """Whether parts are all of one whole; each with the name of where it was read.
+    """Check that all parts, each with the name of its file, belong to one whole.
 
     Raises:
         UsageError: they are of different drills, one is there twice, or one is missing.

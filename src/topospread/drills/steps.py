@@ -247,7 +247,7 @@ def read_rollout(text: str, where: str) -> Rollout:
         UsageError: it is not of this form.
     """
     target, equals, path = text.partition("=")
-    if target.count("/") not in (1, 2) or (equals and not path):
+    if not target or (equals and not path):
         raise UsageError(f"{where} {text}: write [NAMESPACE/]KIND/NAME, or [NAMESPACE/]KIND/NAME=FILE")
     return Rollout(target, path)
 

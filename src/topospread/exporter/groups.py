@@ -172,7 +172,7 @@ class GroupedNamespace:
         return touched | self.groups()
 
     def _look_at(self, kind: type[KubeObject], orphan: Any) -> None:
-        """Whether a pod or ReplicaSet that nobody controls may be adopted."""
+        """Note whether a selector matches a pod or ReplicaSet without a controller."""
         if kind not in (Pod, ReplicaSet):
             return
         if orphan.metadata.controller is not None:

@@ -147,7 +147,7 @@ def selector_mask(selector: NodeSelector, nodes: NodeTable) -> Mask:
 
 
 def matches_node(selector: NodeSelector, node: Node) -> bool:
-    """Whether one of the selector's terms matches one node (``LazyErrorNodeSelector.Match``).
+    """Return whether one of the selector's terms matches one node (``LazyErrorNodeSelector.Match``).
 
     Raises:
         PluginError: none does, and some do not parse.
@@ -163,7 +163,7 @@ def matches_node(selector: NodeSelector, node: Node) -> bool:
 
 
 def requires_node(spec: PodSpec, node: Node) -> bool:
-    """Whether one node matches ``nodeSelector`` and required node affinity (``RequiredNodeAffinity.Match``).
+    """Return whether a node matches ``nodeSelector`` and required node affinity (``RequiredNodeAffinity.Match``).
 
     Raises:
         PluginError: no term does, and some do not parse.

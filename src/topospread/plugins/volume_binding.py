@@ -187,7 +187,7 @@ def sorted_claims(found: Iterable[PodClaim], objects: ClusterObjects) -> tuple[P
 
 
 def _waits(claim: PersistentVolumeClaim, objects: ClusterObjects) -> bool:
-    """Whether the claim is bound with its first pod."""
+    """Return whether the claim is bound with its first pod."""
     if is_assumed(claim, objects):
         return True
     storage_class = objects.storage_classes.get(claim_class(claim))

@@ -52,8 +52,9 @@ def _want(word: str) -> Want:
     about = "" if found is None else found["about"]
     known = next((each for each in get_args(About) if each == about), None)
     if found is None or known is None:
-        near = get_close_matches(about or word.partition(">")[0].partition("<")[0], get_args(About), n=1)
-        raise UsageError(f'promise "{word}" is unknown; {f"did you mean {near[0]}?" if near else f"write {GRAMMAR}"}')
+        near = get_close_matches(about or re.split("[<>=]", word)[0], get_args(About), n=1)
+        forms = [each for each in GRAMMAR.split() if near and each.startswith(near[0])]
+        raise UsageError(f'promise "{word}" is unknown; {f"did you mean {forms[0]}?" if forms else f"write {GRAMMAR}"}')
     sign = _SIGNS.get(known, "")
     if (found["sign"] or "") != sign or (found["percent"] and known == "skew"):
         raise UsageError(f'promise "{word}": write {known}{f"{sign}N" if sign else ""}')

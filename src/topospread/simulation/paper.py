@@ -36,7 +36,7 @@ def grow_each(cluster: Cluster, pools: Sequence[NodePool]) -> None:
     nodes = [each for each in cluster.nodes.nodes if each is not None]
     for pool in pools:
         if pool.may_grow(nodes):
-            cluster.put_node(pool.node(next(new_names(pool, nodes))))
+            cluster.put_node(pool.node(next(new_names(pool, nodes)), nodes))
 
 
 def whether_ever(now: ConstraintArithmetic, then: ConstraintArithmetic) -> str:

@@ -258,6 +258,21 @@ class PendingGroup(msgspec.Struct, frozen=True):
     outcomes: tuple[tuple[ConstraintArithmetic, tuple[DomainOutcome, ...]], ...] = ()
 
 
+class PoolRefusal(msgspec.Struct, frozen=True):
+    """Why a pending pod would not go on a new node of a pool.
+
+    Attributes:
+        pod: ``namespace/name``.
+        plugin, reasons: the plugin that rejects the node, "" if the pod is not judged, and its words.
+        lacks: the labels of the pod's ``nodeSelector`` that the node does not have.
+    """
+
+    pod: str
+    plugin: str
+    reasons: tuple[str, ...]
+    lacks: tuple[str, ...]
+
+
 class PoolUse(msgspec.Struct, frozen=True):
     """The use of a pool of nodes.
 
@@ -267,6 +282,7 @@ class PoolUse(msgspec.Struct, frozen=True):
         most: how many there may be, ``None`` for any number.
         paper: topology key → the domain that it could bring and that no node has: no constraint counts it.
         may_grow: whether there may be one more: no limit of its own, or of several pools together, is reached.
+        refused: why pods that are pending at the end would not go on one more node.
     """
 
     name: str
@@ -276,6 +292,7 @@ class PoolUse(msgspec.Struct, frozen=True):
     most: int | None
     paper: Mapping[str, str] = {}
     may_grow: bool = True
+    refused: tuple[PoolRefusal, ...] = ()
 
 
 @dataclass(frozen=True)

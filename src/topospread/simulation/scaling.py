@@ -25,7 +25,7 @@ from topospread.workloads.planned import QueuedPod, Workload
 from .outcome import result_of
 from .paper import unmet_min_domains
 from .placing import Progress, place_all, place_waiting
-from .result import PoolUse, Simulation
+from .result import PoolRefusal, PoolUse, Simulation
 from .run import Run
 from .virtual_queue import VirtualQueue
 
@@ -47,10 +47,12 @@ class PoolScaler(msgspec.Struct):
     Attributes:
         pools: smallest first.
         added: pool → names of its new nodes, in the order in which they came.
+        refused: pool → why a new node of it would take no pending pod, a reason for each kind of pods.
     """
 
     pools: Sequence[NodePool]
     added: dict[str, list[str]]
+    refused: dict[str, list[PoolRefusal]] = {}
 
     @classmethod
     def of(cls, pools: Iterable[NodePool]) -> PoolScaler:
@@ -78,6 +80,7 @@ class PoolScaler(msgspec.Struct):
         """A new node for the first pod that one would take; ``None`` where none would help any."""
         nodes = [each for each in scheduler.cluster.nodes.nodes if each is not None]
         growing = [each for each in self.pools if each.may_grow(nodes)]
+        self.refused = {each.name: [] for each in growing}
         tried: set[tuple[int, str]] = set()
         for queued in waiting if growing else ():
             kind = scheduler.cluster.shared_class(queued.pod).key
@@ -85,10 +88,12 @@ class PoolScaler(msgspec.Struct):
                 continue
             tried.add(kind)
             for pool in growing:
-                node = pool.node(next(new_names(pool, nodes)))
-                if _takes(scheduler, workloads, node, queued):
+                node = pool.node(next(new_names(pool, nodes)), nodes)
+                refusal = _refusal(scheduler, workloads, node, queued)
+                if refusal is None:
                     self.added[pool.name].append(node.name)
                     return node
+                self.refused[pool.name].append(refusal)
         return None
 
     def uses(self, nodes: Sequence[Node], keys: Collection[str]) -> Iterator[PoolUse]:
@@ -103,11 +108,12 @@ class PoolScaler(msgspec.Struct):
             there = sum(map(pool.has, nodes))
             added = tuple(self.added[pool.name])
             may_grow = pool.may_grow(nodes)
-            yield PoolUse(pool.name, pool.zone, there - len(added), added, pool.most, domains, may_grow)
+            refused = tuple(self.refused.get(pool.name, ()))
+            yield PoolUse(pool.name, pool.zone, there - len(added), added, pool.most, domains, may_grow, refused)
 
 
-def _takes(scheduler: Scheduler, workloads: Sequence[Workload], node: Node, queued: QueuedPod) -> bool:
-    """Whether a pod could go on a new node, beside the pods that DaemonSets put there."""
+def _refusal(scheduler: Scheduler, workloads: Sequence[Workload], node: Node, queued: QueuedPod) -> PoolRefusal | None:
+    """Return why a pod could not go on a new node, beside the pods that DaemonSets put there; ``None`` if it could."""
     cluster = scheduler.cluster
     with cluster.savepoint():
         cluster.put_node(node)
@@ -115,7 +121,17 @@ def _takes(scheduler: Scheduler, workloads: Sequence[Workload], node: Node, queu
             scheduler.schedule(pod, f"{row.name}-{node.name}")
         promised = pod_key(queued.namespace, queued.name)
         cluster.withdraw(promised)
-        return node.name in scheduler.verdict(queued.pod, queued.name).feasible
+        verdict = scheduler.verdict(queued.pod, queued.name)
+    if node.name in verdict.feasible:
+        return None
+    rejection = verdict.rejected.get(node.name)
+    selector = queued.pod.spec.node_selector or {}
+    return PoolRefusal(
+        promised,
+        "" if rejection is None else rejection.plugin,
+        (verdict.error or verdict.pre_filter,) if rejection is None else rejection.reasons,
+        tuple(f"{key}={value}" for key, value in selector.items() if node.labels.get(key) != value),
+    )
 
 
 def _daemon_pods(workloads: Sequence[Workload], node: Node) -> Iterator[tuple[Workload, Pod]]:

@@ -26,7 +26,7 @@ from .hooks import HooksLeftOut
 from .json_list import JsonList
 from .json_text import is_meant_as_json, is_named_json, looks_like_json, split_documents
 from .locations import Location
-from .made_up import GRAMMAR, is_made_up, is_unasked, made_up_nodes, made_up_storage_classes
+from .made_up import is_made_up, is_unasked, made_up_nodes, made_up_storage_classes
 from .namesakes import notes_on_namesakes
 from .objects import ObjectReader, ReadObject
 from .rendering import Rendering
@@ -104,7 +104,7 @@ def load(  # noqa: PLR0913 - keyword arguments
 
     Args:
         paths: files, folders and ``-``, applied in this order after ``cluster``.
-        cluster: a made-up cluster (`GRAMMAR`), or a path of files that hold one.
+        cluster: a made-up cluster (`made_up.GRAMMAR`), or a path of files that hold one.
         stdin: what ``-`` stands for.
         strict: refuse fields that Kubernetes does not know, as ``kubectl --validate=strict`` does.
         namespace: where objects go that name no namespace.
@@ -175,9 +175,10 @@ def _with_cluster_file(paths: Sequence[str], cluster: str | None) -> list[str]:
     if cluster is None or is_made_up(cluster):
         return list(paths)
     if cluster != STANDARD_INPUT and not os.path.exists(cluster):
-        error = UsageError(f"--on {shown_path(cluster)} is neither a file that is there nor a made-up cluster")
-        error.add_note(GRAMMAR)
-        raise error
+        raise UsageError(
+            f"--on {shown_path(cluster)} is neither a file nor a cluster such as zones=3,nodes=6 "
+            "(topospread explain clusters)"
+        )
     return [cluster, *paths]
 
 

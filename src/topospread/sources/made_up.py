@@ -18,7 +18,7 @@ from topospread.api.node_selection import Taint
 from topospread.api.quantity import QuantityError, parse_quantity
 from topospread.api.requests import is_scalar_resource
 from topospread.api.storage import StorageClass
-from topospread.api.well_known_labels import HOSTNAME, REGION, ZONE
+from topospread.api.well_known_labels import ARCH, HOSTNAME, OS, REGION, ZONE
 from topospread.errors import InputError, Place, UsageError
 
 GRAMMAR: Final = """\
@@ -203,7 +203,7 @@ def zone_name(index: int) -> str:
 
 
 def _node(site: _Site, wishes: _Wishes) -> Node:
-    labels = {HOSTNAME: site.node, "kubernetes.io/os": "linux", "kubernetes.io/arch": "amd64", **site.topology}
+    labels = {HOSTNAME: site.node, OS: "linux", ARCH: "amd64", **site.topology}
     here = ("", *site.names)
     labels |= {key: value for where, key, value in wishes.labels if where in here}
     taints = [taint for where, taint in wishes.taints if where in here]

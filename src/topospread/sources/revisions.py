@@ -136,6 +136,9 @@ def _check_out(revision: str, folder: str, only: Collection[str]) -> str:
     Raises:
         InputError: if there is no such revision, or git fails.
     """
+    if repository_of(os.curdir) is None:
+        missing = "no such file or folder, and no revision, as this folder is in no git repository"
+        raise InputError(missing, Place(shown_path(revision)))
     git = _git(revision)
     commit, prefix = git.commit(revision), git.run("rev-parse", "--show-prefix").rstrip("\n/")
     git.write_files(commit, folder, only)

@@ -43,7 +43,7 @@ class SnapshotWriter:
 
 
 def check_path(path: str) -> None:
-    """Whether a snapshot could be written here, before minutes are spent on it.
+    """Check that a snapshot can be written here, before the cluster is read for minutes.
 
     Raises:
         UsageError: the name has another ending than the contents would have.

@@ -158,7 +158,7 @@ def capacity(  # noqa: PLR0913 - keyword arguments of the public API
         UsageError: a target that is not there, or has no replicas; options that contradict each other.
         topospread.drills.interruption.Interrupted: Ctrl-C, a KeyboardInterrupt; with what was there.
     """
-    if bool(of) == (pod is not None):
+    if of and pod is not None:
         raise UsageError("say what is to fit: workloads, or the file of a pod")
     wanted = read_more(more)
     if isinstance(wanted, Fraction) and pod is not None:

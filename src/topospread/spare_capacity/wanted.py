@@ -16,7 +16,7 @@ from topospread.api.inventory import Inventory
 from topospread.api.pod import Pod
 from topospread.errors import InputError, Place, UsageError
 from topospread.workloads.planned import QueuedPod
-from topospread.workloads.scale import the_workload
+from topospread.workloads.scale import in_namespace, short_target, the_workload
 
 WorkloadKey = tuple[str, str, str]
 """Kind, namespace and name."""
@@ -50,7 +50,7 @@ def read_shares(texts: Iterable[str], namespace: str | None = None) -> tuple[Sha
         target, equals, number = each.partition("=")
         if not target or (equals and not (number.isascii() and number.isdigit() and 0 < int(number[:6]) <= 1000)):
             raise UsageError(f"--of {each}: write it as [NAMESPACE/]KIND/NAME[=N], for example deploy/web=2")
-        name = f"{namespace}/{target}" if namespace and target.count("/") == 1 else target
+        name = in_namespace(target, namespace)
         if name in found:
             raise UsageError(f"--of {each}: {name} is given twice")
         found[name] = Share(name, int(number) if equals else 1)
@@ -85,13 +85,19 @@ def pods_asked(more: int | Fraction, share: int, replicas: int) -> int:
 
 
 def check_shares(shares: Iterable[Share], there: Iterable[WorkloadKey]) -> dict[Share, WorkloadKey]:
-    """The workloads that are meant.
+    """The workloads that are meant; without shares the only one that there is.
 
     Raises:
-        UsageError: one is not there, has no replicas, or is meant twice.
+        UsageError: one is not there, has no replicas, or is meant twice; or nothing is named, and there are several.
     """
     controllers = list(there)
     found: dict[Share, WorkloadKey] = {}
+    scalable = [key for key in controllers if key[0] in _SCALABLE]
+    if not shares:
+        if len(scalable) != 1:
+            names = [*map(short_target, scalable[:5]), *(["…"] if len(scalable) > 5 else []), "--pod FILE"]
+            raise UsageError(f"say what is to fit: {', '.join(names)}")
+        shares = [Share(short_target(scalable[0]))]
     for share in shares:
         key = the_workload(share.target, controllers)
         if key[0] not in _SCALABLE:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -21,6 +21,7 @@ from topospread.simulation.placing import Progress
 from topospread.simulation.run import Run, SimulationOptions, prepare
 from topospread.sources.inputs import Input, inventory_of
 from topospread.workloads.planned import Workload
+from topospread.workloads.scale import the_workload
 
 from .constraints import spreads_of
 from .members import Members, owners_of, workloads_of
@@ -86,6 +87,7 @@ class LookedFor(NamedTuple):
     selector: Selector | None
     keys: Collection[str]
     allow_empty: bool
+    targets: Sequence[str] = ()
 
 
 def status(  # noqa: PLR0913 - keyword arguments of the public API
@@ -170,11 +172,16 @@ def _chosen(run: Run, wanted: LookedFor) -> list[tuple[Workload, Members]]:
     """The workloads that are looked for, with their pods.
 
     Raises:
-        UsageError: if nothing is in the namespace, the selector selects nothing, or no node has a key.
+        UsageError: if nothing is in the namespace, a target does not exist, the selector selects nothing, or no node
+            has a key.
     """
     every = list(workloads_of(run.plan, run.owners))
     _check(run, every, wanted.namespace, wanted.keys)
     there = [each for each in every if wanted.namespace in (None, each.namespace)]
+    if wanted.targets:
+        keys = [(each.kind, each.namespace, each.name) for each in every]
+        named = {the_workload(each, keys, wanted.namespace) for each in wanted.targets}
+        there = [each for each, key in zip(every, keys, strict=True) if key in named]
     found = [(each, Members.found(each.existing, run.cluster)) for each in there]
     selector = wanted.selector
     if selector is None:

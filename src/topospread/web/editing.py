@@ -180,7 +180,7 @@ def _cluster(given: str, served: Callable[[], Inventory]) -> Inventory:
 
 
 def _check_size(added: Inventory, nodes: int) -> None:
-    """Whether the pods that are asked for can be placed while somebody waits.
+    """Check that so many pods can be placed while a person waits.
 
     Raises:
         InputError: there are too many.

@@ -6,7 +6,7 @@ the case. Without a namespace the name must be found in one namespace only. Of a
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from difflib import get_close_matches
 
 from topospread.api.inventory import ObjectKey
@@ -35,7 +35,7 @@ def scaled(scale: Mapping[str, int], controllers: Collection[ObjectKey]) -> dict
     """
     found: dict[ObjectKey, int] = {}
     for target, replicas in scale.items():
-        key = _target(target, controllers)
+        key = _scalable(target, controllers)
         if key in found:
             raise UsageError(f"--scale {target}={replicas}: {short_target(key)} is scaled twice")
         if replicas < 0:
@@ -59,34 +59,54 @@ def requested_runs(names: Iterable[str], cron_jobs: Collection[ObjectKey]) -> se
     return runs
 
 
-def the_workload(target: str, there: Collection[ObjectKey]) -> ObjectKey:
-    """The workload that ``[NAMESPACE/]KIND/NAME`` means.
+def in_namespace(target: str, namespace: str | None) -> str:
+    """Return ``[KIND/]NAME`` with a namespace before it; a target that names one stays as it is."""
+    *before, _ = target.split("/")
+    is_bare = not before or (len(before) == 1 and before[0].partition(".")[0].lower() in {*KIND_OF, "hpa"})
+    return f"{namespace}/{target}" if namespace and is_bare else target
+
+
+def the_workload(
+    target: str, there: Collection[ObjectKey], namespace: str | None = None, *, option: str = ""
+) -> ObjectKey:
+    """The workload that ``[NAMESPACE/]KIND/NAME`` means, or ``[NAMESPACE/]NAME`` if only one workload has the name.
+
+    Args:
+        target: the text.
+        there: kind, namespace and name of each workload.
+        namespace: the namespace of targets that name none; by default any.
+        option: the option that has the target, for messages.
 
     Raises:
         UsageError: it is not of this form, is not there, or is in several namespaces.
     """
-    parts = target.split("/")
-    kind = KIND_OF.get(parts[-2].partition(".")[0].lower()) if len(parts) in (2, 3) else None
-    if kind is None or not parts[-1]:
-        raise UsageError(f"{target}: write [NAMESPACE/]KIND/NAME")
-    return _the_one(target, (kind, "/".join(parts[:-2]), parts[-1]), there)
-
-
-def _target(target: str, controllers: Collection[ObjectKey]) -> ObjectKey:
-    parts = target.split("/")
-    named = [key for key in controllers if key[2] == target and key[0] not in ("DaemonSet", "CronJob")]
-    if len(named) == 1:
+    *before, name = target.split("/")
+    kind = KIND_OF.get(before[-1].partition(".")[0].lower()) if before else None
+    space = "/".join(before if kind is None else before[:-1]) or namespace or ""
+    said = f"{option} {target}: " if option else ""
+    if not name or "/" in space or (kind is None and len(before) > 1):
+        raise UsageError(f"{said or f'{target}: '}write [NAMESPACE/]KIND/NAME")
+    if kind is None:
+        named = [key for key in there if key[2] == name and space in ("", key[1]) and key[0] in _SHORT]
+        if len(named) > 1:
+            raise UsageError(f"{said}{target} is {' and '.join(map(short_target, named))}: say which")
+        if not named:
+            near = [key for key in there if key[0] in _SHORT and get_close_matches(name, [key[2]], cutoff=0.5)]
+            names = [short_target(key) for key in there if key[0] in _SHORT]
+            hint = f"; did you mean {short_target(near[0])}?" if near else f"; there is {_some(names)}" if names else ""
+            raise UsageError(f"{said}there is no workload {name}{f' in namespace {space}' if space else ''}{hint}")
         return named[0]
-    if named:
-        raise UsageError(f"--scale {target}: {target} is {' and '.join(map(short_target, named))}: say which")
-    kind = KIND_OF.get(parts[-2].partition(".")[0].lower()) if len(parts) in (2, 3) else None
-    if kind is None or not parts[-1]:
-        raise UsageError(f"--scale {target}: write [NAMESPACE/]KIND/NAME=N, where KIND is {_SCALABLE}")
+    return _the_one(f"{option} {target}".lstrip(), (kind, space, name), there)
+
+
+def _scalable(target: str, controllers: Collection[ObjectKey]) -> ObjectKey:
+    fixed = ("DaemonSet", "CronJob")
+    kind = KIND_OF.get(target.rpartition("/")[0].rpartition("/")[2].lower())
     if kind == "DaemonSet":
         raise UsageError(f"--scale {target}: a DaemonSet has a pod on each node it selects and cannot be scaled")
     if kind == "CronJob":
         raise UsageError(f"--scale {target}: a CronJob has no replicas; KIND is {_SCALABLE}")
-    return _the_one(f"--scale {target}", (kind, "/".join(parts[:-2]), parts[-1]), controllers)
+    return the_workload(target, [key for key in controllers if key[0] not in fixed], option="--scale")
 
 
 def _the_one(option: str, wanted: ObjectKey, there: Collection[ObjectKey]) -> ObjectKey:
@@ -102,9 +122,13 @@ def _the_one(option: str, wanted: ObjectKey, there: Collection[ObjectKey]) -> Ob
     near = get_close_matches(name, names, n=1, cutoff=0.5)
     hint = f"; did you mean {names[near[0]]}?" if near else "; there is none of this kind" * (not shown)
     if shown and not near:
-        hint = f"; there is {', '.join(list(shown)[:5])}" + (" …" if len(shown) > 5 else "")
+        hint = f"; there is {_some(list(shown))}"
     where = f" in namespace {namespace}" if namespace else ""
     raise UsageError(f"{option}: there is no {kind} {name}{where}{hint}")
+
+
+def _some(names: Sequence[str]) -> str:
+    return ", ".join(names[:5]) + " …" * (len(names) > 5)
 
 
 def short_target(key: ObjectKey) -> str:

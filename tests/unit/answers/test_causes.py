@@ -77,7 +77,7 @@ REQUIRED = {"requiredDuringSchedulingIgnoredDuringExecution": [TERM]}
             zones(),
             (["label-missing"], ""),
                         "no node has disktype=ssd (3 lack nothing else)",
-            "a, b and c do not match the pod's node selector or affinity",
+            "no node matches the pod's node selector or affinity",
             id="a label that no node has",
         ),
         pytest.param(
@@ -85,7 +85,7 @@ REQUIRED = {"requiredDuringSchedulingIgnoredDuringExecution": [TERM]}
             zones(),
             (["label-missing", "cpu-short"], "all-of"),
                         "no node has disktype=ssd and all 3 nodes lack cpu (a 5 cpu)",
-            "a, b and c do not match the pod's node selector or affinity",
+            "no node matches the pod's node selector or affinity",
             id="two things everywhere",
         ),
         pytest.param(

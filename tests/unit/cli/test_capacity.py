@@ -74,12 +74,12 @@ def pressed(filled, wanted, pods):
     return place(filled, wanted, pods)
 filling._place = pressed
 """
-AFTER_ITEM_2_OF = """
-from topospread.spare_capacity import {module}
-ask = {module}.Effort.answers
+AFTER_ITEM_2 = """
+from topospread.spare_capacity.filling import Effort
+ask = Effort.answers
 def pressed(self, asked, items):
     return ask(type(self)(1, lambda done, of: press() if done == 2 else None), asked, items)
-{module}.Effort.answers = pressed
+Effort.answers = pressed
 """
 
 
@@ -115,11 +115,10 @@ def test_ctrl_c_leaves_nothing_of_a_round_of_several_workloads() -> None:
     ],
 )
 def test_ctrl_c_shows_the_losses_and_purchases_that_were_there(module: str, words: tuple[str, ...], said: str) -> None:
-    press = AFTER_ITEM_2_OF.format(module=module)
-    done = ended(press, "deploy/web", *words)
+    done = ended(AFTER_ITEM_2, "deploy/web", *words)
     assert (done.returncode, done.stderr) == (130, "")
     assert said in " ".join(done.stdout.split())
-    found = json.loads(ended(press, "deploy/web", *words, "-o", "json").stdout)
+    found = json.loads(ended(AFTER_ITEM_2, "deploy/web", *words, "-o", "json").stdout)
     jsonschema.validate(found, schema_of("Capacity"))
     assert (len(found[module]), found["verdict"]) == (2, "no")
     assert found["room"]["rounds"]["least"] == 15, "how much fits now is whole"

@@ -41,3 +41,20 @@ def test_a_workload_that_does_not_exist_is_refused() -> None:
     done = run("deploy/none", "-f", WEB, *SIX)
     assert (done.returncode, done.stdout) == (2, "")
     assert "there is no Deployment none" in done.stderr
+
+
+def test_the_table_marks_what_is_not_decided_and_says_what_its_marks_mean() -> None:
+    done = run("-n", "shop", "--on", str(ROOT / "docs/how-to/on-call/cluster.yaml"), "--states", "5")
+    assert "NODE DRAIN" in done.stdout
+    assert "0–2?" in done.stdout
+    marks = done.stdout.partition("marks: ")[2]
+    assert "?: not decided" in marks
+    assert "stuck: the rollout may not end" in " ".join(marks.split())
+    assert "blocked" not in marks
+
+
+def test_a_selector_and_all_namespaces_choose_the_workloads() -> None:
+    cluster = ("--on", str(ROOT / "docs/how-to/on-call/cluster.yaml"), "--states", "5")
+    found = json.loads(run("-A", "-l", "app=search", *cluster, "-o", "json").stdout)
+    assert [each["name"] for each in found["workloads"]] == ["search"]
+    assert "-l app=nope selects no workload" in run("-l", "app=nope", *cluster).stderr

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import shutil
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -124,3 +126,32 @@ def test_help_reads_no_project_file(folder: Path) -> None:
 def test_a_plan_takes_no_cluster_of_the_working_tree(folder: Path) -> None:
     (folder / "topospread.toml").write_text("on =")
     assert not isinstance(run("plan", APP, APP, "--on", "zones=3,nodes=6", "--no-lint").exception, ConfigError)
+
+
+def git(folder: Path, *words: str) -> None:
+    identity = ["-c", "user.name=a", "-c", "user.email=a@example.org"]
+    subprocess.run(["git", *identity, *words], cwd=folder, check=True, capture_output=True)
+
+
+def test_a_plan_takes_the_settings_of_the_old_revision(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    git(tmp_path, "init", "-q")
+    shutil.copy(APP, tmp_path / "app.yaml")
+    (tmp_path / "topospread.toml").write_text('on = "zones=3,nodes=3"\noutput = "json"\nkube-version = "1.36"\n')
+    git(tmp_path, "add", "-A")
+    git(tmp_path, "commit", "-qm", "old")
+    (tmp_path / "topospread.toml").write_text('on = "zones=3,nodes=9"\nkube-version = "1.30"\nunknown = "allow"\n')
+    git(tmp_path, "commit", "-qam", "new")
+    on = json.loads(run("plan", "HEAD~1", "HEAD").stdout)["on"]
+    assert (on["nodes"], on["kubeVersion"]) == (3, "1.36")
+    typed = json.loads(run("plan", "HEAD~1", "HEAD", "--on", "zones=3,nodes=6", "--kube-version", "1.37").stdout)["on"]
+    assert (typed["nodes"], typed["kubeVersion"]) == (6, "1.37")
+
+
+def test_lint_takes_the_project_file_behind_its_own_settings(folder: Path) -> None:
+    (folder / "topospread.toml").write_text('on = "nowhere.json"\n')
+    assert isinstance(run("lint", APP).exception, UsageError)
+    (folder / "topospread.toml").write_text('on = "nowhere.json"\n[lint]\ncluster = "zones=3,nodes=3"\n')
+    assert run("lint", APP).exception is None
+    (folder / "other.toml").write_text("[tool.topospread.lint]\n")
+    assert run("lint", APP, "--settings", "../other.toml").exception is None

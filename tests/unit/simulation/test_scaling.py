@@ -111,3 +111,53 @@ def test_pools_grow_in_a_drill() -> None:
     found = drill(shop, [Fail(at("zone=a"))], pools=[pool("pb", "b")])
     assert not found.steps[1].pending
     assert [name for each in found.steps[1].events if each.kind == "added" for name in each.nodes] == ["pb-new-1"]
+
+
+LINUX = "kubernetes.io/os"
+
+
+def test_new_nodes_have_the_labels_of_kubelets_unless_the_pool_declares_them() -> None:
+    own = pool("p", "a")
+    assert (
+        own.node("n").labels.items()
+        >= {LINUX: "linux", "kubernetes.io/arch": "amd64", "kubernetes.io/hostname": "n"}.items()
+    )
+    assert pool("w", "a", labels={LINUX: "windows"}).node("n").labels[LINUX] == "windows"
+    there = own.node("old")
+    there.metadata.labels["kubernetes.io/arch"] = "arm64"
+    assert own.node("n", [there]).labels["kubernetes.io/arch"] == "arm64"
+
+
+def test_a_pool_grows_for_pods_that_select_linux() -> None:
+    found = simulated([workload("Deployment", spec={"nodeSelector": {LINUX: "linux"}}), *nodes("a")], pool("p", "a"))
+    assert added(found) == {"p": 1}
+    assert found.all_placed
+
+
+def test_a_pool_that_does_not_grow_says_why() -> None:
+    heavy = {"containers": [{"name": "c", "image": "i", "resources": {"requests": {"cpu": "99"}}}]}
+    found = simulated(
+        [
+            *nodes("a", "b"),
+            workload("Deployment", "win", replicas=2, spec={"nodeSelector": {LINUX: "windows"}}),
+            workload("Deployment", "big", replicas=1, spec=heavy),
+        ],
+        pool("open", "a"),
+        pool("full", "b", most=0),
+    )
+    full, grows = found.answer().pools
+    assert full.why_not_more == "it has all the nodes it may have"
+    first, second = grows.why_not_more.split("; ")
+    assert first.startswith("nodeSelector kubernetes.io/os=windows (shop/win-")
+    assert second.startswith("a new node lacks cpu (shop/big-")
+
+
+def test_a_pool_whose_zone_is_not_admitted_says_so() -> None:
+    full = [*nodes("a"), node("b1", "b", cpu="1"), workload("Deployment", replicas=9, spec=EVEN)]
+    (found,) = simulated(full, pool("pa", "a")).answer().pools
+    assert found.why_not_more.startswith("maxSkew does not admit a (")
+
+
+def test_without_pending_pods_there_is_no_reason() -> None:
+    (found,) = simulated([*nodes("a"), workload("Deployment", replicas=1)], pool("p", "a")).answer().pools
+    assert found.why_not_more == ""

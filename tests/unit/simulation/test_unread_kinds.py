@@ -10,6 +10,8 @@ import pytest
 
 import topospread
 from topospread.simulation import Simulation
+from topospread.simulation.orders import Range, simulate_orders
+from topospread.simulation.run import SimulationOptions
 from topospread.sources.snapshot_facts import FORMAT
 
 CLUSTER = "zones=3,nodes=6,cpu=4,memory=8Gi"
@@ -76,3 +78,20 @@ def test_pods_without_volumes_are_judged(tmp_path: Path) -> None:
     plain = pod()
     del plain["spec"]["volumes"]
     assert simulated(tmp_path, plain, missing={"PersistentVolume": "Forbidden"}).verdict == "yes"
+
+
+def test_orders_of_pods_are_bounds_and_a_judged_pending_pod_decides(tmp_path: Path) -> None:
+    path = tmp_path / "objects.json"
+    heavy = pod("16")
+    heavy["metadata"]["name"] = "heavy"
+    del heavy["spec"]["volumes"]
+
+    def orders(*objects: Json) -> Any:
+        path.write_text(json.dumps({"apiVersion": "v1", "kind": "List", "items": list(objects)}))
+        options = SimulationOptions.of_version("1.37", None, None, None)
+        return simulate_orders(topospread.load(path, cluster=CLUSTER), 3, options)
+
+    found = orders(pod())
+    assert (found.verdict, found.pending, found.all_placed) == ("unknown", Range(0, 1), 0)
+    found = orders(pod(), heavy)
+    assert (found.verdict, found.pending) == ("no", Range(1, 2))

@@ -26,7 +26,7 @@ def page(answer: DrillResult) -> Page:
     end = answer.steps[-1]
     parts: list[Part] = [
         Verdict(answer.verdict, answer.says),
-        *why_facts(end.pending),
+        *(() if answer.verdict == "yes" else why_facts(end.pending)),
         *fix_facts(answer.remedies[:1], answer.untried),
         *unjudged_facts(answer.unjudged),
         *_facts(answer),

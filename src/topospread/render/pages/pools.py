@@ -16,13 +16,11 @@ def pool_table(pools: Sequence[Pool]) -> Table:
         (each.name, each.nodes, len(each.added), "–" if each.most is None else str(each.most), _words(each))
         for each in order
     )
-    return Table(("POOL", "NODES", "ADDED", "AT MOST", ""), rows)
+    return Table(("POOL", "NODES", "ADDED", "AT MOST", "WHY NOT MORE"), rows)
 
 
 def _words(pool: Pool) -> str:
-    parts = []
-    if not pool.may_grow and (pool.most is None or pool.nodes + len(pool.added) < pool.most):
-        parts.append("its limits are reached")
+    parts = [pool.why_not_more] if pool.why_not_more else []
     if pool.on_paper:
         domains = listed([f"{key}={value}" for key, value in pool.on_paper.items()], 2)
         parts.append(f"no node has {domains}, so no constraint counts it")

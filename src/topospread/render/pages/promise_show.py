@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
+
 from topospread.answers.promise_show import PromisedEvent, PromisedWorkload, PromiseShow
 from topospread.answers.words import counted
 from topospread.base import Bounds
@@ -29,8 +31,8 @@ def page(answer: PromiseShow) -> Page:
         parts += _worst(one)
     else:
         rows = tuple(map(_row, answer.workloads))
-        heads = "WORKLOAD", "READY", "ZONE LOSS", "NODE LOSS", "DRAIN", "ROLLOUT", "NEEDS"
-        parts.append(Section("", (Table(heads, rows, may_drop=(6,), more="workloads"),)))
+        heads = "WORKLOAD", "READY", "ZONE LOSS", "NODE LOSS", "NODE DRAIN", "ROLLOUT", "NEEDS"
+        parts.append(Section("", (Table(heads, rows, may_drop=(6,), more="workloads"), *_marks(rows))))
         parts += [
             Section(f"{each.namespace}/{each.name}", (_events(each), *_worst(each)), wide=True)
             for each in answer.workloads
@@ -39,6 +41,24 @@ def page(answer: PromiseShow) -> Page:
     if remarks:
         parts.append(Section("", tuple(Fact("note", each) for each in remarks), wide=True))
     return Page(answer.says, tuple(parts))
+
+
+_MARKS = {
+    "?": "not decided",
+    "pending": "pods wait afterwards",
+    "blocked": "a pod may not be evicted",
+    "stuck": "the rollout may not end",
+    "not back": "pods are not replaced while their node is lost",
+    "budget": "a disruption budget is broken",
+}
+
+
+def _marks(rows: Iterable[tuple[Cell, ...]]) -> Iterator[Fact]:
+    """Yield what the marks in the rows mean."""
+    text = " ".join(str(cell.text) for row in rows for cell in row if isinstance(cell, Span))
+    found = [f"{mark}: {meaning}" for mark, meaning in _MARKS.items() if mark in text]
+    if found:
+        yield Fact("marks", "; ".join(found))
 
 
 def _events(one: PromisedWorkload) -> Table:
@@ -56,11 +76,14 @@ def _events(one: PromisedWorkload) -> Table:
 
 
 def _leaves(bounds: Bounds, each: PromisedEvent) -> str:
-    return f"+{bounds}" if each.when == "more" else f"{bounds} of {each.of}"
+    if each.when == "more":
+        return f"+{bounds}"
+    is_open = each.orders is not None and not bounds.known
+    return f"{bounds} of {each.of}{'?' if is_open else ''}"
 
 
 def _known(bounds: Bounds) -> str:
-    return "proved" if bounds.known else "none"
+    return "proved" if bounds.known else "not decided"
 
 
 def _ground(each: PromisedEvent) -> str:
@@ -94,8 +117,9 @@ def _cell(one: PromisedWorkload, each: PromisedEvent | None) -> Span:
     """Return the fewest pods, with what goes wrong afterwards."""
     if each is None:
         return Span("–" if one.events and not any(part.ground == "none" for part in one.events) else "?", "dim")
-    after = ", pending" if each.pending else ", not replaced" if each.missing else ""
-    if each.then.startswith(("does not end", "may not end", "breaks")):
-        after = ", no end" if "end" in each.then else ", budget"
+    after = ", pending" if each.pending else ", not back" if each.missing else ""
+    for begin, mark in (("does not end", "blocked"), ("may not end", "stuck"), ("breaks", "budget")):
+        after = f", {mark}" if each.then.startswith(begin) else after
+    undecided = "?" if each.ground == "none" else ""
     role = {"yes": "", "no": "bad", "unknown": "unsure"}[each.leaves.at_least(one.needed)]
-    return Span(f"{each.leaves}{after}", role)  # type: ignore[arg-type]
+    return Span(f"{each.leaves}{undecided}{after}", role)  # type: ignore[arg-type]

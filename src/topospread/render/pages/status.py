@@ -33,7 +33,7 @@ def page(answer: Status) -> Page:
     parts += [Fact("warning", each) for each in answer.warnings]
     if answer.pending:
         parts.append(Section("", (_pending(answer.pending),)))
-        if not answer.exceeded:
+        if not (answer.exceeded or answer.waiting):
             parts.append(Section("", (Fact("spread", "every hard constraint holds"),)))
         parts.append(_section("Workloads", matrix))
     elif matrix.rows:

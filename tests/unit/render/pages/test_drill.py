@@ -95,7 +95,7 @@ def test_pools_say_what_they_brought_and_what_is_only_on_paper() -> None:
     ]
     text = "\n".join(lines(found))
     assert "1 node added by the autoscaler: web-a-new-1" in text
-    assert "web-a      0      1        1\n" in text
+    assert "web-a      0      1        1  it has all the nodes it may have\n" in text
     assert "no node has topology.kubernetes.io/zone=c, so no constraint" in " ".join(text.split())
     assert found.to_dict()["pools"][1]["onPaper"] == {"topology.kubernetes.io/zone": "c"}
     assert not told(objects, Fail(at("node=a1"))).pools
