@@ -201,9 +201,7 @@ def simulated(given: LintInput, item: KubeObject) -> tuple[PendingGroup, ...]:
     """
     spend(given, item)
     options = options_of(given)
-    inventory = with_only(given.inventory, item)
-    version = options.kube_version
-    return simulate(inventory, config=options.config, kube_version=version, gates=options.gates).pending
+    return simulate(with_only(given.inventory, item), options).pending
 
 
 def options_of(given: LintInput) -> SimulationOptions:

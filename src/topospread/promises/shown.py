@@ -121,10 +121,10 @@ def shown(
         most: domains or nodes of which each event is played, those with most pods first.
     """
     by = options.answered_by
-    ready = {(each.kind, each.namespace, each.name): each.existing for each in status(inventory, **by).workloads}
-    after = drill(inventory, [Wait(0)], **by, keep_after=True).steps[0].after
+    ready = {(each.kind, each.namespace, each.name): each.existing for each in status(inventory, by).workloads}
+    after = drill(inventory, [Wait(0)], by, keep_after=True).steps[0].after
     assert after is not None, "the drill was to keep it"
-    settled = {(each.kind, each.namespace, each.name): each for each in status(after, **by).workloads}
+    settled = {(each.kind, each.namespace, each.name): each for each in status(after, by).workloads}
     listed = list(keys)
     counted = CountedWorkloads(inventory, options) if len(listed) > _MANY else None
     if counted is not None and counted.is_judged:
@@ -147,7 +147,7 @@ def _counted(
     zones = Counter(each.labels[ZONE] for each in inventory.nodes if ZONE in each.labels).most_common(_MOST_ZONES)
     states: dict[ObjectKey, list[tuple[str, WorkloadState]]] = {}
     for name, _ in zones:
-        for each in drill(inventory, [Fail(NodeChoice("zone", name))], **options.answered_by).workloads:
+        for each in drill(inventory, [Fail(NodeChoice("zone", name))], options.answered_by).workloads:
             states.setdefault((each.kind, each.namespace, each.name), []).append((name, each))
     for key in keys:
         with counted.judge(key) as judge:
@@ -277,7 +277,10 @@ class _Showing:
 
     def _room(self) -> ShownEvent:
         found = capacity(
-            self.drills.inventory, short_target(self.judge.key), **self.drills.options.answered_by, limit=_MOST_MORE
+            self.drills.inventory,
+            short_target(self.judge.key),
+            options=self.drills.options.answered_by,
+            limit=_MOST_MORE,
         ).capacity
         room = found.targets[0]
         then = "more were not tried" if found.pending is None else "then a pod is pending"
