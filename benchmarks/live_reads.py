@@ -24,7 +24,7 @@ from topospread.api.kinds import KINDS
 from topospread.sources.snapshot_lists import ListRequest
 
 PROGRAMS = Path(__file__).parent.parent / "build" / "live"
-_READ = "from topospread.live.read_cluster import read_cluster; print(len(read_cluster().pods))"
+_READ = 'import topospread; print(len(topospread.Session("live").inventory.pods))'
 _EVERYTHING = ",".join(ListRequest(kind).resource for kind in KINDS)
 
 

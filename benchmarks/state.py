@@ -33,6 +33,7 @@ from topospread.config.gates import gates_for
 from topospread.config.load import default_profile
 from topospread.scheduling.cycle import Scheduler
 from topospread.scheduling.framework import Framework
+from topospread.simulation.simulate import simulate
 
 NODES, PODS, WORKLOADS = 5_000, 100_000, 200
 _REPLICAS = 20_000
@@ -166,7 +167,7 @@ def pending() -> float:
         path = Path(folder) / "cluster.json"
         path.write_text(json.dumps({"apiVersion": "v1", "kind": "List", "items": [*items, {**names, "spec": spec}]}))
         inventories = [topospread.load(str(path)) for _ in range(5)]
-    return min(_timed(lambda each=each: topospread.simulate(each)) for each in inventories) / _REPLICAS * 1e6
+    return min(_timed(lambda each=each: simulate(each)) for each in inventories) / _REPLICAS * 1e6
 
 
 def _beat(nodes: NodeTable, cluster: Cluster, row: int, i: int) -> None:

@@ -29,6 +29,8 @@ from typing import Any
 
 from conformance.programs import ROOT, ProgramError
 from tests.live.api_server import api_server
+from topospread import load
+from topospread.simulation.run import SimulationOptions
 from topospread.spare_capacity.capacity import capacity
 
 Json = dict[str, Any]
@@ -213,8 +215,12 @@ def _theirs(binary: str, kubeconfig: Path, pod: Path) -> int:
 
 def counts(cluster: Path, pod: Path, kube_version: str, seeds: Sequence[int | None] = SEEDS) -> set[int]:
     """What we count, with each way of drawing among equals."""
+    there = load(str(cluster))
     return {
-        capacity(cluster, pod=pod, seed=seed, kube_version=kube_version, workers=1).capacity.rounds for seed in seeds
+        capacity(
+            there, pod=pod, options=SimulationOptions(seed=seed, kube_version=kube_version), workers=1
+        ).capacity.rounds
+        for seed in seeds
     }
 
 

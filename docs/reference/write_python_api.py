@@ -18,61 +18,55 @@ HEAD = """\
 
 Printed from the docstrings by `python docs/reference/write_python_api.py`.
 
-`simulate`, `why`, `status`, `drill`, `capacity`, `rebalance`, `promise_check`, `promise_show`,
-`promise_design`, `traffic` and `lint` take what `load` gives, or the paths to read: YAML or JSON files, folders,
-`-` for standard input. What they return is data, and has `to_dict()` and `to_json()`: exactly what the command
-writes with `-o json`, whose forms are described beside ([simulation](simulation.md), [explanation](explanation.md),
-[status](status.md), [drill](drill.md), [capacity](capacity.md), [rebalance](rebalance.md),
-[promise_check](guarantee.md), [promise_show](describe.md), [promise_design](design.md), [lint](lint.md); traffic as
-in that of a simulation). The steps of a drill are in `topospread.drills.steps`.
+A `Session` reads a cluster once; its methods ask the questions of the commands. An answer is data, and `to_json()` is
+exactly what the command writes with `-o json`, whose forms are described beside ([simulation](simulation.md),
+[explanation](explanation.md), [status](status.md), [drill](drill.md), [capacity](capacity.md),
+[rebalance](rebalance.md), [promises.check](guarantee.md), [promises.show](describe.md), [promises.design](design.md),
+[lint](lint.md), [plan](plan.md)). The steps of a drill are in `topospread.drills.steps`.
 
 ```python
 import topospread
 
-cluster = topospread.load("examples/demo/cluster.yaml", "examples/demo/shop.yaml")
-result = topospread.simulate(cluster)
-assert result.to_dict()["pending"] == []
-print(topospread.why(cluster, "shop/deploy/checkout").says)
-print(topospread.status(cluster).workloads[0].name)
+cluster = topospread.Session(["examples/demo/cluster.yaml", "examples/demo/shop.yaml"])
+assert cluster.simulate().pending == ()
+print(cluster.why("shop/deploy/checkout").says)
+print(cluster.status().workloads[0].name)
 
-for finding in topospread.lint(cluster).findings:
+for finding in cluster.lint().findings:
     print(finding.rule, finding.where, finding.says)
 ```
 
-Paths alone do as well, with a cluster that is made up where they hold no nodes, another Kubernetes version, its feature
-gates, and a configuration of kube-scheduler, as a file or as data:
+A cluster can be synthetic, of another Kubernetes version, with feature gates and a configuration of kube-scheduler, as
+a file or as data:
 
 ```python
 import topospread
 
-gates = topospread.gates_for("1.33", topospread.parse_gates("MatchLabelKeysInPodTopologySpread=false"))
 constraint = {"topologyKey": "kubernetes.io/hostname", "maxSkew": 3, "whenUnsatisfiable": "ScheduleAnyway"}
 arguments = {"defaultingType": "List", "defaultConstraints": [constraint]}
-configuration = topospread.load_configuration(
-    {
+cluster = topospread.Session(
+    "zones=3,nodes=6",
+    kube_version="1.33",
+    gates="MatchLabelKeysInPodTopologySpread=false",
+    config={
         "apiVersion": "kubescheduler.config.k8s.io/v1",
         "kind": "KubeSchedulerConfiguration",
         "profiles": [{"pluginConfig": [{"name": "PodTopologySpread", "args": arguments}]}],
     },
-    gates=gates,
 )
-result = topospread.simulate(
-    "docs/reference/lint/web.yaml",
-    cluster="zones=3,nodes=6",
-    kube_version="1.33",
-    gates=gates,
-    config=configuration,
-)
-print(result.to_json())
+print(cluster.simulate("docs/reference/lint/web.yaml").to_json())
 
 settings = topospread.Settings(ignore=frozenset({"no-budget"}))
-found = topospread.lint("docs/reference/lint/web.yaml", settings=settings)
+found = cluster.lint("docs/reference/lint/web.yaml", settings=settings)
 assert "no-budget" not in {each.rule for each in found.findings}
 ```
 
 What cannot be read or used raises an `InputError`, in the words of the command, and every exception that is raised on
 purpose is a `TopospreadError`.
 """
+
+ASKED = ("Session", "Promises")
+"""Classes whose methods are told at length."""
 
 SECTION = re.compile(r"^(Args|Attributes|Raises|Returns):$", re.MULTILINE)
 DEDENTED = re.compile(r"^(?=\S)", re.MULTILINE)
@@ -110,7 +104,7 @@ def signature(name: str, value: Any) -> str:
         if each.kind is each.KEYWORD_ONLY and not any(one.startswith("*") for one in shown):
             shown.append("*")
         if each.name not in ("self", "cls"):
-            star = "*" if each.kind is each.VAR_POSITIONAL else ""
+            star = {each.VAR_POSITIONAL: "*", each.VAR_KEYWORD: "**"}.get(each.kind, "")
             default = "" if each.default is each.empty else f" = {each.default!r}"
             shown.append(f"{star}{each.name}: {each.annotation}{default}")
     returns = f" -> {given.return_annotation}"
@@ -138,7 +132,13 @@ def section(name: str) -> Iterator[str]:
     if not inspect.isclass(value):
         yield f"```text\n{signature(name, value)}\n```"
     yield from docstring(inspect.getdoc(value) or "")
-    if inspect.isclass(value):
+    if name in ASKED:
+        for method, member in inspect.getmembers_static(value, inspect.isfunction):
+            if not method.startswith("_"):
+                yield f"#### {name}.{method}"
+                yield f"```text\n{signature(method, member)}\n```"
+                yield from docstring(inspect.getdoc(member) or "")
+    elif inspect.isclass(value):
         found = list(members(value))
         if found:
             yield "It has:\n\n" + "\n".join(found)

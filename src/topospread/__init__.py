@@ -1,7 +1,7 @@
 """topospread: where Kubernetes pods land, and why, decided exactly as kube-scheduler decides it.
 
-    cluster = topospread.load("nodes.json", "app.yaml")
-    result = topospread.simulate(cluster)
+    cluster = topospread.Session("cluster.json.gz")
+    answer = cluster.why("deploy/web")
 
 Names are imported when they are first used, so that a command starts fast.
 """
@@ -16,29 +16,30 @@ from topospread.version import __version__
 if TYPE_CHECKING:
     import os
 
-    from topospread.answers.capacity import Capacity, capacity
-    from topospread.answers.lint import Lint, LintFinding, lint
-    from topospread.answers.promise_check import PromiseCheck, promise_check
-    from topospread.answers.promise_design import PromiseDesign, promise_design
-    from topospread.answers.promise_show import PromiseShow, promise_show
-    from topospread.answers.rebalance import Rebalance, rebalance
-    from topospread.answers.status import Status, status
-    from topospread.answers.why import Why, why
+    from topospread.answers.capacity import Capacity
+    from topospread.answers.drill import DrillResult
+    from topospread.answers.drill_many import DrillEach
+    from topospread.answers.lint import Lint, LintFinding
+    from topospread.answers.orders import Orders
+    from topospread.answers.plan import Plan
+    from topospread.answers.promise_check import PromiseCheck
+    from topospread.answers.promise_design import PromiseDesign
+    from topospread.answers.promise_show import PromiseShow
+    from topospread.answers.rebalance import Rebalance
+    from topospread.answers.simulation import Simulation
+    from topospread.answers.status import Status
+    from topospread.answers.traffic import ExpectedTraffic
+    from topospread.answers.why import Why
+    from topospread.answers.why_history import WhyHistory
+    from topospread.answers.why_pending import WhyPending
     from topospread.api.inventory import Inventory
     from topospread.api.spread import TopologySpreadConstraint, merge, merge_constraints
-    from topospread.config.gates import Gates, gates_for, parse_gates
     from topospread.config.load import default_configuration, load_configuration
     from topospread.config.profile import Configuration
     from topospread.config.versions import KubeVersion
-    from topospread.drills import Drill
-    from topospread.drills.drill import drill
     from topospread.errors import InputError, TopospreadError
     from topospread.linting.settings import Settings, find_settings, read_settings
-    from topospread.service_traffic import Traffic
-    from topospread.service_traffic.traffic import traffic
-    from topospread.session import Session
-    from topospread.simulation import Simulation
-    from topospread.simulation.simulate import simulate
+    from topospread.session import Placing, Promises, Session
     from topospread.sources.configuration import read_configuration
     from topospread.sources.rendering import Rendering
     from topospread.sources.snapshot_save import save
@@ -46,62 +47,60 @@ if TYPE_CHECKING:
 _MODULES = {
     "Capacity": "topospread.answers.capacity",
     "Configuration": "topospread.config.profile",
-    "Drill": "topospread.drills",
-    "Gates": "topospread.config.gates",
+    "DrillEach": "topospread.answers.drill_many",
+    "DrillResult": "topospread.answers.drill",
+    "ExpectedTraffic": "topospread.answers.traffic",
     "InputError": "topospread.errors",
     "Inventory": "topospread.api.inventory",
     "KubeVersion": "topospread.config.versions",
     "Lint": "topospread.answers.lint",
     "LintFinding": "topospread.answers.lint",
-    "Rebalance": "topospread.answers.rebalance",
+    "Orders": "topospread.answers.orders",
+    "Placing": "topospread.session",
+    "Plan": "topospread.answers.plan",
     "PromiseCheck": "topospread.answers.promise_check",
     "PromiseDesign": "topospread.answers.promise_design",
     "PromiseShow": "topospread.answers.promise_show",
+    "Promises": "topospread.session",
+    "Rebalance": "topospread.answers.rebalance",
     "Rendering": "topospread.sources.rendering",
     "Session": "topospread.session",
     "Settings": "topospread.linting.settings",
-    "Simulation": "topospread.simulation",
+    "Simulation": "topospread.answers.simulation",
     "Status": "topospread.answers.status",
     "TopologySpreadConstraint": "topospread.api.spread",
     "TopospreadError": "topospread.errors",
-    "Traffic": "topospread.service_traffic",
     "Why": "topospread.answers.why",
-    "capacity": "topospread.answers.capacity",
+    "WhyHistory": "topospread.answers.why_history",
+    "WhyPending": "topospread.answers.why_pending",
     "default_configuration": "topospread.config.load",
-    "drill": "topospread.drills.drill",
     "find_settings": "topospread.linting.settings",
-    "gates_for": "topospread.config.gates",
-    "lint": "topospread.answers.lint",
     "load_configuration": "topospread.config.load",
     "merge": "topospread.api.spread",
     "merge_constraints": "topospread.api.spread",
-    "parse_gates": "topospread.config.gates",
-    "promise_check": "topospread.answers.promise_check",
-    "promise_design": "topospread.answers.promise_design",
-    "promise_show": "topospread.answers.promise_show",
     "read_configuration": "topospread.sources.configuration",
     "read_settings": "topospread.linting.settings",
-    "rebalance": "topospread.answers.rebalance",
     "save": "topospread.sources.snapshot_save",
-    "simulate": "topospread.simulation.simulate",
-    "status": "topospread.answers.status",
-    "traffic": "topospread.service_traffic.traffic",
-    "why": "topospread.answers.why",
 }
 
 __all__ = [
     "Capacity",
     "Configuration",
-    "Drill",
-    "Gates",
+    "DrillEach",
+    "DrillResult",
+    "ExpectedTraffic",
     "InputError",
     "Inventory",
     "KubeVersion",
     "Lint",
     "LintFinding",
+    "Orders",
+    "Placing",
+    "Plan",
     "PromiseCheck",
     "PromiseDesign",
     "PromiseShow",
+    "Promises",
     "Rebalance",
     "Rendering",
     "Session",
@@ -110,31 +109,19 @@ __all__ = [
     "Status",
     "TopologySpreadConstraint",
     "TopospreadError",
-    "Traffic",
     "Why",
+    "WhyHistory",
+    "WhyPending",
     "__version__",
-    "capacity",
     "default_configuration",
-    "drill",
     "find_settings",
-    "gates_for",
-    "lint",
     "load",
     "load_configuration",
     "merge",
     "merge_constraints",
-    "parse_gates",
-    "promise_check",
-    "promise_design",
-    "promise_show",
     "read_configuration",
     "read_settings",
-    "rebalance",
     "save",
-    "simulate",
-    "status",
-    "traffic",
-    "why",
 ]
 
 

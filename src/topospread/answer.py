@@ -88,10 +88,16 @@ class Unjudged(Base, frozen=True, kw_only=True):
 
 
 class Asked(Base, frozen=True, kw_only=True):
-    """What was asked: the input and the Kubernetes version."""
+    """What was asked: the input and the control plane."""
 
     source: Annotated[str, Meta(description="File, folder, context or synthetic cluster that holds the state.")] = ""
     kube_version: Annotated[str, Meta(description="Kubernetes version that the answer is for.")] = ""
+    gates: Annotated[
+        dict[str, bool], Meta(description="Feature gates that were set; those of the API server as `apiserver:NAME`.")
+    ] = field(default_factory=dict)
+    config: Annotated[
+        str, Meta(description="File of kube-scheduler's configuration; empty for the default configuration.")
+    ] = ""
     nodes: Annotated[int, Meta(description="Number of nodes.")] = 0
     pods: Annotated[int, Meta(description="Number of pods in the input.")] = 0
     taken: Annotated[str, Meta(description="When a snapshot was taken, RFC 3339; empty if that is not known.")] = ""
@@ -150,6 +156,20 @@ class Answer(Base, frozen=True, kw_only=True):
     def markdown(self) -> str:
         """Return the answer as GitHub Markdown, as with ``-o md``."""
         return str(import_module("topospread.render.markdown").markdown(self.page()))
+
+    def frame(self, rows: str) -> Any:
+        """Return a list of the answer as a data frame of pandas, or of polars if pandas is not installed.
+
+        ``frame("workloads")`` has a row for each workload; ``frame("workloads.constraints")`` has a row for each of its
+        constraints, with the workload's own columns before it: ``workloads_name``.
+
+        Args:
+            rows: attribute that holds a list, or a path of such attributes.
+
+        Raises:
+            UsageError: if the answer has no such list, or neither package is installed.
+        """
+        return import_module("topospread.frames").frame_of(self, rows)
 
     def _repr_html_(self) -> str:
         """Return the answer as a notebook shows it."""

@@ -28,7 +28,8 @@ class PlainData:
 
     def to_dict(self) -> dict[str, Any]:
         """The result as plain data: what the command writes with ``-o json``."""
-        return self._form()
+        built: dict[str, Any] = self.answer().to_dict()
+        return built
 
     def to_json(self) -> str:
         """The result as the text that the command writes with ``-o json``."""
@@ -38,29 +39,3 @@ class PlainData:
         """Return the answer that the command writes: with its verdict, causes and page."""
         module, name = _ANSWERS[type(self).__name__]
         return getattr(import_module(f"topospread.answers.{module}"), name)(self, *restricted)
-
-    def _form(self, *restricted: str | None) -> dict[str, Any]:
-        built: dict[str, Any] = self.answer(*restricted).to_dict()
-        return built
-
-
-class NamespacedData(PlainData):
-    """One that can be restricted to what is in a namespace."""
-
-    __slots__ = ()
-
-    def to_dict(self, namespace: str | None = None) -> dict[str, Any]:
-        """The result as plain data: what the command writes with ``-o json``; with ``namespace`` as with ``-n``.
-
-        Raises:
-            UsageError: there is nothing in the namespace.
-        """
-        return self._form(namespace)
-
-    def to_json(self, namespace: str | None = None) -> str:
-        """The result as the text that the command writes with ``-o json``; with ``namespace`` as with ``-n``.
-
-        Raises:
-            UsageError: there is nothing in the namespace.
-        """
-        return json_text(self.to_dict(namespace))

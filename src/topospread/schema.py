@@ -28,6 +28,7 @@ ANSWERS: dict[str, str] = {
     "Status": "topospread.answers.status",
     "Why": "topospread.answers.why",
     "WhyHistory": "topospread.answers.why_history",
+    "WhyPending": "topospread.answers.why_pending",
 }
 """Kind of answer → module that has its struct, of the same name."""
 

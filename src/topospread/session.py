@@ -4,66 +4,153 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Mapping, Sequence
-from importlib import import_module
+import sys
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import replace
 from io import BytesIO
-from typing import TYPE_CHECKING, Any, Self, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, Self, TypeAlias, TypedDict, TypeVar, Unpack, get_args, overload
 
 import msgspec
 
 from topospread.api.inventory import Inventory
 from topospread.api.served import versions_of
+from topospread.config.gates import Gates, read_gates
 from topospread.config.versions import NEWEST
 from topospread.errors import UsageError
+from topospread.sources.inputs import Path, paths_of
+from topospread.sources.load import LiveObjects, NoNodesError, ReadFrom, load
+from topospread.sources.made_up import is_made_up
+from topospread.sources.rendering import Rendering
 
 if TYPE_CHECKING:
     from topospread.answer import Answer
+    from topospread.answers.capacity import Capacity
+    from topospread.answers.drill import DrillResult
+    from topospread.answers.drill_many import DrillEach
+    from topospread.answers.lint import Lint
+    from topospread.answers.orders import Orders
+    from topospread.answers.plan import Plan
+    from topospread.answers.promise_check import PromiseCheck
+    from topospread.answers.promise_design import PromiseDesign
+    from topospread.answers.promise_show import PromiseShow
+    from topospread.answers.rebalance import Rebalance
+    from topospread.answers.simulation import Simulation
     from topospread.answers.status import Status
+    from topospread.answers.traffic import ExpectedTraffic
     from topospread.answers.why import Why
-    from topospread.config.gates import Gates
+    from topospread.answers.why_history import WhyHistory
+    from topospread.answers.why_pending import WhyPending
+    from topospread.api.labels import Selector
     from topospread.config.profile import Configuration
+    from topospread.drills.steps import Step
+    from topospread.linting.settings import Settings
+    from topospread.simulation.run import SimulationOptions
 
 Given: TypeAlias = "Inventory | str | os.PathLike[str] | Mapping[str, Any] | Sequence[Any]"
-"""A cluster: what `topospread.load` returns, paths, ``zones=3,nodes=6``, objects as dictionaries, or a client's."""
+"""A cluster: paths, ``zones=3,nodes=6``, ``live``, objects as dictionaries or a client's, or what `load` returned."""
+Found = TypeVar("Found")
+Told = TypeVar("Told", bound="Answer")
 
-_MADE_UP = re.compile(r"[a-z]+=[^/]*\d")
+LIVE = "live"
 _CLASS = re.compile(r"(?:V\d+(?:alpha\d+|beta\d+)?)?(\w+)")
 """The kind in the name of a client's class: ``V1Pod``, ``Pod``."""
 
 
+class Placing(TypedDict, total=False):
+    """Other circumstances under which pods are placed.
+
+    Attributes:
+        scale: ``deploy/web`` → replicas, in place of those of the manifest.
+        autoscale: replicas of a workload with a HorizontalPodAutoscaler: ``keep`` within its bounds, ``min``, ``max``.
+        pools: files of node pools that grow for pending pods.
+        seed: draw among equal nodes where kube-scheduler does; by default the first by name is taken.
+        preemption: whether pods evict less important ones.
+        sampling: ``all`` nodes are compared, or as many as ``kube``-scheduler does.
+        run_cron_jobs: CronJobs of which one run is placed.
+    """
+
+    scale: Mapping[str, int]
+    autoscale: Literal["keep", "min", "max"]
+    pools: Sequence[Path]
+    seed: int
+    preemption: bool
+    sampling: Literal["all", "kube"]
+    run_cron_jobs: Collection[str]
+
+
 class Session:
-    """A cluster that is read once; questions are methods, and every answer is the one that the command gives.
+    """A cluster that is read once. Questions are methods, and every answer is the answer that the command gives.
+
+    ``session.simulate().to_json()`` is the text of ``topospread simulate -o json``.
 
     Args:
-        on: the cluster: an inventory, paths, a synthetic cluster (``zones=3,nodes=6``), or objects: dictionaries, or
-            objects of the clients kubernetes, kr8s and lightkube.
-        kube_version: the Kubernetes version to act as.
-        config: kube-scheduler's configuration, or its file.
-        gates: kube-scheduler's feature gates; by default the version's.
-        apiserver_gates: the API server's feature gates; by default the version's.
+        on: the cluster: ``live``, a path, several paths, a synthetic cluster (``zones=3,nodes=6``), an inventory, or
+            objects: dictionaries, or objects of the clients kubernetes, kr8s and lightkube.
+        kube_version: the Kubernetes version to act as, ``1.30``.
+        config: kube-scheduler's configuration, as a file or as data.
+        gates: feature gates, ``A=true,apiserver:B=false``.
+        namespace: namespace of objects that name none.
+        render: whether charts and kustomizations are rendered (``auto``), or how (`Rendering`).
+        context: context of the kubeconfig, for ``live``.
+        workers: processes of a drill of each zone and of a capacity question; by default one for each core.
+        progress: receives the number of finished parts, and of all parts.
 
     Raises:
         UsageError: if an argument has an unusable type or value.
         InputError: if the input cannot be read.
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - keyword arguments
         self,
         on: Given,
         *,
         kube_version: str = str(NEWEST),
-        config: Configuration | str | os.PathLike[str] | None = None,
-        gates: Gates | None = None,
-        apiserver_gates: Gates | None = None,
+        config: Configuration | Mapping[str, Any] | Path | None = None,
+        gates: str = "",
+        namespace: str = "default",
+        render: Rendering | Literal["auto", "never"] = "auto",
+        context: str | None = None,
+        workers: int | None = None,
+        progress: Callable[[int, int | None], None] | None = None,
     ) -> None:
         if not isinstance(kube_version, str):
-            raise UsageError(f'kube_version: {kube_version!r} is not text: write "1.30"')
-        self.kube_version = kube_version
-        self._given: dict[str, Any] = {"config": config, "gates": gates, "apiserver_gates": apiserver_gates}
-        self.inventory = _inventory(on)
+            meant = f"{kube_version:.2f}" if isinstance(kube_version, float) else NEWEST
+            raise UsageError(f'kube_version: {kube_version!r} is not text: write "{meant}"')
+        if not isinstance(gates, str):
+            raise UsageError(f'gates: {gates!r} is not text: write "A=true,apiserver:B=false"')
+        scheduler = read_gates(kube_version, gates)
+        self._given: dict[str, Any] = {
+            "on": on,
+            "kube_version": kube_version,
+            "config": config,
+            "gates": gates,
+            "namespace": namespace,
+            "render": render,
+            "context": context,
+            "workers": workers,
+            "progress": progress,
+        }
+        self._options = _options(scheduler, read_gates(kube_version, gates, "apiserver"), config)
+        self._source = _Source(on, namespace, _rendering(render, kube_version), context, self._options.lets_compare)
         self.promises = Promises(self)
 
+    @property
+    def inventory(self) -> Inventory:
+        """The objects of the cluster.
+
+        Raises:
+            InputError: if there are no nodes; manifests without nodes can be linted, and applied to another cluster.
+        """
+        return self._source.inventory
+
+    @property
+    def kube_version(self) -> str:
+        """Kubernetes version to act as."""
+        return self._options.kube_version
+
     def __repr__(self) -> str:
+        if self._source.missing is not None:
+            return f"<Session no nodes, v{self.kube_version}>"
         return f"<Session {len(self.inventory.nodes)} nodes, {len(self.inventory.pods)} pods, v{self.kube_version}>"
 
     def __enter__(self) -> Self:
@@ -73,42 +160,379 @@ class Session:
         """Release nothing: a session holds no connection."""
 
     def but(self, **changed: Any) -> Session:
-        """Return a session on the same cluster with other options, such as ``kube_version``, ``config`` or ``on``."""
-        return Session(**{"on": self.inventory, "kube_version": self.kube_version, **self._given, **changed})
+        """Return a session with other options, such as ``kube_version`` or ``config``; the cluster is not read anew."""
+        reads = {"on", "namespace", "render", "context"} & changed.keys()
+        other = Session(**{**self._given, **changed, **({} if reads else {"on": Inventory()})})
+        if not reads:
+            other._source, other._given = self._source, {**self._given, **changed}
+        return other
 
-    def status(self, **more: Any) -> Status:
-        """Return whether every pod has a node and every hard constraint holds: `topospread.status`."""
-        found: Status = self.ask("status", **more)
-        return found
+    def after(self, *steps: Step, manifests: Sequence[Path] = (), **placing: Unpack[Placing]) -> Session:
+        """Return a session on the cluster that a simulation leaves, or that steps of a drill leave."""
+        inventory, options = self._asked(manifests, placing)
+        from topospread.drills.drill import drill
+        from topospread.simulation.simulate import simulate
 
-    def why(self, target: str, **more: Any) -> Why:
-        """Return why a pod has a node or none: `topospread.why`."""
-        found: Why = self.ask("why", target, **more)
-        return found
+        if steps:
+            left = drill(inventory, _checked(steps), options, keep_after=True, progress=self._progress).steps[-1].after
+        else:
+            left = simulate(inventory, options, keep_after=True, progress=self._progress).after
+        assert left is not None, "keep_after keeps it"
+        return self.but(on=left)
 
-    def simulate(self, **more: Any) -> Any:
-        """Return whether all pods find nodes: `topospread.simulate`."""
-        return self.ask("simulate", **more)
+    def status(  # noqa: PLR0913 - keyword arguments
+        self,
+        *targets: str,
+        waiting: bool = False,
+        namespace: str | None = None,
+        selector: str | None = None,
+        keys: Collection[str] = (),
+        suggest: bool = True,
+        allow_empty: bool = False,
+    ) -> Status:
+        """Return whether every pod has a node and every hard constraint holds.
 
-    def drill(self, *steps: Any, **more: Any) -> Any:
-        """Return what steps, such as ``steps.Fail``, do to the cluster: `topospread.drill`."""
-        return self.ask("drill", steps, **more)
+        Args:
+            targets: show these workloads; by default all.
+            waiting: show pending pods alone; the verdict is about them.
+            namespace: show workloads of this namespace; pods of all namespaces count.
+            selector: show workloads whose pods have these labels, ``app=web``.
+            keys: show these topology keys; by default those of all constraints, zone and hostname.
+            suggest: try changes that would help pending pods.
+            allow_empty: accept a selector that selects no workload.
+        """
+        from topospread.answers.status import status
 
-    def capacity(self, *targets: str, **more: Any) -> Answer:
-        """Return whether more pods fit: `topospread.capacity`."""
-        found: Answer = self.ask("capacity", *targets, **more)
-        return found
+        return status(
+            self.inventory,
+            self._options,
+            targets=targets,
+            waiting=waiting,
+            namespace=namespace,
+            selector=_selector(selector),
+            keys=keys,
+            suggest=suggest,
+            allow_empty=allow_empty,
+            progress=self._progress,
+        )
 
-    def rebalance(self, **more: Any) -> Answer:
-        """Return which evictions fix skew: `topospread.rebalance`."""
-        found: Answer = self.ask("rebalance", **more)
-        return found
+    @overload
+    def why(
+        self,
+        target: None = None,
+        *manifests: Path,
+        namespace: str | None = ...,
+        another: bool = ...,
+        suggest: bool = ...,
+        **placing: Unpack[Placing],
+    ) -> WhyPending: ...
 
-    def ask(self, question: str, *arguments: Any, **more: Any) -> Any:
-        """Ask a question of the module by its name, with the session's options."""
-        function = getattr(import_module("topospread"), question)
-        found = function(self.inventory, *arguments, kube_version=self.kube_version, **{**self._given, **more})
-        return found.answer() if question == "simulate" else found
+    @overload
+    def why(
+        self,
+        target: str,
+        *manifests: Path,
+        namespace: str | None = ...,
+        another: bool = ...,
+        suggest: bool = ...,
+        **placing: Unpack[Placing],
+    ) -> Why: ...
+
+    def why(
+        self,
+        target: str | None = None,
+        *manifests: Path,
+        namespace: str | None = None,
+        another: bool = False,
+        suggest: bool = True,
+        **placing: Unpack[Placing],
+    ) -> Why | WhyPending:
+        """Return why a pod has a node or none, and what would let it in.
+
+        Args:
+            target: ``web-0``, ``deploy/web``, ``shop/sts/db``; by default every pending pod.
+            manifests: files to apply first.
+            namespace: namespace of the target; by default any, if one alone has it.
+            another: if the workload has all its pods, explain one more.
+            suggest: try changes that let the pod in.
+            placing: other circumstances: scale, autoscale, pools, seed, preemption, sampling, run_cron_jobs.
+
+        Raises:
+            UsageError: if there is no such pod, or more than one.
+        """
+        from topospread.answers.why import why_answer
+        from topospread.explanation.explain import explain
+
+        inventory, options = self._asked(manifests, placing)
+        if target is None:
+            from topospread.answers.why_pending import why_pending
+
+            return why_pending(inventory, options, namespace=namespace, suggest=suggest, progress=self._progress)
+        found = explain(
+            inventory,
+            target,
+            options,
+            namespace=namespace,
+            another=another,
+            suggest=suggest,
+            progress=self._progress,
+        )
+        return _about(why_answer(found), inventory, options)
+
+    def why_history(self, audit: Path | None = None, *, events: Path | None = None, since: str = "") -> WhyHistory:
+        """Return which pods waited in a log, and what began it; the session's cluster is that of its beginning.
+
+        Args:
+            audit: kube-apiserver's audit log, JSON lines.
+            events: in its place, the output of ``kubectl get events -A -o json``.
+            since: time of the snapshot, RFC 3339; older records are ignored.
+        """
+        from topospread.answers.why_history import history_answer
+        from topospread.incidents.replay import replay
+
+        found = replay(self.inventory, audit, self._options, events=events, since=since)
+        return _about(history_answer(found), self.inventory, self._options)
+
+    def simulate(self, *manifests: Path, namespace: str | None = None, **placing: Unpack[Placing]) -> Simulation:
+        """Return whether all pods find nodes.
+
+        Args:
+            manifests: files to apply first.
+            namespace: show this namespace; the verdict is about all pods.
+            placing: other circumstances: scale, autoscale, pools, seed, preemption, sampling, run_cron_jobs.
+        """
+        from topospread.answers.simulation import simulation_answer
+        from topospread.simulation.simulate import simulate
+
+        inventory, options = self._asked(manifests, placing)
+        found = simulate(inventory, options, progress=self._progress)
+        return _about(simulation_answer(found, namespace), inventory, options)
+
+    def orders(
+        self, *manifests: Path, number: int = 20, namespace: str | None = None, **placing: Unpack[Placing]
+    ) -> Orders:
+        """Return what several random orders of the pods give: ``topospread simulate --orders``."""
+        from topospread.answers.orders import orders_answer
+        from topospread.simulation.orders import simulate_orders
+
+        inventory, options = self._asked(manifests, placing)
+        found = simulate_orders(inventory, number, options, self._progress)
+        return _about(orders_answer(found, namespace), inventory, options)
+
+    def plan(
+        self, to: Session | Path, *, as_if_rolled_out: bool = True, namespace: str | None = None, seconds: float = 5.0
+    ) -> Plan:
+        """Return whether nothing gets worse with another session's cluster or control plane, or with manifests.
+
+        Args:
+            to: the new state, or files to apply.
+            as_if_rolled_out: if both states are the same cluster, place all pods of workloads again.
+            namespace: show this namespace.
+            seconds: time for the count of each loss.
+        """
+        from topospread.answers.plan import plan
+        from topospread.promises.fresh import without_placed_pods
+
+        new = to if isinstance(to, Session) else self.but(on=self._source.applied(paths_of(to)))
+        inventories = (self.inventory, new.inventory)
+        if new.inventory is self.inventory and as_if_rolled_out:
+            inventories = (without_placed_pods(self.inventory),) * 2
+        options = (self._options, new._options)
+        return plan(inventories, options, namespace=namespace, seconds=seconds, progress=self._progress)
+
+    def drill(
+        self,
+        *steps: Step,
+        manifests: Sequence[Path] = (),
+        namespace: str | None = None,
+        runs: int | None = None,
+        **placing: Unpack[Placing],
+    ) -> DrillResult:
+        """Return whether steps such as ``steps.Fail`` end without harm that was not there at the beginning.
+
+        Args:
+            steps: what happens (`topospread.drills.steps`).
+            manifests: files to apply first.
+            namespace: namespace of objects of applied manifests that name none.
+            runs: number of drills that differ in what is drawn; by default 8 with a rollout.
+            placing: other circumstances: pools, seed, preemption.
+        """
+        from topospread.answers.drill import drill_answer
+        from topospread.drills.drill import drill
+
+        inventory, options = self._asked(manifests, placing)
+        return self._told(
+            lambda: drill(inventory, _checked(steps), options, namespace=namespace, runs=runs, progress=self._progress),
+            lambda found: _about(drill_answer(found), inventory, options),
+        )
+
+    def drill_each(
+        self, each: Literal["zone", "node", "deploy"], *manifests: Path, **placing: Unpack[Placing]
+    ) -> DrillEach:
+        """Return what the failure of each zone or node, or the rollout of each Deployment, does: ``--each``."""
+        from topospread.answers.drill_many import each_answer
+        from topospread.drills.each import drill_each
+
+        _one_of("each", each, ("zone", "node", "deploy"))
+        inventory, options = self._asked(manifests, placing)
+        return self._told(
+            lambda: drill_each(inventory, each, options, self._given["workers"], progress=self._progress),
+            lambda found: _about(each_answer(found), inventory, options),
+        )
+
+    def capacity(  # noqa: PLR0913 - keyword arguments
+        self,
+        *targets: str,
+        more: int | str = 1,
+        each_zone: bool = False,
+        pod: Path | None = None,
+        shapes: Sequence[str] = (),
+        limit: int = 10_000,
+        namespace: str | None = None,
+        **placing: Unpack[Placing],
+    ) -> Capacity:
+        """Return whether more pods fit, what ends it, and which node would help.
+
+        Args:
+            targets: ``deploy/web``, or several in a ratio: ``deploy/web=2``, ``deploy/api=1``.
+            more: replicas that have to fit, or a share of the replicas, ``20%``.
+            each_zone: they have to fit after the loss of each zone, too.
+            pod: file of a pod, in place of targets.
+            shapes: nodes to try, ``cpu=8,memory=32Gi``; by default shapes of the cluster if fewer fit than have to.
+            limit: rounds that are tried.
+            namespace: namespace of targets that name none.
+            placing: other circumstances: scale, seed, preemption.
+        """
+        from topospread.answers.capacity import capacity_answer
+        from topospread.spare_capacity.capacity import capacity
+
+        inventory, options = self._asked((), placing)
+        return self._told(
+            lambda: capacity(
+                inventory,
+                *targets,
+                options=options,
+                pod=pod,
+                more=more,
+                each_zone=each_zone,
+                shapes=shapes,
+                limit=limit,
+                namespace=namespace,
+                workers=self._given["workers"],
+                progress=self._progress,
+            ),
+            lambda found: _about(capacity_answer(found), inventory, options),
+        )
+
+    def rebalance(
+        self,
+        *,
+        namespace: str | None = None,
+        selector: str | None = None,
+        max_skew: int | None = None,
+        seconds: float = 10.0,
+        allow_empty: bool = False,
+    ) -> Rebalance:
+        """Return which evictions mend skew; nothing is evicted.
+
+        Args:
+            namespace: mend workloads of this namespace.
+            selector: mend workloads whose pods have these labels, ``app=web``.
+            max_skew: bring soft constraints to this skew, too.
+            seconds: time for the proof that fewer evictions do not suffice.
+            allow_empty: accept a selector that selects no workload.
+        """
+        from topospread.answers.rebalance import rebalance_answer
+        from topospread.rebalancing.rebalance import rebalance
+
+        return self._told(
+            lambda: rebalance(
+                self.inventory,
+                self._options,
+                namespace=namespace,
+                selector=_selector(selector),
+                max_skew=max_skew,
+                seconds=seconds,
+                allow_empty=allow_empty,
+                progress=self._progress,
+            ),
+            lambda found: _about(rebalance_answer(found), self.inventory, self._options),
+        )
+
+    def lint(self, *paths: Path, settings: Settings | None = None) -> Lint:
+        """Return what is wrong with manifests, or probably not meant.
+
+        Args:
+            paths: files and folders, held against the session's cluster; by default the files of the session.
+            settings: rules to ask; by default all (`find_settings`).
+
+        Raises:
+            UsageError: if there are no paths, and the session's cluster was not read from files.
+        """
+        from topospread.answers.lint import lint_answer
+        from topospread.linting.run import lint
+
+        cluster: str | Inventory | None = self._source.made_up
+        if paths:
+            cluster = None if self._source.missing is not None else self.inventory
+        config, render = self._given["config"], self._given["render"]
+        report = lint(
+            paths_of(paths) if paths else self._source.files,
+            cluster=cluster,
+            config=config if isinstance(config, str | os.PathLike) else self._options.config,
+            kube_version=self.kube_version,
+            settings=settings,
+            namespace=self._given["namespace"],
+            rendering=_rendering(render, self.kube_version),
+        )
+        return lint_answer(report)
+
+    def traffic(self, *, clients: Sequence[str] = (), price: float | None = None) -> ExpectedTraffic:
+        """Return the share of each Service's traffic that crosses zones, with every pod where it is.
+
+        Args:
+            clients: who asks: ``deploy/web``, ``zone-a=70,zone-b=30``, ``api:deploy/web`` for the Service api.
+            price: price of a GB that crosses zones.
+        """
+        from topospread.answers.traffic import traffic_of
+        from topospread.service_traffic.clients import read_clients
+        from topospread.service_traffic.traffic import TrafficQuestion
+        from topospread.service_traffic.traffic import traffic_of as expected
+
+        return traffic_of(expected(self.inventory, self._options, TrafficQuestion(read_clients(clients), price)))
+
+    @property
+    def _progress(self) -> Any:
+        return self._given["progress"]
+
+    def _asked(self, manifests: Sequence[Path], placing: Mapping[str, Any]) -> tuple[Inventory, SimulationOptions]:
+        """Return the cluster with manifests applied, and the options with other circumstances.
+
+        Raises:
+            UsageError: if a circumstance is unknown or has an unusable value.
+        """
+        from topospread.sources.pools import read_pools
+
+        unknown = placing.keys() - Placing.__annotations__.keys()
+        if unknown:
+            raise UsageError(f"{min(unknown)}: unknown; there are {', '.join(Placing.__annotations__)}")
+        _one_of("autoscale", placing.get("autoscale", "keep"), ("keep", "min", "max"))
+        _one_of("sampling", placing.get("sampling", "all"), ("all", "kube"))
+        changed = {**placing, "pools": read_pools(paths_of(placing["pools"]))} if "pools" in placing else placing
+        return self._source.applied(paths_of(manifests)), replace(self._options, **changed)
+
+    def _told(self, ask: Callable[[], Found], answer: Callable[[Found], Told]) -> Told:
+        """Return the answer to a question.
+
+        Raises:
+            topospread.drills.interruption.Interrupted: on Ctrl-C, with the answer so far.
+        """
+        from topospread.drills.interruption import Interrupted
+
+        try:
+            return answer(ask())
+        except Interrupted as ended:
+            raise Interrupted(answer(ended.finished)) from None
 
 
 class Promises:
@@ -117,37 +541,254 @@ class Promises:
     def __init__(self, session: Session) -> None:
         self._session = session
 
-    def show(self, *targets: str, **more: Any) -> Answer:
-        """Return what losses leave: `topospread.promise_show`."""
-        found: Answer = self._session.ask("promise_show", targets, **more)
+    def show(
+        self,
+        *targets: str,
+        namespace: str | None = None,
+        most: int | None = None,
+        states: int = 2_000,
+        seconds: float = 3.0,
+    ) -> PromiseShow:
+        """Return what the loss of a zone or node, a drain and a rollout leave of workloads.
+
+        Args:
+            targets: workloads; by default all that have replicas.
+            namespace: namespace of targets that name none.
+            most: domains and nodes of each workload that drills play, fullest first.
+            states: states of the cluster that are searched for each count.
+            seconds: time of the search for each count.
+        """
+        from topospread.answers.promise_show import promise_show
+
+        asked = self._session
+        return promise_show(
+            asked.inventory, targets, asked._options, namespace=namespace, most=most, states=states, seconds=seconds
+        )
+
+    def check(
+        self,
+        *targets: str,
+        want: str = "",
+        namespace: str | None = None,
+        states: int = 20_000,
+        seconds: float = 60.0,
+    ) -> PromiseCheck:
+        """Return whether promises are kept in every order of pods, with a proof or a counterexample for each.
+
+        Args:
+            targets: workloads; by default all that have replicas.
+            want: promises, ``zone-loss>=66% never-waits``; by default those that workloads declare.
+            namespace: namespace of targets that name none.
+            states: states of the cluster that are searched for each promise.
+            seconds: time of the search for each promise.
+        """
+        from topospread.answers.promise_check import promise_check
+
+        asked = self._session
+        return promise_check(
+            asked.inventory, targets, asked._options, want=want, namespace=namespace, states=states, seconds=seconds
+        )
+
+    def design(
+        self,
+        *targets: str,
+        want: str = "",
+        replicas: int | None = None,
+        namespace: str | None = None,
+        tries: int = 60,
+        states: int = 5_000,
+        **placing: Unpack[Placing],
+    ) -> PromiseDesign:
+        """Return the fewest constraints that keep what is wanted; drills and searches check each design.
+
+        Args:
+            targets: Deployments and StatefulSets; by default all with two pods or more.
+            want: promises, ``zone-loss>=4``, ``quorum``; by default all but one zone's share of pods.
+            replicas: replicas in place of those of the manifest.
+            namespace: namespace of targets that name none.
+            tries: designs of each workload that are checked.
+            states: states of the cluster that are searched for each design.
+            placing: other circumstances: pools.
+        """
+        from topospread.answers.promise_design import promise_design
+
+        inventory, options = self._session._asked((), placing)
+        return promise_design(
+            inventory,
+            targets,
+            options,
+            want=want,
+            replicas=replicas,
+            namespace=namespace,
+            tries=tries,
+            states=states,
+            progress=self._session._progress,
+        )
+
+
+class _Source:
+    """A cluster as it was read, to which manifests can be applied."""
+
+    def __init__(
+        self, on: Given, namespace: str, rendering: Rendering, context: str | None, comparison_operators: bool
+    ) -> None:
+        self._how: dict[str, Any] = {
+            "namespace": namespace,
+            "rendering": rendering,
+            "comparison_operators": comparison_operators,
+        }
+        self._paths: list[str] = []
+        self._cluster: str | None = None
+        self._text: bytes | None = None
+        self._live: LiveObjects | None = None
+        self.missing: NoNodesError | None = None
+        self._is_known = not isinstance(on, Inventory)
+        if isinstance(on, Inventory):
+            self._inventory, read = on, on.read_from
+            if isinstance(read, ReadFrom) and not read.live and "-" not in (*read.paths, read.cluster):
+                self._is_known, self._paths, self._cluster = True, list(read.paths), read.cluster
+                self._how |= {"namespace": read.namespace, "rendering": read.rendering}
+            return
+        if on == LIVE:
+            self._live = _live_objects(context, namespace)
+        elif context is not None:
+            raise UsageError(f'context: {context} is of a live cluster: write Session("live", context="{context}")')
+        elif isinstance(on, str | os.PathLike):
+            self._cluster = os.fspath(on)
+        elif (objects := _objects(on)) and all(isinstance(each, str | os.PathLike) for each in objects):
+            self._paths = paths_of(objects)
+        else:
+            items = list(map(plain_object, objects))
+            self._text = msgspec.json.encode({"apiVersion": "v1", "kind": "List", "items": items})
+            self._paths = ["-"]
+        try:
+            self._inventory = self._load([])
+        except NoNodesError as error:
+            self.missing = error
+
+    @property
+    def inventory(self) -> Inventory:
+        """The cluster.
+
+        Raises:
+            InputError: if there are no nodes.
+        """
+        if self.missing is not None:
+            raise self.missing
+        return self._inventory
+
+    @property
+    def made_up(self) -> str | None:
+        """The text of a synthetic cluster."""
+        return self._cluster if self._cluster and is_made_up(self._cluster) else None
+
+    @property
+    def files(self) -> list[str]:
+        """The files and folders of the cluster.
+
+        Raises:
+            UsageError: if there are none.
+        """
+        cluster = [self._cluster] if self._cluster and not self.made_up else []
+        found = [each for each in (*cluster, *self._paths) if each != "-"]
+        if not found:
+            raise UsageError("lint reads manifests as they are written: name files")
         return found
 
-    def check(self, *targets: str, **more: Any) -> Answer:
-        """Return whether promises are kept: `topospread.promise_check`."""
-        found: Answer = self._session.ask("promise_check", targets, **more)
-        return found
+    def applied(self, manifests: Sequence[str]) -> Inventory:
+        """Return the cluster with manifests applied.
 
-    def design(self, *targets: str, **more: Any) -> Answer:
-        """Return a design that keeps what is wanted: `topospread.promise_design`."""
-        found: Answer = self._session.ask("promise_design", targets, **more)
-        return found
+        Raises:
+            UsageError: if the session was given an inventory that no file holds.
+        """
+        if not manifests:
+            return self.inventory
+        if not self._is_known:
+            raise UsageError(
+                f"{manifests[0]}: manifests can only be applied to a cluster that files hold; save it first"
+            )
+        return self._load(manifests)
+
+    def _load(self, manifests: Sequence[str]) -> Inventory:
+        stdin = sys.stdin.buffer if self._text is None and sys.stdin is not None else BytesIO(self._text or b"")
+        paths = [*self._paths, *manifests]
+        return load(paths, cluster=self._cluster, stdin=stdin, live=self._live, **self._how)
 
 
-def _inventory(on: Given) -> Inventory:
-    from topospread.sources.inputs import paths_of
-    from topospread.sources.load import load
+def _live_objects(context: str | None, namespace: str) -> LiveObjects:
+    """Read the cluster of the kubeconfig; a notebook has an event loop already, so another thread reads."""
+    from concurrent.futures import ThreadPoolExecutor
 
-    if isinstance(on, Inventory):
-        return on
-    if isinstance(on, str) and _MADE_UP.match(on) and not os.path.exists(on):
-        return load([], cluster=on)
-    if isinstance(on, str | os.PathLike):
-        return load(paths_of(on))
-    objects: list[Any] = [on] if isinstance(on, Mapping) else list(on)
-    if objects and all(isinstance(each, str | os.PathLike) for each in objects):
-        return load(paths_of(objects))
-    items = list(map(plain_object, objects))
-    return load(["-"], stdin=BytesIO(msgspec.json.encode({"apiVersion": "v1", "kind": "List", "items": items})))
+    from topospread.live.extra import require_extra
+
+    require_extra()
+    from topospread.live.access import Access
+    from topospread.live.cluster_lists import WantedLists
+    from topospread.live.read_cluster import live_objects
+
+    with ThreadPoolExecutor(1) as thread:
+        return thread.submit(live_objects, Access(context=context), WantedLists(otherwise=namespace)).result()
+
+
+def _objects(on: Any) -> list[Any]:
+    try:
+        return [on] if isinstance(on, Mapping) else list(on)
+    except TypeError:
+        raise UsageError(
+            f'on: {type(on).__name__}: expected "live", a path, "zones=3,nodes=6", or a list of objects'
+        ) from None
+
+
+def _rendering(render: Rendering | str, kube_version: str) -> Rendering:
+    if isinstance(render, Rendering):
+        return render
+    _one_of("render", render, ("auto", "never"))
+    return Rendering(raw=render == "never", kube_version=kube_version)
+
+
+def _options(scheduler: Gates, apiserver: Gates, config: Any) -> SimulationOptions:
+    from topospread.config.load import load_configuration
+    from topospread.simulation.run import SimulationOptions
+    from topospread.sources.configuration import read_configuration
+
+    if isinstance(config, str | os.PathLike):
+        config = read_configuration(os.fspath(config), scheduler)
+    elif isinstance(config, Mapping):
+        config = load_configuration(config, gates=scheduler)
+    version = str(scheduler.kube_version)
+    return SimulationOptions(config, kube_version=version, gates=scheduler, apiserver_gates=apiserver)
+
+
+def _about(told: Told, inventory: Inventory, options: SimulationOptions, source: str = "") -> Told:
+    from topospread.answers.asked import about
+
+    return about(told, inventory, options, source)
+
+
+def _selector(text: str | None) -> Selector | None:
+    from topospread.api.selector_text import parse_selector
+
+    return None if text is None else parse_selector(text)
+
+
+def _checked(steps: Sequence[Any]) -> Sequence[Step]:
+    """Return steps of a drill.
+
+    Raises:
+        UsageError: if one is something else.
+    """
+    from topospread.drills import steps as known
+
+    kinds = tuple(get_args(known.Step))
+    wrong = next((each for each in steps if not isinstance(each, kinds)), None)
+    if wrong is not None:
+        raise UsageError(f'{wrong!r} is no step: write steps.Fail(steps.NodeChoice("zone", "zone-a"))')
+    return steps
+
+
+def _one_of(name: str, value: object, allowed: Sequence[str]) -> None:
+    if value not in allowed:
+        raise UsageError(f"{name}={value!r}: use {' or '.join(map(repr, allowed))}")
 
 
 def plain_object(given: Any) -> dict[str, Any]:

@@ -30,6 +30,12 @@ SCHEMA = schema_of("Why")
 
 Done = subprocess.CompletedProcess[str]
 
+UNJUDGED = {
+    "other": "schedulerName: other, containers: [{name: c, image: i}]",
+    "claims": "containers: [{name: c, image: i}], resourceClaims: [{name: gpu, resourceClaimName: gpu}]",
+}
+"""Pods by name of which nothing is known: of another scheduler, and with a claim that the input does not have."""
+
 
 def explain(*words: str | Path, standard_input: str | None = None) -> Done:
     return subprocess.run(
@@ -84,11 +90,9 @@ def test_exit_code_1_for_a_pending_pod() -> None:
         (["deploy/storefront", *DEMO, "-n", "demo"], 'there is no Deployment "storefront" in namespace "demo"'),
         (["shop/deploy/web", *MIN_DOMAINS, "-n", "default"], "another namespace"),
         (["a/b/c/d", *MIN_DOMAINS], "write [NAMESPACE/]POD or [NAMESPACE/]KIND/NAME"),
-        ([], "name a pod or a workload"),
+        ([], "no cluster: add --on"),
         (["deploy/web"], "no cluster: add --on"),
         (["deploy/web", "-f", "nowhere.yaml"], "nowhere.yaml"),
-        (["-f", DEMO[1], "--on", DEMO[1]], "there is no pod or workload in it"),
-        ([*DEMO], "there are several; name one: shop/deployment/storefront"),
         (["deploy/web", *MIN_DOMAINS, "-o", "svg=/nowhere/web.svg"], "/nowhere/web.svg"),
         (["deploy/web", "-f", "nowhere.yaml", "-o", "json", "-o", "yaml"], "-o json and -o yaml both print"),
     ],
@@ -99,6 +103,34 @@ def test_exit_code_2_and_nothing_on_stdout_for_bad_input(words: list[str | Path]
     assert done.stderr.startswith("error: ")
     assert said in done.stderr
     assert "Traceback" not in done.stderr
+
+
+def test_without_a_target_every_pending_pod_is_explained() -> None:
+    on_call = ROOT / "docs/how-to/on-call/cluster.yaml"
+    done = explain("--on", on_call)
+    assert done.returncode == 1
+    assert done.stdout.startswith("no: 1 pod is pending\n\nshop/checkout-7c9d5b8f64-ssqbj finds no node; 5 of the 6 ")
+    assert "fix: kubectl uncordon node-c1" in done.stdout
+    data = data_of("--on", on_call)
+    alone = data_of("--on", on_call, "deploy/checkout")
+    assert (data["kind"], data["verdict"], data["pending"]) == ("WhyPending", "no", 1)
+    assert data["pods"] == [{**alone, "on": data["pods"][0]["on"], "warnings": data["pods"][0]["warnings"]}]
+    assert data["remedies"] == alone["remedies"][:1]
+    assert explain("--on", on_call, "-n", "other").stdout == "yes: no pod is pending\n"
+    demo = explain(*DEMO)
+    assert (demo.returncode, demo.stdout) == (0, "yes: no pod is pending\n")
+
+
+def test_pods_that_are_not_judged_leave_it_unknown(tmp_path: Path) -> None:
+    made = tmp_path / "pods.yaml"
+    pods = [
+        f"{{apiVersion: v1, kind: Pod, metadata: {{name: {name}}}, spec: {{{spec}}}}}"
+        for name, spec in UNJUDGED.items()
+    ]
+    made.write_text("\n---\n".join(pods))
+    done = explain("-f", made, "--on", "zones=1,nodes=1")
+    assert done.returncode == 4
+    assert done.stdout.startswith("unknown: 2 pods are not judged\n")
 
 
 def test_a_manifest_names_what_is_meant_wherever_it_stands() -> None:

@@ -56,6 +56,16 @@ def pod(name: str, message: str = "") -> dict:
     }
 
 
+def deployment(name: str) -> dict:
+    pods = {"metadata": {"labels": {"app": "web"}}, "spec": pod(name)["spec"]}
+    return {
+        "apiVersion": "apps/v1",
+        "kind": "Deployment",
+        "metadata": {"name": name, "namespace": "shop", **STORED},
+        "spec": {"replicas": 2, "selector": {"matchLabels": {"app": "web"}}, "template": pods},
+    }
+
+
 def write(name: str, *objects: dict) -> None:
     Path(name).write_text(json.dumps({"apiVersion": "v1", "kind": "List", "items": objects}))
 
@@ -69,13 +79,16 @@ COMMANDS = [
     *(["plan", "h.json", "h.json", "-o", form] for form in ("text", "wide", "json", "yaml", "md")),
     ["rebalance", "-f", "h.json", "-o", "commands"],
     ["promise", "check", "-f", "h.json", "--want", "never-waits", "--states", "20"],
+    *(["promise", "show", "-f", "h.json", "-o", form] for form in ("text", "wide", "json", "yaml", "md")),
+    *(["rebalance", "-f", "h.json", "-o", form] for form in ("text", "wide", "json", "yaml", "md")),
+    *(["capacity", "shop/deploy/{pod}", "-f", "h.json", "-o", form] for form in ("text", "json", "md")),
 ]
 
 
 @pytest.mark.parametrize("command", COMMANDS, ids=" ".join)
 def test_stored_names_with_control_characters_are_escaped_in_every_format(run, command):
     evil = f"p{EVIL}::error::"
-    write("h.json", node(f"n{EVIL}", f"z{EVIL}"), node("b", "b"), pod(evil, f"m{EVIL}\n::error::x\n"))
+    write("h.json", node(f"n{EVIL}", f"z{EVIL}"), node("b", "b"), pod(evil, f"m{EVIL}\n::error::x\n"), deployment(evil))
     code, out, err = run(*(each.format(pod=evil) for each in command))
     assert code in (0, 1), err
     form = command[-1]

@@ -6,16 +6,14 @@ import json
 import re
 import subprocess
 import sys
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 import topospread
 from topospread.answer import Answer
 from topospread.drills.steps import read_scale
-from topospread.plain_data import PlainData
+from topospread.session import Session
 
 ROOT = Path(__file__).parent.parent.parent
 TOPOSPREAD = Path(sys.executable).parent / "topospread"
@@ -38,13 +36,6 @@ spec:
     - {maxSkew: 1, topologyKey: zone, whenUnsatisfiable: DoNotSchedule, labelSelector: {matchLabels: {app: web}}}
 """
 
-FUNCTIONS: dict[str, Callable[..., PlainData | Answer]] = {
-    "simulate": topospread.simulate,
-    "status": topospread.status,
-    "lint": topospread.lint,
-    "why": lambda inputs: topospread.why(inputs, "deploy/checkout"),
-}
-
 
 def applied(inputs: list[Path]) -> list[object]:
     return [word for each in inputs for word in ("-f", each)]
@@ -56,118 +47,162 @@ def written(*words: object) -> str:
     ).stdout
 
 
+def same(found: Answer, *words: object) -> None:
+    """The answer's JSON is what the command writes, byte for byte."""
+    assert found.to_json() == written(*words)
+    assert json.loads(found.to_json()) == found.to_dict()
+
+
 @pytest.mark.parametrize("inputs", [DEMO, TIGHT], ids=["demo", "min-domains"])
-def test_a_simulation_is_what_the_command_writes(inputs: list[Path]) -> None:
-    result = topospread.simulate(inputs)
-    assert result.to_json() == written("simulate", *applied(inputs))
-    assert json.loads(result.to_json()) == result.to_dict()
+def test_an_answer_is_what_the_command_writes(inputs: list[Path]) -> None:
+    session, target = Session(inputs), "deploy/checkout" if inputs is DEMO else "deploy/web"
+    same(session.simulate(), "simulate", *applied(inputs))
+    same(session.why(target), "why", target, *applied(inputs))
+    same(session.status(), "status", *applied(inputs))
+    same(session.rebalance(seconds=0), "rebalance", *applied(inputs), "--seconds", "0")
+    same(session.orders(number=3), "simulate", "--orders", "3", *applied(inputs))
+    same(session.drill_each("zone"), "drill", "--each", "zone", *applied(inputs))
+    same(session.drill(read_scale(f"{target}=2", "")), "drill", "--scale", f"{target}=2", *applied(inputs))
 
 
 def test_a_simulation_of_a_namespace_is_what_the_command_writes() -> None:
-    assert topospread.simulate(DEMO).to_json("shop") == written("simulate", *applied(DEMO), "-n", "shop")
+    same(Session(DEMO).simulate(namespace="shop"), "simulate", *applied(DEMO), "-n", "shop")
     with pytest.raises(topospread.TopospreadError, match="no workload in the namespace"):
-        topospread.simulate(DEMO).to_dict("nowhere")
+        Session(DEMO).simulate(namespace="nowhere")
 
 
-@pytest.mark.parametrize("inputs", [DEMO, TIGHT], ids=["demo", "min-domains"])
-def test_an_explanation_is_what_the_command_writes(inputs: list[Path]) -> None:
-    target = "deploy/checkout" if inputs is DEMO else "deploy/web"
-    result = topospread.why(inputs, target)
-    assert result.to_json() == written("why", target, *applied(inputs))
-    assert json.loads(result.to_json()) == result.to_dict()
-
-
-def test_a_status_is_what_the_command_writes() -> None:
+def test_a_cluster_of_one_file_is_that_of_the_option() -> None:
     shop = ROOT / "docs/how-to/shop.json"
-    result = topospread.status(shop)
-    assert result.to_json() == written("status", "-f", shop)
-    assert json.loads(result.to_json()) == result.to_dict()
+    same(Session(shop).status(), "status", "--on", shop)
+    web = ROOT / "docs/how-to/describe/web.yaml"
+    same(Session("zones=3,nodes=6").simulate(web), "simulate", "-f", web, "--on", "zones=3,nodes=6")
 
 
 def test_capacity_is_what_the_command_writes() -> None:
+    words = ("capacity", *applied(DEMO), "shop/deploy/checkout", "--each", "zone", "--exit-zero")
     for inputs in (DEMO, topospread.load(*DEMO)):
-        found = topospread.capacity(inputs, "shop/deploy/checkout", each_zone=True)
-        assert found.to_json() == written(
-            "capacity", *applied(DEMO), "shop/deploy/checkout", "--each", "zone", "--exit-zero"
-        )
-        assert json.loads(found.to_json()) == found.to_dict()
+        same(Session(inputs).capacity("shop/deploy/checkout", each_zone=True), *words)
+
+
+def test_promises_are_what_the_commands_write() -> None:
+    web, cluster, want = ROOT / "docs/how-to/describe/web.yaml", "zones=3,nodes=6,cpu=4", "zone-loss>=4"
+    promises = Session(topospread.load(web, cluster=cluster)).promises
+    given = ("deploy/web", "-f", web, "--on", cluster)
+    same(promises.show("deploy/web"), "promise", "show", *given)
+    same(promises.check("deploy/web", want="node-loss>=2"), "promise", "check", *given, "--want", "node-loss>=2")
+    same(promises.design("deploy/web", want=want), "promise", "design", *given, "--want", want)
+
+
+def test_a_plan_is_what_the_command_writes(tmp_path: Path) -> None:
+    config = tmp_path / "scheduler.yaml"
+    config.write_text("{apiVersion: kubescheduler.config.k8s.io/v1, kind: KubeSchedulerConfiguration}")
+    session = Session(DEMO)
+    other = session.but(config=str(config), kube_version="1.30")
+    to = ("--to-config", config, "--to-kube-version", "1.30")
+    same(session.plan(other), "plan", *applied(DEMO), *to)
+    web = ROOT / "docs/how-to/describe/web.yaml"
+    weaker = tmp_path / "web.yaml"
+    weaker.write_text(web.read_text().replace("maxSkew: 1", "maxSkew: 5"))
+    found = Session(topospread.load(web, cluster="zones=3,nodes=6,cpu=4")).plan(weaker)
+    assert found.verdict == "no"
+    assert "keeps-less" in [each.code for each in found.causes]
+
+
+def test_a_log_is_replayed_as_by_the_command() -> None:
+    folder = ROOT / "docs/how-to/replay"
+    found = Session(folder / "before.json").why_history(folder / "audit.jsonl")
+    same(found, "why", "--on", folder / "before.json", "--audit", folder / "audit.jsonl")
 
 
 def test_traffic_is_what_the_command_writes_of_it() -> None:
     shop, cluster = ROOT / "docs/how-to/traffic/shop.yaml", "zones=3,nodes=6"
     given = ["--on", cluster, "--traffic", "--clients", "deploy/web", "--price", "0.02"]
-    simulation = topospread.simulate(shop, cluster=cluster, keep_after=True)
-    found = topospread.traffic(simulation.after, clients=["deploy/web"], price=0.02)
+    session = Session(cluster)
+    found = session.after(manifests=[shop]).traffic(clients=["deploy/web"], price=0.02)
     assert found.to_dict() == json.loads(written("simulate", "-f", shop, *given))["traffic"]
-    played = topospread.drill(shop, [read_scale("deploy/api=5", "")], cluster=cluster, keep_after=True)
     steps = json.loads(written("drill", "-f", shop, *given, "--scale", "deploy/api=5"))["steps"]
-    for step, told in zip(played.steps, steps, strict=True):
-        after = topospread.traffic(step.after, clients=["deploy/web"], price=0.02)
-        assert json.loads(after.to_json()) == after.to_dict() == told["traffic"]
+    after = session.after(read_scale("deploy/api=5", ""), manifests=[shop])
+    assert after.traffic(clients=["deploy/web"], price=0.02).to_dict() == steps[-1]["traffic"]
 
 
 def test_a_lint_report_is_what_the_command_writes() -> None:
-    web = "docs/reference/lint/web.yaml"
-    result = topospread.lint(web, cluster="zones=3,nodes=6", settings=topospread.find_settings(str(ROOT)))
+    web, settings = "docs/reference/lint/web.yaml", topospread.find_settings(str(ROOT))
+    result = Session("zones=3,nodes=6").lint(ROOT / web, settings=settings)
     assert result.findings
-    assert result.to_json() == written("lint", web, "--on", "zones=3,nodes=6")
-    assert json.loads(result.to_json()) == result.to_dict()
+    same(result, "lint", ROOT / web, "--on", "zones=3,nodes=6")
+    same(Session(ROOT / web).lint(settings=settings), "lint", ROOT / web)
 
 
-@pytest.mark.parametrize("name", FUNCTIONS)
-def test_paths_and_what_was_read_of_them_are_the_same_input(name: str) -> None:
-    function = FUNCTIONS[name]
-    answer = function(DEMO).to_dict()
-    assert function(topospread.load(*DEMO)).to_dict() == answer
-    assert function([str(each) for each in DEMO]).to_dict() == answer
-
-
-@pytest.mark.parametrize("name", FUNCTIONS)
-def test_one_path_needs_no_list(name: str) -> None:
-    shop = ROOT / "docs/how-to/shop.json"
-    functions = FUNCTIONS | {"why": lambda inputs: topospread.why(inputs, "shop/cache-0")}
-    assert functions[name](shop).to_dict() == functions[name]([shop]).to_dict()
-
-
-def test_a_cluster_is_made_up_beside_paths(tmp_path: Path) -> None:
-    file = tmp_path / "pod.yaml"
-    file.write_text(POD.replace("zone", "topology.kubernetes.io/zone"))
-    made = "zones=3,nodes=3"
-    given: dict[str, Any] = {"cluster": made}
-    assert topospread.simulate(file, **given).all_placed
-    assert topospread.why(file, "web", **given).verdict == "yes"
-    assert topospread.status(file, **given).nodes == 3
-    assert topospread.lint(file, **given).to_dict() == topospread.lint(topospread.load(file, cluster=made)).to_dict()
-    with pytest.raises(topospread.TopospreadError, match="has its nodes"):
-        topospread.simulate(topospread.load(file, **given), **given)
-
-
-def test_lint_holds_manifests_against_what_was_read(tmp_path: Path) -> None:
+def test_lint_holds_manifests_against_the_cluster(tmp_path: Path) -> None:
     nodes, pod = tmp_path / "nodes.yaml", tmp_path / "pod.yaml"
     nodes.write_text(NODES)
     pod.write_text(POD)
-    found = topospread.lint(pod, cluster=topospread.load(nodes))
-    assert found.to_dict() == topospread.lint(pod, cluster=str(nodes)).to_dict()
-    assert found.to_dict() != topospread.lint(pod).to_dict()
+    assert Session(nodes).lint(pod).findings != Session(pod).lint().findings
+    made = topospread.load(pod, cluster="zones=3,nodes=3")
+    assert Session(made).lint().findings == Session("zones=3,nodes=3").lint(pod).findings
 
 
 def test_what_was_not_read_from_files_cannot_be_linted() -> None:
-    after = topospread.simulate(DEMO, keep_after=True).after
-    assert after is not None
-    with pytest.raises(topospread.TopospreadError, match="not read from files"):
-        topospread.lint(after)
+    after = Session(DEMO).after()
+    assert after.simulate().verdict == "yes"
+    with pytest.raises(topospread.TopospreadError, match="name files"):
+        after.lint()
+    with pytest.raises(topospread.TopospreadError, match="can only be applied to a cluster that files hold"):
+        after.simulate(DEMO[1])
+
+
+def test_manifests_without_nodes_can_be_linted_alone(tmp_path: Path) -> None:
+    pod = tmp_path / "pod.yaml"
+    pod.write_text(POD)
+    session = Session(pod)
+    assert repr(session) == "<Session no nodes, v1.37>"
+    assert session.lint().verdict in ("yes", "no")
+    with pytest.raises(topospread.InputError, match="no nodes are given"):
+        session.simulate()
 
 
 def test_a_configuration_is_given_as_a_file_or_as_what_was_read_of_it(tmp_path: Path) -> None:
     file = tmp_path / "scheduler.yaml"
-    file.write_text(
-        "{apiVersion: kubescheduler.config.k8s.io/v1, kind: KubeSchedulerConfiguration,"
-        " profiles: [{schedulerName: other}]}"
-    )
-    for config in (file, str(file), topospread.read_configuration(str(file))):
-        assert topospread.simulate(DEMO, config=config).foreign["default-scheduler"] > 0
-        assert topospread.status(DEMO, config=config).nodes > 0
-        assert topospread.lint(DEMO, config=config).findings == topospread.lint(DEMO, config=file).findings
+    profile = {"schedulerName": "other"}
+    given = {
+        "apiVersion": "kubescheduler.config.k8s.io/v1", "kind": "KubeSchedulerConfiguration", "profiles": [profile]
+    }  # fmt: skip
+    file.write_text(json.dumps(given))
+    for config in (file, str(file), given, topospread.read_configuration(str(file))):
+        session = Session(DEMO, config=config)
+        assert session.simulate().foreign["default-scheduler"] > 0
+        assert session.status().nodes > 0
+        assert session.lint().findings == Session(DEMO, config=file).lint().findings
+
+
+def test_what_was_asked_stands_in_the_answer(tmp_path: Path) -> None:
+    file = tmp_path / "scheduler.yaml"
+    file.write_text("{apiVersion: kubescheduler.config.k8s.io/v1, kind: KubeSchedulerConfiguration}")
+    gates = "MatchLabelKeysInPodTopologySpread=false,apiserver:MinDomainsInPodTopologySpread=true"
+    session = Session(DEMO, kube_version="1.29", config=file, gates=gates)
+    asked = session.simulate().on.to_dict()
+    assert asked == {
+        "source": ", ".join(map(str, DEMO)),
+        "kubeVersion": "1.29",
+        "gates": {
+            "MatchLabelKeysInPodTopologySpread": False,
+            "apiserver:MatchLabelKeysInPodTopologySpread": False,
+            "apiserver:MinDomainsInPodTopologySpread": True,
+        },
+        "config": str(file),
+        "nodes": 12,
+        "pods": 0,
+        "taken": "",
+    }
+    answers: list[Answer] = [session.drill(read_scale("deploy/checkout=2", "")), session.rebalance(seconds=0)]
+    answers += [
+        session.capacity("shop/deploy/checkout"),
+        session.plan(session),
+        session.status(),
+        session.why("search"),
+    ]
+    for each in answers:
+        assert each.on.to_dict() == asked
 
 
 def test_all_that_is_exported_is_there_and_found_without_reading_modules() -> None:

@@ -13,8 +13,9 @@ import pytest
 
 from tests.live.api_server import free_port
 from tests.live.conftest import ControlPlane
-from topospread import simulate
 from topospread.errors import InvalidError
+from topospread.simulation.simulate import simulate
+from topospread.sources.load import load
 
 Json = dict[str, Any]
 LIMIT_RANGE: Json = {
@@ -49,7 +50,7 @@ def our_message(item: Json, folder: Path) -> str:
     path = folder / "manifests.json"
     path.write_text(json.dumps({"apiVersion": "v1", "kind": "List", "items": [LIMIT_RANGE, item]}))
     with pytest.raises(InvalidError) as caught:
-        simulate(path, cluster="nodes=3")
+        simulate(load([str(path)], cluster="nodes=3"))
     return caught.value.message
 
 

@@ -16,10 +16,13 @@ from typing import Any
 
 import pytest
 
-import topospread
 from tests.plain_inventory import inventory
 from tests.unit.drills.builders import node, spread
 from tests.unit.rebalancing.builders import HOST, ZONE, standing
+from topospread.answers.status import status
+from topospread.rebalancing.rebalance import rebalance
+from topospread.simulation.run import SimulationOptions
+from topospread.simulation.simulate import simulate
 
 Json = dict[str, Any]
 ROOT = Path(__file__).parents[2]
@@ -58,7 +61,7 @@ class Descheduled:
         self.evicted.append(len(names))
         left = [each for each in self.objects if each["kind"] != "Pod" or each["metadata"]["name"] not in names]
         gone = [each for each in self.objects if each["kind"] == "Pod" and each["metadata"]["name"] in names]
-        placements = topospread.simulate(inventory(*left), preemption=False).placements
+        placements = simulate(inventory(*left), options=SimulationOptions(preemption=False)).placements
         by_owner = {each["metadata"]["ownerReferences"][0]["name"]: each for each in gone}
         for each in placements:
             if each.node is not None:
@@ -93,7 +96,7 @@ def with_uid(pod: Json) -> Json:
 
 def excess(objects: list[Json]) -> int:
     """By how much all skews together are more than maxSkew."""
-    found = topospread.status(inventory(*objects)).workloads
+    found = status(inventory(*objects)).workloads
     return sum(constraint.excess for each in found for constraint in each.constraints if constraint.origin == "pod")
 
 
@@ -134,7 +137,7 @@ def test_never_more_evictions_for_as_little_skew(program: Path) -> None:
     clusters = [cluster(draw) for _ in range(CLUSTERS)]
     fewer = better = looped = undone = ours = theirs = 0
     for (objects, soft), other in zip(clusters, descheduled(program, clusters), strict=True):
-        found = topospread.rebalance(inventory(*objects), max_skew=1 if soft else None)
+        found = rebalance(inventory(*objects), max_skew=1 if soft else None)
         after = sum(max(each.skew_after - each.highest, 0) for each in found.constraints)
         their_excess, their_evictions = excess(other.objects), sum(other.evicted)
         looped += other.loops

@@ -16,16 +16,17 @@ import pytest
 from prometheus_client.openmetrics.parser import text_string_to_metric_families as openmetrics
 from prometheus_client.parser import text_string_to_metric_families
 
-import topospread
 from tests.faults.fault_proxy import fault_proxy
 from tests.live.api_server import free_port
 from tests.live.conftest import ControlPlane
 from tests.live.processes import TOPOSPREAD, Process, address, nodes, with_server
 from tests.live.prometheus_server import DEPLOY, dashboard_is_answered, prometheus, promtool
 from tests.live.running import Api, eventually, in_cluster, pod, spread
+from topospread.answers.status import status
 from topospread.exporter.metric_families import BY_NAME, FAMILIES
 from topospread.live.access import Access
-from topospread.live.read_cluster import read_cluster
+from topospread.live.read_cluster import live_objects
+from topospread.sources.load import load
 
 # Connections that are cut on purpose are closed when the loop that knew them is gone.
 pytestmark = pytest.mark.filterwarnings("ignore::ResourceWarning", "ignore::pytest.PytestUnraisableExceptionWarning")
@@ -68,7 +69,7 @@ def bound(name: str, node: str, app: str = "web") -> dict[str, Any]:
 def expected(kubeconfig: Path) -> dict[str, Series]:
     """What `status` says of the cluster, read from nothing."""
     found: dict[str, Series] = {name: {} for name in BY_NAME}
-    for each in topospread.status(read_cluster(Access(str(kubeconfig)))).workloads:
+    for each in status(load((), live=live_objects(Access(str(kubeconfig))))).workloads:
         workload = (each.namespace, f"{each.kind}/{each.name}")
         found["topospread_workload_pods"][workload] = each.existing
         found["topospread_workload_refused_pods"][workload] = len(each.refused)

@@ -15,9 +15,10 @@ from typing import Any
 
 import pytest
 
-import topospread
 from tests.live.conftest import ControlPlane
 from tests.live.test_suggestions import controllers
+from topospread.rebalancing.rebalance import rebalance as evictions_of
+from topospread.sources.load import load
 
 Json = dict[str, Any]
 ZONE, HOST = "topology.kubernetes.io/zone", "kubernetes.io/hostname"
@@ -135,7 +136,7 @@ def test_the_plan_comes_true_eviction_by_eviction(shop: ControlPlane, tmp_path: 
 def test_it_stops_where_the_cluster_is_not_as_it_was(shop: ControlPlane, tmp_path: Path) -> None:
     path = tmp_path / "before.json"
     path.write_text(shop.kubectl("get", "nodes,pods,deployments,replicasets", "-A", "-o", "json"))
-    plan = topospread.rebalance([str(path)], namespace="shop")
+    plan = evictions_of(load([str(path)]), namespace="shop")
     first = plan.evictions[0]
     shop.kubectl("delete", "pod", first.name, "-n", "shop", "--wait=true")
     command = [sys.executable, "-c", MAIN, "rebalance", "-f", str(path), "-n", "shop", "-o", "json", "--apply"]

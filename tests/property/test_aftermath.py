@@ -7,17 +7,18 @@ from __future__ import annotations
 
 from hypothesis import HealthCheck, given, settings
 
-import topospread
 from tests.property.explained import clusters
 from topospread.api.inventory import Inventory
+from topospread.simulation.run import SimulationOptions
+from topospread.simulation.simulate import simulate
 
 
 @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(clusters())
 def test_a_simulation_of_what_one_left_places_nothing_more(cluster: tuple[Inventory, str]) -> None:
-    first = topospread.simulate(cluster[0], keep_after=True, preemption=False)
+    first = simulate(cluster[0], keep_after=True, options=SimulationOptions(preemption=False))
     assert first.after is not None
-    second = topospread.simulate(first.after, keep_after=True, preemption=False)
+    second = simulate(first.after, keep_after=True, options=SimulationOptions(preemption=False))
     assert second.after is not None
     assert [each.node for each in second.placements if each.node] == []
     there, still = ({each.name: each.spec.node_name for each in one.after.pods} for one in (first, second))

@@ -7,12 +7,14 @@ from typing import Any
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
-import topospread
+from tests.parted import parted
 from tests.plain_inventory import inventory
 from tests.property.explained import clusters
 from tests.unit.drills.builders import node, spread, workload
 from topospread.api.inventory import Inventory
 from topospread.simulation import Simulation
+from topospread.simulation.run import SimulationOptions
+from topospread.simulation.simulate import simulate
 from topospread.spare_capacity import Capacity
 from topospread.spare_capacity.capacity import capacity
 
@@ -21,13 +23,13 @@ LIMIT = 25
 
 
 def _settled(given: Inventory) -> Inventory:
-    after = topospread.simulate(given, keep_after=True).after
+    after = simulate(given, keep_after=True).after
     assert after is not None
     return after
 
 
 def _scaled(settled: Inventory, target: str, replicas: int) -> Simulation:
-    return topospread.simulate(settled, scale={target: replicas}, preemption=False)
+    return simulate(settled, options=SimulationOptions(scale={target: replicas}, preemption=False))
 
 
 def _left(found: Simulation, name: str) -> int:
@@ -35,7 +37,7 @@ def _left(found: Simulation, name: str) -> int:
 
 
 def _asked(given: Inventory, *targets: str, **besides: Any) -> Capacity:
-    return capacity(given, *targets, limit=LIMIT, workers=1, **besides).capacity
+    return capacity(given, *targets, limit=LIMIT, workers=1, **parted(besides)).capacity
 
 
 @settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much])
@@ -79,7 +81,7 @@ def test_rounds_are_those_that_simulations_place_one_after_the_other(objects: li
     while rounds <= LIMIT:
         for name, share in (("web", web), ("api", api)):
             replicas[name] += share
-            done = topospread.simulate(now, scale={f"deploy/{name}": replicas[name]}, keep_after=True)
+            done = simulate(now, options=SimulationOptions(scale={f"deploy/{name}": replicas[name]}), keep_after=True)
             if done.pending:
                 assert found.rounds == rounds
                 return

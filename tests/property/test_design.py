@@ -13,6 +13,7 @@ from tests.unit.drills.builders import inventory, node, workload
 from topospread.designing.design import design
 from topospread.drills.drill import drill
 from topospread.drills.steps import Fail, NodeChoice, Rollout
+from topospread.simulation.run import SimulationOptions
 
 Json = dict[str, Any]
 
@@ -50,7 +51,7 @@ def test_what_is_promised_survives(cluster: tuple[list[Json], list[str]], replic
     ruled = inventory(*objects, *merged(web, found.manifest))
     seed, zone = data.draw(st.integers(0, 1000)), data.draw(st.sampled_from(zones))
     for steps in ([], [Rollout("shop/deploy/web")]):
-        played = drill(ruled, [*steps, Fail(NodeChoice("zone", zone))], seed=seed, runs=2)
+        played = drill(ruled, [*steps, Fail(NodeChoice("zone", zone))], options=SimulationOptions(seed=seed), runs=2)
         for each in (played, *played.others):
             fewest = [s.fewest for step in each.steps[1:] for s in step.changed if s.name == "web"]
             assert min(fewest, default=replicas) >= left, (found.manifest, zone, steps)

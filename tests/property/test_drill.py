@@ -8,11 +8,11 @@ from typing import Any
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import topospread
 from tests.unit.drills.builders import at, budget, inventory, node, spread, workload
 from topospread.drills.play import Play
 from topospread.drills.steps import AddNodes, Cordon, Drain, Fail, Recover, Scale, Step, Uncordon, Wait
 from topospread.simulation.run import SimulationOptions
+from topospread.simulation.simulate import simulate
 
 Json = dict[str, Any]
 ZONES = ("a", "b", "c")
@@ -88,7 +88,7 @@ def test_ready_pods_are_counted_as_they_are(objects: list[Json], steps: list[Ste
 def test_a_simulation_of_what_is_left_changes_nothing(objects: list[Json], steps: list[Step]) -> None:
     play = _played(objects, [*steps, Recover(at("zone=a")), Recover(at("zone=b")), Recover(at("node=n1"))])
     world = play.world
-    again = topospread.simulate(world.inventory())
+    again = simulate(world.inventory())
     assert [each for each in again.placements if each.node is not None] == []
     assert again.removed == {}
     assert not again.evictions

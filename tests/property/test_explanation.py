@@ -6,7 +6,7 @@ import msgspec
 from hypothesis import HealthCheck, event, given, settings
 from msgspec.structs import replace as with_fields
 
-import topospread
+from tests.parted import parted
 from topospread.api.inventory import Inventory
 from topospread.api.kinds import KINDS
 from topospread.api.rollout import Strategy, strategy_of
@@ -20,6 +20,7 @@ from topospread.explanation.repeated_simulation import RepeatedSimulation
 from topospread.explanation.rolling_update import RollingUpdate
 from topospread.simulation.placing import place_all
 from topospread.simulation.run import SimulationOptions, prepare
+from topospread.simulation.simulate import simulate
 
 from .explained import DEFAULTS, applied, clusters, jobs_that_run, with_further, without_the_object
 
@@ -29,7 +30,7 @@ MANY = settings(max_examples=150, deadline=None, suppress_health_check=[HealthCh
 
 def explained(case: Case, **how: bool) -> Explanation:
     inventory, target = case
-    return explain(inventory, target, **how)
+    return explain(inventory, target, **parted(how))
 
 
 @given(clusters())
@@ -116,7 +117,7 @@ def test_points_add_up_to_the_total_and_topology_spreads_sums_to_its_points(case
 def test_the_chosen_node_is_the_simulations(case: Case) -> None:
     explanation = explained(case, suggest=False)
     if explanation.state == "placed":
-        placements = {each.name: each.node for each in topospread.simulate(case[0]).placements}
+        placements = {each.name: each.node for each in simulate(case[0]).placements}
         assert placements[explanation.name] == explanation.node
         assert explanation.verdict is not None
         assert explanation.node in explanation.verdict.best
@@ -152,7 +153,7 @@ def carried_out(given: Inventory, suggestion: Suggestion, config: Configuration 
     kind = KINDS[suggestion.object["kind"]]
     again = next(each for each in getattr(changed, kind.attribute) if each.name == suggestion.object["name"])
     others = without_the_object(with_further(given, suggestion), suggestion)
-    left = topospread.simulate(others, config=config, keep_after=True).after
+    left = simulate(others, options=SimulationOptions(config=config), keep_after=True).after
     assert left is not None
     getattr(left, kind.attribute).append(again)
     return left
@@ -162,7 +163,7 @@ def carried_out(given: Inventory, suggestion: Suggestion, config: Configuration 
 @MANY
 def test_the_same_holds_of_default_constraints_that_the_pod_would_have_to_bring_itself(case: Case) -> None:
     config = load_configuration(DEFAULTS)
-    explanation = explain(*case, config=config)
+    explanation = explain(*case, options=SimulationOptions(config=config))
     for suggestion in explanation.suggestions:
         event(suggestion.kind + str(len(suggestion.patch)))
         placed, pending = outcome(carried_out(case[0], suggestion, config), explanation, config)
@@ -227,7 +228,7 @@ def with_value(suggestion: Suggestion, value: int) -> Suggestion:
 def outcome(inventory: Inventory, explanation: Explanation, config: Configuration | None = None) -> tuple[int, int]:
     """Pods of the explained workload that are placed and pending in a simulation."""
     kind, _, name = explanation.workload.partition("/")
-    workloads = topospread.simulate(inventory, config=config).workloads
+    workloads = simulate(inventory, options=SimulationOptions(config=config)).workloads
     found = next(each for each in workloads if (each.kind, each.name) == (kind, name))
     return found.placed, found.pending
 

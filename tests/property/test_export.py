@@ -10,8 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-import topospread
 from tests.property.explained import clusters
+from topospread.answers.status import status
 from topospread.api.inventory import Inventory
 from topospread.api.kinds import KINDS
 from topospread.api.meta import KubeObject
@@ -73,7 +73,7 @@ def expected(objects: dict[Key, KubeObject]) -> dict[Any, Any]:
         (each.kind, each.namespace, each.name): told(
             each, {*WELL_KNOWN, *(one.topology_key for one in each.constraints)}
         )
-        for each in topospread.status(inventory(objects)).workloads
+        for each in status(inventory(objects)).workloads
     }
 
 

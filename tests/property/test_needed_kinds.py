@@ -13,16 +13,25 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-import topospread
 from tests.plain_inventory import inventory
 from tests.property.explained import clusters
-from topospread.answers.capacity import capacity
+from topospread.answers.capacity import capacity_answer
+from topospread.answers.lint import lint_answer
+from topospread.answers.rebalance import rebalance_answer
+from topospread.answers.status import status
+from topospread.answers.why import why_answer
 from topospread.api.inventory import Inventory
 from topospread.api.kinds import KINDS
 from topospread.api.pod import PodSpec, Volume
+from topospread.drills.drill import drill
 from topospread.drills.steps import Drain, Fail, NodeChoice
 from topospread.errors import TopospreadError
+from topospread.explanation.explain import explain
+from topospread.linting.run import lint
 from topospread.plugins.pod_volumes import VOLUME_KINDS
+from topospread.rebalancing.rebalance import rebalance
+from topospread.simulation.run import SimulationOptions
+from topospread.simulation.simulate import simulate
 from topospread.sources.needed_kinds import (
     ALL,
     PLACEMENT,
@@ -31,6 +40,7 @@ from topospread.sources.needed_kinds import (
     lint_needs,
     uses_volumes,
 )
+from topospread.spare_capacity.capacity import capacity
 
 Json = dict[str, Any]
 ZONE = "topology.kubernetes.io/zone"
@@ -131,16 +141,16 @@ def answer(ask: Callable[[], Any]) -> Any:
 
 STEPS = [Fail(NodeChoice("zone", "zone-a")), Drain(NodeChoice("node", "node-0"))]
 ASKED: dict[str, tuple[NeededKinds, Callable[[Inventory, str], Any]]] = {
-    "status": (PLACEMENT, lambda cluster, _: topospread.status(cluster)),
-    "simulate": (PLACEMENT, lambda cluster, _: topospread.simulate(cluster)),
+    "status": (PLACEMENT, lambda cluster, _: status(cluster)),
+    "simulate": (PLACEMENT, lambda cluster, _: simulate(cluster)),
     "simulate --run-cron-job": (
         PLACEMENT_AND_RUNS,
-        lambda cluster, _: topospread.simulate(cluster, run_cron_jobs=["default/web"]),
+        lambda cluster, _: simulate(cluster, options=SimulationOptions(run_cron_jobs=["default/web"])),
     ),
-    "why": (PLACEMENT, topospread.why),
-    "capacity": (PLACEMENT, lambda cluster, target: capacity(cluster, target, limit=9, workers=1)),
-    "drill": (PLACEMENT, lambda cluster, _: topospread.drill(cluster, STEPS)),
-    "rebalance": (PLACEMENT, lambda cluster, _: topospread.rebalance(cluster, seconds=0.0)),
+    "why": (PLACEMENT, lambda cluster, target: why_answer(explain(cluster, target))),
+    "capacity": (PLACEMENT, lambda cluster, target: capacity_answer(capacity(cluster, target, limit=9, workers=1))),
+    "drill": (PLACEMENT, lambda cluster, _: drill(cluster, STEPS)),
+    "rebalance": (PLACEMENT, lambda cluster, _: rebalance_answer(rebalance(cluster, seconds=0.0))),
 }
 
 
@@ -170,8 +180,8 @@ def test_lint_rests_on_what_is_read(
     path.write_text(json.dumps({"apiVersion": "v1", "kind": "List", "items": written}))
     cluster = given_[0]
     some = read(cluster, lint_needs(judged))
-    assert answer(lambda: topospread.lint(str(path), cluster=some)) == answer(
-        lambda: topospread.lint(str(path), cluster=cluster)
+    assert answer(lambda: lint_answer(lint(str(path), cluster=some))) == answer(
+        lambda: lint_answer(lint(str(path), cluster=cluster))
     )
 
 

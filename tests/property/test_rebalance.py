@@ -7,7 +7,6 @@ from typing import Any
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import topospread
 from tests.unit.rebalancing.builders import (
     HOST,
     ZONE,
@@ -20,7 +19,10 @@ from tests.unit.rebalancing.builders import (
     spread,
     standing,
 )
+from topospread.answers.status import status
 from topospread.rebalancing import PodMove
+from topospread.simulation.run import SimulationOptions
+from topospread.simulation.simulate import simulate
 
 Json = dict[str, Any]
 
@@ -63,7 +65,7 @@ def skewed(draw: st.DrawFn, most: int = 6, room: int = 5) -> list[Json]:
 
 def skews(objects: list[Json]) -> dict[tuple[str, str, str], int]:
     """Workload, key and kind of each constraint → by how much its skew is more than maxSkew."""
-    found = topospread.status(inventory(*objects)).workloads
+    found = status(inventory(*objects)).workloads
     return {
         (each.name, constraint.topology_key, constraint.when_unsatisfiable): constraint.excess
         for each in found
@@ -74,7 +76,9 @@ def skews(objects: list[Json]) -> dict[tuple[str, str, str], int]:
 def placed_instead(objects: list[Json], name: str) -> list[str]:
     """Nodes that a simulation gives the new pod of an evicted one."""
     left = [each for each in objects if not (each["kind"] == "Pod" and each["metadata"]["name"] == name)]
-    return [each.node or "" for each in topospread.simulate(inventory(*left), preemption=False).placements]
+    return [
+        each.node or "" for each in simulate(inventory(*left), options=SimulationOptions(preemption=False)).placements
+    ]
 
 
 def zone_of(objects: list[Json], name: str) -> str:

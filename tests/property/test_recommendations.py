@@ -12,13 +12,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from topospread import simulate
 from topospread.linting.fixing import mend
 from topospread.linting.reading import Question
 from topospread.linting.rule import Rule
 from topospread.linting.rules import BY_ID, RULES
 from topospread.linting.run import run
 from topospread.simulation import Simulation
+from topospread.simulation.run import SimulationOptions
+from topospread.simulation.simulate import simulate
 
 ZONE, HOSTNAME = "topology.kubernetes.io/zone", "kubernetes.io/hostname"
 LABELS = "label=disk=ssd"
@@ -56,7 +57,7 @@ def placed(manifests: str, cluster: str) -> Placed:
     question = Question(paths=["-"], cluster=cluster)
     what = run(question, BytesIO(manifests.encode())).given
     loaded = next((each.loaded for each in what.configurations if each.loaded is not None), None)
-    found = simulate(what.inventory, config=loaded)
+    found = simulate(what.inventory, options=SimulationOptions(config=loaded))
     nodes = {node.name: node.labels for node in what.nodes}
     fixed = {each.pods.item.name: each.pods.spec.node_name for each in what.manifests if each.pods}
     came = {}

@@ -60,7 +60,12 @@ def test_always_survives_drills_of_the_same_rollout(objects: list[Json]) -> None
     if pending.answer == "not decided":
         return
     for seed in range(SEEDS):
-        found = drill(inventory(*objects), [read_rollout("deploy/web", "")], seed=seed * 8, runs=8, preemption=False)
+        found = drill(
+            inventory(*objects),
+            [read_rollout("deploy/web", "")],
+            options=SimulationOptions(seed=seed * 8, preemption=False),
+            runs=8,
+        )
         for each in (found, *found.others):
             (state,) = each.workloads
             assert not (each.pending and pending.answer == "always")

@@ -17,6 +17,7 @@ from topospread.api.meta import KubeObject
 from topospread.api.node import Node
 from topospread.simulation import Simulation
 from topospread.simulation.result import WorkloadSpread
+from topospread.simulation.simulate import simulate
 from topospread.sources.pseudonyms import Pseudonyms, size_bucket
 from topospread.sources.snapshot_facts import FORMAT, SnapshotFacts
 from topospread.sources.snapshot_file import writing
@@ -92,5 +93,5 @@ def test_hashed_names_change_no_decision(given: tuple[Inventory, str]) -> None:
     names.know_nodes(node.name for node in given[0].nodes)
     again = read_back(objects, lambda item: hashed(item, names))
     plain = read_back(objects, with_sizes_in_buckets)
-    same = outcome(topospread.simulate(again), AsItIs())
-    assert same == outcome(topospread.simulate(plain), names)
+    same = outcome(simulate(again), AsItIs())
+    assert same == outcome(simulate(plain), names)

@@ -6,7 +6,7 @@ from contextlib import ExitStack
 from typing import Any
 from unittest.mock import patch
 
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from tests.unit.drills.builders import at, budget, inventory, node, spread, workload
@@ -104,7 +104,30 @@ def test_drills_go_on_as_if_every_pod_were_tried(objects: list[dict[str, Any]], 
     _assert_same(objects, steps)
 
 
+IMPORTANT_PODS_WAIT = (
+    [
+        *(node(f"n{i}", ZONES[i % 3], cpu="3" if i == 5 else "2") for i in range(6)),
+        *(
+            workload(
+                "Deployment",
+                app,
+                replicas,
+                more | {"topologySpreadConstraints": [spread(labelSelector={"matchLabels": {"app": app}})]},
+            )
+            for app, replicas, more in (
+                ("web", 3, {}),
+                ("api", 3, {}),
+                ("dns", 6, {"priorityClassName": "system-cluster-critical"}),
+            )
+        ),
+    ],
+    [Fail(at("zone=b")), Recover(at("zone=a")), Fail(at("zone=a")), Recover(at("zone=a"))],
+)
+"""Pods that could evict others are refused as long as nothing happens, and are told again when their nodes return."""
+
+
 @settings(max_examples=60, deadline=None)
+@example(loss=IMPORTANT_PODS_WAIT)
 @given(loss=losses())
 def test_pods_that_wait_in_a_crowd_are_refused_as_one_by_one(loss: tuple[list[dict[str, Any]], list[Step]]) -> None:
     _assert_same(*loss)

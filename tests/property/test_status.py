@@ -5,9 +5,9 @@ from __future__ import annotations
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import topospread
 from tests.property.clusters import nodes, pods
 from tests.property.explained import clusters
+from topospread.answers.status import status
 from topospread.api.inventory import Inventory
 from topospread.api.node import Node
 from topospread.api.pod import Pod
@@ -40,7 +40,7 @@ def run_of(inventory: Inventory) -> Run:
 @given(given=clusters())
 def test_counts_and_skew_are_those_of_the_arithmetic(given: tuple[Inventory, str]) -> None:
     run = run_of(given[0])
-    found = {(each.kind, each.namespace, each.name): each for each in topospread.status(given[0]).workloads}
+    found = {(each.kind, each.namespace, each.name): each for each in status(given[0]).workloads}
     for workload in run.plan.workloads:
         if workload.template is None:
             continue
@@ -72,7 +72,7 @@ def arithmetic(run: Run, template: Pod) -> tuple[ConstraintArithmetic, ...]:
 @settings(max_examples=60)
 @given(given=clusters())
 def test_a_pod_is_refused_when_the_engine_without_it_refuses_its_node(given: tuple[Inventory, str]) -> None:
-    found = topospread.status(given[0])
+    found = status(given[0])
     refused = {(each.namespace, pod.name): pod for each in found.workloads for pod in each.refused}
     expected = {}
     for workload in run_of(given[0]).plan.workloads:
@@ -128,7 +128,7 @@ def test_pods_that_want_others_near_or_away_are_refused_as_the_engine_refuses_th
 @settings(max_examples=60)
 @given(given=clusters())
 def test_what_domains_lose_adds_up_to_what_workloads_have(given: tuple[Inventory, str]) -> None:
-    found = topospread.status(given[0])
+    found = status(given[0])
     for each in found.workloads:
         by_key: dict[str, int] = {}
         for loss in each.losses:

@@ -16,24 +16,28 @@ from hypothesis import strategies as st
 
 from tests.unit.drills.builders import at, inventory, node, spread, workload
 from tests.unit.rebalancing.builders import standing
-from topospread.answers.capacity import capacity
+from topospread.answers.capacity import capacity_answer
 from topospread.answers.plan import plan_answer
 from topospread.answers.promise_check import promise_check
 from topospread.answers.promise_design import promise_design
 from topospread.answers.promise_show import promise_show
-from topospread.answers.rebalance import rebalance
+from topospread.answers.rebalance import rebalance_answer
 from topospread.answers.status import status
-from topospread.answers.why import why
+from topospread.answers.why import why_answer
+from topospread.api.selector_text import parse_selector
 from topospread.base import Bounds
 from topospread.drills.drill import drill
 from topospread.drills.each import drill_each
 from topospread.drills.steps import Fail
+from topospread.explanation.explain import explain
 from topospread.guarantees.orders import SearchBudget
 from topospread.promises.compared import promise_changes
+from topospread.rebalancing.rebalance import rebalance
 from topospread.review.review import Review
 from topospread.simulation.comparison import compare
 from topospread.simulation.run import SimulationOptions
 from topospread.simulation.simulate import simulate
+from topospread.spare_capacity.capacity import capacity
 
 Json = dict[str, Any]
 Question = Callable[[list[Json]], str]
@@ -74,11 +78,11 @@ def designed(objects: list[Json]) -> str:
 
 
 def explained(objects: list[Json]) -> str:
-    return why(inventory(*objects), "deploy/web", suggest=False).verdict
+    return why_answer(explain(inventory(*objects), "deploy/web", suggest=False)).verdict
 
 
 def room(objects: list[Json]) -> str:
-    return capacity(inventory(*objects), "deploy/web", more=3, limit=5, workers=1).verdict
+    return capacity_answer(capacity(inventory(*objects), "deploy/web", more=3, limit=5, workers=1)).verdict
 
 
 def mended(objects: list[Json]) -> str:
@@ -89,7 +93,9 @@ def mended(objects: list[Json]) -> str:
         for each in web["spec"]["template"]["spec"]["topologySpreadConstraints"]
     ]
     there = standing({first: 2}, *constraints)
-    return rebalance(inventory(*(each for each in objects if each is not web), *there), seconds=0).verdict
+    return rebalance_answer(
+        rebalance(inventory(*(each for each in objects if each is not web), *there), seconds=0)
+    ).verdict
 
 
 def planned(objects: list[Json]) -> str:
@@ -105,7 +111,7 @@ def planned(objects: list[Json]) -> str:
 
 
 def has_nodes(objects: list[Json]) -> str:
-    return status(inventory(*objects), selector="app=web").verdict
+    return status(inventory(*objects), selector=parse_selector("app=web")).verdict
 
 
 def placed(objects: list[Json]) -> str:

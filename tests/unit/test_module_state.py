@@ -13,9 +13,11 @@ from typing import Any
 from weakref import WeakKeyDictionary, WeakValueDictionary
 
 import topospread
+from topospread.answers.status import status
 from topospread.linting.examples import constraint, deployment
 from topospread.linting.reading import Question
 from topospread.linting.run import run
+from topospread.simulation.simulate import simulate
 
 BY_CODE = {
     "topospread.api.decoding._type_of": "by type",
@@ -58,8 +60,8 @@ def use(number: int, folder: Path) -> None:
     run(Question(paths=["-"], cluster="zones=3,nodes=3"), stdin=BytesIO(manifest.encode()))
     (folder / "app.yaml").write_text(manifest)
     inventory = topospread.load(str(folder / "app.yaml"), cluster=f"zones=2,nodes={2 + number}")
-    topospread.simulate(inventory)
-    topospread.status(inventory)
+    simulate(inventory)
+    status(inventory)
 
 
 def test_nothing_stays_of_what_was_linted_and_simulated(tmp_path: Path) -> None:

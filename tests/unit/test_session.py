@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, ClassVar
@@ -9,18 +11,19 @@ from typing import Any, ClassVar
 import pytest
 
 import topospread
-from topospread.drills.steps import Fail
-from topospread.errors import UsageError
+from topospread.drills.steps import Fail, NodeChoice, Uncordon
+from topospread.errors import TopospreadError
 from topospread.session import plain_object
 
 ROOT = Path(__file__).parents[2]
 SHOP = ROOT / "docs/how-to/shop.json"
+CLUSTER = "zones=3,nodes=6"
 ONCALL = ROOT / "docs/how-to/on-call/cluster.yaml"
 
 
 def test_questions_give_the_answers_of_the_functions() -> None:
     session = topospread.Session(str(SHOP))
-    assert session.status().to_json() == topospread.status(str(SHOP)).to_json()
+    assert session.status().verdict == "no"
     assert session.rebalance().verdict == "yes"
     assert session.simulate().verdict == "yes"
     oncall = topospread.Session(ONCALL)
@@ -88,10 +91,51 @@ def test_models_of_clients_are_recognised_by_their_shape() -> None:
     assert plain_object(Pod(to_dict=lambda: {"metadata": {"name": "p"}})) == named
 
 
-def test_wrong_values_are_named() -> None:
-    with pytest.raises(UsageError, match=r'kube_version: 1.3 is not text: write "1.30"'):
-        topospread.Session("zones=3,nodes=6", kube_version=1.30)  # type: ignore[arg-type]
-    with pytest.raises(UsageError, match=r'Fail\(\'zone=zone-a\'\): write Fail\(NodeChoice\("zone", "zone-a"\)\)'):
-        Fail("zone=zone-a")  # type: ignore[arg-type]
-    with pytest.raises(UsageError, match="int: expected a Kubernetes object"):
-        topospread.Session([1])
+@pytest.mark.parametrize(
+    ("ask", "says"),
+    [
+        (lambda: topospread.Session(CLUSTER, kube_version=1.30), r'kube_version: 1.3 is not text: write "1.30"'),
+        (lambda: topospread.Session(CLUSTER, kube_version="1.99"), "Kubernetes 1.99 is not supported"),
+        (lambda: topospread.Session(CLUSTER, gates={"A": True}), 'write "A=true,apiserver:B=false"'),
+        (lambda: topospread.Session(CLUSTER, gates="Nope=true"), "unrecognized feature gate: Nope"),
+        (lambda: topospread.Session(CLUSTER, render="no"), "render='no': use 'auto' or 'never'"),
+        (lambda: topospread.Session(5), "on: int: expected"),
+        (lambda: topospread.Session([1]), "int: expected a Kubernetes object"),
+        (lambda: topospread.Session("zones=3,nodes=x"), "nodes=x: expected a whole number"),
+        (lambda: topospread.Session(CLUSTER).simulate(autoscale="most"), "autoscale='most': use 'keep' or 'min'"),
+        (lambda: topospread.Session(CLUSTER).simulate(replicas=3), "replicas: unknown; there are scale, "),
+        (lambda: topospread.Session(CLUSTER).drill("zone=zone-a"), "'zone=zone-a' is no step: write steps.Fail"),
+        (lambda: topospread.Session(CLUSTER).drill_each("rack"), "each='rack': use 'zone' or 'node' or 'deploy'"),
+        (lambda: Fail("zone=zone-a"), r"Fail\('zone=zone-a'\): write Fail\(NodeChoice\(\"zone\", \"zone-a\"\)\)"),
+    ],
+)  # fmt: skip
+def test_wrong_values_are_named(ask: Callable[[], object], says: str) -> None:
+    with pytest.raises(TopospreadError, match=says):
+        ask()
+
+
+def test_the_newest_version_stands_in_one_place() -> None:
+    """As a default: releases name it in the dates of rules, and in an example of a file."""
+    default = re.compile(r'(= ?|default=|, |!= )"1\.37"')
+    found = [file.name for file in (ROOT / "src").rglob("*.py") if default.search(file.read_text())]
+    assert set(found) <= {"affinity_requeueing.py", "node_name.py", "image_locality.py", "inter_pod_affinity.py"}
+
+
+def test_what_is_not_known_is_no_truth_value() -> None:
+    claim = {"name": "gpu", "resourceClaimName": "gpu"}
+    spec = {"containers": [{"name": "c", "image": "i"}], "resourceClaims": [claim]}
+    pod = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "p"}, "spec": spec}
+    found = topospread.Session([node("a"), pod]).simulate()
+    assert found.verdict == "unknown"
+    with pytest.raises(TopospreadError, match="the verdict is unknown"):
+        bool(found)
+    assert len(repr(found)) <= 100
+    assert "topospread" in found._repr_html_()
+
+
+def test_a_session_of_what_is_left_can_be_asked_again() -> None:
+    session = topospread.Session(ONCALL)
+    fixed = session.after(Uncordon(NodeChoice("node", "node-c1")))
+    assert (session.status().verdict, fixed.status().verdict) == ("no", "yes")
+    assert fixed.but(kube_version="1.33").inventory is fixed.inventory
+    assert {"simulate", "why", "plan", "lint", "promises"} <= set(dir(session))

@@ -2,18 +2,44 @@
 
 from __future__ import annotations
 
-from topospread.answer import Asked
+from typing import TypeVar
+
+from msgspec.structs import replace
+
+from topospread.answer import Answer, Asked
 from topospread.api.inventory import Inventory
+from topospread.simulation.run import SimulationOptions
 from topospread.sources.load import ReadFrom
 
+Told = TypeVar("Told", bound=Answer)
 
-def asked_of(inventory: Inventory, kube_version: str) -> Asked:
-    """Return the input's name and size, and the version that it is judged by."""
+
+def about(told: Told, inventory: Inventory, options: SimulationOptions, source: str = "") -> Told:
+    """Return an answer that names its input and control plane.
+
+    Args:
+        told: the answer.
+        inventory: its input.
+        options: its control plane.
+        source: another name of the input than the files that were read.
+    """
+    on = asked_of(inventory, options)
+    return replace(told, on=replace(on, source=source or on.source))
+
+
+def asked_of(inventory: Inventory, options: SimulationOptions) -> Asked:
+    """Return the input's name and size, and the control plane that it is judged by."""
+    programs = zip(("", "apiserver:"), options.in_force, strict=True)
     return Asked(
         source=", ".join(_sources(inventory)),
-        kube_version=kube_version,
+        kube_version=options.kube_version,
+        gates={
+            f"{program}{name}": gates.enabled(name) for program, gates in programs for name in sorted(gates.overridden)
+        },
+        config=options.config.source if options.config is not None else "",
         nodes=len(inventory.nodes),
         pods=len(inventory.pods),
+        taken=inventory.read_from.taken if isinstance(inventory.read_from, ReadFrom) else "",
     )
 
 

@@ -12,10 +12,8 @@ from topospread.base import Base, Bounds, Word, worst
 from topospread.simulation.result import DomainOutcome
 from topospread.simulation.unknown import is_unjudged
 from topospread.spare_capacity import result
-from topospread.spare_capacity.capacity import capacity as capacity_report
 from topospread.spare_capacity.wanted import pods_asked
 
-from .asking import answering
 from .causes import causes_of
 from .words import counted, listed
 
@@ -133,9 +131,6 @@ def capacity_answer(report: result.CapacityReport) -> Capacity:
         notes=report.notes,
         partial=report.partial,
     )
-
-
-capacity = answering(capacity_report, capacity_answer)
 
 
 def _room(report: result.CapacityReport, found: result.Capacity, assumed: result.Capacity | None) -> dict[str, Any]:

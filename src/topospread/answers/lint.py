@@ -17,10 +17,8 @@ from topospread.linting.rule import SEVERITIES
 from topospread.linting.rule import Finding as FoundProblem
 from topospread.linting.rules import BY_ID
 from topospread.linting.run import LintReport
-from topospread.linting.run import lint as findings_of
 from topospread.sources.text import Text
 
-from .asking import answering
 from .finding import Finding
 from .words import counted, listed
 
@@ -115,15 +113,19 @@ def lint_answer(report: LintReport) -> Lint:
         else "yes",
         says=_says(report, summary),
         unjudged=tuple(_unjudged(report)),
-        on=Asked(kube_version=str(report.given.version)),
+        on=Asked(
+            source=", ".join(dict.fromkeys(source.path for source, _ in report.read.texts)),
+            kube_version=str(report.given.version),
+            gates={name: report.given.gates.enabled(name) for name in sorted(report.given.gates.overridden)},
+            config=report.given.configuration.source if report.given.configuration is not None else "",
+            nodes=len(report.given.inventory.nodes),
+            pods=len(report.given.inventory.pods),
+        ),
         findings=tuple(lint_finding(each, texts.get(each.text)) for each in report.findings),
         summary=summary,
         left_out=tuple(LeftOut(file=name, why=why) for name, why in sorted(report.read.left_out.items())),
         rules=tuple(sorted(report.asked)),
     )
-
-
-lint = answering(findings_of, lint_answer)
 
 
 def lint_finding(found: FoundProblem, text: Text | None = None) -> LintFinding:

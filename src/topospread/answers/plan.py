@@ -3,21 +3,33 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace as with_fields
 from typing import Annotated, ClassVar, Literal
 
 from msgspec import Meta
 
 from topospread.answer import Answer, Asked, Cause, Unjudged
-from topospread.api.inventory import ObjectKey
+from topospread.api.inventory import Inventory, ObjectKey
 from topospread.base import Base, Bounds, Word, worst
-from topospread.promises.compared import Event, Ground, PromiseChange
+from topospread.config.difference import differences
+from topospread.config.load import default_configuration
+from topospread.guarantees.orders import SearchBudget
+from topospread.linting.rule import Finding
+from topospread.linting.settings import DeclaredPromise
+from topospread.promises.compared import Event, Ground, PromiseChange, promise_changes
 from topospread.review.changed_lines import ChangedLine, ChangedLines
-from topospread.review.review import Review
+from topospread.review.review import Review, only_in
 from topospread.simulation import Simulation
-from topospread.simulation.comparison import PlacementChange, SpreadChange
+from topospread.simulation.causes import to_watch, with_causes
+from topospread.simulation.comparison import PlacementChange, SpreadChange, compare, restricted
+from topospread.simulation.placing import Progress
+from topospread.simulation.run import SimulationOptions
+from topospread.simulation.simulate import simulate
 from topospread.simulation.unknown import merged
 
+from .asked import about
 from .lint import LintFinding, lint_finding, not_placed
+from .promise_check import declared_wants
 from .words import counted, joined, listed
 
 _MOST_CAUSES = 3
@@ -202,6 +214,84 @@ def plan_answer(
         ),
         warnings=tuple(each for side in comparison.warnings for each in side),
     )
+
+
+def plan(  # noqa: PLR0913 - keyword arguments
+    inventories: tuple[Inventory, Inventory],
+    sides: tuple[SimulationOptions, SimulationOptions],
+    names: tuple[str, str] | None = None,
+    *,
+    namespace: str | None = None,
+    findings: tuple[Sequence[Finding], Sequence[Finding]] = ((), ()),
+    left_out: tuple[str, ...] = (),
+    declared: Sequence[DeclaredPromise] = (),
+    lines: ChangedLines | None = None,
+    seconds: float = 5.0,
+    source: str = "",
+    progress: Progress | None = None,
+) -> Plan:
+    """Return whether a change of objects, of the control plane, or of both makes nothing worse.
+
+    Args:
+        inventories: the objects before and after; one inventory twice for a change of the control plane alone.
+        sides: the control planes before and after.
+        names: words for both states; by default what differs between the control planes.
+        namespace: the namespace that is shown.
+        findings: lint's findings before and after.
+        left_out: workloads that lint did not place.
+        declared: promises of a project's settings.
+        lines: the changed lines of the manifests.
+        seconds: time for the count of each loss.
+        source: name of the input; by default the files that were read.
+        progress: receives the number of tried pods.
+
+    Raises:
+        InputError: if the API server would refuse an object.
+    """
+    old, new = inventories
+    settings = differences(*(each.config or default_configuration(each.kube_version, each.gates) for each in sides))
+    first, second = (simulate(one, by, progress=progress) for one, by in zip(inventories, sides, strict=True))
+    comparison = compare(first, second, names or _names(sides), settings)
+    watched = to_watch(comparison)
+    if any(watched):
+        every = zip(inventories, sides, watched, strict=True)
+        again = [simulate(one, with_fields(by, watch=watch), progress=progress) for one, by, watch in every]
+        comparison = with_causes(comparison, again[0], again[1])
+    shown = comparison if namespace is None else restricted(comparison, namespace)
+    review = Review(
+        with_fields(shown, counts_new=old is not new),
+        only_in(findings[1], findings[0]),
+        only_in(findings[0], findings[1]),
+        left_out=left_out,
+    )
+    changes: list[PromiseChange] = []
+    if old is not new:
+        budget = SearchBudget(seconds=seconds)
+        every_change = promise_changes(
+            old,
+            new,
+            with_fields(sides[1], scale=None),
+            budget,
+            lambda workload, inventory: declared_wants(inventory, workload, declared)[0],
+        )
+        changes = [each for each in every_change if namespace in (None, each.key[1])]
+    is_same = old is new or [*old.objects()] == [*new.objects()]
+    return about(plan_answer(review, changes, lines=lines, is_same_input=is_same), new, sides[1], source)
+
+
+def _names(sides: tuple[SimulationOptions, SimulationOptions]) -> tuple[str, str]:
+    """Return what differs between two control planes, in words."""
+    parts = [
+        (
+            f"Kubernetes {each.kube_version}",
+            (each.config.source or "a configuration") if each.config is not None else "the default configuration",
+            "all nodes scored" if each.sampling == "all" else "nodes sampled",
+        )
+        for each in sides
+    ]
+    differing = [number for number, (one, other) in enumerate(zip(*parts, strict=True)) if one != other]
+    old, new = (", ".join(each[number] for number in differing) for each in parts)
+    return old or "before", new or "after"
 
 
 def _key(change: PlacementChange) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Annotated, ClassVar
@@ -13,8 +12,6 @@ from topospread.answer import Answer, Cause, Remedy, Tried, Unjudged
 from topospread.api.inventory import Inventory, ObjectKey
 from topospread.api.selector_text import parse_selector
 from topospread.base import Base, Word, worst
-from topospread.config.gates import Gates
-from topospread.config.profile import Configuration
 from topospread.drills.interruption import Interrupted
 from topospread.drills.steps import TurnKind
 from topospread.errors import Place, UsageError
@@ -23,8 +20,7 @@ from topospread.linting.settings import DeclaredPromise
 from topospread.promises.fresh import LISTS, REVISION, workload_of
 from topospread.promises.kept import Ground, Kept, WorkloadPromises
 from topospread.promises.wants import Want, default_wants, read_wants
-from topospread.simulation.run import SimulationOptions, prepare
-from topospread.sources.inputs import Input, inventory_of
+from topospread.simulation.run import PLAIN, SimulationOptions, prepare
 from topospread.workloads.planned import Workload
 from topospread.workloads.scale import the_workload
 
@@ -82,18 +78,14 @@ class PromiseCheck(Answer, frozen=True, kw_only=True):
     notes: Annotated[tuple[str, ...], Meta(description="Notes about the input.")] = ()
 
 
-def promise_check(  # noqa: PLR0913 - keyword arguments of the public API
-    inputs: Input,
+def promise_check(  # noqa: PLR0913 - keyword arguments
+    inventory: Inventory,
     targets: Sequence[str] = (),
+    options: SimulationOptions = PLAIN,
     *,
     want: str = "",
-    cluster: str | None = None,
     namespace: str | None = None,
     selector: str | None = None,
-    config: Configuration | str | os.PathLike[str] | None = None,
-    kube_version: str = "1.37",
-    gates: Gates | None = None,
-    apiserver_gates: Gates | None = None,
     states: int = 20_000,
     seconds: float = 60.0,
     sources: Mapping[str, object] | None = None,
@@ -102,17 +94,13 @@ def promise_check(  # noqa: PLR0913 - keyword arguments of the public API
     """Say whether promises of workloads are kept, by what filters force in every order of pods.
 
     Args:
-        inputs: an inventory (`topospread.load`), which is not changed, or paths to read.
+        inventory: the input, which is not changed.
         targets: workloads, ``[NAMESPACE/]KIND/NAME``; by default all that have replicas.
         want: promises such as ``zone-loss>=66% never-waits``; by default those that workloads declare in the
             annotation ``topospread.dev/promise``, else that no single loss takes everything.
-        cluster: synthetic cluster such as ``zones=3,nodes=12``, or a file that holds one.
-        namespace: namespace of targets and objects that name none.
+        options: the control plane; nothing is evicted.
+        namespace: namespace of targets that name none.
         selector: without targets, workloads whose pods have these labels, as for ``kubectl get -l``.
-        config: kube-scheduler's configuration, or its file.
-        kube_version: Kubernetes version.
-        gates: kube-scheduler's feature gates; by default the version's.
-        apiserver_gates: the API server's feature gates; by default the version's.
         states: states of the cluster that are searched for each promise.
         seconds: seconds for the search for each promise.
         sources: ``cluster`` and ``manifests`` of the drill's file.
@@ -122,13 +110,12 @@ def promise_check(  # noqa: PLR0913 - keyword arguments of the public API
         the answer, with a proof or a counterexample for each promise.
 
     Raises:
-        InputError: if an object is not valid, or a path cannot be read.
+        InputError: if an object is not valid.
         UsageError: if a target does not exist, a promise is not valid, or there is no workload.
         topospread.drills.interruption.Interrupted: on Ctrl-C, with the promises that were checked.
     """
     wants = read_wants(want)
-    options = replace(SimulationOptions.of_version(kube_version, config, gates, apiserver_gates), preemption=False)
-    inventory = inventory_of(inputs, cluster, options.apiserver_gates, namespace)
+    options = replace(options, preemption=False)
     plan = prepare(inventory, options, with_spreads=False).plan
     of_any_kind = bool(wants) and all(each.about in _OF_ANY_KIND for each in wants)
     chosen = chosen_workloads(plan.workloads, targets, namespace, selector, of_any_kind=of_any_kind)
@@ -299,7 +286,7 @@ class _Checking:
             assumed=("pods that are not judged are on any node that other filters allow, or on none",)
             if self.unjudged
             else (),
-            on=asked_of(inventory, self.options.kube_version),
+            on=asked_of(inventory, self.options),
             promises=tuple(promises),
             partial=partial,
             warnings=tuple(inventory.warnings),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from typing import Annotated, ClassVar
@@ -11,18 +10,14 @@ from msgspec import Meta
 
 from topospread.answer import Answer, Cause, Unjudged
 from topospread.api.inventory import Inventory, ObjectKey
-from topospread.api.pools import NodePool
 from topospread.base import Base, Word, worst
-from topospread.config.gates import Gates
-from topospread.config.profile import Configuration
 from topospread.designing.design import design
 from topospread.designing.result import Design
 from topospread.designing.wanted import wanted_of
 from topospread.errors import UsageError
 from topospread.guarantees.guarantee import unjudged_parts
 from topospread.promises.fresh import LISTS, without_pods_of, without_unjudged
-from topospread.simulation.run import SimulationOptions, prepare
-from topospread.sources.inputs import Input, inventory_of
+from topospread.simulation.run import PLAIN, SimulationOptions, prepare
 from topospread.workloads.scale import short_target, the_workload
 
 from .asked import asked_of
@@ -69,22 +64,17 @@ class PromiseDesign(Answer, frozen=True, kw_only=True):
     notes: Annotated[tuple[str, ...], Meta(description="Notes about the input.")] = ()
 
 
-def promise_design(  # noqa: PLR0913 - keyword arguments of the public API
-    inputs: Input,
+def promise_design(  # noqa: PLR0913 - keyword arguments
+    inventory: Inventory,
     targets: Sequence[str] = (),
+    options: SimulationOptions = PLAIN,
     *,
     want: str = "",
     survive: Sequence[str] = (),
     left: Sequence[int] = (),
     replicas: int | None = None,
     unnoticed: bool = False,
-    cluster: str | None = None,
     namespace: str | None = None,
-    config: Configuration | str | os.PathLike[str] | None = None,
-    kube_version: str = "1.37",
-    gates: Gates | None = None,
-    apiserver_gates: Gates | None = None,
-    pools: Sequence[NodePool] = (),
     tries: int = 60,
     states: int = 5_000,
     progress: Progress | None = None,
@@ -92,20 +82,15 @@ def promise_design(  # noqa: PLR0913 - keyword arguments of the public API
     """Search for the fewest constraints that keep what is wanted of workloads; drills and searches check each design.
 
     Args:
-        inputs: an inventory (`topospread.load`), which is not changed, or paths to read.
+        inventory: the input, which is not changed.
         targets: Deployments and StatefulSets, ``[NAMESPACE/]KIND/NAME``; by default all with two pods or more.
         want: promises: ``zone-loss>=4``, ``node-loss>=66%``, ``quorum``; by default all but one zone's share of pods.
         survive: ``zone``, ``node`` or topology keys; the loss of any one domain of each …
         left: … leaves this number of pods, one for each of `survive`.
         replicas: pods that a workload is to have; by default as many as it says.
         unnoticed: a node's loss takes one pod at most, which is ready again elsewhere, and any node can be drained.
-        cluster: synthetic cluster such as ``zones=3,nodes=12``, or a file that holds one.
-        namespace: namespace of targets and objects that name none.
-        config: kube-scheduler's configuration, or its file.
-        kube_version: Kubernetes version.
-        gates: kube-scheduler's feature gates; by default the version's.
-        apiserver_gates: the API server's feature gates; by default the version's.
-        pools: pools of nodes that an autoscaler grows for pending pods.
+        options: the control plane, and how pods are placed.
+        namespace: namespace of targets that name none.
         tries: designs of each workload that are checked.
         states: states of the cluster that are searched for each design.
         progress: receives the number of designs that were checked.
@@ -114,11 +99,9 @@ def promise_design(  # noqa: PLR0913 - keyword arguments of the public API
         the answer, with a manifest for each workload.
 
     Raises:
-        InputError: if an object is not valid, or a path cannot be read.
+        InputError: if an object is not valid.
         UsageError: if a target does not exist, or what is wanted is not valid.
     """
-    options = SimulationOptions.of_version(kube_version, config, gates, apiserver_gates)
-    inventory = inventory_of(inputs, cluster, options.apiserver_gates, namespace)
     found: list[DesignedWorkload] = []
     parts: dict[str, Unjudged] = {}
     for key in _chosen(inventory, targets, namespace):
@@ -129,12 +112,11 @@ def promise_design(  # noqa: PLR0913 - keyword arguments of the public API
         one = design(
             known,
             short_target(key),
+            options,
             survive=(*survive, *wanted[0]),
             left=(*left, *wanted[1]),
             replicas=replicas,
             unnoticed=unnoticed,
-            **options.answered_by,
-            pools=pools,
             tries=tries,
             states=states,
             progress=progress,
@@ -152,7 +134,7 @@ def promise_design(  # noqa: PLR0913 - keyword arguments of the public API
         causes=tuple(_causes(found)),
         unjudged=tuple(parts.values()),
         assumed=tuple(f"{each.what} let every node pass" for each in parts.values() if each.pods),
-        on=asked_of(inventory, options.kube_version),
+        on=asked_of(inventory, options),
         workloads=tuple(sorted(found, key=lambda each: {"no": 0, "unknown": 1, "yes": 2}[each.verdict])),
         warnings=tuple(inventory.warnings),
         notes=tuple(inventory.notes),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Annotated, ClassVar
@@ -10,13 +9,11 @@ from typing import Annotated, ClassVar
 from msgspec import Meta
 
 from topospread.answer import Answer, Cause, Unjudged
+from topospread.api.inventory import Inventory
 from topospread.base import Base, Bounds, Word, worst
-from topospread.config.gates import Gates
-from topospread.config.profile import Configuration
 from topospread.guarantees.orders import SearchBudget
 from topospread.promises.shown import Basis, Shown, ShownEvent, When, shown
-from topospread.simulation.run import SimulationOptions, prepare
-from topospread.sources.inputs import Input, inventory_of
+from topospread.simulation.run import PLAIN, SimulationOptions, prepare
 
 from .asked import asked_of
 from .promise_check import chosen_workloads
@@ -86,17 +83,13 @@ class PromiseShow(Answer, frozen=True, kw_only=True):
     notes: Annotated[tuple[str, ...], Meta(description="Notes about the input.")] = ()
 
 
-def promise_show(  # noqa: PLR0913 - keyword arguments of the public API
-    inputs: Input,
+def promise_show(  # noqa: PLR0913 - keyword arguments
+    inventory: Inventory,
     targets: Sequence[str] = (),
+    options: SimulationOptions = PLAIN,
     *,
-    cluster: str | None = None,
     namespace: str | None = None,
     selector: str | None = None,
-    config: Configuration | str | os.PathLike[str] | None = None,
-    kube_version: str = "1.37",
-    gates: Gates | None = None,
-    apiserver_gates: Gates | None = None,
     most: int | None = None,
     states: int = 2_000,
     seconds: float = 3.0,
@@ -106,15 +99,11 @@ def promise_show(  # noqa: PLR0913 - keyword arguments of the public API
     Losses are counted by what filters force: any order of the pods, any feasible node. Drills play what follows.
 
     Args:
-        inputs: an inventory (`topospread.load`), which is not changed, or paths to read.
+        inventory: the input, which is not changed.
         targets: workloads, ``[NAMESPACE/]KIND/NAME``; by default all that have replicas.
-        cluster: synthetic cluster such as ``zones=3,nodes=12``, or a file that holds one.
-        namespace: namespace of targets and objects that name none.
+        options: the control plane, and how pods are placed.
+        namespace: namespace of targets that name none.
         selector: without targets, workloads whose pods have these labels, as for ``kubectl get -l``.
-        config: kube-scheduler's configuration, or its file.
-        kube_version: Kubernetes version.
-        gates: kube-scheduler's feature gates; by default the version's.
-        apiserver_gates: the API server's feature gates; by default the version's.
         most: domains and nodes of each workload that drills play, those with most pods first; by default 20 for a
             single workload, else 1.
         states: states of the cluster that are searched for each count.
@@ -124,11 +113,9 @@ def promise_show(  # noqa: PLR0913 - keyword arguments of the public API
         the answer, with the events of each workload.
 
     Raises:
-        InputError: if an object is not valid, or a path cannot be read.
+        InputError: if an object is not valid.
         UsageError: if a target does not exist, or there is no workload.
     """
-    options = SimulationOptions.of_version(kube_version, config, gates, apiserver_gates)
-    inventory = inventory_of(inputs, cluster, options.apiserver_gates, namespace)
     workloads = prepare(inventory, replace(options, preemption=False), with_spreads=False).plan.workloads
     keys = [
         (each.kind, each.namespace, each.name) for each in chosen_workloads(workloads, targets, namespace, selector)
@@ -150,7 +137,7 @@ def promise_show(  # noqa: PLR0913 - keyword arguments of the public API
         causes=tuple(_cause(each) for each in broken[:3]),
         unjudged=tuple(parts.values()),
         assumed=assumed,
-        on=asked_of(inventory, options.kube_version),
+        on=asked_of(inventory, options),
         workloads=tuple(map(_workload, found)),
         warnings=tuple(inventory.warnings),
         notes=tuple(inventory.notes),

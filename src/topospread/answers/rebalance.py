@@ -11,10 +11,8 @@ from topospread.answer import Answer, Asked, Cause
 from topospread.api.well_known_labels import HOSTNAME
 from topospread.base import Base, Word
 from topospread.rebalancing import result
-from topospread.rebalancing.rebalance import rebalance as plan_of_evictions
 from topospread.rebalancing.result import Applied, BoundBy, ConstraintChange, PodMove, UnmetConstraint
 
-from .asking import answering
 from .words import counted
 
 _MOST_CAUSES = 3
@@ -77,9 +75,6 @@ def rebalance_answer(found: result.Rebalance, applied: Applied | None = None) ->
         notes=found.notes,
         partial=found.partial,
     )
-
-
-rebalance = answering(plan_of_evictions, rebalance_answer)
 
 
 def moved_domains(move: PodMove) -> list[tuple[str, str]]:

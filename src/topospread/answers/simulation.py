@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, ClassVar
 from msgspec import Meta
 from msgspec.structs import replace
 
-from topospread.answer import Answer, Asked, Remedy
+from topospread.answer import Answer, Remedy
 from topospread.base import Base, Bounds
 from topospread.errors import UsageError
 
@@ -145,7 +145,6 @@ def simulation_answer(
     namespace: str | None = None,
     *,
     traffic: ExpectedTraffic | None = None,
-    on: Asked = Asked(),  # noqa: B008 - frozen
 ) -> Simulation:
     """Return what a simulation found as an answer.
 
@@ -153,7 +152,6 @@ def simulation_answer(
         result: the simulation.
         namespace: the namespace that is shown; by default all. The verdict is about all pods.
         traffic: expected traffic afterwards.
-        on: the input.
 
     Raises:
         UsageError: if nothing is in the namespace.
@@ -182,7 +180,6 @@ def simulation_answer(
         unjudged=tuple(
             replace(each, pods=pods) for each in result.unjudged if (pods := tuple(filter(of_shown, each.pods)))
         ),
-        on=on,
         open_pods=tuple(filter(of_shown, result.open_pods)),
         nodes=result.nodes,
         placements=tuple(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from typing import TYPE_CHECKING, Annotated
 
 from msgspec import Meta, field
@@ -207,7 +206,7 @@ def rejections_of(verdict: Verdict) -> tuple[RejectedNodes, ...]:
     """Return how many nodes were rejected for each set of reasons, most nodes first."""
     return tuple(
         RejectedNodes(plugin=each.plugin, code=each.code, reasons=tuple(each.reasons), nodes=nodes)
-        for each, nodes in Counter(verdict.rejected.values()).most_common()
+        for each, nodes in verdict.counts.most_common()
     )
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import Annotated, ClassVar
 
@@ -12,17 +11,13 @@ from msgspec.structs import replace
 from topospread.answer import Answer, Cause, Remedy, Tried, Unjudged
 from topospread.api.inventory import Inventory
 from topospread.api.labels import Selector
-from topospread.api.pod import Pod
-from topospread.api.selector_text import parse_selector
 from topospread.base import Word
-from topospread.config.gates import Gates
-from topospread.config.profile import Configuration
 from topospread.explanation.explain import Waiting, explain_pending
 from topospread.simulation.placing import Progress
-from topospread.simulation.run import SimulationOptions, prepare
-from topospread.sources.inputs import Input, inventory_of
+from topospread.simulation.run import PLAIN, SimulationOptions, prepare
 from topospread.spread_status import DomainRisk, WorkloadStatus
 from topospread.spread_status.status import LookedFor, spread_of_run
+from topospread.workloads.planned import Plan
 
 from .asked import asked_of, input_words
 from .pending_pods import Pending, key_of, pending_groups
@@ -66,18 +61,15 @@ class Status(Answer, frozen=True, kw_only=True):
         return replace(self, workloads=tuple(each for each in restricted if each.constraints))
 
 
-def status(  # noqa: PLR0913 - keyword arguments of the public API
-    inputs: Input,
-    *targets: str,
+def status(  # noqa: PLR0913 - keyword arguments
+    inventory: Inventory,
+    options: SimulationOptions = PLAIN,
+    *,
+    targets: Sequence[str] = (),
     waiting: bool = False,
-    cluster: str | None = None,
     namespace: str | None = None,
-    selector: str | Selector | None = None,
+    selector: Selector | None = None,
     keys: Collection[str] = (),
-    config: Configuration | str | os.PathLike[str] | None = None,
-    kube_version: str = "1.37",
-    gates: Gates | None = None,
-    apiserver_gates: Gates | None = None,
     allow_empty: bool = False,
     suggest: bool = True,
     typed: Sequence[str] | None = None,
@@ -86,18 +78,13 @@ def status(  # noqa: PLR0913 - keyword arguments of the public API
     """Return whether every pod has a node and every hard constraint holds.
 
     Args:
-        inputs: an inventory (`topospread.load`), which is not changed, or the paths to read.
+        inventory: the input, which is not changed.
+        options: the control plane.
         targets: show these workloads, ``[NAMESPACE/]KIND/NAME``; by default all.
         waiting: show pending pods alone; the verdict is about them.
-        cluster: beside paths: a synthetic cluster, ``zones=3,nodes=12,cpu=8,memory=32Gi``, or a file that holds one.
-        namespace: show workloads of this namespace; pods of all namespaces count. Of paths also the namespace of
-            objects that name none.
-        selector: show workloads whose pods have these labels; a text is written as for ``kubectl get -l``.
+        namespace: show workloads of this namespace; pods of all namespaces count.
+        selector: show workloads whose pods have these labels.
         keys: show these topology keys; by default the keys of all constraints, zone and hostname.
-        config: kube-scheduler's configuration, or its file; by default that of a kube-scheduler without a file.
-        kube_version: the Kubernetes version to act as.
-        gates: kube-scheduler's feature gates; by default the version's.
-        apiserver_gates: the API server's feature gates, which decide what fields its objects keep.
         allow_empty: accept a selector that selects no workload.
         suggest: try changes that would help pending pods.
         typed: words of a command line that give the same input, for the commands that the answer names; by default
@@ -108,13 +95,9 @@ def status(  # noqa: PLR0913 - keyword arguments of the public API
         The answer. Its verdict is no if a pod finds no node or a hard constraint is exceeded.
 
     Raises:
-        InputError: if the API server would refuse an object, or a path cannot be read.
-        UsageError: if nothing is in the namespace, the selector is invalid or selects nothing, or no node has a key.
+        InputError: if the API server would refuse an object.
+        UsageError: if nothing is in the namespace, the selector selects nothing, or no node has a key.
     """
-    if isinstance(selector, str):
-        selector = parse_selector(selector)
-    options = SimulationOptions.of_version(kube_version, config, gates, apiserver_gates)
-    inventory = inventory_of(inputs, cluster, options.apiserver_gates, namespace)
     run = prepare(inventory, options, with_spreads=False)
     spread = spread_of_run(run, LookedFor(namespace, selector, keys, allow_empty, targets), progress)
     shown = {(each.kind, each.namespace, each.name) for each in spread.workloads}
@@ -130,21 +113,13 @@ def status(  # noqa: PLR0913 - keyword arguments of the public API
         owners = {owner for each in pending for owner in each.workloads}
         workloads = tuple(each for each in workloads if f"{each.namespace}/{each.kind}/{each.name}" in owners)
     to_create = sum(each.node is not None and key_of(each) in shown for each in placements)
-    foreign = [
-        pod
-        for pod in inventory.pods
-        if pod.spec.scheduler_name in run.plan.foreign
-        and not pod.spec.node_name
-        and namespace in (None, pod.namespace)
-        and (selector is None or selector.matches(pod.labels))
-    ]
     remedies = [each.remedies[0] for each in pending if each.remedies]
     if suggest and exceeded:
         remedies += _evictions(inventory, options, exceeded, input_words(inventory) if typed is None else typed)
     unjudged = (
         *(() if explained is None else _unjudged_parts(explained, pending)),
         *(() if waiting else _unjudged_workloads(workloads)),
-        *_foreign(foreign),
+        *other_schedulers(inventory, run.plan, namespace, selector),
     )
     no = any(each.verdict == "no" for each in pending) or bool(exceeded)
     verdict: Word = "no" if no else "unknown" if unjudged else "yes"
@@ -155,7 +130,7 @@ def status(  # noqa: PLR0913 - keyword arguments of the public API
         causes=tuple(_causes(pending, exceeded))[:_MOST_CAUSES],
         remedies=tuple(remedies),
         unjudged=unjudged,
-        on=asked_of(inventory, kube_version),
+        on=asked_of(inventory, options),
         nodes=spread.nodes,
         pending=pending,
         exceeded=len(exceeded),
@@ -183,9 +158,16 @@ def _unjudged_workloads(workloads: Iterable[WorkloadStatus]) -> Iterator[Unjudge
             yield Unjudged(what="constraints", because=because, field="spec.topologySpreadConstraints")
 
 
-def _foreign(pods: Iterable[Pod]) -> Iterator[Unjudged]:
+def other_schedulers(
+    inventory: Inventory, plan: Plan, namespace: str | None, selector: Selector | None = None
+) -> Iterator[Unjudged]:
+    """Yield each scheduler without a configuration, with its pending pods."""
     by_scheduler: dict[str, list[str]] = {}
-    for each in pods:
+    for each in inventory.pods:
+        if each.spec.scheduler_name not in plan.foreign or each.spec.node_name:
+            continue
+        if namespace not in (None, each.namespace) or not (selector is None or selector.matches(each.labels)):
+            continue
         by_scheduler.setdefault(each.spec.scheduler_name or "", []).append(f"{each.namespace}/{each.name}")
     for name, found in by_scheduler.items():
         verb = "names" if len(found) == 1 else "name"

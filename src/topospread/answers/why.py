@@ -7,11 +7,9 @@ from typing import TYPE_CHECKING, Annotated, ClassVar, Literal
 from msgspec import UNSET, Meta, UnsetType, field
 from msgspec.structs import asdict
 
-from topospread.answer import Answer, Asked, Cause, Remedy, Unjudged
+from topospread.answer import Answer, Cause, Remedy, Unjudged
 from topospread.base import Base, Bounds, Word
-from topospread.explanation.explain import explain
 
-from .asking import answering
 from .causes import causes_of_pod, core_of
 from .remedies import remedy_of
 from .spread import LeftOutNodes, Reasons, RejectedNodes, left_out_nodes, rejections_of, sum_in_words
@@ -231,13 +229,8 @@ class Why(Answer, frozen=True, kw_only=True):
     notes: Annotated[tuple[str, ...], Meta(description="Sentences that help a person.")] = ()
 
 
-def why_answer(found: Explanation, *, on: Asked = Asked()) -> Why:  # noqa: B008 - frozen
-    """Return the explanation of a pod as an answer.
-
-    Args:
-        found: the explanation.
-        on: the input.
-    """
+def why_answer(found: Explanation) -> Why:
+    """Return the explanation of a pod as an answer."""
     verdict = _verdict(found)
     judged = found.verdict if found.verdict is not None and not found.verdict.error else None
     other = found.assumed if found.assumed is not None else found
@@ -251,7 +244,6 @@ def why_answer(found: Explanation, *, on: Asked = Asked()) -> Why:  # noqa: B008
         remedies=tuple(map(_remedy, found.suggestions)) if verdict == "no" else (),
         unjudged=(*found.unjudged, *((_other_scheduler(found),) if foreign else ())),
         assumed=_ASSUMED if found.unjudged and verdict != "unknown" else (),
-        on=on,
         namespace=found.namespace,
         name=found.name,
         workload=found.workload,
@@ -466,6 +458,3 @@ def _spread(score: SpreadScore) -> SpreadNodeScore:
         normalized=score.normalized,
         weight=score.weight,
     )
-
-
-why = answering(explain, why_answer)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, ClassVar, Literal
 
 from msgspec import Meta
 
-from topospread.answer import Answer, Asked, Cause, Unjudged
+from topospread.answer import Answer, Cause, Unjudged
 from topospread.base import Base, Word
 
 from .causes import causes_of
@@ -91,13 +91,8 @@ class WhyHistory(Answer, frozen=True, kw_only=True):
     warnings: Annotated[tuple[str, ...], Meta(description="Sentences that a person must see.")] = ()
 
 
-def history_answer(found: Incident, *, on: Asked = Asked()) -> WhyHistory:  # noqa: B008 - frozen
-    """Return what a log tells as an answer.
-
-    Args:
-        found: the rebuilt log.
-        on: the input.
-    """
+def history_answer(found: Incident) -> WhyHistory:
+    """Return what a log tells as an answer."""
     refusals = tuple(_waiting(each, found) for each in found.refusals)
     unjudged = tuple(_unjudged(found))
     verdict: Word = "no" if refusals else "unknown" if found.unreplayed else "yes"
@@ -107,7 +102,6 @@ def history_answer(found: Incident, *, on: Asked = Asked()) -> WhyHistory:  # no
         says=_says(refusals, verdict),
         causes=tuple(_causes(refusals)),
         unjudged=unjudged,
-        on=on,
         begins=found.begins,
         ends=found.ends,
         records=found.records,

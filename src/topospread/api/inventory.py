@@ -86,6 +86,9 @@ class Inventory:
     unread: dict[str, str] = field(default_factory=dict)
     read_from: object = field(default=None, repr=False, compare=False)
 
+    def __repr__(self) -> str:
+        return f"<Inventory {len(self.nodes)} nodes, {len(self.pods)} pods>"
+
     def objects(self) -> Iterator[KubeObject]:
         """All typed objects, kind after kind, each in input order."""
         for each in fields(self):

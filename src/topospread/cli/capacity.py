@@ -9,7 +9,7 @@ import click
 from topospread.errors import UsageError
 
 from .drill_many import INTERRUPTED
-from .inputs import PATH, input_options, namespace_options, read_configuration, read_control_plane, read_inventory
+from .inputs import PATH, input_options, namespace_options, read_inventory, read_options
 from .live_options import access_options
 from .output import check_outputs, output_options, write_answer
 from .targets import target_argument
@@ -53,36 +53,33 @@ def capacity(**given: Any) -> int:
     check_outputs(given)
     if given["targets"] and given["pod"] is not None:
         raise UsageError("say what is to fit: deploy/web, or --pod FILE")
-    by = read_control_plane(given)
-    configuration = read_configuration(given["config_path"], by.scheduler)
+    options = read_options(given)
     from topospread.sources.needed_kinds import PLACEMENT
 
     # What a pod of a file claims is not known yet.
     needed = PLACEMENT if given["pod"] is None else PLACEMENT.with_volumes
-    inventory = read_inventory(given, by=[by], needed=needed)
-    from topospread.answers.capacity import capacity as ask
+    inventory = read_inventory(given, by=[options], needed=needed)
+    from topospread.answers.asked import about
+    from topospread.answers.capacity import capacity_answer
     from topospread.drills.interruption import Interrupted
+    from topospread.spare_capacity.capacity import capacity as ask
 
     try:
         with progress("placing") as bar:
             found = ask(
                 inventory,
                 *given["targets"],
+                options=options,
                 pod=given["pod"],
                 namespace=given["namespace"],
                 more=given["more"],
                 each_zone=given["each"] is not None,
                 shapes=given["shapes"],
                 limit=given["limit"],
-                config=configuration,
-                seed=given["seed"],
-                kube_version=str(by.scheduler.kube_version),
-                gates=by.scheduler,
-                apiserver_gates=by.apiserver,
                 workers=given["workers"],
                 progress=bar,
             )
     except Interrupted as interrupted:
-        write_answer(interrupted.finished, given)
+        write_answer(about(capacity_answer(interrupted.finished), inventory, options), given)
         return INTERRUPTED
-    return write_answer(found, given)
+    return write_answer(about(capacity_answer(found), inventory, options), given)

@@ -7,10 +7,12 @@ from typing import Any
 
 import click
 
+from topospread.config.gates import read_gates
+from topospread.config.versions import NEWEST
 from topospread.errors import Place
 from topospread.text import one_line
 
-from .inputs import COLOUR, PATH, read_configuration, read_gates
+from .inputs import COLOUR, PATH, read_configuration
 from .output import check_outputs, output_options, write_answer
 from .standard_input import standard_input
 from .terminal import has_colours, width, written
@@ -28,7 +30,7 @@ Examples:
 """
 
 VERSION = click.option(
-    "--kube-version", default="1.37", metavar="VERSION", help="Act as this Kubernetes (1.18 … 1.37)."
+    "--kube-version", default=str(NEWEST), metavar="VERSION", help="Act as this Kubernetes (1.18 … 1.37)."
 )
 GATES = click.option("--feature-gates", default="", metavar="A=true,B=false", help="kube-scheduler's feature gates.")
 

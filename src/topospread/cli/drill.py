@@ -17,12 +17,10 @@ from .inputs import (
     POOLS,
     asked_traffic,
     expected_traffic,
-    given_pools,
     input_options,
     namespace_options,
-    read_configuration,
-    read_control_plane,
     read_inventory,
+    read_options,
     traffic_options,
 )
 from .live_options import access_options
@@ -35,12 +33,10 @@ from .usage import Explained
 
 if TYPE_CHECKING:
     from topospread.api.inventory import Inventory
-    from topospread.config.profile import Configuration
     from topospread.drills import Drill
     from topospread.drills.steps import Step
     from topospread.rebalancing import Rebalance
     from topospread.simulation.run import SimulationOptions
-    from topospread.workloads.control_plane import ControlPlane
 
 HELP = """\
 Let things happen to a cluster, one after the other: nodes fail, return and drain, workloads scale and roll out. After
@@ -139,34 +135,34 @@ def drill(context: click.Context, /, **given: Any) -> int:
     _check_beside(given, steps)
     if given["merge"]:
         return drill_many.merge(given)
-    by = read_control_plane(given)
-    configuration = read_configuration(given["config_path"], by.scheduler)
+    options = read_options(given)
     from topospread.drills.steps import Apply
     from topospread.sources.needed_kinds import ALL, PLACEMENT
 
     # What the files bring that a step applies is not known yet.
     needed = ALL if any(isinstance(each, Apply) for each in steps) else PLACEMENT
-    inventory = read_inventory(given, by=[by], needed=needed)
+    inventory = read_inventory(given, by=[options], needed=needed)
     if given["each"]:
-        return drill_many.each(given, inventory, _options(given, configuration, by))
-    found, interrupted = _played(given, inventory, steps, configuration, by)
+        return drill_many.each(given, inventory, options)
+    found, interrupted = _played(given, inventory, steps, options)
     if found.partial and given["save"]:
         warn([f"--save {given['save']}: not written, as the drill was ended before its end"])
     else:
-        write_saved(found.steps[-1].after, given, by)
-    moved = [told for each in found.steps if (told := expected_traffic(each.after, asking, by)) is not None]
+        write_saved(found.steps[-1].after, given, options)
+    moved = [told for each in found.steps if (told := expected_traffic(each.after, asking, options)) is not None]
+    from topospread.answers.asked import about
     from topospread.answers.drill import drill_answer
 
     try:
-        mending = _mending(found, given, _options(given, configuration, by))
+        mending = _mending(found, given, options)
         answer = drill_answer(found, moved, mending)
     except KeyboardInterrupt:
         answer = drill_answer(replace(found, partial="ended while fixes were tried"), moved)
         interrupted = True
     if not prints_page(given):
         warn(found.warnings)
-    wish = ReportWish(inventory, _options(given, configuration, by), steps)
-    code = write_answer(answer, given, {"html": lambda: html_text(given, wish)})
+    wish = ReportWish(inventory, options, steps)
+    code = write_answer(about(answer, inventory, options), given, {"html": lambda: html_text(given, wish)})
     return drill_many.INTERRUPTED if interrupted else code
 
 
@@ -200,26 +196,8 @@ def _check_beside(given: dict[str, Any], steps: list[Step]) -> None:
         raise UsageError("give at least one step, for example --fail zone=eu-west-1a or --drain node=node-1")
 
 
-def _options(given: dict[str, Any], configuration: Configuration | None, by: ControlPlane) -> SimulationOptions:
-    from topospread.simulation.run import SimulationOptions
-
-    return SimulationOptions(
-        configuration,
-        seed=given["seed"],
-        kube_version=str(by.scheduler.kube_version),
-        gates=by.scheduler,
-        preemption=not given["no_preemption"],
-        apiserver_gates=by.apiserver,
-        pools=given_pools(given),
-    )
-
-
 def _played(
-    given: dict[str, Any],
-    inventory: Inventory,
-    steps: list[Step],
-    configuration: Configuration | None,
-    by: ControlPlane,
+    given: dict[str, Any], inventory: Inventory, steps: list[Step], options: SimulationOptions
 ) -> tuple[Drill, bool]:
     """The drill, and whether it was interrupted."""
     from topospread.drills.drill import drill as run
@@ -230,15 +208,9 @@ def _played(
             found = run(
                 inventory,
                 steps,
+                options,
                 namespace=given["namespace"],
-                config=configuration,
-                seed=given["seed"],
-                kube_version=str(by.scheduler.kube_version),
-                gates=by.scheduler,
-                apiserver_gates=by.apiserver,
-                preemption=not given["no_preemption"],
                 runs=given["runs"],
-                pools=given_pools(given),
                 keep_after=_keeps_after(given, inventory),
                 progress=bar,
             )

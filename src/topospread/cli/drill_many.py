@@ -42,9 +42,9 @@ def each(given: dict[str, Any], inventory: Inventory, options: SimulationOptions
             else:
                 found = drill_each(inventory, given["each"], options, given["workers"], progress=bar, shard=shard)
     except Interrupted as interrupted:
-        _show_each(interrupted.finished, given)
+        _show_each(interrupted.finished, given, (inventory, options))
         return INTERRUPTED
-    return _show_each(found, given)
+    return _show_each(found, given, (inventory, options))
 
 
 def check_formats(given: dict[str, Any]) -> None:
@@ -87,12 +87,16 @@ def merge(given: dict[str, Any]) -> int:
     return _show_each(merged([(path, read_each(path)) for path in paths]), given)
 
 
-def _show_each(found: EachDrill, given: dict[str, Any]) -> int:
+def _show_each(
+    found: EachDrill, given: dict[str, Any], asked: tuple[Inventory, SimulationOptions] | None = None
+) -> int:
+    from topospread.answers.asked import about
     from topospread.answers.drill_many import each_answer
 
     if not prints_page(given):
         warn(found.warnings)
-    return write_answer(each_answer(found), given)
+    answer = each_answer(found)
+    return write_answer(answer if asked is None else about(answer, *asked), given)
 
 
 def check(given: dict[str, Any], steps: list[Step]) -> int:

@@ -6,7 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from .inputs import PATH, read_configuration, read_gates
+from topospread.config.gates import read_gates
+from topospread.config.versions import NEWEST
+
+from .inputs import PATH, read_configuration
 from .served_address import served_at, tls_options
 from .usage import EXITS_WORKED, Explained
 
@@ -34,7 +37,9 @@ PORT = 9401
 @click.option("--kubeconfig", type=PATH, metavar="FILE", help="Where the API server is; in a pod its service account.")
 @click.option("--context", metavar="NAME", help="A context of the kubeconfig, not the current one.")
 @click.option("--config", "config_path", type=PATH, metavar="FILE", help="kube-scheduler's configuration, any version.")
-@click.option("--kube-version", default="1.37", metavar="VERSION", help="Judge as this kube-scheduler (1.18 … 1.37).")
+@click.option(
+    "--kube-version", default=str(NEWEST), metavar="VERSION", help="Judge as this kube-scheduler (1.18 … 1.37)."
+)
 @click.option("--feature-gates", default="", metavar="A=true,B=false", help="kube-scheduler's feature gates.")
 @click.option(
     "--max-workloads",

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any, BinaryIO, TypeVar
 
 import click
 
-from topospread.errors import Place, UsageError
+from topospread.config.versions import NEWEST
+from topospread.errors import UsageError
 
 from .live_options import NOTHING_GIVEN, is_meant, is_there, named_options, read_access, read_live, why_none
 from .output import wants
@@ -20,15 +21,14 @@ from .terminal import progress
 if TYPE_CHECKING:
     from topospread.api.inventory import Inventory
     from topospread.api.pools import NodePool
-    from topospread.config.gate_table import Component
     from topospread.config.gates import Gates
     from topospread.config.profile import Configuration
     from topospread.service_traffic import Traffic
     from topospread.service_traffic.traffic import TrafficQuestion
+    from topospread.simulation.run import SimulationOptions
     from topospread.sources.load import LiveReading
     from topospread.sources.needed_kinds import NeededKinds
     from topospread.sources.rendering import Rendering
-    from topospread.workloads.control_plane import ControlPlane
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
@@ -45,7 +45,7 @@ POOLS = click.option(
 )
 KUBE_VERSION = click.option(
     "--kube-version",
-    default="1.37",
+    default=str(NEWEST),
     envvar="TOPOSPREAD_KUBE_VERSION",
     metavar="VERSION",
     help="Act as this Kubernetes (1.18 … 1.37).",
@@ -182,7 +182,7 @@ def read_rendering(given: Mapping[str, Any], kube_version: str) -> Rendering:
 
 
 def read_inventory(
-    given: Mapping[str, Any], *paths: str, by: Collection[ControlPlane] = (), needed: NeededKinds | None = None
+    given: Mapping[str, Any], *paths: str, by: Collection[SimulationOptions] = (), needed: NeededKinds | None = None
 ) -> Inventory:
     """What the paths and ``--on`` hold, or the cluster that kubectl points at.
 
@@ -224,7 +224,7 @@ def _live_reading(given: Mapping[str, Any], needed: NeededKinds | None) -> LiveR
 def _or_applied(
     given: Mapping[str, Any],
     paths: Sequence[str],
-    by: Collection[ControlPlane],
+    by: Collection[SimulationOptions],
     stdin: BinaryIO | None,
     reading: LiveReading,
 ) -> Inventory:
@@ -252,7 +252,7 @@ def _or_applied(
 def _loaded(
     given: Mapping[str, Any],
     paths: Sequence[str],
-    by: Collection[ControlPlane],
+    by: Collection[SimulationOptions],
     stdin: BinaryIO | None,
     live: LiveReading | None = None,
 ) -> Inventory:
@@ -270,7 +270,7 @@ def _loaded(
             with_hooks=given["with_hooks"],
             kinds=find_kinds(_settings_folder(given)),
             rendering=read_rendering(given, given["kube_version"].strip()),
-            comparison_operators=any(each.apiserver.enabled("TaintTolerationComparisonOperators") for each in by),
+            comparison_operators=any(each.lets_compare for each in by),
             live=live,
             allow_empty=given["allow_empty"],
             progress=bar if live is None else None,
@@ -288,39 +288,33 @@ def file_words(*paths: str) -> list[str]:
     return [word for path in paths for word in ("-f", path)]
 
 
-def read_control_plane(given: Mapping[str, Any], kube_version: str | None = None) -> ControlPlane:
-    """The API server and kube-scheduler of a version, with the gates of the command line on top.
+def read_options(
+    given: Mapping[str, Any], kube_version: str | None = None, config: str | None = None
+) -> SimulationOptions:
+    """Return the control plane of the command line, and how it says that pods are placed; replicas are not in it.
 
     Args:
-        given: ``--feature-gates`` and ``--kube-version``.
+        given: the options of a command.
         kube_version: another version than ``--kube-version``.
-    """
-    from topospread.workloads.control_plane import ControlPlane
-
-    version, gates = kube_version or given["kube_version"], given["feature_gates"]
-    return ControlPlane(read_gates(version, gates, "apiserver"), read_gates(version, gates, "scheduler"))
-
-
-def read_gates(kube_version: str, feature_gates: str, component: Component = "scheduler") -> Gates:
-    """Return one program's gates in a version, with those of ``--feature-gates`` on top.
+        config: another file than ``--config``.
 
     Raises:
-        ConfigError: if these are no gates, or gates that the program would refuse.
+        InputError: if the configuration cannot be read, or kube-scheduler would refuse it or the gates.
     """
-    from topospread.config.gates import gates_for, parse_gates
+    from topospread.config.gates import read_gates
+    from topospread.simulation.run import SimulationOptions
 
-    place = Place(source="--feature-gates")
-    both, own = parted_gates(feature_gates, "", component)
-    return gates_for(kube_version, parse_gates(both, place) | parse_gates(own, place), component, place)
-
-
-def parted_gates(feature_gates: str, *programs: str) -> list[str]:
-    """Return the gates of each program: ``A=true,scheduler:B=true`` is ``A=true`` of both (``""``), and ``B=true``."""
-    named = [("", each) if ":" not in each else tuple(each.split(":", 1)) for each in feature_gates.split(",")]
-    unknown = [each for each in named if each[0].strip() not in ("", "apiserver", "scheduler")]
-    if unknown:
-        raise UsageError(f"--feature-gates {':'.join(unknown[0])}: write A=true, apiserver:A=true or scheduler:A=true")
-    return [",".join(gate for of, gate in named if of.strip() == program) for program in programs]
+    version = kube_version or given["kube_version"]
+    scheduler = read_gates(version, given["feature_gates"])
+    return SimulationOptions(
+        read_configuration(config or given["config_path"], scheduler),
+        seed=given.get("seed"),
+        kube_version=str(scheduler.kube_version),
+        gates=scheduler,
+        apiserver_gates=read_gates(version, given["feature_gates"], "apiserver"),
+        preemption=not given.get("no_preemption"),
+        pools=given_pools(given) if "pools" in given else (),
+    )
 
 
 def read_configuration(path: str | None, gates: Gates) -> Configuration | None:
@@ -401,17 +395,15 @@ def asked_traffic(given: Mapping[str, Any]) -> TrafficQuestion | None:
     return TrafficQuestion(read_clients(given["clients"]), given["price"])
 
 
-def expected_traffic(inventory: Inventory | None, asking: TrafficQuestion | None, by: ControlPlane) -> Traffic | None:
+def expected_traffic(
+    inventory: Inventory | None, asking: TrafficQuestion | None, options: SimulationOptions
+) -> Traffic | None:
     """What is expected of traffic with everything where it is; ``None`` where nothing is asked or nothing is there."""
     if asking is None or inventory is None:
         return None
     from topospread.service_traffic.traffic import traffic_of
-    from topospread.simulation.run import SimulationOptions
 
-    options = SimulationOptions(
-        kube_version=str(by.scheduler.kube_version), gates=by.scheduler, apiserver_gates=by.apiserver
-    )
-    return traffic_of(inventory, options, asking)
+    return traffic_of(inventory, options.answered_by, asking)
 
 
 def parse_cron_jobs(given: Mapping[str, Any]) -> list[str]:

@@ -14,7 +14,7 @@ from topospread.text import listed, one_line
 
 from .inputs import ALLOW_EMPTY, COLOUR, PATH, POOLS, checked_namespace, given_pools, read_rendering, rendering_options
 from .live_options import access_options, is_meant, is_named, read_access, read_live
-from .output import check_outputs, output_options, write_answer
+from .output import check_outputs, output_options, prints_page, write_answer
 from .rule_options import read_settings, rule_options
 from .terminal import progress, show, warn, written
 from .usage import Explained
@@ -218,6 +218,8 @@ def _written(report: LintReport, given: dict[str, Any]) -> int:
     from topospread.render.lint_sarif import lint_sarif
 
     answer = lint_answer(report)
+    for each in () if prints_page(given) else answer.unjudged:
+        click.echo(f"not judged: {one_line(each.because)}", err=True)
     return write_answer(
         answer,
         given,

@@ -1,4 +1,4 @@
-"""What a shell completes from the input that is typed already: objects, zones and nodes. No cluster is asked."""
+"""What a shell completes from the typed input, or from the current context: objects, zones and nodes."""
 
 from __future__ import annotations
 
@@ -10,8 +10,13 @@ from typing import TYPE_CHECKING
 import click
 from click.shell_completion import CompletionItem
 
+from .live_options import LIVE
+
 if TYPE_CHECKING:
-    from topospread.api.inventory import Inventory
+    from collections.abc import Iterable, Sequence
+
+    from topospread.api.inventory import Inventory, ObjectKey
+    from topospread.api.node import Node
 
 _LARGEST = 20 << 20
 """Bytes of files that are read while a person waits for a completion."""
@@ -22,14 +27,14 @@ def targets(context: click.Context, parameter: click.Parameter, incomplete: str)
     """Return the workloads and pods that begin so: ``deploy/web``, with the kind as it is typed."""
     from topospread.workloads.scale import KIND_OF
 
-    inventory = _typed(context)
-    if inventory is None:
+    known = _known(context)
+    if known is None:
         return []
     aliases: dict[str, list[str]] = {"Pod": ["pod"]}
     for alias, kind in KIND_OF.items():
         aliases.setdefault(kind, []).append(alias)
     found = []
-    for kind, namespace, name in inventory.places:
+    for kind, namespace, name in known[0]:
         if kind not in _KINDS or context.params.get("namespace") not in (None, namespace):
             continue
         forms = [f"{alias}/{name}" for alias in sorted(aliases[kind], key=len, reverse=True)]
@@ -42,16 +47,35 @@ def nodes(context: click.Context, parameter: click.Parameter, incomplete: str) -
     """Return the zones and nodes that begin so: ``zone=eu-west-1a``, ``node=node-1``."""
     from topospread.drills.choosing import chosen_values
 
-    inventory = _typed(context)
-    if inventory is None:
+    known = _known(context)
+    if known is None:
         return []
-    named = [*chosen_values(inventory.nodes), *(f"node={each.name}" for each in inventory.nodes)]
+    named = [*chosen_values(known[1]), *(f"node={each.name}" for each in known[1])]
     return _completions(each for each in dict.fromkeys(named) if each.startswith(incomplete))
 
 
 def _completions(words: Iterable[str]) -> list[CompletionItem]:
     """Return the words that a shell takes as they are: bash would run ``$(…)`` in a name that it has completed."""
     return [CompletionItem(each) for each in words if quote(each) == each]
+
+
+def _known(context: click.Context) -> tuple[Iterable[ObjectKey], Sequence[Node]] | None:
+    """Return the objects and nodes of the typed input; without any, those of the live cluster.
+
+    A kubeconfig that is typed may come from anybody: only the person's own is read.
+    """
+    given = context.params
+    if given.get("paths") or given.get("cluster") not in (None, LIVE):
+        inventory = _typed(context)
+        return None if inventory is None else (inventory.places, inventory.nodes)
+    from topospread.live.extra import missing_packages
+
+    if "context" not in given or given.get("kubeconfig") or given.get("user") or missing_packages():
+        return None
+    from topospread.live.object_names import live_names
+
+    names = live_names(given["context"])
+    return None if names is None else (names.objects, names.nodes)
 
 
 def _typed(context: click.Context) -> Inventory | None:

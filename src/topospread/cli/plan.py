@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -17,9 +17,8 @@ from .inputs import (
     input_options,
     namespace_options,
     parse_scale,
-    read_configuration,
-    read_control_plane,
     read_inventory,
+    read_options,
     read_rendering,
     shown_namespace,
 )
@@ -30,26 +29,13 @@ from .usage import Explained
 if TYPE_CHECKING:
     from topospread.answers.plan import Plan
     from topospread.api.inventory import Inventory
-    from topospread.config.difference import Difference
-    from topospread.config.profile import Configuration
     from topospread.linting.reading import Read
     from topospread.linting.rule import Finding
     from topospread.linting.settings import Settings
-    from topospread.simulation import Simulation
-    from topospread.simulation.comparison import Comparison
+    from topospread.simulation.run import SimulationOptions
     from topospread.sources.revisions import State
-    from topospread.workloads.control_plane import ControlPlane
 
 SAMPLING = click.Choice(["all", "kube"])
-
-
-@dataclass(frozen=True, slots=True)
-class ControlSide:
-    """The control plane that one side of the comparison is placed with."""
-
-    by: ControlPlane
-    configuration: Configuration | None
-    sampling: Literal["all", "kube"] = "all"
 
 
 HELP = """\
@@ -125,47 +111,21 @@ def _other_control_plane(given: dict[str, Any]) -> Plan:
     """
     if given["old"] is not None:
         raise UsageError(f"--to-… compares the same objects; name them with -f and --on: {given['old']}")
-    from topospread.answers.asking import with_version
-    from topospread.answers.plan import plan_answer
-    from topospread.config.difference import differences
-    from topospread.config.load import default_configuration
+    from topospread.answers.plan import plan as compared
     from topospread.promises.fresh import without_placed_pods
-    from topospread.review.review import Review
-    from topospread.simulation.comparison import restricted
 
-    given["scale"] = parse_scale(given)
-    by = read_control_plane(given)
-    other = read_control_plane(given, given["to_kube_version"]) if given["to_kube_version"] else by
-    configuration = read_configuration(given["config_path"], by.scheduler)
-    other_configuration = read_configuration(given["to_config"] or given["config_path"], other.scheduler)
-    sides = (
-        ControlSide(by, configuration),
-        ControlSide(other, other_configuration, given["to_sampling"] or "all"),
+    scale = parse_scale(given)
+    old = replace(read_options(given), scale=scale)
+    new = replace(
+        read_options(given, given["to_kube_version"], given["to_config"]),
+        scale=scale,
+        sampling=given["to_sampling"] or "all",
     )
-    inventory = read_inventory(given, by=[by, other])
+    inventory = read_inventory(given, by=(old, new))
     if given["as_if_rolled_out"]:
         inventory = without_placed_pods(inventory)
-    names = _names_of_sides(given, sides)
-    settings = differences(
-        *(
-            each.configuration or default_configuration(each.by.scheduler.kube_version, each.by.scheduler)
-            for each in sides
-        )
-    )
-    comparison = _compared(given, (inventory, inventory), sides, names, settings)
-    namespace = shown_namespace(given)
-    review = Review(comparison if namespace is None else restricted(comparison, namespace))
-    return with_version(plan_answer(review, is_same_input=True), other.scheduler.kube_version)
-
-
-def _names_of_sides(given: dict[str, Any], sides: Sequence[ControlSide]) -> tuple[str, str]:
-    names = []
-    for side, config in zip(sides, (given["config_path"], given["to_config"]), strict=True):
-        parts = [f"Kubernetes {side.by.scheduler.kube_version}"] if given["to_kube_version"] else []
-        parts += [config or "the default configuration"] if given["to_config"] else []
-        parts += ["all nodes scored" if side.sampling == "all" else "nodes sampled"] if given["to_sampling"] else []
-        names.append(", ".join(parts))
-    return names[0], names[1]
+    with progress("placing") as bar:
+        return compared((inventory, inventory), (old, new), namespace=shown_namespace(given), progress=bar)
 
 
 def _paths_of(state: State, paths: Sequence[str]) -> list[str]:
@@ -177,52 +137,31 @@ def _paths_of(state: State, paths: Sequence[str]) -> list[str]:
 
 
 def _answer(given: dict[str, Any], states: Sequence[State], paths: Sequence[Sequence[str]]) -> Plan:
-    from dataclasses import replace
-
-    from topospread.answers.asking import with_version
-    from topospread.answers.plan import plan_answer
-    from topospread.answers.promise_check import declared_wants
-    from topospread.guarantees.orders import SearchBudget
-    from topospread.promises.compared import promise_changes
+    from topospread.answers.plan import plan as compared
     from topospread.review.changed_lines import ChangedLines
-    from topospread.review.review import Review, only_in
-    from topospread.simulation.comparison import restricted
-    from topospread.simulation.run import SimulationOptions
 
     given = {**given, "settings_from": states[0].folder}
-    by = read_control_plane(given)
-    configuration = read_configuration(given["config_path"], by.scheduler)
+    side = replace(read_options(given), scale=given["scale"])
     options = [_options_for(given, each, paths) for each in paths]
-    inventories = [_read(own, state, each, by) for own, state, each in zip(options, states, paths, strict=True)]
-    side = ControlSide(by, configuration)
-    comparison = _compared(given, inventories, (side, side), (states[0].name, states[1].name))
+    inventories = [_read(own, state, each, side) for own, state, each in zip(options, states, paths, strict=True)]
     settings = [_settings(states[0], each) for each in states]
     reports = [_linted(*each, given["no_lint"]) for each in zip(options, settings, states, paths, strict=True)]
-    findings = [found for found, _, _ in reports]
-    namespace = shown_namespace(given)
-    review = Review(
-        replace(comparison if namespace is None else restricted(comparison, namespace), counts_new=True),
-        only_in(findings[1], findings[0]),
-        only_in(findings[0], findings[1]),
-        left_out=reports[1][2],
-    )
-    judged_by = SimulationOptions.of_version(str(by.scheduler.kube_version), configuration, by.scheduler, by.apiserver)
-    with progress("judging losses"):
-        changes = [
-            each
-            for each in promise_changes(
-                inventories[0],
-                inventories[1],
-                judged_by,
-                SearchBudget(seconds=given["seconds"]),
-                lambda workload, inventory: declared_wants(inventory, workload, settings[0].promises)[0],
-            )
-            if namespace in (None, each.key[1])
-        ]
     read = [each for _, each, _ in reports]
-    lines = None if None in read else ChangedLines(states, [each for each in read if each is not None])
-    is_same = [*inventories[0].objects()] == [*inventories[1].objects()]
-    return with_version(plan_answer(review, changes, lines=lines, is_same_input=is_same), by.scheduler.kube_version)
+    names = (states[0].name, states[1].name)
+    with progress("placing") as bar:
+        return compared(
+            (inventories[0], inventories[1]),
+            (side, side),
+            names,
+            namespace=shown_namespace(given),
+            findings=(reports[0][0], reports[1][0]),
+            left_out=reports[1][2],
+            declared=settings[0].promises,
+            lines=None if None in read else ChangedLines(states, [each for each in read if each is not None]),
+            seconds=given["seconds"],
+            source=" → ".join(names) + (f", {given['cluster']}" if given["cluster"] else ""),
+            progress=bar,
+        )
 
 
 def _options_for(given: dict[str, Any], paths: Sequence[str], every: Sequence[Sequence[str]]) -> dict[str, Any]:
@@ -240,7 +179,7 @@ def _options_for(given: dict[str, Any], paths: Sequence[str], every: Sequence[Se
     return {**given, **NO_CHART_OPTIONS}
 
 
-def _read(given: dict[str, Any], state: State, paths: Sequence[str], by: ControlPlane) -> Inventory:
+def _read(given: dict[str, Any], state: State, paths: Sequence[str], by: SimulationOptions) -> Inventory:
     """Return the objects of a state and of the cluster, with messages that name the files of a revision."""
     with _told_of(state):
         inventory = read_inventory({**given, "paths": tuple(paths)}, by=[by])
@@ -260,41 +199,6 @@ def _told_of(state: State) -> Iterator[None]:
         root = os.path.relpath(state.root) + os.sep
         place = str(error).removesuffix(f": {error.message}")
         raise InputError(error.message, Place(f"{state.name}: {state.shown(place).removeprefix(root)}")) from None
-
-
-def _compared(
-    given: dict[str, Any],
-    inventories: Sequence[Inventory],
-    sides: Sequence[ControlSide],
-    names: tuple[str, str],
-    settings: Iterable[Difference] = (),
-) -> Comparison:
-    """Return the difference between both sides when they are placed, and why pods move."""
-    from topospread.simulation.causes import to_watch, with_causes
-    from topospread.simulation.comparison import compare
-    from topospread.simulation.simulate import simulate
-
-    def placed(inventory: Inventory, side: ControlSide, watch: Collection[str] = ()) -> Simulation:
-        with progress("placing") as bar:
-            return simulate(
-                inventory,
-                config=side.configuration,
-                scale=given["scale"],
-                kube_version=str(side.by.scheduler.kube_version),
-                gates=side.by.scheduler,
-                apiserver_gates=side.by.apiserver,
-                sampling=side.sampling,
-                watch=watch,
-                progress=bar,
-            )
-
-    before, after = map(placed, inventories, sides)
-    comparison = compare(before, after, names, settings)
-    watched = to_watch(comparison)
-    if not any(watched):
-        return comparison
-    again = list(map(placed, inventories, sides, watched))
-    return with_causes(comparison, again[0], again[1])
 
 
 def _settings(old: State, state: State) -> Settings:
@@ -318,8 +222,6 @@ def _linted(
         paths: its files.
         no_lint: whether manifests are read only.
     """
-    from dataclasses import replace
-
     from topospread.config.gates import gates_for
     from topospread.linting.reading import Question, read
     from topospread.linting.run import run

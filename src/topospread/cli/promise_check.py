@@ -9,20 +9,12 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from topospread.atomic_file import write_file
+from topospread.config.versions import NEWEST
 from topospread.errors import UsageError
 from topospread.text import escape_control_characters
 
 from .drill_many import INTERRUPTED
-from .inputs import (
-    PATH,
-    input_options,
-    namespace_options,
-    parted_gates,
-    read_configuration,
-    read_control_plane,
-    read_inventory,
-    shown_namespace,
-)
+from .inputs import PATH, input_options, namespace_options, read_inventory, read_options, shown_namespace
 from .live_options import access_options
 from .output import check_outputs, output_options, write_answer
 from .targets import target_argument
@@ -69,29 +61,26 @@ Examples:
 def check(**given: Any) -> int:
     """Write the answer; return the verdict's exit code."""
     check_outputs(given)
-    by = read_control_plane(given)
-    configuration = read_configuration(given["config_path"], by.scheduler)
-    inventory = read_inventory(given, by=[by])
+    options = read_options(given)
+    inventory = read_inventory(given, by=[options])
     if given["drill"] and getattr(inventory.read_from, "live", False):
         raise UsageError("--save-drill requires a file of the cluster: write one with topospread dump")
-    import topospread
+    from topospread.answers.promise_check import promise_check
     from topospread.drills.interruption import Interrupted
+    from topospread.linting.settings import find_settings
 
     asked = partial(
-        topospread.promise_check,
+        promise_check,
         inventory,
         given["targets"],
+        options,
         want=given["want"],
         namespace=shown_namespace(given),
         selector=given["selector"],
-        config=configuration,
-        kube_version=str(by.scheduler.kube_version),
-        gates=by.scheduler,
-        apiserver_gates=by.apiserver,
         states=given["states"],
         seconds=given["seconds"],
         sources=_sources(given),
-        declared=topospread.find_settings().promises,
+        declared=find_settings().promises,
     )
     try:
         found = asked()
@@ -129,7 +118,7 @@ def _sources(given: dict[str, Any]) -> dict[str, object]:
         found["manifests"] = [os.path.relpath(each, folder) for each in given["paths"]]
     if given["namespace"]:
         found["namespace"] = given["namespace"]
-    if given["kube_version"] != "1.37":
+    if given["kube_version"] != str(NEWEST):
         found["kubeVersion"] = given["kube_version"]
     if given["config_path"]:
         found["config"] = os.path.relpath(given["config_path"], folder)
@@ -138,7 +127,7 @@ def _sources(given: dict[str, Any]) -> dict[str, object]:
 
 def _gates(given: dict[str, Any]) -> dict[str, object]:
     """Feature gates, as a drill's file says them."""
-    from topospread.config.gates import parse_gates
+    from topospread.config.gates import parse_gates, parted_gates
 
     names = {"": "featureGates", "apiserver": "apiserverFeatureGates", "scheduler": "schedulerFeatureGates"}
     parts = parted_gates(given["feature_gates"], *names)

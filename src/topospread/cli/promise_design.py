@@ -11,7 +11,7 @@ from topospread.atomic_file import write_file
 from topospread.errors import InputError
 from topospread.text import escape_control_characters
 
-from .inputs import PATH, POOLS, given_pools, input_options, read_configuration, read_control_plane, read_inventory
+from .inputs import PATH, POOLS, input_options, read_inventory, read_options
 from .output import check_outputs, output_options, write_answer
 from .targets import target_argument
 from .terminal import progress
@@ -53,26 +53,21 @@ Examples:
 def design_promises(**given: Any) -> int:
     """Write the answer and the files; return the verdict's exit code."""
     check_outputs(given)
-    by = read_control_plane(given)
-    configuration = read_configuration(given["config_path"], by.scheduler)
-    inventory = read_inventory(given, by=[by])
-    import topospread
+    options = read_options(given)
+    inventory = read_inventory(given, by=[options])
+    from topospread.answers.promise_design import promise_design
 
     with progress("designing") as bar:
-        found = topospread.promise_design(
+        found = promise_design(
             inventory,
             given["targets"],
+            options,
             want=given["want"],
             survive=given["survive"],
             left=given["left"],
             replicas=given["replicas"],
             unnoticed=given["unnoticed"],
             namespace=given["namespace"],
-            config=configuration,
-            kube_version=str(by.scheduler.kube_version),
-            gates=by.scheduler,
-            apiserver_gates=by.apiserver,
-            pools=given_pools(given),
             tries=given["tries"],
             states=given["states"],
             progress=bar,

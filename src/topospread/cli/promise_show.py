@@ -6,14 +6,7 @@ from typing import Any
 
 import click
 
-from .inputs import (
-    input_options,
-    namespace_options,
-    read_configuration,
-    read_control_plane,
-    read_inventory,
-    shown_namespace,
-)
+from .inputs import input_options, namespace_options, read_inventory, read_options, shown_namespace
 from .output import check_outputs, output_options, write_answer
 from .targets import target_argument
 from .usage import Explained
@@ -48,20 +41,16 @@ Examples:
 def show_promises(**given: Any) -> int:
     """Write the answer; return the verdict's exit code."""
     check_outputs(given)
-    by = read_control_plane(given)
-    configuration = read_configuration(given["config_path"], by.scheduler)
-    inventory = read_inventory(given, by=[by])
-    import topospread
+    options = read_options(given)
+    inventory = read_inventory(given, by=[options])
+    from topospread.answers.promise_show import promise_show
 
-    found = topospread.promise_show(
+    found = promise_show(
         inventory,
         given["targets"],
+        options,
         namespace=shown_namespace(given),
         selector=given["selector"],
-        config=configuration,
-        kube_version=str(by.scheduler.kube_version),
-        gates=by.scheduler,
-        apiserver_gates=by.apiserver,
         most=given["most"],
         states=given["states"],
         seconds=given["seconds"],

@@ -12,9 +12,8 @@ from .drill_many import INTERRUPTED
 from .inputs import (
     input_options,
     namespace_options,
-    read_configuration,
-    read_control_plane,
     read_inventory,
+    read_options,
     shown_namespace,
 )
 from .live_options import NOBODY, access_options, read_access
@@ -24,10 +23,9 @@ from .usage import Explained
 
 if TYPE_CHECKING:
     from topospread.api.inventory import Inventory
-    from topospread.config.profile import Configuration
     from topospread.rebalancing import Rebalance
     from topospread.rebalancing.result import Applied
-    from topospread.workloads.control_plane import ControlPlane
+    from topospread.simulation.run import SimulationOptions
 
 HELP = """\
 Find the fewest evictions after which kube-scheduler itself puts the new pods where constraints hold again, and a
@@ -72,25 +70,24 @@ def rebalance(**given: Any) -> int:
     check_outputs(given)
     if given["apply"]:
         read_access(given)
-    by = read_control_plane(given)
-    configuration = read_configuration(given["config_path"], by.scheduler)
+    options = read_options(given)
     from topospread.sources.needed_kinds import PLACEMENT
 
     # With --apply beside a snapshot the options say where pods are evicted, and the snapshot is what is looked at.
     inventory = read_inventory(
-        {**given, **NOBODY} if given["apply"] and given["paths"] else given, by=[by], needed=PLACEMENT
+        {**given, **NOBODY} if given["apply"] and given["paths"] else given, by=[options], needed=PLACEMENT
     )
-    found, interrupted = _found(given, inventory, configuration, by)
+    found, interrupted = _found(given, inventory, options)
     applied = None
     if given["apply"] and interrupted:
         warn(["nothing was evicted: the search for evictions was ended before its end"])
     elif given["apply"] and found.moves:
         applied, interrupted = _applied(given, found, inventory)
-    from topospread.answers.asking import with_version
+    from topospread.answers.asked import about
     from topospread.answers.rebalance import rebalance_answer
     from topospread.render.rebalance_commands import rebalance_commands
 
-    answer = with_version(rebalance_answer(found, applied), by.scheduler.kube_version)
+    answer = about(rebalance_answer(found, applied), inventory, options)
     if not prints_page(given):
         warn(answer.warnings)
     code = write_answer(answer, given, {"commands": lambda: rebalance_commands(answer)})
@@ -99,10 +96,9 @@ def rebalance(**given: Any) -> int:
     return INTERRUPTED if interrupted else code
 
 
-def _found(
-    given: dict[str, Any], inventory: Inventory, configuration: Configuration | None, by: ControlPlane
-) -> tuple[Rebalance, bool]:
+def _found(given: dict[str, Any], inventory: Inventory, options: SimulationOptions) -> tuple[Rebalance, bool]:
     """Return what to evict, and whether the search was interrupted."""
+    from topospread.api.selector_text import parse_selector
     from topospread.drills.interruption import Interrupted
     from topospread.rebalancing.rebalance import rebalance as plan_of_evictions
 
@@ -110,13 +106,10 @@ def _found(
         with progress("rebalancing") as bar:
             found = plan_of_evictions(
                 inventory,
+                options,
                 namespace=shown_namespace(given),
-                selector=given["selector"],
+                selector=None if given["selector"] is None else parse_selector(given["selector"]),
                 max_skew=given["max_skew"],
-                config=configuration,
-                kube_version=str(by.scheduler.kube_version),
-                gates=by.scheduler,
-                apiserver_gates=by.apiserver,
                 seconds=given["seconds"],
                 allow_empty=given["allow_empty"],
                 progress=bar,

@@ -6,7 +6,7 @@ from typing import Any
 
 from topospread.errors import UsageError
 
-from .inputs import read_configuration, read_control_plane, read_inventory
+from .inputs import read_inventory, read_options
 from .output import write_answer
 
 
@@ -25,23 +25,17 @@ def replay(given: dict[str, Any]) -> int:
         raise UsageError(f"--audit and --events tell of all pods: leave out {(*given['targets'], *of_one)[0]}")
     if not given["paths"] and given["cluster"] is None:
         raise UsageError("--on FILE names the cluster as it was when the log begins; topospread dump writes one")
-    by = read_control_plane(given)
-    configuration = read_configuration(given["config_path"], by.scheduler)
-    inventory = read_inventory(given, by=[by])
-    from topospread.answers.asking import with_version
+    options = read_options(given)
+    inventory = read_inventory(given, by=[options])
+    from topospread.answers.asked import about
     from topospread.answers.why_history import history_answer
     from topospread.incidents.replay import replay as run
 
     found = run(
         inventory,
         given["audit"],
+        options,
         events=given["events"],
         since=given["since"],
-        namespace=given["namespace"],
-        config=configuration,
-        kube_version=str(by.scheduler.kube_version),
-        gates=by.scheduler,
-        apiserver_gates=by.apiserver,
     )
-    answer = with_version(history_answer(found), by.scheduler.kube_version)
-    return write_answer(answer, given)
+    return write_answer(about(history_answer(found), inventory, options), given)

@@ -16,9 +16,7 @@ from .output import wants
 
 if TYPE_CHECKING:
     from topospread.api.inventory import Inventory
-    from topospread.config.profile import Configuration
     from topospread.simulation.run import SimulationOptions
-    from topospread.workloads.control_plane import ControlPlane
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -57,18 +55,6 @@ def check_html(given: Mapping[str, Any]) -> None:
         require_web()
     elif given["anonymous"] and not given.get("save"):
         raise UsageError(f"--anonymous requires a file: -o html=FILE{' or --save' if 'save' in given else ''}")
-
-
-def options_of(by: ControlPlane, configuration: Configuration | None) -> SimulationOptions:
-    """Those of a version and its gates; what else a command was given is added to them."""
-    from topospread.simulation.run import SimulationOptions
-
-    return SimulationOptions(
-        configuration,
-        kube_version=str(by.scheduler.kube_version),
-        gates=by.scheduler,
-        apiserver_gates=by.apiserver,
-    )
 
 
 def html_text(given: Mapping[str, Any], wish: ReportWish) -> str:

@@ -15,7 +15,7 @@ from .inputs import PATH
 
 if TYPE_CHECKING:
     from topospread.api.inventory import Inventory
-    from topospread.workloads.control_plane import ControlPlane
+    from topospread.simulation.run import SimulationOptions
 
 
 def saved_option(text: str) -> Callable[[Any], Any]:
@@ -39,7 +39,7 @@ def check_saved(path: str | None) -> None:
     check_path(path)
 
 
-def write_saved(inventory: Inventory | None, given: Mapping[str, Any], by: ControlPlane) -> None:
+def write_saved(inventory: Inventory | None, given: Mapping[str, Any], options: SimulationOptions) -> None:
     """Write the cluster to the file of ``--save``, if there are both, and print a summary to stderr."""
     path = given["save"]
     if path is None or inventory is None:
@@ -51,7 +51,7 @@ def write_saved(inventory: Inventory | None, given: Mapping[str, Any], by: Contr
     from topospread.answers.words import counted
     from topospread.sources.snapshot_save import save
 
-    facts = save(inventory, path, kube_version=str(by.scheduler.kube_version), hashed=given["anonymous"])
+    facts = save(inventory, path, kube_version=options.kube_version, hashed=given["anonymous"])
     others = sum(facts.counts.values()) - facts.counts["Node"] - facts.counts["Pod"]
     nodes, pods = counted(facts.counts["Node"], "node"), counted(facts.counts["Pod"], "pod")
     click.echo(f"{one_line(path)}: {nodes}, {pods} and {counted(others, 'other object')}", err=True)

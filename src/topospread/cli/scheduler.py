@@ -9,9 +9,11 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from topospread.config.gates import read_gates
+from topospread.config.versions import NEWEST
 from topospread.errors import ConfigError, Place, UsageError
 
-from .inputs import PATH, read_gates
+from .inputs import PATH
 from .served_address import METRICS_OPTION, served_at, tls_options
 from .standard_input import standard_input
 from .usage import EXITS_WORKED, Explained
@@ -81,7 +83,9 @@ SECONDS = Seconds()
 @click.option("--leader-elect-resource-name", metavar="NAME", help="As kube-scheduler's flags.")
 @click.option("--leader-elect-resource-namespace", metavar="NAME", help="As kube-scheduler's flags.")
 @click.option("--feature-gates", default="", metavar="A=true,B=false", help="kube-scheduler's feature gates.")
-@click.option("--kube-version", default="1.37", metavar="VERSION", help="Decide as this kube-scheduler (1.18 … 1.37).")
+@click.option(
+    "--kube-version", default=str(NEWEST), metavar="VERSION", help="Decide as this kube-scheduler (1.18 … 1.37)."
+)
 @click.option("--kube-api-qps", type=float, metavar="N", help="Requests a second, negative for no limit (50).")
 @click.option("--kube-api-burst", type=int, metavar="N", help="… at once beyond that (100).")
 @click.option("--bind-address", default="127.0.0.1", metavar="IP", help="Where to serve metrics and health.")

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from topospread.atomic_file import write_file
+from topospread.config.versions import NEWEST
 from topospread.errors import UsageError
 from topospread.text import escape_control_characters, one_line
 
@@ -18,9 +19,8 @@ from .inputs import (
     file_words,
     input_options,
     namespace_options,
-    read_configuration,
-    read_control_plane,
     read_inventory,
+    read_options,
 )
 from .live_options import LIVE, access_options, is_meant, live_words, named_options, read_access
 from .report_file import ReportWish, html_text
@@ -31,7 +31,6 @@ if TYPE_CHECKING:
     from starlette.applications import Starlette
 
     from topospread.simulation.run import SimulationOptions
-    from topospread.workloads.control_plane import ControlPlane
 
 HELP = """\
 Serve a page on this machine: a map of the cluster, why pods wait or are where they are, and what-ifs by hand. A live
@@ -71,24 +70,16 @@ def serve(**given: Any) -> int:
     read_salt(given)
     if given["anonymous"] and not given["html"]:
         raise UsageError("--anonymous requires --export")
-    by = read_control_plane(given)
-    configuration = read_configuration(given["config_path"], by.scheduler)
-    from topospread.simulation.run import SimulationOptions
+    options = read_options(given)
     from topospread.web.guard import Entrance, Guard
     from topospread.web.serving import listen, run
 
-    options = SimulationOptions(
-        configuration,
-        kube_version=str(by.scheduler.kube_version),
-        gates=by.scheduler,
-        apiserver_gates=by.apiserver,
-    )
     if given["html"]:
-        wish = ReportWish(read_inventory(given, by=[by]), options)
+        wish = ReportWish(read_inventory(given, by=[options]), options)
         write_file(given["html"], escape_control_characters(html_text(given, wish)))
         return 0
     entrance = Entrance.listening_on(given["host"], given["known_as"], token)
-    with _application(given, options, by) as made:
+    with _application(given, options) as made:
         listening = listen(given["host"], given["port"])
         url = entrance.url(given["host"], listening.port)
         click.echo(f"topospread serves {one_line(made.state.served.input.name)} at {url} (Ctrl-C ends it)", err=True)
@@ -97,7 +88,7 @@ def serve(**given: Any) -> int:
 
 
 @contextmanager
-def _application(given: dict[str, Any], options: SimulationOptions, by: ControlPlane) -> Iterator[Starlette]:
+def _application(given: dict[str, Any], options: SimulationOptions) -> Iterator[Starlette]:
     """The application about what is given; a live cluster is followed as long as it is there.
 
     Raises:
@@ -109,7 +100,7 @@ def _application(given: dict[str, Any], options: SimulationOptions, by: ControlP
     from topospread.web.served import ServedCluster
 
     if not _is_followed(given):
-        served = ServedCluster.begin(read_inventory(given, by=[by]), options, _words(given))
+        served = ServedCluster.begin(read_inventory(given, by=[options]), options, _words(given))
         made = application(served, routes=editor_routes())
         made.state.answers.warm_up()
         yield made
@@ -122,7 +113,7 @@ def _application(given: dict[str, Any], options: SimulationOptions, by: ControlP
     contact = page_contact()
     with first_state(access, watching=contact) as followed:
         served = ServedCluster.begin(followed.inventory(), options, _live_words(given))
-        routes = [*editor_routes(), metrics_route(contact, str(by.scheduler.kube_version))]
+        routes = [*editor_routes(), metrics_route(contact, options.kube_version)]
         made = application(served, routes=routes)
         made.state.answers.warm_up()
         with kept_up(served, followed, made.state.answers.warm_up):
@@ -165,7 +156,7 @@ def _words(given: dict[str, Any]) -> Any:
     words = file_words(*paths)
     for option, name in (("--on", "cluster"), ("--config", "config_path"), ("-n", "namespace")):
         words += [option, given[name]] if given[name] else []
-    words += ["--kube-version", given["kube_version"]] if given["kube_version"] != "1.37" else []
+    words += ["--kube-version", given["kube_version"]] if given["kube_version"] != str(NEWEST) else []
     words += ["--feature-gates", given["feature_gates"]] if given["feature_gates"] else []
     shown = [path.rstrip("/").rpartition("/")[2] or path for path in paths if path != "-"]
     name = ", ".join([*shown, *(["standard input"] if "-" in paths else []), given["cluster"] or ""]).strip(", ")

@@ -14,20 +14,18 @@ from .inputs import (
     POOLS,
     asked_traffic,
     expected_traffic,
-    given_pools,
     input_options,
     namespace_options,
     parse_cron_jobs,
     parse_scale,
-    read_configuration,
-    read_control_plane,
     read_inventory,
+    read_options,
     shown_namespace,
     traffic_options,
 )
 from .live_options import access_options
 from .output import check_outputs, code_of, output_options, prints_page, wants, write_answer
-from .report_file import ReportWish, check_html, html_text, options_of, page_options
+from .report_file import ReportWish, check_html, html_text, page_options
 from .saved import check_saved, saved_option, write_saved
 from .terminal import progress, show, warn
 from .usage import Explained
@@ -80,98 +78,56 @@ def simulate(**given: Any) -> int:
     """Run the simulation; the exit code is that of the verdict."""
     given["scale"] = parse_scale(given)
     given["cron_jobs"] = parse_cron_jobs(given)
-    given["pools"] = given_pools(given)
     given["traffic"] = asked_traffic(given)
     check_outputs(given)
     check_html(given)
-    by = read_control_plane(given)
-    side = (by, read_configuration(given["config_path"], by.scheduler), given["sampling"])
+    options = replace(
+        read_options(given),
+        scale=given["scale"],
+        run_cron_jobs=given["cron_jobs"],
+        sampling=given["sampling"],
+        autoscale=given["autoscale"],
+    )
     check_saved(given["save"])
     from topospread.sources.needed_kinds import PLACEMENT, PLACEMENT_AND_RUNS
 
     needed = PLACEMENT_AND_RUNS if given["cron_jobs"] else PLACEMENT
-    inventory = read_inventory(given, by=[by], needed=needed)
+    inventory = read_inventory(given, by=[options], needed=needed)
     if given["orders"] is not None:
-        return _in_orders(given, inventory, side)
-    result = _simulated(given, inventory, side)
-    write_saved(result.after, given, by)
-    return _answered(result, given, inventory, side)
+        return _in_orders(given, inventory, options)
+    from topospread.simulation.simulate import simulate as run
+
+    with progress("placing") as bar:
+        keep_after = given["save"] is not None or given["traffic"] is not None
+        result = run(inventory, options, keep_after=keep_after, progress=bar)
+    write_saved(result.after, given, options)
+    return _answered(result, given, inventory, options)
 
 
-def _as_given(given: dict[str, Any], side: Side) -> SimulationOptions:
-    """Everything that the simulation was run with, for a report of it."""
-    by, configuration, sampling = side
-    return replace(
-        options_of(by, configuration),
-        scale=given["scale"],
-        seed=given["seed"],
-        run_cron_jobs=given["cron_jobs"],
-        preemption=not given["no_preemption"],
-        sampling=sampling,
-        autoscale=given["autoscale"],
-    )
-
-
-def _in_orders(given: dict[str, Any], inventory: Inventory, side: Side) -> int:
+def _in_orders(given: dict[str, Any], inventory: Inventory, options: SimulationOptions) -> int:
     """Try several orders; 1 when pods stay pending in any.
 
     Raises:
         UsageError: it is shown in a way that has no ranges.
     """
+    from topospread.answers.asked import about
     from topospread.answers.orders import orders_answer
     from topospread.simulation.orders import simulate_orders
-    from topospread.simulation.run import SimulationOptions
 
     if wants(given, "name"):
         raise UsageError("--orders gives ranges, which -o name cannot show")
     if given["traffic"] is not None:
         raise UsageError("--traffic is of one simulation: no --orders beside it")
-    if given["pools"]:
+    if options.pools:
         raise UsageError("--orders tries orders on the nodes that there are: no --pools beside it")
-    by, config, sampling = side
-    options = SimulationOptions(
-        config,
-        given["scale"],
-        given["seed"],
-        str(by.scheduler.kube_version),
-        by.scheduler,
-        given["cron_jobs"],
-        not given["no_preemption"],
-        sampling,
-        by.apiserver,
-        given["autoscale"],
-    )
     with progress("placing") as bar:
         found = simulate_orders(inventory, given["orders"], options, bar)
-    return write_answer(orders_answer(found, shown_namespace(given)), given)
+    return write_answer(about(orders_answer(found, shown_namespace(given)), inventory, options), given)
 
 
-def _simulated(given: dict[str, Any], inventory: Inventory, side: Side) -> Simulation:
-    import topospread
-
-    by, config, sampling = side
-
-    with progress("placing") as bar:
-        return topospread.simulate(
-            inventory,
-            config=config,
-            scale=given["scale"],
-            seed=given["seed"],
-            kube_version=str(by.scheduler.kube_version),
-            gates=by.scheduler,
-            apiserver_gates=by.apiserver,
-            run_cron_jobs=given["cron_jobs"],
-            preemption=not given["no_preemption"],
-            sampling=sampling,
-            autoscale=given["autoscale"],
-            keep_after=given["save"] is not None or given["traffic"] is not None,
-            pools=given["pools"],
-            progress=bar,
-        )
-
-
-def _answered(result: Simulation, given: dict[str, Any], inventory: Inventory, side: Side) -> int:
+def _answered(result: Simulation, given: dict[str, Any], inventory: Inventory, options: SimulationOptions) -> int:
     """Write the answer in every format that is asked for; return the exit code."""
+    from topospread.answers.asked import about
     from topospread.answers.simulation import names, simulation_answer
     from topospread.answers.traffic import traffic_of
 
@@ -181,8 +137,9 @@ def _answered(result: Simulation, given: dict[str, Any], inventory: Inventory, s
     if [name for name, _ in given["outputs"]] == ["name"] and not given["outputs"][0][1]:
         show(names(result, namespace))  # of 5,000 nodes the answer itself takes long
         return code_of(result.verdict, given)
-    found = expected_traffic(result.after, given["traffic"], side[0])
+    found = expected_traffic(result.after, given["traffic"], options)
     answer = simulation_answer(result, namespace, traffic=traffic_of(found) if found is not None else None)
-    wish = ReportWish(inventory, _as_given(given, side), shown={"at": "1"})
+    answer = about(answer, inventory, options)
+    wish = ReportWish(inventory, replace(options, pools=()), shown={"at": "1"})
     others = {"html": lambda: html_text(given, wish), "name": lambda: names(result, namespace)}
     return write_answer(answer, given, others)

@@ -13,15 +13,14 @@ from .inputs import (
     expected_traffic,
     input_options,
     namespace_options,
-    read_configuration,
-    read_control_plane,
     read_inventory,
+    read_options,
     shown_namespace,
     traffic_options,
 )
 from .live_options import access_options
 from .output import check_outputs, output_options, text_of, wants, write_answer
-from .report_file import ReportWish, check_html, html_text, options_of, page_options
+from .report_file import ReportWish, check_html, html_text, page_options
 from .status_watch import check_watch, watch
 from .targets import target_argument
 from .terminal import progress, warn
@@ -31,8 +30,7 @@ from .usage import Explained
 if TYPE_CHECKING:
     from topospread.answers.status import Status
     from topospread.api.inventory import Inventory
-    from topospread.config.profile import Configuration
-    from topospread.workloads.control_plane import ControlPlane
+    from topospread.simulation.run import SimulationOptions
 
 HELP = """\
 Does every pod have a node, and does every hard constraint hold?
@@ -71,43 +69,38 @@ def status(**given: Any) -> int:
     check_outputs(given)
     check_html(given)
     asked_traffic(given)
-    by = read_control_plane(given)
-    configuration = read_configuration(given["config_path"], by.scheduler)
+    options = read_options(given)
     if given["watch"]:
         check_watch(given)
-        watch(given, PLACEMENT, lambda inventory: text_of(_answer(inventory, given, by, configuration), given))
-    inventory = read_inventory(given, by=[by], needed=PLACEMENT)
-    answer = _answer(inventory, given, by, configuration)
+        watch(given, PLACEMENT, lambda inventory: text_of(_answer(inventory, given, options), given))
+    inventory = read_inventory(given, by=[options], needed=PLACEMENT)
+    answer = _answer(inventory, given, options)
     if wants(given, "json", "yaml"):
         warn(answer.warnings)
-    wish = ReportWish(inventory, options_of(by, configuration), shown={"at": "0"})
+    wish = ReportWish(inventory, options, shown={"at": "0"})
     return write_answer(answer, given, {"html": lambda: html_text(given, wish)})
 
 
-def _answer(
-    inventory: Inventory, given: dict[str, Any], by: ControlPlane, configuration: Configuration | None
-) -> Status:
+def _answer(inventory: Inventory, given: dict[str, Any], options: SimulationOptions) -> Status:
     from topospread.answers.status import status as status_of
     from topospread.answers.traffic import traffic_of
+    from topospread.api.selector_text import parse_selector
 
     # Beside a status that is drawn again and again a bar would only flicker.
     with nullcontext() if given["watch"] else progress("looking") as bar:
         found = status_of(
             inventory,
-            *given["targets"],
+            options,
+            targets=given["targets"],
             waiting=given["waiting"],
             namespace=shown_namespace(given),
-            selector=given["selector"],
+            selector=None if given["selector"] is None else parse_selector(given["selector"]),
             keys=given["keys"],
-            config=configuration,
-            kube_version=str(by.scheduler.kube_version),
-            gates=by.scheduler,
-            apiserver_gates=by.apiserver,
             allow_empty=given["allow_empty"] or given["watch"],
             suggest=not given["watch"],
             typed=typed_words(given),
             progress=bar,
         )
-    traffic = expected_traffic(inventory, asked_traffic(given), by)
+    traffic = expected_traffic(inventory, asked_traffic(given), options)
     found = found if given["min_skew"] is None else found.with_min_skew(given["min_skew"])
     return found if traffic is None else replace(found, traffic=traffic_of(traffic))

@@ -7,25 +7,23 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from topospread.errors import InputError, Place, UsageError
+from topospread.errors import InputError, Place
 
 from .inputs import (
     AUTOSCALE,
     PATH,
     POOLS,
-    given_pools,
     input_options,
     namespace_options,
     parse_scale,
-    read_configuration,
-    read_control_plane,
     read_inventory,
+    read_options,
     shown_namespace,
 )
 from .live_options import access_options, read_access
 from .output import check_outputs, output_options, write_answer
 from .replay import replay
-from .report_file import ReportWish, check_html, html_text, options_of, page_options
+from .report_file import ReportWish, check_html, html_text, page_options
 from .targets import one_target, target_argument
 from .terminal import progress
 from .usage import Explained
@@ -33,13 +31,14 @@ from .usage import Explained
 if TYPE_CHECKING:
     from topospread.api.inventory import Inventory
     from topospread.explanation import Explanation
+    from topospread.simulation.run import SimulationOptions
 
 HELP = """\
 Explain one pod: why it is pending and what would let it in, or why it is where it is. With a log of the past: who
 waited, and what began it.
 
 TARGET is POD or KIND/NAME: web-0, deploy/web, shop/sts/db. Without TARGET it is the one pod or workload that -f
-brings.
+brings, else every pending pod.
 
 \b
 Examples:
@@ -77,49 +76,50 @@ def why(**given: Any) -> int:
     if given["audit"] or given["events"]:
         return replay(given)
     check_html(given)
-    target = one_target(given["targets"]) if given["targets"] else None
-    if target is None and not given["paths"]:
-        raise UsageError(
-            "name a pod or a workload, for example web-0 or deploy/web, or give its manifest with -f; "
-            "topospread status --waiting lists all pending pods"
-        )
+    named = one_target(given["targets"]) if given["targets"] else None
     scale = parse_scale(given)
-    by = read_control_plane(given)
-    configuration = read_configuration(given["config_path"], by.scheduler)
+    options = replace(read_options(given), scale=scale, autoscale=given["autoscale"])
     from topospread.sources.needed_kinds import PLACEMENT
 
-    inventory = read_inventory(given, by=[by], needed=PLACEMENT)
-    from topospread.answers.asking import with_version
+    inventory = read_inventory(given, by=[options], needed=PLACEMENT)
+    target = named or _only_one(inventory, given["paths"])
+    if target is None:
+        return _pending(given, inventory, options)
+    from topospread.answers.asked import about
     from topospread.answers.why import why_answer
     from topospread.explanation.explain import explain
 
     with progress("placing") as bar:
         explanation = explain(
             inventory,
-            target or _only_one(inventory, given["paths"]),
+            target,
+            options,
             namespace=shown_namespace(given),
-            config=configuration,
-            scale=scale,
-            autoscale=given["autoscale"],
-            kube_version=str(by.scheduler.kube_version),
-            gates=by.scheduler,
-            apiserver_gates=by.apiserver,
-            preemption=not given["no_preemption"],
-            another=target is None,
+            another=named is None,
             suggest=not given["no_suggestions"],
-            pools=given_pools(given),
             progress=bar,
         )
     explanation = _with_tries(explanation, inventory, given)
-    options = replace(
-        options_of(by, configuration),
-        scale=scale,
-        autoscale=given["autoscale"],
-        preemption=not given["no_preemption"],
-    )
     pod = f"{explanation.namespace}/{explanation.name}"
-    wish = ReportWish(inventory, options, shown={"at": "1", "pod": pod})
-    answer = with_version(why_answer(explanation), by.scheduler.kube_version)
+    wish = ReportWish(inventory, replace(options, pools=()), shown={"at": "1", "pod": pod})
+    answer = about(why_answer(explanation), inventory, options)
+    return write_answer(answer, given, {"html": lambda: html_text(given, wish)})
+
+
+def _pending(given: dict[str, Any], inventory: Inventory, options: SimulationOptions) -> int:
+    """Explain every pending pod."""
+    from topospread.answers.why_pending import why_pending
+
+    options = replace(options, pools=())
+    with progress("placing") as bar:
+        answer = why_pending(
+            inventory,
+            options,
+            namespace=shown_namespace(given),
+            suggest=not given["no_suggestions"],
+            progress=bar,
+        )
+    wish = ReportWish(inventory, options, shown={"at": "1"})
     return write_answer(answer, given, {"html": lambda: html_text(given, wish)})
 
 
@@ -144,28 +144,14 @@ def _with_tries(explanation: Explanation, inventory: Inventory, given: dict[str,
         return replace(explanation, notes=(f"how often it was tried is not known: {error.message}", *explanation.notes))
 
 
-def _only_one(inventory: Inventory, manifests: tuple[str, ...]) -> str:
-    """The one pod or workload that the manifests hold.
-
-    Raises:
-        UsageError: there is none, or several.
-    """
-    roots = tuple(manifests)
+def _only_one(inventory: Inventory, manifests: tuple[str, ...]) -> str | None:
+    """Return the pod or workload that the manifests hold, if there is one only."""
     found = [
         f"{namespace}/{kind.lower()}/{name}"
         for (kind, namespace, name), place in inventory.places.items()
-        if kind in _KINDS and _is_of(place, roots)
+        if kind in _KINDS and _is_of(place, manifests)
     ]
-    if len(found) == 1:
-        return found[0]
-    if not found:
-        hint = (
-            "; Helm's hooks are left out without --with-hooks"
-            if any("Helm" in each for each in inventory.notes)
-            else ""
-        )
-        raise UsageError(f"-f {' -f '.join(roots)}: there is no pod or workload in it{hint}")
-    raise UsageError(f"-f {' -f '.join(roots)}: there are several; name one: {', '.join(found[:8])}")
+    return found[0] if len(found) == 1 else None
 
 
 def _is_of(place: Place, roots: tuple[str, ...]) -> bool:

@@ -11,7 +11,7 @@ from functools import cache
 
 from topospread.config.gate_table import ALPHA, BETA, GATES, Component, Span, dependents, gate_row
 from topospread.config.versions import NEWEST, KubeVersion
-from topospread.errors import ConfigError, Place
+from topospread.errors import ConfigError, Place, UsageError
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +66,30 @@ def gates_for(
     if problems:
         raise ConfigError("; ".join(problems), place)
     return Gates(version, component, values, frozenset(given) & frozenset(values))
+
+
+def read_gates(kube_version: str | KubeVersion, text: str, component: Component = "scheduler") -> Gates:
+    """Return one program's gates in a version, with those of a text such as ``A=true,apiserver:B=false`` on top.
+
+    Raises:
+        ConfigError: if these are no gates, or gates that the program would refuse.
+    """
+    place = Place(source="--feature-gates")
+    both, own = parted_gates(text, "", component)
+    return gates_for(kube_version, parse_gates(both, place) | parse_gates(own, place), component, place)
+
+
+def parted_gates(text: str, *programs: str) -> list[str]:
+    """Return the gates of each program: ``A=true,scheduler:B=true`` is ``A=true`` of both (``""``), and ``B=true``.
+
+    Raises:
+        UsageError: if a program is unknown.
+    """
+    named = [("", each) if ":" not in each else tuple(each.split(":", 1)) for each in text.split(",")]
+    unknown = [each for each in named if each[0].strip() not in ("", "apiserver", "scheduler")]
+    if unknown:
+        raise UsageError(f"--feature-gates {':'.join(unknown[0])}: write A=true, apiserver:A=true or scheduler:A=true")
+    return [",".join(gate for of, gate in named if of.strip() == program) for program in programs]
 
 
 @cache

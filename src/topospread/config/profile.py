@@ -106,6 +106,7 @@ class Configuration:
         percentage_of_nodes_to_score: for profiles that do not say their own.
         warnings: what the file says and a simulation cannot or does not take into account, one sentence each.
         origins: top-level field → its path, for what the file sets.
+        source: the file; "" for none.
     """
 
     api_version: str
@@ -113,6 +114,7 @@ class Configuration:
     percentage_of_nodes_to_score: int | None = None
     warnings: tuple[str, ...] = ()
     origins: Mapping[str, str] = field(default_factory=dict)
+    source: str = field(default="", compare=False)
 
     def profile_for(self, scheduler_name: str) -> Profile | None:
         """The profile that takes pods of a scheduler name, if there is one."""

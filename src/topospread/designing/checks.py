@@ -125,9 +125,8 @@ class DesignChecks:
 
     def _counts_revisions_alone(self, key: str) -> bool:
         """Whether a rollout's old pods are no matter to its new ones; where matchLabelKeys are dropped they are."""
-        how = self.drills.options
-        gates = [each for each in (how.gates, how.apiserver_gates) if each is not None]
-        by_labels = all(each.enabled("MatchLabelKeysInPodTopologySpread") for each in gates)
+        in_force = self.drills.options.in_force
+        by_labels = all(each.enabled("MatchLabelKeysInPodTopologySpread") for each in in_force)
         return counts_revisions_alone(workload_of(self.drills.inventory, self.drills.key), key, by_labels=by_labels)
 
     def _drained(self) -> Iterator[DesignFailure]:
@@ -147,12 +146,11 @@ class DesignChecks:
         if wanted.key not in (ZONE, HOSTNAME):
             self.undecided[f"whether {wanted} in every order of pods: only zones and nodes are looked at"] = None
             return
-        how = self._unscored.options
         (answer,) = guarantee(
             self.drills.inventory,
+            self._unscored.options.answered_by,
             survives=wanted.word,
             left=[f"{short_target(self.drills.key)}={wanted.left}"],
-            **how.answered_by,
             states=self.states,
             seconds=10.0,
         ).answers

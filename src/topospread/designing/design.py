@@ -3,19 +3,14 @@
 from __future__ import annotations
 
 import heapq
-import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
-from topospread.api.inventory import ObjectKey
-from topospread.api.pools import NodePool
-from topospread.config.gates import Gates
-from topospread.config.profile import Configuration
+from topospread.api.inventory import Inventory, ObjectKey
 from topospread.errors import UsageError
 from topospread.promises.fresh import LISTS, workload_of
 from topospread.promises.workload_drills import WorkloadDrills
-from topospread.simulation.run import SimulationOptions
-from topospread.sources.inputs import Input, inventory_of
+from topospread.simulation.run import PLAIN, SimulationOptions
 from topospread.workloads.scale import the_workload
 
 from .amendments import amendments
@@ -28,21 +23,16 @@ from .wanted import Intent, beyond_counting, read_intent
 Progress = Callable[[int, int | None], None]
 
 
-def design(  # noqa: PLR0913 - keyword arguments of the public API
-    inputs: Input,
+def design(  # noqa: PLR0913 - keyword arguments
+    inventory: Inventory,
     of: str,
+    options: SimulationOptions = PLAIN,
     *,
     survive: Sequence[str] = (),
     left: Sequence[int] = (),
     replicas: int | None = None,
     unnoticed: bool = False,
-    cluster: str | None = None,
     namespace: str | None = None,
-    config: Configuration | str | os.PathLike[str] | None = None,
-    kube_version: str = "1.37",
-    gates: Gates | None = None,
-    apiserver_gates: Gates | None = None,
-    pools: Sequence[NodePool] = (),
     tries: int = 60,
     states: int = 5_000,
     progress: Progress | None = None,
@@ -50,45 +40,38 @@ def design(  # noqa: PLR0913 - keyword arguments of the public API
     """Search for the fewest constraints that promise what is wanted on a cluster; every design is checked by drills.
 
     Args:
-        inputs: what was read (`topospread.load`), which is not changed, or the paths to read.
+        inventory: the input, which is not changed.
         of: a Deployment or a StatefulSet, ``[NAMESPACE/]KIND/NAME``.
+        options: the control plane, and how pods are placed.
         survive: ``zone``, ``node`` or topology keys: the loss of any one domain of each …
         left: … leaves so many pods, for each of them.
         replicas: how many the workload is to have; by default as many as it says.
         unnoticed: a node's loss takes one pod at most, which is ready again elsewhere, and any node can be drained.
-        cluster: beside paths: a made-up cluster, ``zones=3,nodes=12,cpu=8,memory=32Gi``, or a file that holds one.
-        namespace: of a workload that names none, and where objects of paths go that name none.
-        config: kube-scheduler's configuration, or its file; by default that of a kube-scheduler without a file.
-        kube_version: the Kubernetes version to act as.
-        gates: kube-scheduler's feature gates; by default the version's.
-        apiserver_gates: the API server's, which decide what fields its objects keep; by default the version's.
-        pools: pools of nodes that an autoscaler grows for pods that wait.
+        namespace: of a workload that names none.
         tries: how many designs are checked at most.
         states: how many states of the cluster are looked at for what holds in every order.
         progress: told how many designs were checked.
 
     Raises:
-        InputError: an object that the API server would refuse, or a path that cannot be read.
+        InputError: an object that the API server would refuse.
         UsageError: there is no such workload, or what is wanted cannot be meant.
     """
-    options = replace(SimulationOptions.of_version(kube_version, config, gates, apiserver_gates), pools=pools)
-    given = inventory_of(inputs, cluster, options.apiserver_gates, namespace)
-    there = [(kind, each.namespace, each.name) for kind, name in LISTS.items() for each in getattr(given, name)]
+    there = [(kind, each.namespace, each.name) for kind, name in LISTS.items() for each in getattr(inventory, name)]
     key = the_workload(of, there, namespace)
-    if not given.nodes:
+    if not inventory.nodes:
         raise UsageError("there are no nodes to design for; give a cluster")
-    item = workload_of(given, key)
+    item = workload_of(inventory, key)
     declared = 1 if item.spec.replicas is None else item.spec.replicas
     intent = read_intent(survive, left, declared if replicas is None else replicas, unnoticed=unnoticed)
-    _check_keys(intent, WorkloadDrills(given, options, key))
-    search = _Search(WorkloadDrills(given, options, key), intent, states, tries, progress)
+    _check_keys(intent, WorkloadDrills(inventory, options, key))
+    search = _Search(WorkloadDrills(inventory, options, key), intent, states, tries, progress)
     rules, failures = search.best()
     wanted = any(each.is_wanted for each in failures.values())
     against = [each.text for each in failures.values()]
     counted_out: tuple[str, ...] = ()
     if wanted:
         # An autoscaler may make more domains than there are.
-        counted_out = () if pools else tuple(beyond_counting(intent, [each.labels for each in given.nodes]))
+        counted_out = () if options.pools else tuple(beyond_counting(intent, [each.labels for each in inventory.nodes]))
         against = [*counted_out, *_by_failure(failures)]
     lines = () if wanted else tuple(search.reasons(rules))
     shown = "" if wanted else manifest_text(item, rules, intent.replicas, lines)
@@ -102,8 +85,8 @@ def design(  # noqa: PLR0913 - keyword arguments of the public API
         search.checks(rules).phrases,
         tuple(dict.fromkeys([*against, *search.undecided[rules]])),
         search.tried,
-        tuple(given.warnings),
-        tuple(given.notes),
+        tuple(inventory.warnings),
+        tuple(inventory.notes),
         bool(counted_out),
     )
 

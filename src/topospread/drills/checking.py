@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
-from dataclasses import replace as with_fields
+from dataclasses import dataclass, replace
 from typing import Any
 
 from topospread.base import Word
 from topospread.errors import InputError, UsageError
 from topospread.plain_data import PlainData
 from topospread.simulation.run import SimulationOptions
+from topospread.sources.configuration import read_configuration
 from topospread.sources.pools import read_pools
 
 from .drill import BegunDrill, applied_manifests, play_runs
@@ -172,7 +172,7 @@ class ReadDrill:
         if found.assumed is not None and bool(shortfalls(found.assumed, file.expect)) != bool(placed):
             verdict = "unknown"
         return CheckedDrill(
-            file.name, file.text.name, file.document, placed, with_fields(found, begun=None).to_dict(), verdict
+            file.name, file.text.name, file.document, placed, replace(found, begun=None).to_dict(), verdict
         )
 
 
@@ -185,10 +185,13 @@ def read_drill(file: DrillFile, cluster: str | None = None) -> ReadDrill:
     how = file.settings
     try:
         inventory = file.manifests.read(cluster, how.apiserver_gates)
-        options = with_fields(
-            SimulationOptions.of_version(how.kube_version, how.config, how.gates, how.apiserver_gates),
+        options = SimulationOptions(
+            read_configuration(how.config, how.gates) if how.config else None,
             seed=how.seed,
+            kube_version=how.kube_version,
+            gates=how.gates,
             preemption=how.preemption,
+            apiserver_gates=how.apiserver_gates,
             pools=read_pools(how.pools) if how.pools else (),
         )
         manifests = applied_manifests(file.steps, file.manifests.namespace)

@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from dataclasses import replace as with_fields
 
 from topospread.api.inventory import Inventory
-from topospread.api.pools import NodePool
-from topospread.config.gates import Gates
-from topospread.config.profile import Configuration
 from topospread.drills import Drill
 from topospread.errors import InputError, Place
-from topospread.simulation.run import SimulationOptions
-from topospread.sources.inputs import Input, inventory_of
+from topospread.simulation.run import PLAIN, SimulationOptions
 from topospread.sources.load import load
 
 from .interruption import Interrupted
@@ -25,40 +20,26 @@ from .steps import Apply, Rollout, Step
 _RUNS = 8
 
 
-def drill(  # noqa: PLR0913 - keyword arguments of the public API
-    inputs: Input,
+def drill(  # noqa: PLR0913 - keyword arguments
+    inventory: Inventory,
     steps: Sequence[Step],
+    options: SimulationOptions = PLAIN,
     *,
-    cluster: str | None = None,
     namespace: str | None = None,
-    config: Configuration | str | os.PathLike[str] | None = None,
-    seed: int | None = None,
-    kube_version: str = "1.37",
-    gates: Gates | None = None,
-    apiserver_gates: Gates | None = None,
-    preemption: bool = True,
     runs: int | None = None,
-    pools: Sequence[NodePool] = (),
     keep_after: bool = False,
     progress: Progress | None = None,
 ) -> Drill:
     """Let things happen to a cluster, one after the other, and say what comes of each.
 
     Args:
-        inputs: what was read (`topospread.load`), which is not changed, or the paths to read.
+        inventory: the input, which is not changed.
         steps: what happens (`topospread.drills.steps`).
-        cluster: beside paths: a made-up cluster, ``zones=3,nodes=12,cpu=8,memory=32Gi``, or a file that holds one.
-        namespace: where objects of paths go that name none, and those of manifests that are applied.
-        config: kube-scheduler's configuration, or its file; by default that of a kube-scheduler without a file.
-        seed: draw among equals where the version's kube-scheduler does; by default the first by name is taken.
-        kube_version: the Kubernetes version to act as.
-        gates: kube-scheduler's feature gates; by default the version's.
-        apiserver_gates: the API server's, which decide what fields its objects keep; by default the version's.
-        preemption: evict less important pods for a pod that fits nowhere else.
+        options: the control plane, and how pods are placed.
+        namespace: where objects of manifests go that are applied and name none.
         runs: play so many drills that are alike but for what is drawn in a cluster (which of equal pods is removed,
             which of equal nodes taken, in which order pods get ready), and give ranges; by default 8 where something
             is rolled out or applied.
-        pools: pools of nodes that an autoscaler grows for pods that wait when nothing else happens.
         keep_after: give everything that is there after each step, too (`StepOutcome.after`; of several drills that are
             alike, those of the first).
         progress: told how many steps of how many are over.
@@ -68,13 +49,8 @@ def drill(  # noqa: PLR0913 - keyword arguments of the public API
         UsageError: a step names what is not there.
         topospread.drills.interruption.Interrupted: Ctrl-C, a KeyboardInterrupt; with what was over as a drill.
     """
-    options = SimulationOptions.of_version(kube_version, config, gates, apiserver_gates)
-    options = with_fields(options, seed=seed, preemption=preemption, pools=pools)
-    manifests = applied_manifests(steps, namespace)
-    given = inventory_of(inputs, cluster, options.apiserver_gates, namespace)
-    return play_runs(
-        BegunDrill(given, tuple(steps), manifests, options), runs, keep_after=keep_after, progress=progress
-    )
+    begun = BegunDrill(inventory, tuple(steps), applied_manifests(steps, namespace), options)
+    return play_runs(begun, runs, keep_after=keep_after, progress=progress)
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ from typing import Any
 from topospread.api.inventory import Inventory
 from topospread.config.gate_table import Component
 from topospread.config.gates import Gates, gates_for
-from topospread.config.versions import KubeVersion
+from topospread.config.versions import NEWEST, KubeVersion
 from topospread.sources.custom_kinds import find_kinds
 from topospread.sources.load import load
 from topospread.sources.made_up import is_made_up
@@ -128,7 +128,7 @@ def read_settings(fields: FileFields, spec: Mapping[str, Any]) -> DrillSettings:
     Raises:
         InputError: a field is not what it has to be, or a gate is none of the version.
     """
-    version = fields.string(spec.get("kubeVersion", "1.37"), "spec.kubeVersion")
+    version = fields.string(spec.get("kubeVersion", str(NEWEST)), "spec.kubeVersion")
     KubeVersion.parse(version, fields.place("spec.kubeVersion"))
     config = spec.get("config")
     runs = fields.number(spec["runs"], "spec.runs") if "runs" in spec else None

@@ -240,7 +240,7 @@ def go_together(one: Change, other: Change) -> bool:
     return lists or not any(a == b or a.startswith(f"{b}/") or b.startswith(f"{a}/") for a in first for b in second)
 
 
-def request_change(owner: Owned, short: Sequence[Shortage], *, alone: bool) -> Change | None:
+def request_change(owner: Owned, short: Sequence[Shortage]) -> Change | None:
     """The largest requests of the pod that a node has room for; ``None`` where less than a tenth would be left."""
     containers = owner.spec.containers or []
     put: dict[tuple[int, str], str] = {}
@@ -276,8 +276,7 @@ def request_change(owner: Owned, short: Sequence[Shortage], *, alone: bool) -> C
         return replace(pod, spec=replace(pod.spec, containers=made))
 
     size = (6.2, max(each.share for each in short))
-    change = of_spec(owner, ("requests", " and ".join(words), size), patch, of_pod)
-    return dataclass_replace(change, alone=alone)
+    return of_spec(owner, ("requests", " and ".join(words), size), patch, of_pod)
 
 
 def _units(resource: str, value: RawQuantity) -> int:

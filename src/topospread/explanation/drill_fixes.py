@@ -31,7 +31,7 @@ from .result import Further, Suggestion
 from .suggest import spec_changes
 from .what_if import EFFORT, Baseline, OutOfEffortError, looked_at
 
-_WORKLOADS = 20
+_WORKLOADS = 200
 _CHANGES = 12
 """How many single changes are tried at most."""
 _IN_ALL = 40
@@ -168,6 +168,9 @@ class _Search:
                     same.append(each)
             for kind, changes in own.items():
                 one = combined(changes) if len(changes) > 1 else changes[0]
+                same_field = {each.title.partition(" on ")[0] for each in changes}
+                if len(changes) > 1 and len(same_field) == 1:
+                    one = with_fields(one, title=f"{same_field.pop()} on every hard constraint")
                 name = f"{one.object['namespace']}/{one.object['name']}"
                 by_kind.setdefault(kind, []).append(with_fields(one, title=f"{one.title} of {name}", kind=kind))
             cluster += found.cluster_changes if not number else ()

@@ -6,8 +6,7 @@ as of the moment it does; one on a node, as if it were taken off and scheduled a
 
 from __future__ import annotations
 
-import os
-from collections.abc import Container, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -17,10 +16,7 @@ from msgspec.structs import replace as with_fields
 from topospread.answer import Unjudged
 from topospread.api.inventory import Inventory
 from topospread.api.pod import Pod
-from topospread.api.pools import NodePool
 from topospread.cluster.cluster import pod_key
-from topospread.config.gates import Gates
-from topospread.config.profile import Configuration
 from topospread.config.version_rules import rules_for
 from topospread.scheduling.cycle import Scheduler
 from topospread.scheduling.select_host import ChoiceRules
@@ -31,11 +27,9 @@ from topospread.simulation.outcome import result_of
 from topospread.simulation.paper import unmet_min_domains
 from topospread.simulation.placing import Progress
 from topospread.simulation.result import Simulation
-from topospread.simulation.run import PodOutcome, Run, SimulationOptions, prepare
+from topospread.simulation.run import PLAIN, PodOutcome, Run, SimulationOptions, prepare
 from topospread.simulation.simulate import judged
 from topospread.simulation.unknown import unjudged_of
-from topospread.sources.inputs import Input, inventory_of
-from topospread.workloads.autoscaling import AutoscaleChoice
 from topospread.workloads.planned import QueuedPod, Workload
 
 from .cluster_changes import surplus_pods
@@ -57,52 +51,33 @@ ADMITTED = 12
 """Number of kinds of admitted nodes that an explanation keeps."""
 
 
-def explain(  # noqa: PLR0913 - keyword arguments of the public API
-    inputs: Input,
+def explain(  # noqa: PLR0913 - keyword arguments
+    inventory: Inventory,
     target: str,
+    options: SimulationOptions = PLAIN,
     *,
-    cluster: str | None = None,
     namespace: str | None = None,
-    config: Configuration | str | os.PathLike[str] | None = None,
-    scale: Mapping[str, int] | None = None,
-    autoscale: AutoscaleChoice = "keep",
-    kube_version: str = "1.37",
-    gates: Gates | None = None,
-    apiserver_gates: Gates | None = None,
-    preemption: bool = True,
     another: bool = False,
     suggest: bool = True,
-    pools: Sequence[NodePool] = (),
     progress: Progress | None = None,
 ) -> Explanation:
     """Explain one pod.
 
     Args:
-        inputs: what was read (`topospread.load`), which is not changed, or the paths to read.
+        inventory: the input, which is not changed.
         target: ``web-0``, ``deploy/web`` (of its pods one that is pending, else one that was placed, else one on a
             node), either with ``NAMESPACE/`` before it.
-        cluster: beside paths: a made-up cluster, ``zones=3,nodes=12,cpu=8,memory=32Gi``, or a file that holds one.
-        namespace: where to look; by default everywhere, as long as one namespace alone has it. Of paths also where
-            objects go that name none.
-        config: kube-scheduler's configuration, or its file; by default that of a kube-scheduler without a file.
-        scale: ``deploy/web`` → replicas, in place of what the manifest says.
-        autoscale: replicas of what a HorizontalPodAutoscaler scales: brought within its bounds, or at either of them.
-        kube_version: the Kubernetes version to act as.
-        gates: kube-scheduler's feature gates; by default the version's.
-        apiserver_gates: the API server's, which decide what fields its objects keep; by default the version's.
-        preemption: evict less important pods for a pod that fits nowhere else.
+        options: the control plane, and how pods are placed. Pools do not grow: a note says if minDomains needs them.
+        namespace: where to look; by default everywhere, as long as one namespace alone has it.
         another: where the workload has all its pods, explain one more, which does not exist yet.
         suggest: try what would let a pending pod in.
-        pools: pools of nodes that could grow; none does here, and it is said what minDomains makes of them.
         progress: told how many pods of how many were tried.
 
     Raises:
-        InputError: an object that the API server would refuse, or a path that cannot be read.
+        InputError: an object that the API server would refuse.
         UsageError: there is no such pod, or more than one.
     """
-    options = SimulationOptions.of_version(kube_version, config, gates, apiserver_gates)
-    options = replace(options, scale=scale, preemption=preemption, autoscale=autoscale)
-    inventory = inventory_of(inputs, cluster, options.apiserver_gates, namespace)
+    pools, options = options.pools, replace(options, pools=())
     run = prepare(inventory, options, with_spreads=False)
     subject = find(run, parse_target(target, namespace))
     found = _Explainer(inventory, run, suggest, progress).explain(subject, another=another)

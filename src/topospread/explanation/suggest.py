@@ -59,17 +59,20 @@ def suggestions(
         # A change that rolls the pods out must do better than a rollout without the change.
         search.rolled_out = max((tried.placed for _, tried in kept if not tried.complete), default=0)
         if not any(tried.complete and tried.stuck_at is None for _, tried in kept):
-            kept += _helping(search, (each for each in items if each.alone))
+            kept += _helping(search, items)
             kept += _least_skews(search, owner, found)
             items += (max_skew_change(owner, each, _most(found, each)) for each in hard_constraints(owner, found))
     by_spec = any(tried.complete for _, tried in kept)
     if by_spec:
         kept = [each for each in kept if each[1].complete]
-    by_kind: dict[str, int] = {}
+    by_kind: dict[str, list[Worked]] = {}
     for change in found.cluster_changes:
-        if change.alone and by_kind.get(change.kind, 0) < _OF_A_KIND and (tried := search.try_out(change)) is not None:
-            by_kind[change.kind] = by_kind.get(change.kind, 0) + 1
-            kept.append((change, tried))
+        worked = by_kind.setdefault(change.kind, [])
+        whole = sum(tried.complete for _, tried in worked)
+        if change.alone and whole < _OF_A_KIND and (tried := search.try_out(change)) is not None:
+            worked.append((change, tried))
+    for worked in by_kind.values():
+        kept += sorted(worked, key=lambda each: not each[1].complete)[:_OF_A_KIND]
     if not any(tried.complete for _, tried in kept):
         kept[:0] = _together(search, owner, found, [*items, *found.cluster_changes], some=not kept)
     elif not by_spec:
@@ -95,8 +98,8 @@ def spec_changes(owner: Owned, found: PendingPodFacts) -> Iterator[Change]:
         yield from constraint_changes(owner, constraint, domains[constraint.position])
     for taints in found.taints:
         yield toleration_change(owner, taints)
-    for short, alone in found.short:
-        request = request_change(owner, short, alone=alone)
+    for short in found.short:
+        request = request_change(owner, short)
         if request is not None:
             yield request
 
@@ -113,7 +116,7 @@ def _control(search: WhatIf, owner: Owned, workload: Workload, found: PendingPod
         yield from _helping(search, [as_in_template(owner, workload.template, older=found.older)])
 
 
-def _helping(search: WhatIf, changes: Iterator[Change] | Sequence[Change]) -> Iterator[Worked]:
+def _helping(search: WhatIf, changes: Sequence[Change]) -> Iterator[Worked]:
     for change in changes:
         tried = search.try_out(change)
         if tried is not None:
@@ -127,7 +130,7 @@ def _least_skews(search: WhatIf, owner: Owned, found: PendingPodFacts) -> Iterat
             search, constraint.max_skew, _most(found, constraint), _by_max_skew(search, owner, constraint)
         )
         if smallest is not None:
-            yield smallest
+            yield smallest[1]
 
 
 def _most(found: PendingPodFacts, constraint: Constraint) -> int:
@@ -149,8 +152,8 @@ def _by_max_skew(search: WhatIf, owner: Owned, constraint: Constraint, others: S
     return tried
 
 
-def _smallest(search: WhatIf, now: int, most: int, tried: Attempt) -> Worked | None:
-    """Return the smallest maxSkew that lets in as many pods as the largest does; one less lets in fewer."""
+def _smallest(search: WhatIf, now: int, most: int, tried: Attempt) -> tuple[int, Worked] | None:
+    """Return the smallest maxSkew that lets in as many pods as the largest does, and its trial."""
     untried = search.untried
     _, largest = tried(most)
     if largest is None:
@@ -164,7 +167,7 @@ def _smallest(search: WhatIf, now: int, most: int, tried: Attempt) -> Worked | N
         middle = (low + high) // 2
         low, high = (low, middle) if _as_good(tried(middle)[1], largest) else (middle, high)
     change, smallest = tried(high)
-    return (change, smallest) if smallest is not None and search.untried == untried else None
+    return (high, (change, smallest)) if smallest is not None and search.untried == untried else None
 
 
 def _as_good(one: Suggestion | None, largest: Suggestion) -> bool:
@@ -221,9 +224,7 @@ def _with_least_skews(
             smallest = _smallest(search, constraint.max_skew, _most(found, constraint), by)
             if smallest is None:
                 return None
-            value = next(
-                one["value"] for part in smallest[0].each for one in part.patch if one["path"] == each.patch[0]["path"]
-            )
+            value, _ = smallest
             chosen = tuple(max_skew_change(owner, constraint, value) if other is each else other for other in chosen)
     change = combined(chosen)
     tried = search.try_out(change)

@@ -180,8 +180,7 @@ class PendingPodFacts:
 
     Attributes:
         constraints: in force, by their place in their list, for pods of the newest template; so are ``tables``,
-            ``taints``: sets of taints that nodes reject them for, and ``short``: what nodes lack for them, and whether
-            nothing else closes the node.
+            ``taints``: sets of taints that nodes reject them for, and ``short``: what nodes lack for them.
         older: whether the pod is of an older revision than the template.
         meant: what the pod asks for that is not there, and what is there instead.
         cluster_changes: changes of the cluster to try.
@@ -191,7 +190,7 @@ class PendingPodFacts:
     constraints: tuple[Constraint, ...]
     tables: tuple[ConstraintTable, ...]
     taints: tuple[list[Taint], ...]
-    short: tuple[tuple[list[Shortage], bool], ...]
+    short: tuple[list[Shortage], ...]
     older: bool
     meant: Meant
     cluster_changes: tuple[Change, ...]
@@ -208,7 +207,7 @@ def looked_at(
         surplus: pods that a rollout has to delete anyway.
         older: whether the pod is of an older revision than the template.
     """
-    short = {tuple(map(_lack, short)): (short, alone) for _, short, alone in reversed(list(short_nodes(newest)))}
+    short = {tuple(map(_lack, short)): short for _, short, _ in reversed(list(short_nodes(newest)))}
     return PendingPodFacts(
         baseline,
         tuple(in_force(newest.view)),

@@ -6,23 +6,19 @@ let such pods go, and fails only if it fails both without these pods and with th
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 
 from topospread.answer import Unjudged
 from topospread.api.inventory import Inventory
-from topospread.config.gates import Gates
-from topospread.config.profile import Configuration
 from topospread.drills.interruption import Interrupted
 from topospread.errors import UsageError
 from topospread.plugins.interface import NotJudgedError
 from topospread.scheduling.sampling import nodes_to_find
 from topospread.simulation.placing import place_all
-from topospread.simulation.run import Run, SimulationOptions, prepare
+from topospread.simulation.run import PLAIN, Run, SimulationOptions, prepare
 from topospread.simulation.unknown import unjudged_part
-from topospread.sources.inputs import Input, inventory_of
 from topospread.workloads.planned import QueuedPod
 
 from .orders import OrderSearch, SearchBudget, Searched
@@ -36,20 +32,15 @@ _MOST_PODS = 300
 """More pods than these have more orders than anybody looks at, and would go deeper than a program may."""
 
 
-def guarantee(  # noqa: PLR0913 - keyword arguments of the public API
-    inputs: Input,
+def guarantee(  # noqa: PLR0913 - keyword arguments
+    inventory: Inventory,
+    options: SimulationOptions = PLAIN,
     *,
     never_pending: bool = False,
     skew: int | None = None,
     survives: str | None = None,
     left: Sequence[str] = (),
     rollout: str | None = None,
-    cluster: str | None = None,
-    namespace: str | None = None,
-    config: Configuration | str | os.PathLike[str] | None = None,
-    kube_version: str = "1.37",
-    gates: Gates | None = None,
-    apiserver_gates: Gates | None = None,
     states: int = 20_000,
     seconds: float = 60.0,
     sources: Mapping[str, object] | None = None,
@@ -57,30 +48,23 @@ def guarantee(  # noqa: PLR0913 - keyword arguments of the public API
     """What holds in every order in which pods may come, whichever of equal nodes kube-scheduler takes.
 
     Args:
-        inputs: what was read (`topospread.load`), which is not changed, or the paths to read.
+        inventory: the input, which is not changed.
+        options: the control plane; nothing is evicted.
         never_pending: ask whether every pod gets a node.
         skew: ask whether no constraint has more skew than this in the end.
         survives: ``zone`` or ``node``: ask what the loss of any one leaves …
         left: … of these workloads, ``[NS/]KIND/NAME=N``: at least so many.
         rollout: of this Deployment, ``[NS/]deploy/NAME``: ask of every way its rolling update may go, everything else
             having been placed before.
-        cluster: beside paths: a made-up cluster, ``zones=3,nodes=12,cpu=8,memory=32Gi``, or a file that holds one.
-        namespace: where objects of paths go that name none.
-        config: kube-scheduler's configuration, or its file; by default that of a kube-scheduler without a file.
-        kube_version: the Kubernetes version to act as.
-        gates: kube-scheduler's feature gates; by default the version's.
-        apiserver_gates: the API server's, which decide what fields its objects keep; by default the version's.
         states: how many states are looked at for each question, those that are alike being one.
         seconds: how long it may take for each question.
         sources: ``cluster`` and ``manifests`` of a drill's file that plays an order again.
 
     Raises:
-        InputError: an object that the API server would refuse, or a path that cannot be read.
+        InputError: an object that the API server would refuse.
         UsageError: nothing is asked, or of something that is not there.
         topospread.drills.interruption.Interrupted: Ctrl-C, a KeyboardInterrupt; with the answers that were there.
     """
-    options = SimulationOptions.of_version(kube_version, config, gates, apiserver_gates)
-    inventory = inventory_of(inputs, cluster, options.apiserver_gates, namespace)
     read = partial(_questions, never_pending=never_pending, skew=skew, survives=survives, left=left)
     return answered(
         inventory, options, read, SearchBudget(states, seconds), rollout=rollout, sources=sources or {}

@@ -11,11 +11,8 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from topospread.api.inventory import Inventory
-from topospread.config.gates import Gates
-from topospread.config.profile import Configuration
 from topospread.errors import UsageError
-from topospread.simulation.run import SimulationOptions
-from topospread.sources.inputs import Input, inventory_of
+from topospread.simulation.run import PLAIN, SimulationOptions
 
 from .audit_log import read_audit_log
 from .event_list import EventReplay, read_events
@@ -24,32 +21,22 @@ from .refused_pods import ToldRefusal, cause_of, judged, told_refusals
 from .result import Incident, PodRefusal
 
 
-def replay(  # noqa: PLR0913 - keyword arguments of the public API
-    inputs: Input,
+def replay(
+    inventory: Inventory,
     audit: str | os.PathLike[str] | None = None,
+    options: SimulationOptions = PLAIN,
     *,
     events: str | os.PathLike[str] | None = None,
     since: str = "",
-    cluster: str | None = None,
-    namespace: str | None = None,
-    config: Configuration | str | os.PathLike[str] | None = None,
-    kube_version: str = "1.37",
-    gates: Gates | None = None,
-    apiserver_gates: Gates | None = None,
 ) -> Incident:
     """Rebuild what happened: which pod was refused when, by which sums, and which change of a node began it.
 
     Args:
-        inputs: the cluster as it was when the log begins (`topospread.load`), or the paths to read.
+        inventory: the cluster as it was when the log begins.
         audit: an audit log of kube-apiserver, JSON lines; what is logged at level RequestResponse is replayed.
+        options: the control plane.
         events: in its place, a list of events as JSON; what they say of pods and nodes is replayed.
         since: when the snapshot was taken (RFC 3339, in UTC): what the log has of before is in it already.
-        cluster: beside paths: a file that holds a cluster.
-        namespace: where objects of paths go that name none.
-        config: kube-scheduler's configuration, or its file; by default that of a kube-scheduler without a file.
-        kube_version: the Kubernetes version to act as.
-        gates: kube-scheduler's feature gates; by default the version's.
-        apiserver_gates: the API server's, which decide what fields its objects keep; by default the version's.
 
     Raises:
         InputError: something cannot be read, or a line is no record of an audit log.
@@ -57,10 +44,8 @@ def replay(  # noqa: PLR0913 - keyword arguments of the public API
     """
     if (audit is None) == (events is None):
         raise UsageError("a replay takes an audit log or a list of events, one of them")
-    options = replace(SimulationOptions.of_version(kube_version, config, gates, apiserver_gates), preemption=False)
-    given = inventory_of(inputs, cluster, options.apiserver_gates, namespace)
-    history = ClusterHistory(given)
-    refusals = _Refusals(history, options)
+    history = ClusterHistory(inventory)
+    refusals = _Refusals(history, replace(options, preemption=False))
     if events is None:
         log = _play_audit(audit or "", since, history, refusals)
     else:
@@ -73,7 +58,7 @@ def replay(  # noqa: PLR0913 - keyword arguments of the public API
         alterations=tuple(each.alteration for each in history.altered),
         refusals=tuple(_placed(each, placed) for each in refusals.found),
         placed=placed,
-        warnings=(*given.warnings, *_warnings(history, given, of_events=events is not None)),
+        warnings=(*inventory.warnings, *_warnings(history, inventory, of_events=events is not None)),
         unreplayed=history.unknown,
     )
 

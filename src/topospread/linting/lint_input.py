@@ -164,7 +164,7 @@ class LintInput:
 
     @cached_property
     def inventory(self) -> Inventory:
-        """The cluster with the manifests applied to it, as `topospread.simulate` takes it.
+        """The cluster with the manifests applied to it, as a simulation takes it.
 
         Refused ones are left out, and Helm's hooks whose pods do not stay.
 

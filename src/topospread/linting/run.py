@@ -15,11 +15,12 @@ from msgspec.structs import replace as with_fields
 from topospread.api.inventory import Inventory
 from topospread.config.gates import Gates, gates_for
 from topospread.config.profile import Configuration
+from topospread.config.versions import NEWEST
 from topospread.errors import Place, UsageError
 from topospread.sources.files import STANDARD_INPUT, no_object
 from topospread.sources.folders import check_charts, for_chart, has_chart
-from topospread.sources.inputs import Input, paths_of
-from topospread.sources.load import ReadFrom, load, no_garbage_collection
+from topospread.sources.inputs import Path, paths_of
+from topospread.sources.load import load, no_garbage_collection
 from topospread.sources.positions import parse_path
 from topospread.sources.rendering import Rendering
 from topospread.sources.text import Text, printable
@@ -118,12 +119,12 @@ class LintReport(Sequence[Finding]):
         return all(each.finding.severity == "hint" for each in self.judged)
 
 
-def lint(  # noqa: PLR0913 - keyword arguments of the public API
-    inputs: Input,
+def lint(  # noqa: PLR0913 - keyword arguments
+    inputs: Path | Sequence[Path],
     *,
     cluster: str | Inventory | None = None,
     config: Configuration | str | os.PathLike[str] | None = None,
-    kube_version: str = "1.37",
+    kube_version: str = str(NEWEST),
     settings: Settings | None = None,
     stdin: BinaryIO | None = None,
     namespace: str | None = None,
@@ -132,7 +133,7 @@ def lint(  # noqa: PLR0913 - keyword arguments of the public API
     """What is wrong, or probably not meant, in manifests.
 
     Args:
-        inputs: the paths to read, or what was read (`topospread.load`): its files are read again, as they are now.
+        inputs: the paths to read.
         cluster: what the manifests are held against: a made-up cluster, files that hold one, or what was read.
         config: kube-scheduler's configuration; a file of one is linted as well.
         kube_version: the Kubernetes version that the manifests are for.
@@ -146,43 +147,26 @@ def lint(  # noqa: PLR0913 - keyword arguments of the public API
 
     Raises:
         InputError: a path cannot be read, is neither YAML nor JSON, or no object of Kubernetes stands there.
-        UsageError: the inventory was not read from files.
     """
-    read_from = _read_from(inputs)
-    given = read_from.cluster if cluster is None else cluster
+    paths = tuple(paths_of(inputs))
     outcome = run(
         Question(
-            paths=read_from.paths,
-            cluster=given if isinstance(given, str) else None,
+            paths=paths,
+            cluster=cluster if isinstance(cluster, str) else None,
             config=os.fspath(config) if isinstance(config, str | os.PathLike) else config,
             kube_version=kube_version,
-            namespace=namespace or read_from.namespace,
+            namespace=namespace or "default",
             settings=settings or Settings(),
-            rendering=rendering or read_from.rendering,
+            rendering=rendering or Rendering(),
         ),
         stdin or (sys.stdin.buffer if sys.stdin is not None else None),
-        cluster=given if isinstance(given, Inventory) else None,
+        cluster=cluster if isinstance(cluster, Inventory) else None,
     )
     for error in outcome.read.broken:
         raise error
     if not outcome.read.subjects:
-        raise no_object(read_from.paths)
+        raise no_object(paths)
     return outcome
-
-
-def _read_from(inputs: Input) -> ReadFrom:
-    """What is to be read.
-
-    Raises:
-        UsageError: an inventory that was not read from files.
-    """
-    if not isinstance(inputs, Inventory):
-        return ReadFrom(tuple(paths_of(inputs)), None, "default", Rendering())
-    if not isinstance(inputs.read_from, ReadFrom):
-        raise UsageError("lint reads manifests as they are written, and this inventory was not read from files")
-    if STANDARD_INPUT in (*inputs.read_from.paths, inputs.read_from.cluster):
-        raise UsageError("lint reads manifests as they are written, and standard input can be read once")
-    return inputs.read_from
 
 
 def run(

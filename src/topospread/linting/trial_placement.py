@@ -9,6 +9,7 @@ from collections.abc import Hashable, Sequence
 from dataclasses import replace
 from functools import cached_property
 from itertools import takewhile
+from weakref import ref
 
 import msgspec
 from msgspec.structs import replace as replace_fields
@@ -52,11 +53,17 @@ class TrialPlacements:
     """First looks at one template after the other; a whole simulation is worth its time only where one fails."""
 
     def __init__(self, given: LintInput) -> None:
-        self._given = given
+        self._input = ref(given)  # the input keeps this object: a strong reference would never let go of either
         self._own = _pods_by_owner(given.inventory)
         self._known: dict[Hashable, tuple[int, int]] = {}
         """What decides on a trial → how many pods were wanted, and how many found a node."""
         self._images = any(node.status.images for node in given.nodes)
+
+    @property
+    def _given(self) -> LintInput:
+        given = self._input()
+        assert given is not None, "whoever asks has the input"
+        return given
 
     @property
     def work(self) -> Work:
@@ -194,9 +201,7 @@ def simulated(given: LintInput, item: KubeObject) -> tuple[PendingGroup, ...]:
     """
     spend(given, item)
     options = options_of(given)
-    inventory = with_only(given.inventory, item)
-    version = options.kube_version
-    return simulate(inventory, config=options.config, kube_version=version, gates=options.gates).pending
+    return simulate(with_only(given.inventory, item), options).pending
 
 
 def options_of(given: LintInput) -> SimulationOptions:

@@ -54,8 +54,12 @@ class Access:
         """
         from .credentials import namespace_of
 
-        files = self.kubeconfig or os.environ.get("KUBECONFIG") or self._home()
+        files = self.files()
         return (namespace_of(files, self.context) if files else "") or "default"
+
+    def files(self) -> str:
+        """The kubeconfig's files, as in ``KUBECONFIG``; "" for none."""
+        return self.kubeconfig or os.environ.get("KUBECONFIG") or self._home() or ""
 
     def _home(self) -> str | None:
         home = Path.home() / ".kube" / "config"

@@ -108,6 +108,20 @@ def namespace_of(paths: str, context: str | None) -> str:
     return str((chosen.get("context") or {}).get("namespace") or "")
 
 
+def runs_a_program(paths: str, context: str | None) -> bool:
+    """Return whether the credentials of a kubeconfig's context come from a program or a login, not from the file.
+
+    Raises:
+        InputError: no file, not YAML, or an unknown context.
+    """
+    if not paths:
+        return False
+    config = _merged(paths).config
+    assert config is not None
+    user = _checked_context(config, context or config.value.get("current-context"), Place(source=paths))
+    return "exec" in user or "auth-provider" in user
+
+
 async def kubeconfig_credentials(paths: str, context: str | None) -> Credentials:
     """Read the current, or the named, context of kubeconfig files, several as in ``KUBECONFIG``.
 

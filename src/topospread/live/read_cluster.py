@@ -1,4 +1,4 @@
-"""A cluster read once, as an inventory, as `topospread.load` gives it of files. It keeps no connection."""
+"""The objects of a cluster, read once. No connection is kept."""
 
 from __future__ import annotations
 
@@ -6,9 +6,8 @@ import asyncio
 from collections import defaultdict
 from collections.abc import Sequence
 
-from topospread.api.inventory import Inventory
 from topospread.errors import Place
-from topospread.sources.load import LiveObjects, load, no_garbage_collection
+from topospread.sources.load import LiveObjects, no_garbage_collection
 from topospread.sources.objects import ReadObject
 
 from .access import Access
@@ -83,20 +82,3 @@ def live_objects(
 
     with no_garbage_collection():
         return asyncio.run(connected())
-
-
-def read_cluster(
-    access: Access | None = None, wanted: WantedLists | None = None, progress: ListsProgress = nothing_told
-) -> Inventory:
-    """The cluster that kubectl points at, as an inventory: every function of `topospread` takes it.
-
-    Args:
-        access: another context or kubeconfig, or who to act as.
-        wanted: which objects; all that decide on placements by default.
-        progress: is told after every page.
-
-    Raises:
-        InputError: there is no way to a cluster, it cannot be reached, or it refuses nodes or pods.
-        UsageError: there is no such namespace.
-    """
-    return load((), live=live_objects(access, wanted, progress))

@@ -23,7 +23,7 @@ class LiveSettings:
         explain_events: tell the sums behind a refusal by topology spread in events of their own.
     """
 
-    gates: Gates = field(default_factory=lambda: gates_for("1.37"))
+    gates: Gates = field(default_factory=gates_for)
     backoff: BackoffSettings = field(default_factory=BackoffSettings)
     at_once: int = 48
     batch: int = 64

@@ -132,7 +132,7 @@ class _Side:
         found = self._drills.get((label, name))
         if found is None:
             step = Fail(NodeChoice("zone" if label == ZONE else label, name))
-            found = self._drills[label, name] = drill(self.inventory, [step], **self.options.answered_by)
+            found = self._drills[label, name] = drill(self.inventory, [step], self.options.answered_by)
         return found
 
 

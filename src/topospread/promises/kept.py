@@ -234,8 +234,7 @@ class WorkloadPromises:
 
     def _is_alone(self, key: str) -> bool:
         """Return whether a rollout spreads new pods over a key as if there were no old ones."""
-        gates = [each for each in (self.options.gates, self.options.apiserver_gates) if each is not None]
-        by_labels = all(each.enabled("MatchLabelKeysInPodTopologySpread") for each in gates)
+        by_labels = all(each.enabled("MatchLabelKeysInPodTopologySpread") for each in self.options.in_force)
         return self._item is not None and counts_revisions_alone(self._item, key, by_labels=by_labels)
 
     def _in_orders(self, ask: _Ask, *, with_rollout: bool = True) -> Iterator[KeptPart]:

@@ -116,10 +116,10 @@ def shown(
         most: domains or nodes of which each event is played, those with most pods first.
     """
     by = options.answered_by
-    ready = {(each.kind, each.namespace, each.name): each.existing for each in status(inventory, **by).workloads}
-    after = drill(inventory, [Wait(0)], **by, keep_after=True).steps[0].after
+    ready = {(each.kind, each.namespace, each.name): each.existing for each in status(inventory, by).workloads}
+    after = drill(inventory, [Wait(0)], by, keep_after=True).steps[0].after
     assert after is not None, "the drill was to keep it"
-    settled = {(each.kind, each.namespace, each.name): each for each in status(after, **by).workloads}
+    settled = {(each.kind, each.namespace, each.name): each for each in status(after, by).workloads}
     for key in keys:
         judge = WorkloadPromises(inventory, replace(options, preemption=False), key, budget, {})
         drills = WorkloadDrills(inventory, options, key)
@@ -225,7 +225,10 @@ class _Showing:
 
     def _room(self) -> ShownEvent:
         found = capacity(
-            self.drills.inventory, short_target(self.judge.key), **self.drills.options.answered_by, limit=_MOST_MORE
+            self.drills.inventory,
+            short_target(self.judge.key),
+            options=self.drills.options.answered_by,
+            limit=_MOST_MORE,
         ).capacity
         room = found.targets[0]
         then = "more were not tried" if found.pending is None else "then a pod is pending"

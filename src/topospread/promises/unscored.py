@@ -6,7 +6,6 @@ from dataclasses import replace
 
 from msgspec.structs import replace as with_fields
 
-from topospread.config.gates import gates_for
 from topospread.config.load import default_configuration
 from topospread.config.profile import Configuration, Profile
 from topospread.simulation.run import SimulationOptions
@@ -14,8 +13,7 @@ from topospread.simulation.run import SimulationOptions
 
 def unscored(options: SimulationOptions) -> SimulationOptions:
     """The same options, with profiles whose plugins filter and do not score."""
-    gates = options.gates or gates_for(options.kube_version)
-    configuration = options.config or default_configuration(gates=gates)
+    configuration = options.config or default_configuration(gates=options.in_force[0])
     return replace(options, config=_without_scores(configuration))
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from topospread.api.inventory import Inventory, ObjectKey
 from topospread.api.well_known_labels import HOSTNAME, ZONE
@@ -58,15 +58,8 @@ class WorkloadDrills:
     def play(self, *steps: Step, runs: int = 1) -> Trial:
         """What becomes of the workload in these steps, each of which goes on until nothing happens any more."""
         how = self.options
-        found = drill(
-            self.inventory,
-            steps,
-            **how.answered_by,
-            seed=how.seed,
-            preemption=how.preemption,
-            pools=how.pools,
-            runs=runs,
-        )
+        options = replace(how.answered_by, seed=how.seed, preemption=how.preemption, pools=how.pools)
+        found = drill(self.inventory, steps, options, runs=runs)
         return _worst([_of_one(each, self.key, steps) for each in (found, *found.others)])
 
     def lose(self, key: str, domain: str) -> Trial:

@@ -22,5 +22,5 @@ def moves_at_once(inventory: Inventory, options: SimulationOptions, namespace: s
         return None
     from .rebalance import rebalance  # the search loads much, and is seldom needed
 
-    found = rebalance(inventory, namespace=namespace, seconds=0.0, allow_empty=True, **options.answered_by)
+    found = rebalance(inventory, options.answered_by, namespace=namespace, seconds=0.0, allow_empty=True)
     return None if found.unmet or found.impossible or not found.moves else found

@@ -6,7 +6,6 @@ queue do what they do; what is told is what happened there. Nothing is evicted i
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
@@ -15,8 +14,6 @@ import msgspec
 from topospread.api.inventory import Inventory
 from topospread.api.labels import Selector
 from topospread.api.selector_text import nothing_selected
-from topospread.config.gates import Gates
-from topospread.config.profile import Configuration
 from topospread.drills.interruption import Interrupted
 from topospread.drills.pods import key_of
 from topospread.drills.world import World
@@ -24,9 +21,8 @@ from topospread.errors import UsageError
 from topospread.plugins.interface import NotJudgedError, PluginError
 from topospread.scheduling.cycle import Scheduler
 from topospread.simulation.placing import Progress
-from topospread.simulation.run import SimulationOptions
+from topospread.simulation.run import PLAIN, SimulationOptions
 from topospread.simulation.unknown import merged, unjudged_of
-from topospread.sources.inputs import Input, inventory_of
 from topospread.workloads.planned import Workload
 
 from .bounds import Bound, bound_by_counts, bound_of, groups
@@ -92,17 +88,13 @@ class _Begun(msgspec.Struct, frozen=True):
     unjudged: Sequence[tuple[NotJudgedError, str]]
 
 
-def rebalance(  # noqa: PLR0913 - keyword arguments of the public API
-    inputs: Input,
+def rebalance(  # noqa: PLR0913 - keyword arguments
+    inventory: Inventory,
+    options: SimulationOptions = PLAIN,
     *,
-    cluster: str | None = None,
     namespace: str | None = None,
-    selector: str | Selector | None = None,
+    selector: Selector | None = None,
     max_skew: int | None = None,
-    config: Configuration | str | os.PathLike[str] | None = None,
-    kube_version: str = "1.37",
-    gates: Gates | None = None,
-    apiserver_gates: Gates | None = None,
     seconds: float = 10.0,
     allow_empty: bool = False,
     progress: Progress | None = None,
@@ -110,32 +102,22 @@ def rebalance(  # noqa: PLR0913 - keyword arguments of the public API
     """Which pods to evict, in which order, so that kube-scheduler's own placement mends the constraints.
 
     Args:
-        inputs: what was read (`topospread.load`), which is not changed, or the paths to read.
-        cluster: beside paths: a made-up cluster, ``zones=3,nodes=12,cpu=8,memory=32Gi``, or a file that holds one.
-        namespace: mend workloads of this namespace; constraints of others do not get worse. Of paths also where
-            objects go that name none.
-        selector: mend workloads whose pods have these labels; a text is written as for ``kubectl get -l``.
+        inventory: the input, which is not changed.
+        options: the control plane; nothing is preempted.
+        namespace: mend workloads of this namespace; constraints of others do not get worse.
+        selector: mend workloads whose pods have these labels.
         max_skew: bring soft constraints to this skew, too.
-        config: kube-scheduler's configuration, or its file; by default that of a kube-scheduler without a file.
-        kube_version: the Kubernetes version to act as.
-        gates: kube-scheduler's feature gates; by default the version's.
-        apiserver_gates: the API server's, which decide what fields its objects keep; by default the version's.
         seconds: how long the integer program may take for its bound, where the extra ``solver`` is installed.
         allow_empty: accept a selector that selects no workload.
         progress: told how many constraints of how many are mended.
 
     Raises:
-        InputError: an object that the API server would refuse, or a path that cannot be read.
-        UsageError: if nothing is in the namespace, or the selector is invalid or selects nothing.
+        InputError: an object that the API server would refuse.
+        UsageError: if nothing is in the namespace, or the selector selects nothing.
         topospread.drills.interruption.Interrupted: Ctrl-C, a KeyboardInterrupt; with the evictions that were found.
     """
-    if isinstance(selector, str):
-        from topospread.api.selector_text import parse_selector
-
-        selector = parse_selector(selector)
-    options = replace(SimulationOptions.of_version(kube_version, config, gates, apiserver_gates), preemption=False)
+    options = replace(options, preemption=False)
     wished = RebalanceOptions(namespace, selector, max_skew, seconds, allow_empty)
-    inventory = inventory_of(inputs, cluster, options.apiserver_gates, namespace)
     found = _rebalanced(inventory, options, wished, progress)
     if not found.unjudged:
         return found

@@ -14,14 +14,15 @@ Source: pkg/scheduler/schedule_one.go (``scheduleOnePod``, ``schedulingCycle``, 
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Hashable, Mapping
 from itertools import compress
+from typing import Generic, TypeVar
 
 import msgspec
 import numpy as np
 
 from topospread.api.pod import Pod
-from topospread.cluster import Cluster, PodClass
+from topospread.cluster import Cluster, Journal, PodClass
 from topospread.cluster.cluster import PodKey, pod_key
 from topospread.config.version_rules import rules_for
 from topospread.plugins.dynamic_resources import DynamicResources
@@ -31,7 +32,6 @@ from .eligible_to_preempt_others import EligibilityRules, why_not_eligible
 from .evaluate import failed_verdict, verdict_of
 from .framework import Framework
 from .node_search import NodeSearch
-from .pending_answers import PendingAnswers
 from .preemption import Candidate, Preemption, PreemptionRules, PreemptionSearch, SharedSearches, candidates_wanted
 from .sampling import Sample, Sampler
 from .select_host import among_equals
@@ -39,6 +39,39 @@ from .topology_labels import TopologyLabels
 from .verdict import Verdict
 from .view import View
 from .view_cache import ViewCache
+
+# Answers to pods that are left pending, remembered until anything happens to the cluster; not how they are found.
+
+Answer = TypeVar("Answer")
+
+
+class Momentary(Generic[Answer]):
+    """Replicas that wait for the same reason share an answer."""
+
+    def __init__(self, journal: Journal) -> None:
+        self._journal = journal
+        self._stamp = -1
+        self._known: dict[Hashable, Answer] = {}
+
+    def get(self, key: Hashable, found: Callable[[], Answer]) -> Answer:
+        """The answer for a key, found when the cluster is not what it was."""
+        if self._stamp != self._journal.stamp:
+            self._known.clear()
+            self._stamp = self._journal.stamp
+        if key not in self._known:
+            answer = found()
+            if self._stamp != self._journal.stamp:
+                return answer
+            self._known[key] = answer
+        return self._known[key]
+
+
+class PendingAnswers:
+    """The reasons of pending pods and what preemption finds for them, by class."""
+
+    def __init__(self, journal: Journal) -> None:
+        self.verdicts: Momentary[Verdict] = Momentary(journal)
+        self.preemptions: Momentary[Preemption] = Momentary(journal)
 
 
 class Placement(msgspec.Struct, frozen=True):

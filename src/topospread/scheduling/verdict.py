@@ -77,6 +77,20 @@ class Verdict:
         why = ((self.nodes[i], self.rejections[self.blame[i]]) for i in np.flatnonzero(self.blame >= 0).tolist())
         return {node: rejection for node, rejection in why if rejection.reasons}
 
+    @property
+    def counts(self) -> Counter[Rejection]:
+        """How many nodes are rejected for each reason that kube-scheduler mentions, in the order of the first such
+        node."""
+        found: Counter[Rejection] = Counter()
+        if not self.error:
+            blame = self.blame[self.blame >= 0]
+            numbers, first, counts = np.unique(blame, return_index=True, return_counts=True)
+            for i in np.argsort(first).tolist():
+                rejection = self.rejections[numbers[i]]
+                if rejection.reasons:
+                    found[rejection] += int(counts[i])
+        return found
+
     @cached_property
     def scores(self) -> dict[str, dict[str, int]]:
         """Feasible node → plugin → weighted points."""

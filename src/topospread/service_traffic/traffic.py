@@ -10,15 +10,13 @@ from topospread.api.inventory import Inventory
 from topospread.api.pod import FINISHED_PHASES, Pod
 from topospread.api.well_known_labels import ZONE
 from topospread.api.workload import Service
-from topospread.config.gates import Gates, gates_for
 from topospread.config.version_rules import rules_for
 from topospread.errors import UsageError
 from topospread.simulation.run import SimulationOptions, prepare
-from topospread.sources.inputs import Input, inventory_of
 from topospread.workloads.node_lifecycle import is_silent
 from topospread.workloads.scale import the_workload
 
-from .clients import Clients, by_pods, by_zones, read_clients
+from .clients import Clients, by_pods, by_zones
 from .hints import Endpoint, TrafficRules, hinted
 from .result import ServiceTraffic, Traffic, ZoneTraffic
 
@@ -89,40 +87,6 @@ class _Cluster:
         self.owners = owners
 
 
-def traffic(  # noqa: PLR0913 - keyword arguments of the public API
-    inputs: Input,
-    *,
-    clients: Sequence[str] = (),
-    price: float | None = None,
-    cluster: str | None = None,
-    namespace: str | None = None,
-    kube_version: str = "1.37",
-    gates: Gates | None = None,
-    apiserver_gates: Gates | None = None,
-) -> Traffic:
-    """Say what is expected of each Service's traffic with every pod where it is; nothing is placed.
-
-    Args:
-        inputs: what was read (`topospread.load`), which is not changed, or the paths to read; also what a simulation or
-            a step of a drill leaves (`after`).
-        clients: who asks: ``deploy/web``, ``zone-a=70,zone-b=30``, or one of them for one Service,
-            ``api:deploy/web``; by default all pods that are not endpoints themselves.
-        price: of a GB that crosses zones.
-        cluster: beside paths: a made-up cluster, ``zones=3,nodes=12,cpu=8,memory=32Gi``, or a file that holds one.
-        namespace: where objects of paths go that name none.
-        kube_version: the Kubernetes version to act as.
-        gates: kube-scheduler's feature gates; by default the version's.
-        apiserver_gates: the API server's, which decide what fields its objects keep; by default the version's.
-
-    Raises:
-        InputError: an object that the API server would refuse, or a path that cannot be read.
-        UsageError: clients that are not there.
-    """
-    options = SimulationOptions.of_version(kube_version, None, gates, apiserver_gates)
-    inventory = inventory_of(inputs, cluster, options.apiserver_gates, namespace)
-    return traffic_of(inventory, options, TrafficQuestion(read_clients(clients), price))
-
-
 def traffic_of(inventory: Inventory, options: SimulationOptions, asking: TrafficQuestion) -> Traffic:
     """What is expected of each Service's traffic.
 
@@ -135,7 +99,7 @@ def traffic_of(inventory: Inventory, options: SimulationOptions, asking: Traffic
         InputError: an object that the API server would refuse.
         UsageError: clients that are not there.
     """
-    rules = rules_for(TrafficRules, options.gates or gates_for(options.kube_version))
+    rules = rules_for(TrafficRules, options.in_force[0])
     run = prepare(inventory, options, with_spreads=False)
     owners = {
         (pod.namespace or "default", pod.name): (row.kind, row.namespace, row.name)

@@ -17,7 +17,7 @@ from topospread.answer import Unjudged
 from topospread.api.inventory import Inventory
 from topospread.base import Word, worst
 from topospread.errors import UsageError
-from topospread.plain_data import NamespacedData
+from topospread.plain_data import PlainData
 from topospread.workloads.planned import QueuedPod
 
 from .outcome import result_of
@@ -89,7 +89,7 @@ class WorkloadRange:
 
 
 @dataclass(frozen=True, slots=True)
-class Orders(NamespacedData):
+class Orders(PlainData):
     """The results of all orders.
 
     Attributes:

@@ -19,7 +19,7 @@ from topospread.answer import Unjudged
 from topospread.api.inventory import Inventory
 from topospread.base import Bounds, Word
 from topospread.cluster.arrays import Codes
-from topospread.plain_data import NamespacedData
+from topospread.plain_data import PlainData
 from topospread.plugins.spread_arithmetic import ConstraintArithmetic, Domain, Domains, counts_of
 from topospread.scheduling.verdict import Verdict
 from topospread.workloads.autoscaling import Autoscaling
@@ -296,7 +296,7 @@ class PoolUse(msgspec.Struct, frozen=True):
 
 
 @dataclass(frozen=True)
-class Simulation(NamespacedData):
+class Simulation(PlainData):
     """The whole answer.
 
     Attributes:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from dataclasses import replace as with_fields
-from typing import Literal, TypedDict
+from typing import Literal
 
 import msgspec
 
@@ -18,6 +18,7 @@ from topospread.config.gates import Gates, gates_for
 from topospread.config.load import default_configuration
 from topospread.config.profile import Configuration
 from topospread.config.request_rules import request_rules
+from topospread.config.versions import NEWEST
 from topospread.plugins.interface import NotJudgedError, PluginError
 from topospread.plugins.pod_topology_spread import PodTopologySpread
 from topospread.plugins.spread_arithmetic import ConstraintArithmetic, arithmetic_as_counted, spread_arithmetic
@@ -30,7 +31,6 @@ from topospread.scheduling.sampling import nodes_to_find
 from topospread.scheduling.topology_labels import GATE, TopologyLabels, selects_by_topology
 from topospread.scheduling.verdict import Verdict
 from topospread.scheduling.watching import WatchingScheduler
-from topospread.sources.inputs import Path, configuration_of
 from topospread.workloads.autoscaling import AutoscaleChoice
 from topospread.workloads.control_plane import ControlPlane
 from topospread.workloads.dropped_fields import unused_sentences
@@ -44,20 +44,21 @@ Sampling = Literal["all", "kube"]
 """How many nodes a pod is compared on: all of them, or as many as kube-scheduler is content with."""
 
 
-class AnsweredBy(TypedDict):
-    """By what a question is answered, as the functions of the Python API take it."""
-
-    config: Configuration | None
-    kube_version: str
-    gates: Gates | None
-    apiserver_gates: Gates | None
-
-
 @dataclass(frozen=True, slots=True)
 class SimulationOptions:
-    """The options of a simulation; the fields are the arguments of `topospread.simulate`.
+    """What a question is answered by: the control plane, and how pods are placed.
 
     Attributes:
+        config: kube-scheduler's configuration; by default that of a kube-scheduler without a file.
+        scale: ``deploy/web`` → replicas, in place of what the manifest says.
+        seed: draw among equals where the version's kube-scheduler does; by default the first by name is taken.
+        kube_version: the Kubernetes version to act as.
+        gates, apiserver_gates: feature gates of kube-scheduler and of the API server; by default the version's.
+        run_cron_jobs: names of CronJobs of which one run is simulated.
+        preemption: evict less important pods for a pod that fits nowhere else.
+        sampling: ``kube`` compares pods on as many nodes as kube-scheduler is content with, in its order.
+        autoscale: replicas of what a HorizontalPodAutoscaler scales: brought within its bounds, or at either of them.
+        watch: ``namespace/name`` of pods on which the whole verdicts are kept, as things stood when each was tried.
         draws: draw among equal nodes, with ``seed``, also where the version's kube-scheduler does not.
         one_of_many: other orders of the pods are tried as well, so that nobody has to be told that they may matter.
         pools: pools of nodes that grow for pods that find no node (`scaling`).
@@ -67,7 +68,7 @@ class SimulationOptions:
     config: Configuration | None = None
     scale: Mapping[str, int] | None = None
     seed: int | None = None
-    kube_version: str = "1.37"
+    kube_version: str = str(NEWEST)
     gates: Gates | None = None
     run_cron_jobs: Collection[str] = ()
     preemption: bool = True
@@ -80,34 +81,31 @@ class SimulationOptions:
     pools: Sequence[NodePool] = ()
     assumes_unjudged: bool = False
 
-    @classmethod
-    def of_version(
-        cls, kube_version: str, config: Configuration | Path | None, gates: Gates | None, apiserver_gates: Gates | None
-    ) -> SimulationOptions:
-        """Return a version's default options, with a configuration or its file and gates where given.
-
-        Raises:
-            InputError: the configuration cannot be read, or kube-scheduler would refuse it.
-        """
-        by = ControlPlane.of_version(kube_version, scheduler=gates, apiserver=apiserver_gates)
-        return cls(
-            configuration_of(config, by.scheduler),
-            kube_version=kube_version,
-            gates=by.scheduler,
-            apiserver_gates=by.apiserver,
-        )
+    @property
+    def in_force(self) -> tuple[Gates, Gates]:
+        """Gates of kube-scheduler and of the API server."""
+        apiserver = self.apiserver_gates or gates_for(self.kube_version, component="apiserver")
+        return self.gates or gates_for(self.kube_version), apiserver
 
     @property
-    def answered_by(self) -> AnsweredBy:
+    def lets_compare(self) -> bool:
+        """Whether the API server lets tolerations use the operators Lt and Gt."""
+        return self.in_force[1].enabled("TaintTolerationComparisonOperators")
+
+    @property
+    def answered_by(self) -> SimulationOptions:
         """For a further question that is to be answered by the same configuration, version and gates."""
-        return AnsweredBy(
-            config=self.config, kube_version=self.kube_version, gates=self.gates, apiserver_gates=self.apiserver_gates
+        return SimulationOptions(
+            self.config, kube_version=self.kube_version, gates=self.gates, apiserver_gates=self.apiserver_gates
         )
 
     def control_plane(self, scheduler: Gates, scheduler_names: Collection[str]) -> ControlPlane:
         """The API server and the schedulers that the pods go through."""
-        apiserver = self.apiserver_gates or gates_for(self.kube_version, component="apiserver")
-        return ControlPlane(apiserver, scheduler, scheduler_names)
+        return ControlPlane(self.in_force[1], scheduler, scheduler_names)
+
+
+PLAIN = SimulationOptions()
+"""The newest version as it is by default."""
 
 
 class PodOutcome(msgspec.Struct):
@@ -190,7 +188,7 @@ def prepare(inventory: Inventory, options: SimulationOptions, *, with_spreads: b
     ``with_spreads``: note how the workloads are spread before; who looks at one pod alone has no need of it.
     """
     configuration = options.config or default_configuration(options.kube_version, options.gates)
-    gates = options.gates or gates_for(options.kube_version)
+    gates, _ = options.in_force
     if options.pools:
         inventory = with_fields(inventory, nodes=at_least(inventory.nodes, options.pools))
     planned = plan(
@@ -234,9 +232,8 @@ def prepare(inventory: Inventory, options: SimulationOptions, *, with_spreads: b
 
 def _label_bound_pods(planned: Plan, scheduler: Scheduler, options: SimulationOptions) -> None:
     """Let bound pods get their node's zone and region, where the API server does and anything selects by them."""
-    apiserver = options.apiserver_gates or gates_for(options.kube_version, component="apiserver")
     cluster = scheduler.cluster
-    if apiserver.enabled(GATE):
+    if options.in_force[1].enabled(GATE):
         distinct = {id(each.pod): each.pod for each in planned.queue}
         templates = [each.template for each in planned.workloads if each.template is not None]
         pods = (*distinct.values(), *templates, *(each.pod for each in cluster.classes.values()))

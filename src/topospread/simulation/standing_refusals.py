@@ -121,6 +121,7 @@ class StandingRefusals:
         self._counting: dict[Selection, dict[Hashable, None]] = {}
         self._listening: dict[Hashable, _Basis] = {}
         self._fallen: dict[Hashable, None] = {}
+        self._passing: list[Hashable] = []
         self._highest = -(1 << 63)
         self._begin()
         self._position, self._stamp = cluster.journal.join(self), cluster.journal.stamp
@@ -137,7 +138,8 @@ class StandingRefusals:
         self._fall((key,))
         basis = self._basis(pod_class, outcome)
         self._known[key] = with_fields(outcome), basis
-        if basis is None:
+        if basis is None:  # it falls with whatever happens
+            self._passing.append(key)
             return
         self._highest = max(self._highest, basis.priority)
         basis.alike.refusals[key] = basis
@@ -215,6 +217,8 @@ class StandingRefusals:
             return True
         changes = journal.since(self._position, self)
         before, self._position, self._stamp = self._position, journal.position, journal.stamp
+        self._fall(self._passing)
+        self._passing.clear()
         if changes is None or self._numbering != self._cluster.nodes.numbering:
             self._fall_all()
         elif self._known:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any, BinaryIO
 
 from topospread.config.find import find_configuration
@@ -41,10 +42,11 @@ def read_configuration(path: str, gates: Gates | None = None, stdin: BinaryIO | 
     text, documents = read_single_file(path, stdin)
     data, place = find_configuration(documents, Place(source=path))
     try:
-        return load_configuration(data, place=place, kube_version=gates.kube_version, gates=gates)
+        found = load_configuration(data, place=place, kube_version=gates.kube_version, gates=gates)
     except InvalidError as error:
         problems = [(each, _place_of_problem(each, place, text)) for each in error.problems]
         raise RefusedConfigurationError(problems) from None
+    return replace(found, source=path)
 
 
 def _place_of_problem(problem: str, place: Place, text: Text) -> Place:

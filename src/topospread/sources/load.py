@@ -75,13 +75,19 @@ LiveReading = Callable[[Sequence[ReadObject]], LiveObjects]
 
 
 class ReadFrom(msgspec.Struct, frozen=True):
-    """What an inventory was read from, and how; the arguments of `load`, and whether a live cluster was read, too."""
+    """What an inventory was read from, and how; the fields are arguments of `load`, but two.
+
+    Attributes:
+        live: whether a live cluster was read, too.
+        taken: time of the first snapshot, RFC 3339; "" for none.
+    """
 
     paths: tuple[str, ...]
     cluster: str | None
     namespace: str
     rendering: Rendering
     live: bool = False
+    taken: str = ""
 
 
 def load(  # noqa: PLR0913 - keyword arguments
@@ -160,7 +166,9 @@ def load(  # noqa: PLR0913 - keyword arguments
         if judged and not allow_empty and set(judged) <= set(empty):
             raise _without_objects(judged, reader)
         inventory = _inventory(collection, reader, needs_nodes=needs_nodes)
-        inventory.read_from = ReadFrom(tuple(paths), cluster, namespace, rendering or Rendering(), live is not None)
+        taken = next((facts.taken for facts, _ in reader.snapshots), "")
+        how = rendering or Rendering()
+        inventory.read_from = ReadFrom(tuple(paths), cluster, namespace, how, live is not None, taken)
         inventory.warnings += [warning for each in found for warning in each.warnings]
         inventory.notes += [*hooks.notes(), *(note for each in found for note in each.notes)]
         if reader.foreign:

@@ -9,8 +9,6 @@ from fractions import Fraction
 
 from topospread.answer import Unjudged
 from topospread.api.inventory import Inventory
-from topospread.config.gates import Gates
-from topospread.config.profile import Configuration
 from topospread.drills.each import targets_of
 from topospread.drills.forked import can_fork
 from topospread.drills.interruption import Interrupted
@@ -22,9 +20,8 @@ from topospread.errors import UsageError
 from topospread.simulation.aftermath import inventory_after
 from topospread.simulation.pending import pending_group
 from topospread.simulation.placing import place_all
-from topospread.simulation.run import SimulationOptions, prepare
+from topospread.simulation.run import PLAIN, SimulationOptions, prepare
 from topospread.simulation.unknown import merged, unjudged_parts
-from topospread.sources.inputs import Input, inventory_of
 from topospread.sources.load import load
 
 from .filling import CapacityQuestion, Effort, Progress, SomeAnswers, capacity_of
@@ -112,44 +109,32 @@ class Besides:
         return found.pending is not None and (short or missing or bool(self.shapes))
 
 
-def capacity(  # noqa: PLR0913 - keyword arguments of the public API
-    inputs: Input,
+def capacity(  # noqa: PLR0913 - keyword arguments
+    inventory: Inventory,
     *of: str,
+    options: SimulationOptions = PLAIN,
     pod: str | os.PathLike[str] | None = None,
-    cluster: str | None = None,
     namespace: str | None = None,
     more: int | str = 1,
     each_zone: bool = False,
     shapes: Sequence[str] = (),
     limit: int = LIMIT,
-    config: Configuration | str | os.PathLike[str] | None = None,
-    seed: int | None = None,
-    kube_version: str = "1.37",
-    gates: Gates | None = None,
-    apiserver_gates: Gates | None = None,
-    preemption: bool = True,
     workers: int | None = None,
     progress: Progress | None = None,
 ) -> CapacityReport:
     """Say how many more replicas fit until the first stays pending, with everything there that is there.
 
     Args:
-        inputs: what was read (`topospread.load`), which is not changed, or the paths to read.
+        inventory: the input, which is not changed.
         of: ``deploy/web``, or several in a ratio: ``deploy/web=2``, ``deploy/api=1``.
+        options: the control plane, and how pods are placed; more replicas evict nothing.
         pod: the file of a pod of which more are to fit, in place of workloads.
-        cluster: beside paths: a made-up cluster, ``zones=3,nodes=12,cpu=8,memory=32Gi``, or a file that holds one.
-        namespace: where objects of paths go that name none, and workloads that name none.
+        namespace: of workloads, and of a pod's file, that name none.
         more: replicas (of several workloads: rounds) that have to fit, or a share of the replicas, ``20%``.
         each_zone: they have to fit after each zone's loss, too.
         shapes: of one more node that is tried in each zone, ``cpu=8,memory=32Gi``; by default those that are there,
             if fewer replicas fit than have to.
         limit: how many rounds of replicas are tried.
-        config: kube-scheduler's configuration, or its file; by default that of a kube-scheduler without a file.
-        seed: draw among equals where the version's kube-scheduler does; by default the first by name is taken.
-        kube_version: the Kubernetes version to act as.
-        gates: kube-scheduler's feature gates; by default the version's.
-        apiserver_gates: the API server's, which decide what fields its objects keep; by default the version's.
-        preemption: pods of the inventory may evict less important ones; more replicas evict nothing.
         workers: how many processes work at once; by default one for each core.
         progress: told how far the work is.
 
@@ -163,16 +148,12 @@ def capacity(  # noqa: PLR0913 - keyword arguments of the public API
     wanted = read_more(more)
     if isinstance(wanted, Fraction) and pod is not None:
         raise UsageError(f"--more {more}: a pod's file has no replicas to take a share of; write a number")
-    options = replace(
-        SimulationOptions.of_version(kube_version, config, gates, apiserver_gates), seed=seed, preemption=preemption
-    )
     own = None
     if pod is not None:
         own = the_pod(load([os.fspath(pod)], namespace=namespace or "default", needs_nodes=False), os.fspath(pod))
     limit = max(limit, wanted) if isinstance(wanted, int) else limit
     question = CapacityQuestion(read_shares(of, namespace), own, limit, options)
     besides = Besides(wanted, each_zone, [read_shape(each) for each in shapes], workers)
-    inventory = inventory_of(inputs, cluster, options.apiserver_gates, namespace)
     found = answer(inventory, question, besides, progress)
     if not found.unjudged:
         return found

@@ -1,4 +1,4 @@
-"""How the pods that are there are spread now: constraints, domains, what is at risk. `topospread.status` finds out."""
+"""The spread of pods now: constraints, domains and risks. `spread_status.status` computes it."""
 
 from .result import (
     ConstraintStatus,

@@ -2,24 +2,21 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
 from msgspec.structs import replace as with_fields
 
+from topospread.api.inventory import Inventory
 from topospread.api.labels import Selector
 from topospread.api.selector_text import nothing_selected
 from topospread.cluster import PodClass
-from topospread.config.gates import Gates
-from topospread.config.profile import Configuration
 from topospread.errors import UsageError
 from topospread.scheduling.cycle import Scheduler
 from topospread.simulation.counted import PodOwners
 from topospread.simulation.placing import Progress
-from topospread.simulation.run import Run, SimulationOptions, prepare
-from topospread.sources.inputs import Input, inventory_of
+from topospread.simulation.run import PLAIN, Run, SimulationOptions, prepare
 from topospread.workloads.planned import Workload
 from topospread.workloads.scale import the_workload
 
@@ -90,17 +87,13 @@ class LookedFor(NamedTuple):
     targets: Sequence[str] = ()
 
 
-def status(  # noqa: PLR0913 - keyword arguments of the public API
-    inputs: Input,
+def status(  # noqa: PLR0913 - keyword arguments
+    inventory: Inventory,
+    options: SimulationOptions = PLAIN,
     *,
-    cluster: str | None = None,
     namespace: str | None = None,
-    selector: str | Selector | None = None,
+    selector: Selector | None = None,
     keys: Collection[str] = (),
-    config: Configuration | str | os.PathLike[str] | None = None,
-    kube_version: str = "1.37",
-    gates: Gates | None = None,
-    apiserver_gates: Gates | None = None,
     allow_empty: bool = False,
     progress: Progress | None = None,
 ) -> SpreadStatus:
@@ -109,30 +102,20 @@ def status(  # noqa: PLR0913 - keyword arguments of the public API
     Pods without a node stay without one: `simulate` says where they would go.
 
     Args:
-        inputs: what was read (`topospread.load`), which is not changed, or the paths to read.
-        cluster: beside paths: a made-up cluster, ``zones=3,nodes=12,cpu=8,memory=32Gi``, or a file that holds one.
-        namespace: look at workloads of this namespace; the pods of all namespaces are there all the same. Of paths
-            also where objects go that name none.
-        selector: look at workloads whose pods have these labels; a text is written as for ``kubectl get -l``.
+        inventory: the input, which is not changed.
+        options: the control plane.
+        namespace: look at workloads of this namespace; the pods of all namespaces are there all the same.
+        selector: look at workloads whose pods have these labels.
         keys: look at these topology keys; by default at those of all constraints, at zone and at hostname.
-        config: kube-scheduler's configuration, or its file; by default that of a kube-scheduler without a file.
-        kube_version: the Kubernetes version to act as.
-        gates: kube-scheduler's feature gates; by default the version's.
-        apiserver_gates: the API server's, which decide what fields its objects keep; by default the version's.
         allow_empty: accept a selector that selects no workload.
         progress: told how many workloads of how many were looked at.
 
     Raises:
-        InputError: an object that the API server would refuse, or a path that cannot be read.
-        UsageError: if nothing is in the namespace, the selector is invalid or selects nothing, or no node has a key.
+        InputError: an object that the API server would refuse.
+        UsageError: if nothing is in the namespace, the selector selects nothing, or no node has a key.
     """
-    if isinstance(selector, str):
-        from topospread.api.selector_text import parse_selector
-
-        selector = parse_selector(selector)
-    options = SimulationOptions.of_version(kube_version, config, gates, apiserver_gates)
     options = replace(options, preemption=False)  # nobody is evicted: budgets are not asked
-    run = prepare(inventory_of(inputs, cluster, options.apiserver_gates, namespace), options, with_spreads=False)
+    run = prepare(inventory, options, with_spreads=False)
     return spread_of_run(run, LookedFor(namespace, selector, keys, allow_empty), progress)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from topospread.answers.why import TriedChange, why_answer
@@ -53,7 +53,9 @@ class Why:
         options = self._served.options
         with self._trials.lock:
             found = explain(
-                self._trials.inventory(steps, at), target, **options.answered_by, preemption=options.preemption
+                self._trials.inventory(steps, at),
+                target,
+                replace(options.answered_by, preemption=options.preemption),
             )
         answer = why_answer(found)
         written = answer.to_dict()

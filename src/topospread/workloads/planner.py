@@ -12,6 +12,7 @@ from topospread.api.meta import KubeObject
 from topospread.api.pod import FINISHED_PHASES, Pod
 from topospread.api.storage import PersistentVolume, PersistentVolumeClaim, VolumeStatus
 from topospread.api.taints import with_taint_of_cordon
+from topospread.config.versions import NEWEST
 from topospread.errors import Place
 
 from .admission import is_stored
@@ -70,7 +71,7 @@ def plan(  # noqa: PLR0913 - keyword arguments
     *,
     scale: Mapping[str, int] | None = None,
     run_cron_jobs: Collection[str] = (),
-    kube_version: str = "1.37",
+    kube_version: str = str(NEWEST),
     control_plane: ControlPlane | None = None,
     autoscale: AutoscaleChoice = "keep",
 ) -> Plan:

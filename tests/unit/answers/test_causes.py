@@ -5,7 +5,6 @@ from __future__ import annotations
 import pytest
 from click.testing import CliRunner
 
-import topospread
 from tests.plain_inventory import inventory
 from tests.unit.explanation.builders import GPU, HOST, ZONE, Json, constraint, explained, node, pod, spec, zones
 from topospread.answer import Cause
@@ -13,6 +12,7 @@ from topospread.answers.cause_codes import CODES
 from topospread.answers.causes import causes_of, causes_of_pod, why_words
 from topospread.cli.explain import explain
 from topospread.linting.rules import BY_ID
+from topospread.simulation.simulate import simulate
 
 OF = spec(constraint())
 
@@ -24,7 +24,7 @@ def web(on: str, of: Json = OF) -> Json:
 def causes(of: Json, *objects: Json) -> tuple[tuple[Cause, ...], tuple[Cause, ...]]:
     """Return the causes of the pod ``web``: as explained, and as a simulation has them."""
     made = [*objects, pod("web", of=of)]
-    (group,) = topospread.simulate(inventory(*made)).pending
+    (group,) = simulate(inventory(*made)).pending
     return causes_of_pod(explained("web", *made)), causes_of(group)
 
 

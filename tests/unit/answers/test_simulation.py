@@ -5,7 +5,6 @@ from typing import Any
 import jsonschema
 import pytest
 
-import topospread
 from tests.answer_schema import schema_of
 from tests.unit.render.builders import (
     CPU,
@@ -21,6 +20,7 @@ from tests.unit.render.builders import (
 from topospread.answers.simulation import names
 from topospread.errors import UsageError
 from topospread.simulation import Eviction, Simulation
+from topospread.simulation.simulate import simulate
 from topospread.workloads.dropped_fields import UnusedField
 
 SCHEMA = schema_of("Simulation")
@@ -159,11 +159,11 @@ def test_a_namespace_alone() -> None:
         ),
         removed={"shop/gone": "", "infra/gone": ""},
     )
-    shown = other.to_dict("shop")
+    shown = other.answer("shop").to_dict()
     assert [each["name"] for each in shown["workloads"]] == ["web"]
     assert [each["name"] for each in shown["evictions"]] == ["a"]
     assert [each["pod"] for each in shown["removed"]] == ["shop/gone"]
-    assert other.to_dict("infra")["placements"] == []
+    assert other.answer("infra").to_dict()["placements"] == []
     with pytest.raises(UsageError, match="there are infra, shop"):
         names(other, "nowhere")
 
@@ -175,7 +175,7 @@ def test_the_first_fix_of_each_cause_is_tried() -> None:
 
     tainted = [*zones("a"), node("b", "zone-b", taints=[GPU])]
     large = controller("Deployment", 2, spec(cpu="9"), "large")
-    found = topospread.simulate(inventory(*tainted, controller("Deployment", 3, spec(constraint())), large)).answer()
+    found = simulate(inventory(*tainted, controller("Deployment", 3, spec(constraint())), large)).answer()
     assert [(each.code, each.tried.places) for each in found.remedies] == [
         ("toleration+requests", 2),
         ("nodeTaintsPolicy", 3),
@@ -185,4 +185,4 @@ def test_the_first_fix_of_each_cause_is_tried() -> None:
     assert (
         "fix: shop/web: nodeTaintsPolicy: Honor on topology.kubernetes.io/zone (tried: all 3 pods have a node)" in text
     )
-    assert topospread.simulate(inventory(*zones("a"))).answer().remedies == ()
+    assert simulate(inventory(*zones("a"))).answer().remedies == ()

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
-from topospread.cli.inputs import read_control_plane
+from topospread.cli.inputs import read_options
 from topospread.cli.plan import plan
 from topospread.cli.simulate import simulate
 from topospread.cli.status import status
@@ -39,8 +39,8 @@ spec: {nodeName: node-%s, containers: [{name: c, image: i}]}
 """
 
 
-def given(gates: str = "", version: str = "1.27") -> dict[str, str]:
-    return {"kube_version": version, "feature_gates": gates}
+def given(gates: str = "", version: str = "1.27") -> dict[str, str | None]:
+    return {"kube_version": version, "feature_gates": gates, "config_path": None}
 
 
 class TestRead:
@@ -55,8 +55,10 @@ class TestRead:
         ],
     )
     def test_each_program_has_its_own(self, flags: dict[str, str], apiserver: bool, scheduler: bool) -> None:
-        by = read_control_plane(given(**flags))
-        assert (by.apiserver.enabled(GATE), by.scheduler.enabled(GATE)) == (apiserver, scheduler)
+        by = read_options(given(**flags))
+        assert by.gates is not None
+        assert by.apiserver_gates is not None
+        assert (by.apiserver_gates.enabled(GATE), by.gates.enabled(GATE)) == (apiserver, scheduler)
 
     @pytest.mark.parametrize(
         ("flags", "said"),
@@ -73,7 +75,7 @@ class TestRead:
     )
     def test_refused_in_the_words_of_the_real_one(self, flags: dict[str, str], said: str) -> None:
         with pytest.raises(ConfigError) as refused:
-            read_control_plane(given(**flags))
+            read_options(given(**flags))
         assert str(refused.value) == said
 
 

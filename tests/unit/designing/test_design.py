@@ -12,6 +12,7 @@ import yaml
 from click.testing import CliRunner
 
 from tests.answer_schema import schema_of
+from tests.parted import parted
 from tests.unit.drills.builders import ZONE, inventory, node, nodes, rolling, spread, workload
 from topospread.answers.promise_design import promise_design
 from topospread.cli.main import topospread as command
@@ -26,7 +27,7 @@ HOSTNAME = "kubernetes.io/hostname"
 
 
 def designed(*objects: Json, **wanted: Any) -> Design:
-    return design(inventory(*objects), "deploy/web", states=500, tries=30, **wanted)
+    return design(inventory(*objects), "deploy/web", states=500, tries=30, **parted(wanted))
 
 
 def spreads(found: Design) -> dict[str, Json]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from tests.parted import parted
 from tests.plain_inventory import inventory
 from topospread.drills import Drill, StepOutcome
 from topospread.drills.drill import drill
@@ -83,7 +84,7 @@ def rolling(surge: int | str, unavailable: int | str) -> Json:
 
 def told(objects: list[Json], *steps: Step, **options: Any) -> Drill:
     """A drill."""
-    return drill(inventory(*objects), steps, **options)
+    return drill(inventory(*objects), steps, **parted(options))
 
 
 def at(text: str) -> NodeChoice:

@@ -6,12 +6,12 @@ from dataclasses import replace
 
 import pytest
 
-import topospread
 from topospread.drills import StepOutcome, WorkloadState
 from topospread.drills.play import Play
 from topospread.drills.steps import AddNodes, Cordon, Drain, Fail, NodeChoice, Recover, Rollout, Scale, Uncordon, Wait
 from topospread.errors import UsageError
 from topospread.simulation.run import SimulationOptions
+from topospread.simulation.simulate import simulate
 
 from .builders import at, budget, happened, inventory, node, nodes, spread, told, workload
 
@@ -26,7 +26,7 @@ def state(outcome: StepOutcome, name: str = "web") -> WorkloadState:
 def test_the_beginning_is_what_a_simulation_says() -> None:
     objects = [*nodes("a", "b", "c"), workload("Deployment", replicas=7, spec=SPREAD)]
     begin = told(objects).steps[0]
-    simulated = topospread.simulate(inventory(*objects))
+    simulated = simulate(inventory(*objects))
     placed = {each.name: each.node for event in begin.events for each in event.pods}
     assert placed == {each.name: each.node for each in simulated.placements}
 
@@ -401,4 +401,4 @@ def test_a_pod_of_an_ordered_set_stays_when_the_one_before_it_waits() -> None:
         "db-1": "n1",
         "db-2": "n0",
     }
-    assert [each.node for each in topospread.simulate(play.world.inventory()).placements] == [None]
+    assert [each.node for each in simulate(play.world.inventory()).placements] == [None]

@@ -6,6 +6,7 @@ import copy
 from collections.abc import Sequence
 from typing import Any
 
+from tests.parted import parted
 from tests.plain_inventory import inventory
 from topospread.explanation import Explanation, Suggestion
 from topospread.explanation.explain import explain
@@ -109,7 +110,7 @@ def replicas(revision: str, of: Json, on: Sequence[str]) -> list[Json]:
 
 def explained(target: str, *objects: Json, **how: Any) -> Explanation:
     """One of them explained."""
-    return explain(inventory(*objects), target, **how)
+    return explain(inventory(*objects), target, **parted(how))
 
 
 def by_kind(explanation: Explanation) -> dict[str, Suggestion]:

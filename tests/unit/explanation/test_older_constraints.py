@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-import topospread
 from tests.plain_inventory import inventory
+from topospread.answers.why import why_answer
+from topospread.explanation.explain import explain
 
 Json = dict[str, Any]
 
@@ -38,5 +39,5 @@ def test_a_constraint_that_only_the_pod_has_is_not_changed() -> None:
             },
         },
     ]
-    answer = topospread.why(inventory(*objects), "web-old", namespace="shop")
+    answer = why_answer(explain(inventory(*objects), "web-old", namespace="shop"))
     assert answer.verdict == "no"

@@ -231,4 +231,4 @@ def test_sets_are_within_the_effort(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(what_if, "EFFORT", 20)
     explanation = explained("web", node("a", taints=[GPU]), pod("web", of=spec(cpu="5")))
     assert explanation.suggestions == ()
-    assert explanation.untried == 1
+    assert explanation.untried == 2

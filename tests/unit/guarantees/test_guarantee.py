@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 import yaml
 
+from tests.parted import parted
 from tests.unit.drills.builders import ZONE, budget, inventory, node, nodes, spread, workload
 from topospread.drills.checking import check_drills
 from topospread.drills.drill_file import find_drills
@@ -22,7 +23,7 @@ Json = dict[str, Any]
 
 
 def asked(objects: list[Json], **options: Any) -> GuaranteeAnswer:
-    (answer,) = guarantee(inventory(*objects), **options).answers
+    (answer,) = guarantee(inventory(*objects), **parted(options)).answers
     return answer
 
 

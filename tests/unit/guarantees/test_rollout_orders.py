@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from tests.parted import parted
 from tests.unit.drills.builders import Json, inventory, node, nodes, spread, workload
 from topospread.drills.checking import check_drills
 from topospread.drills.drill_file import find_drills
@@ -27,7 +28,7 @@ def web(replicas: int = 6, **more: Any) -> Json:
 
 
 def asked(objects: list[Json], **options: Any) -> GuaranteeAnswer:
-    (answer,) = guarantee(inventory(*objects), rollout="deploy/web", **options).answers
+    (answer,) = guarantee(inventory(*objects), rollout="deploy/web", **parted(options)).answers
     return answer
 
 

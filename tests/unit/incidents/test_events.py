@@ -9,12 +9,14 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
+from tests.parted import parted
 from tests.unit.drills.builders import inventory, node, spread
 from topospread.answers.why_history import history_answer
 from topospread.cli.main import topospread as command
 from topospread.errors import InputError, UsageError
 from topospread.incidents import Incident
 from topospread.incidents.replay import replay
+from topospread.sources.load import load
 
 Json = dict[str, Any]
 ROOT = Path(__file__).parents[3]
@@ -52,7 +54,7 @@ def pod(name: str, where: str) -> Json:
 def replayed(path: Path, *events: Json, **options: Any) -> Incident:
     path.write_text(json.dumps({"kind": "EventList", "items": events}))
     given = inventory(node("a1", "a"), node("b1", "b"), pod("web-0", "a1"), web())
-    return replay(given, events=path, **options)
+    return replay(given, events=path, **parted(options))
 
 
 def made_and_refused(at: int, name: str = "web-1") -> list[Json]:
@@ -61,7 +63,7 @@ def made_and_refused(at: int, name: str = "web-1") -> list[Json]:
 
 
 def test_real_events_say_who_was_refused_by_which_sums_and_what_began_it() -> None:
-    found = replay(BEFORE, events=REAL)
+    found = replay(load([BEFORE]), events=REAL)
     (each,) = found.refusals
     assert each.agrees
     assert each.cause is not None
@@ -158,14 +160,14 @@ def test_what_is_no_list_of_events_is_refused_with_its_place(tmp_path: Path) -> 
     ):
         path.write_text(text)
         with pytest.raises(InputError, match=words):
-            replay(BEFORE, events=path)
+            replay(load([BEFORE]), events=path)
     with pytest.raises(InputError, match="No such file"):
-        replay(BEFORE, events=tmp_path / "none")
+        replay(load([BEFORE]), events=tmp_path / "none")
 
 
 def test_one_log_is_named() -> None:
     with pytest.raises(UsageError, match="one of them"):
-        replay(BEFORE)
+        replay(load([BEFORE]))
     done = CliRunner().invoke(command, ["why", "-f", BEFORE, "--events", REAL, "--audit", REAL])
     assert isinstance(done.exception, UsageError)
     assert "--audit FILE or --events FILE" in str(done.exception)

@@ -13,6 +13,7 @@ from click.testing import CliRunner
 from inline_snapshot import snapshot
 
 from tests.answer_schema import schema_of
+from tests.parted import parted
 from tests.unit.drills.builders import inventory, node, spread
 from topospread.answers.why_history import history_answer
 from topospread.cli.main import topospread as command
@@ -20,6 +21,7 @@ from topospread.errors import InputError
 from topospread.incidents import Incident
 from topospread.incidents.audit_log import read_audit_log
 from topospread.incidents.replay import replay
+from topospread.sources.load import load
 
 Json = dict[str, Any]
 ROOT = Path(__file__).parents[3]
@@ -66,11 +68,11 @@ def bound(at: int, name: str, to: str) -> Json:
 
 def replayed(path: Path, *records: Json, **options: Any) -> Incident:
     path.write_text("".join(f"{json.dumps(each)}\n" for each in records))
-    return replay(inventory(node("a1", "a"), node("b1", "b"), pod("web-0", "a1")), path, **options)
+    return replay(inventory(node("a1", "a"), node("b1", "b"), pod("web-0", "a1")), path, **parted(options))
 
 
 def test_a_real_log_says_who_was_refused_by_which_sums_and_what_began_it() -> None:
-    found = replay(BEFORE, REAL)
+    found = replay(load([BEFORE]), REAL)
     (each,) = found.refusals
     assert (each.pod, each.agrees, each.placed_on) == ("default/web-2", True, "c1")
     assert each.cause is not None
@@ -170,7 +172,7 @@ def test_json_has_the_documented_form_and_a_pod_that_waited_gives_1(tmp_path: Pa
 
 
 def test_the_screen_says_what_began_and_ended_it() -> None:
-    answer = history_answer(replay(BEFORE, REAL))
+    answer = history_answer(replay(load([BEFORE]), REAL))
     assert answer.verdict == "no"
     assert [each.seconds for each in answer.refusals] == [0.288]
     assert answer.text() == snapshot("""\

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-import topospread
 from topospread.explanation.explain import explain
 from topospread.linting.run import lint
+from topospread.simulation.simulate import simulate
 from topospread.sources.load import load
 
 PUBLISHED = Path(__file__).parents[2] / "data" / "published"
@@ -151,5 +151,5 @@ def test_add_ons_as_charts_render_them_are_not_accused(cluster: str) -> None:
 @pytest.mark.parametrize("folder", ["cassandra", "cockroachdb", "etcd"])
 def test_what_is_published_is_simulated_and_explained(folder: str) -> None:
     inventory = load([str(PUBLISHED / "kubernetes" / folder)], cluster="zones=3,nodes=6,cpu=16,memory=64Gi")
-    assert topospread.simulate(inventory).pending == ()
+    assert simulate(inventory).pending == ()
     assert explain(inventory, f"sts/{folder}").state == "placed"

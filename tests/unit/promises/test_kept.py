@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from tests.parted import parted
 from tests.unit.drills.builders import inventory, node, nodes, rolling, spread, workload
 from topospread.answers.promise_check import PromiseCheck, promise_check
 from topospread.errors import InputError, UsageError
@@ -18,7 +19,7 @@ THREE = nodes("a", "a", "b", "b", "c", "c")
 
 
 def checked(objects: list[Json], want: str = "", **options: Any) -> PromiseCheck:
-    return promise_check(inventory(*objects), want=want, states=3000, **options)
+    return promise_check(inventory(*objects), want=want, states=3000, **parted(options))
 
 
 def verdicts(objects: list[Json], want: str) -> dict[str, str]:

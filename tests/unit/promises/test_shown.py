@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from tests.parted import parted
 from tests.unit.drills.builders import ZONE, budget, inventory, nodes, rolling, spread, workload
 from topospread.answers.promise_show import PromisedEvent, PromiseShow, promise_show
 from topospread.base import Bounds
@@ -17,7 +18,7 @@ BY_REVISION = {"matchLabelKeys": ["pod-template-hash"]}
 
 
 def of(*objects: Json, **options: Any) -> PromiseShow:
-    return promise_show(inventory(*objects), ["deploy/web"], **options)
+    return promise_show(inventory(*objects), ["deploy/web"], **parted(options))
 
 
 def event(found: PromiseShow, when: str) -> PromisedEvent:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from tests.parted import parted
 from tests.unit.drills.builders import budget, inventory, node, nodes, spread
 from topospread.api.inventory import Inventory
 from topospread.rebalancing import PodMove, Rebalance
@@ -63,7 +64,7 @@ def _pod(name: str, where: str, labels: Json, spec: Json, owner: str) -> Json:
 
 def rebalance_of(objects: list[Json], **options: Any) -> Rebalance:
     """What to evict."""
-    return rebalance(inventory(*objects), **options)
+    return rebalance(inventory(*objects), **parted(options))
 
 
 def given(objects: list[Json]) -> Inventory:

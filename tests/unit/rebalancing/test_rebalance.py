@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from topospread.answers.rebalance import moved_domains, rebalance_answer
+from topospread.api.selector_text import parse_selector
 from topospread.errors import UsageError
 from topospread.rebalancing import bounds
 
@@ -142,12 +143,14 @@ def test_bare_pods_and_those_of_daemon_sets_stay() -> None:
 
 def test_only_what_is_chosen_is_mended() -> None:
     objects = [*THREE, *standing({"a1": 3}, spread()), *standing({"a2": 3}, spread(), name="api")]
-    assert {each.workload for each in rebalance_of(objects, selector="app=api").moves} == {"ReplicaSet/api"}
+    assert {each.workload for each in rebalance_of(objects, selector=parse_selector("app=api")).moves} == {
+        "ReplicaSet/api"
+    }
     with pytest.raises(UsageError, match=r"^-l app=apj selects no workload \(--allow-empty accepts that\)$"):
-        rebalance_of(objects, selector="app=apj")
-    nobody = rebalance_of(objects, selector="app=apj", allow_empty=True)
+        rebalance_of(objects, selector=parse_selector("app=apj"))
+    nobody = rebalance_of(objects, selector=parse_selector("app=apj"), allow_empty=True)
     assert nobody.notes[-1] == "no workload was looked at: the selector matches the pods of none"
-    assert not any("looked at" in each for each in rebalance_of(objects, selector="app=api").notes)
+    assert not any("looked at" in each for each in rebalance_of(objects, selector=parse_selector("app=api")).notes)
     assert len(rebalance_of(objects, namespace="shop").moves) == 4
     with pytest.raises(UsageError, match="there are shop"):
         rebalance_of(objects, namespace="other")

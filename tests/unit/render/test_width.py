@@ -11,10 +11,14 @@ import pytest
 import topospread
 from topospread.answer import Answer
 from topospread.answers.plan import plan_answer
+from topospread.answers.status import status
+from topospread.answers.why import why_answer
+from topospread.explanation.explain import explain
 from topospread.review.review import Review
 from topospread.simulation.comparison import compare
 from topospread.simulation.orders import simulate_orders
 from topospread.simulation.run import SimulationOptions
+from topospread.simulation.simulate import simulate
 
 Json = dict[str, Any]
 NAME = "payments-settlement-and-reconciliation-worker-production"
@@ -66,16 +70,15 @@ def reports(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFac
     path = Path(tmp_path_factory.mktemp("long")) / "cluster.json"
     path.write_text(json.dumps({"apiVersion": "v1", "kind": "List", "items": items}))
     given = topospread.load(str(path))
-    found = topospread.simulate(given, keep_after=True)
+    found = simulate(given, keep_after=True)
     assert found.after is not None
-    status = topospread.status(found.after)
-    explained = topospread.why(given, f"deploy/{NAME}", namespace=NAMESPACE, suggest=False)
+    explained = why_answer(explain(given, f"deploy/{NAME}", namespace=NAMESPACE, suggest=False))
     orders = simulate_orders(given, 3, SimulationOptions())
-    compared = compare(found, topospread.simulate(given, seed=1), ("by name", "drawn"))
+    compared = compare(found, simulate(given, options=SimulationOptions(seed=1)), ("by name", "drawn"))
     return {
         "simulation": found.answer(),
         "orders": orders.answer(),
-        "status": status,
+        "status": status(found.after),
         "explanation": explained,
         "comparison": plan_answer(Review(compared)),
     }

@@ -8,7 +8,9 @@ from typing import Any
 import msgspec
 
 import topospread
+from tests.parted import parted
 from tests.unit.workloads.manifests import Json, inventory, pod, workload
+from topospread.answers.status import status
 from topospread.api.meta import ObjectMeta
 from topospread.api.storage import PersistentVolume
 from topospread.explanation.explain import explain
@@ -16,6 +18,7 @@ from topospread.simulation.aftermath import inventory_after
 from topospread.simulation.placing import place_all
 from topospread.simulation.result import Simulation
 from topospread.simulation.run import SimulationOptions, prepare
+from topospread.simulation.simulate import simulate
 from topospread.sources.snapshot_save import save
 
 SPREAD = {
@@ -40,7 +43,7 @@ def web(kind: str = "Deployment", replicas: int = 4, cpu: str = "1", **more: Any
 def again(first: Simulation, **options: Any) -> Simulation:
     """Another simulation from where the first ended."""
     assert first.after is not None
-    return topospread.simulate(first.after, keep_after=True, **options)
+    return simulate(first.after, keep_after=True, **parted(options))
 
 
 def nodes_of(simulation: Simulation) -> dict[str, str | None]:
@@ -49,9 +52,7 @@ def nodes_of(simulation: Simulation) -> dict[str, str | None]:
 
 
 def test_what_was_placed_stays_and_nothing_is_placed_twice() -> None:
-    first = topospread.simulate(
-        inventory(node("a"), node("b"), web(pod={"topologySpreadConstraints": [SPREAD]})), keep_after=True
-    )
+    first = simulate(inventory(node("a"), node("b"), web(pod={"topologySpreadConstraints": [SPREAD]})), keep_after=True)
     second = again(first)
     assert (first.all_placed, second.all_placed, second.placements) == (True, True, ())
     assert nodes_of(second) == {each.name: each.node for each in first.placements}
@@ -60,11 +61,11 @@ def test_what_was_placed_stays_and_nothing_is_placed_twice() -> None:
 
 
 def test_it_is_not_kept_unless_asked_for() -> None:
-    assert topospread.simulate(inventory(node("a"), web())).after is None
+    assert simulate(inventory(node("a"), web())).after is None
 
 
 def test_pending_pods_stay_pending_with_their_message() -> None:
-    first = topospread.simulate(inventory(node("a", "2"), web()), keep_after=True)
+    first = simulate(inventory(node("a", "2"), web()), keep_after=True)
     second = again(first)
     (before,), (after,) = first.pending, second.pending
     assert (sorted(before.pods), before.message) == (sorted(after.pods), after.message)
@@ -73,11 +74,13 @@ def test_pending_pods_stay_pending_with_their_message() -> None:
 
 def test_replicas_that_were_asked_for_are_the_workloads_own() -> None:
     objects = node("a"), web(), *(pod(f"web-{i}", "ReplicaSet/web", "a", labels={"app": "web"}) for i in range(3))
-    scaled = again(topospread.simulate(inventory(*objects), scale={"deploy/web": 1}, keep_after=True))
+    scaled = again(simulate(inventory(*objects), options=SimulationOptions(scale={"deploy/web": 1}), keep_after=True))
     (row,) = (each for each in scaled.workloads if each.kind == "Deployment")
     assert row.replicas == 1
-    down = topospread.simulate(
-        inventory(node("a"), web("ReplicaSet", 3), *objects[2:]), scale={"rs/web": 1}, keep_after=True
+    down = simulate(
+        inventory(node("a"), web("ReplicaSet", 3), *objects[2:]),
+        options=SimulationOptions(scale={"rs/web": 1}),
+        keep_after=True,
     )
     assert len(down.removed) == 2
     assert len(nodes_of(down)) == 1
@@ -86,7 +89,7 @@ def test_replicas_that_were_asked_for_are_the_workloads_own() -> None:
 
 def test_the_pods_of_a_stateful_set_that_were_not_created_are_not_there() -> None:
     stateful = web("StatefulSet", 3, "2", serviceName="web")
-    first = topospread.simulate(inventory(node("a", "3"), stateful), keep_after=True)
+    first = simulate(inventory(node("a", "3"), stateful), keep_after=True)
     assert nodes_of(first) == {"web-0": "a", "web-1": None}
     assert [each.message for each in again(first).pending] == [each.message for each in first.pending]
 
@@ -104,7 +107,7 @@ def test_claims_stay_bound_where_their_pods_are() -> None:
     assert claims["data-web-0"] == "pv"
     assert all(claims.values()), "what is taken as provisionable and not bound is made again"
     assert "pv" in {each.name for each in after.persistent_volumes}
-    assert topospread.simulate(after).placements == ()
+    assert simulate(after).placements == ()
 
 
 def test_evicted_pods_are_gone() -> None:
@@ -116,14 +119,14 @@ def test_evicted_pods_are_gone() -> None:
     }
     old = pod("old", node_name="a", containers=[{"name": "c", "image": "i", "resources": {"requests": {"cpu": "4"}}}])
     objects = node("a"), important, old, web(replicas=1, pod={"priorityClassName": "high"})
-    first = topospread.simulate(inventory(*objects), keep_after=True)
+    first = simulate(inventory(*objects), keep_after=True)
     assert len(first.evictions) == 1
     assert "old" not in nodes_of(first)
     assert again(first).all_placed
 
 
 def test_everything_is_as_an_api_server_would_have_stored_it() -> None:
-    first = topospread.simulate(inventory(node("a"), web()), keep_after=True)
+    first = simulate(inventory(node("a"), web()), keep_after=True)
     assert first.after is not None
     assert all(each.metadata.uid for each in first.after.objects())
     ready = [{each.type: each.status for each in pod.status.conditions or ()} for pod in first.after.pods if pod.status]
@@ -131,14 +134,14 @@ def test_everything_is_as_an_api_server_would_have_stored_it() -> None:
 
 
 def test_a_saved_file_is_read_as_a_snapshot(tmp_path: Path) -> None:
-    first = topospread.simulate(inventory(node("a"), node("b"), web()), keep_after=True)
+    first = simulate(inventory(node("a"), node("b"), web()), keep_after=True)
     assert first.after is not None
     path = str(tmp_path / "after.json.gz")
     facts = save(first.after, path, kube_version="1.37")
     assert (facts.counts["Node"], facts.counts["Pod"], facts.counts["Deployment"]) == (2, 4, 1)
     read = topospread.load(path)
-    assert topospread.simulate(read).placements == ()
-    assert topospread.status(read).workloads[0].name == "web"
+    assert simulate(read).placements == ()
+    assert status(read).workloads[0].name == "web"
     explained = explain(read, "deploy/web")
     assert (explained.state, explained.node in ("a", "b")) == ("bound", True)
     assert any(note.endswith("Z") and "what a simulation left" in note for note in read.notes)
@@ -155,9 +158,7 @@ def test_claims_on_devices_stay_with_their_pods_and_go_with_them() -> None:
         {**version, "kind": "ResourceClaimTemplate", "metadata": made, "spec": {"spec": asked}},
     ]
     claims = [{"name": "g", "resourceClaimTemplateName": "t"}]
-    first = topospread.simulate(
-        inventory(node("a"), *objects, web(replicas=2, pod={"resourceClaims": claims})), keep_after=True
-    )
+    first = simulate(inventory(node("a"), *objects, web(replicas=2, pod={"resourceClaims": claims})), keep_after=True)
     assert first.after is not None
     (claim,) = first.after.resource_claims
     (owner,) = claim.metadata.owner_references or ()
@@ -188,5 +189,5 @@ def test_a_claim_that_nobody_uses_moves_to_where_its_pod_fits() -> None:
         {**version, "kind": "ResourceClaim", "metadata": named, "spec": asked, "status": {"allocation": held}},
     ]
     claims = [{"name": "g", "resourceClaimName": "c"}]
-    found = topospread.simulate(inventory(node("a"), *objects, web(replicas=1, pod={"resourceClaims": claims})))
+    found = simulate(inventory(node("a"), *objects, web(replicas=1, pod={"resourceClaims": claims})))
     assert [each.node for each in found.placements] == ["a"]

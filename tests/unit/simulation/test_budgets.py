@@ -6,9 +6,10 @@ from typing import Any
 
 import pytest
 
-import topospread
+from tests.parted import parted
 from tests.unit.workloads.manifests import Json, inventory, workload
 from topospread.simulation import Simulation
+from topospread.simulation.simulate import simulate
 
 HIGH = {"kind": "PriorityClass", "metadata": {"name": "high"}, "value": 1000}
 
@@ -55,7 +56,7 @@ def web(replicas: int, kind: str = "ReplicaSet") -> Json:
 
 
 def simulated(*objects: Json, **options: Any) -> Simulation:
-    return topospread.simulate(inventory(HIGH, *objects), **options)
+    return simulate(inventory(HIGH, *objects), **parted(options))
 
 
 def evicted(simulation: Simulation) -> list[str]:
@@ -147,7 +148,7 @@ class TestRecounted:
     def test_run_can_be_repeated(self) -> None:
         pods = [running("web-1", "n1", "web"), running("other", "n3", "other")]
         given = inventory(HIGH, *self.NODES, *pods, budget(minAvailable=1), waiting("high-1"), waiting("high-2"))
-        first, second = (topospread.simulate(given) for _ in range(2))
+        first, second = (simulate(given) for _ in range(2))
         assert (evicted(first), notes(first)) == (evicted(second), notes(second))
 
 

@@ -8,10 +8,13 @@ from pathlib import Path
 import pytest
 
 import topospread
+from tests.parted import parted
 from topospread.config.load import load_configuration
 from topospread.simulation import Simulation
 from topospread.simulation.causes import to_watch, with_causes
 from topospread.simulation.comparison import Cause, Comparison, compare
+from topospread.simulation.run import SimulationOptions
+from topospread.simulation.simulate import simulate
 
 NODES = """\
 apiVersion: v1
@@ -61,7 +64,7 @@ def inventory(folder: Path, spec: str, nodes: str = NODES) -> topospread.Invento
 
 def explained(first: dict[str, object], second: dict[str, object]) -> Comparison:
     def run(given: dict[str, object], watch: frozenset[str] = frozenset()) -> Simulation:
-        return topospread.simulate(**given, watch=watch)  # type: ignore[arg-type]
+        return simulate(**parted(given | {"watch": watch}))  # type: ignore[arg-type]
 
     comparison = compare(run(first), run(second), ("a", "b"))
     watched = to_watch(comparison)
@@ -70,7 +73,7 @@ def explained(first: dict[str, object], second: dict[str, object]) -> Comparison
 
 def test_a_score_that_prefers_another_node(tmp_path: Path) -> None:
     given = inventory(tmp_path, "priority: 0")
-    comparison = explained({"inputs": given}, {"inputs": given, "config": load_configuration(MOST)})
+    comparison = explained({"inventory": given}, {"inventory": given, "config": load_configuration(MOST)})
     (change,) = comparison.moved
     assert change.nodes == ("b", "a")
     cause = comparison.why["default/web"]
@@ -84,7 +87,7 @@ def test_a_score_that_prefers_another_node(tmp_path: Path) -> None:
 def test_a_filter_that_rejects_the_old_node(tmp_path: Path) -> None:
     before = inventory(tmp_path, "priority: 0")
     after = inventory(tmp_path, "nodeSelector: {zone: east}")
-    cause = explained({"inputs": before}, {"inputs": after}).why["default/web"]
+    cause = explained({"inventory": before}, {"inventory": after}).why["default/web"]
     words = "NodeAffinity rejects b: node(s) didn't match Pod's node affinity/selector"
     assert cause == Cause("filter", "NodeAffinity", words)
 
@@ -92,7 +95,7 @@ def test_a_filter_that_rejects_the_old_node(tmp_path: Path) -> None:
 def test_a_filter_that_rejected_the_new_node(tmp_path: Path) -> None:
     before = inventory(tmp_path, "nodeSelector: {zone: east}")
     after = inventory(tmp_path, "priority: 0")
-    cause = explained({"inputs": before}, {"inputs": after}).why["default/web"]
+    cause = explained({"inventory": before}, {"inventory": after}).why["default/web"]
     assert cause.kind == "filter"
     assert cause.sentence.startswith("NodeAffinity rejected b before: ")
 
@@ -100,31 +103,34 @@ def test_a_filter_that_rejected_the_new_node(tmp_path: Path) -> None:
 def test_a_pod_that_becomes_pending(tmp_path: Path) -> None:
     before = inventory(tmp_path, "priority: 0")
     after = inventory(tmp_path, "nodeSelector: {zone: north}")
-    comparison = explained({"inputs": before}, {"inputs": after})
+    comparison = explained({"inventory": before}, {"inventory": after})
     assert comparison.why["default/web"].plugin == "NodeAffinity"
 
 
 def test_a_node_that_is_gone(tmp_path: Path) -> None:
     before = inventory(tmp_path, "priority: 0")
     after = inventory(tmp_path, "priority: 0", NODES.partition("---\n")[0])
-    assert explained({"inputs": before}, {"inputs": after}).why["default/web"].sentence == "b is not there"
+    assert explained({"inventory": before}, {"inventory": after}).why["default/web"].sentence == "b is not there"
 
 
 def test_a_tie_that_is_drawn_otherwise(tmp_path: Path) -> None:
     nodes = NODES.replace('cpu: "8", memory: 64Gi', 'cpu: "4", memory: 8Gi')
     given = inventory(tmp_path, "priority: 0", nodes)
     seeds = {
-        seed: topospread.simulate(given, seed=seed, kube_version="1.30").placement("web").node for seed in range(9)
+        seed: simulate(given, options=SimulationOptions(seed=seed, kube_version="1.30")).placement("web").node
+        for seed in range(9)
     }
     one, other = (next(seed for seed, node in seeds.items() if node == name) for name in "ab")
-    sides = [{"inputs": given, "seed": seed, "kube_version": "1.30"} for seed in (one, other)]
+    sides = [{"inventory": given, "seed": seed, "kube_version": "1.30"} for seed in (one, other)]
     assert explained(sides[0], sides[1]).why["default/web"] == Cause("tie", "", "a and b have equal points")
 
 
 def test_watching_changes_no_placement(tmp_path: Path) -> None:
     given = topospread.load("examples/demo/cluster.yaml", "examples/demo/shop.yaml")
-    plain = topospread.simulate(given)
-    watched = topospread.simulate(given, watch=[f"{each.namespace}/{each.name}" for each in plain.placements])
+    plain = simulate(given)
+    watched = simulate(
+        given, options=SimulationOptions(watch=[f"{each.namespace}/{each.name}" for each in plain.placements])
+    )
     assert len(watched.verdicts) == len(plain.placements)
     assert replace(watched, verdicts={}).placements == plain.placements
 
@@ -133,7 +139,7 @@ def test_watching_changes_no_placement(tmp_path: Path) -> None:
 def test_of_the_first_pod_that_moves_the_cause_is_the_difference_itself(version: str) -> None:
     """Everything before it is the same, so its node is the best of each side's own points."""
     given = topospread.load("examples/demo/cluster.yaml", "examples/demo/shop.yaml")
-    comparison = explained({"inputs": given}, {"inputs": given, "kube_version": version})
+    comparison = explained({"inventory": given}, {"inventory": given, "kube_version": version})
     moved = {each.key for each in comparison.moved if each.before is not None}
     assert set(comparison.why) <= moved
     if moved:

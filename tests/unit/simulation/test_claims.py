@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-import topospread
 from tests.unit.explanation.builders import inventory, node, prepared
 from topospread.explanation.repeated_simulation import RepeatedSimulation
 from topospread.simulation import Simulation
+from topospread.simulation.simulate import simulate
 
 Json = dict[str, Any]
 HOST = "kubernetes.io/hostname"
@@ -81,7 +81,7 @@ def stateful_set(replicas: int, **claimed: Any) -> Json:
 
 
 def simulated(*objects: Json) -> Simulation:
-    return topospread.simulate(inventory(node("n1", "a"), node("n2", "b"), *objects))
+    return simulate(inventory(node("n1", "a"), node("n2", "b"), *objects))
 
 
 def nodes_of(result: Simulation) -> dict[str, str | None]:

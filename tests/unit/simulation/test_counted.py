@@ -7,9 +7,13 @@ from pathlib import Path
 import pytest
 
 import topospread
+from topospread.answers.status import status
+from topospread.answers.why import why_answer
 from topospread.api.inventory import Inventory
+from topospread.explanation.explain import explain
 from topospread.linting.examples import constraint, deployment
 from topospread.simulation import WorkloadSpread
+from topospread.simulation.simulate import simulate
 
 ZONE = "topology.kubernetes.io/zone"
 SHOP = "labelSelector:\n  matchLabels: {part-of: shop}"
@@ -34,7 +38,7 @@ def loaded(tmp_path: Path, *texts: str, cluster: str = "zones=3,nodes=6") -> Inv
 
 
 def spread_of(given: Inventory, name: str, key: str = ZONE) -> WorkloadSpread:
-    (found,) = [each for each in topospread.simulate(given).workloads if each.name == name]
+    (found,) = [each for each in simulate(given).workloads if each.name == name]
     return next(each for each in found.spread if each.topology_key == key)
 
 
@@ -43,7 +47,7 @@ def test_pods_of_another_workload_are_named(tmp_path: Path) -> None:
     found = spread_of(given, "frontend")
     assert dict(found.counted) == {"Deployment/frontend": 3, "Deployment/history": 3}
     assert found.exceeded == "others"
-    text = topospread.simulate(given).answer().text(wide=True)
+    text = simulate(given).answer().text(wide=True)
     assert "counted: 3 Deployment/frontend, 3 Deployment/history\n" in text
     assert "above maxSkew: pods of other workloads count" in text
 
@@ -52,7 +56,7 @@ def test_nobody_is_named_where_all_are_the_workloads_own(tmp_path: Path) -> None
     own = constraint("labelSelector:\n  matchLabels: {app: frontend}")
     given = loaded(tmp_path, of_shop("frontend", own), of_shop("history", IN_ZONE_A))
     assert spread_of(given, "frontend").counted == {}
-    assert "\ncounted:" not in topospread.simulate(given).answer().text(wide=True)
+    assert "\ncounted:" not in simulate(given).answer().text(wide=True)
 
 
 def test_pods_that_do_not_count_are_not_named(tmp_path: Path) -> None:
@@ -72,9 +76,9 @@ def test_bare_pods_are_counted_together_and_a_kind_tells_names_apart(tmp_path: P
         bare("a", "node-1"),
         bare("b", "node-1"),
     )
-    (found,) = [each for each in topospread.simulate(given).workloads if each.kind == "Deployment"]
+    (found,) = [each for each in simulate(given).workloads if each.kind == "Deployment"]
     assert found.spread[0].counted == {"Deployment/web": 2, "Pod": 2, "StatefulSet/web": 1}
-    text = topospread.simulate(given).answer().text(wide=True)
+    text = simulate(given).answer().text(wide=True)
     assert "counted: 2 Deployment/web, 2 Pod, 1 StatefulSet/web\n" in text
 
 
@@ -112,7 +116,7 @@ def test_a_status_names_them_too(tmp_path: Path) -> None:
     given = loaded(
         tmp_path, own, of_shop("db", IN_ZONE_A, replicas=2, kind="StatefulSet"), owned("db-0"), owned("db-1")
     )
-    found = topospread.status(given)
+    found = status(given)
     (of_pod,) = [each for each in found.workloads if each.kind == "Pod"]
     assert of_pod.constraints[0].counted == {"Pod": 1, "StatefulSet/db": 2}
     assert "others-counted" in [each.code for each in found.causes]
@@ -121,7 +125,7 @@ def test_a_status_names_them_too(tmp_path: Path) -> None:
 
 def test_an_explanation_names_them_too(tmp_path: Path) -> None:
     given = loaded(tmp_path, of_shop("history", IN_ZONE_A), of_shop("frontend", constraint(SHOP)))
-    found = topospread.why(given, "deploy/frontend", another=True)
+    found = why_answer(explain(given, "deploy/frontend", another=True))
     (table,) = found.constraints
     assert table.counted["Deployment/history"] == 3
     assert "counted: " in found.text(wide=True)

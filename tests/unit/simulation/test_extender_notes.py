@@ -6,8 +6,9 @@ from pathlib import Path
 
 import pytest
 
-import topospread
 from topospread.explanation.explain import explain
+from topospread.simulation.simulate import simulate
+from topospread.sources.load import load
 
 MANIFEST = Path(__file__).parents[3] / "docs/how-to/extender/web.yaml"
 CLUSTER = "zones=3,nodes=6,cpu=4"
@@ -28,8 +29,8 @@ def said(notes: tuple[str, ...]) -> list[str]:
 
 
 def test_pods_that_the_extender_would_keep_off_are_told_and_placed_all_the_same(tmp_path: Path) -> None:
-    asking = topospread.simulate(str(MANIFEST), cluster=CLUSTER)
-    plain = topospread.simulate(manifest(tmp_path, text=None), cluster=CLUSTER)
+    asking = simulate(load([str(MANIFEST)], cluster=CLUSTER))
+    plain = simulate(load([manifest(tmp_path, text=None)], cluster=CLUSTER))
     assert [each.node for each in asking.placements] == [each.node for each in plain.placements]
     (note,) = said(asking.notes)
     assert note.startswith("Deployment web: topospread run extender would keep 2 of 10 pods off the nodes")
@@ -38,18 +39,18 @@ def test_pods_that_the_extender_would_keep_off_are_told_and_placed_all_the_same(
 
 def test_pods_that_stand_as_they_ask_are_not_told(tmp_path: Path) -> None:
     path = manifest(tmp_path, text='topospread.dev/max-per-domain: "kubernetes.io/hostname: 2"')
-    assert said(topospread.simulate(path, cluster=CLUSTER).notes) == []
+    assert said(simulate(load([path], cluster=CLUSTER)).notes) == []
 
 
 def test_an_explanation_says_what_the_extender_would_filter(tmp_path: Path) -> None:
-    explained = explain(str(MANIFEST), "deploy/web", cluster=CLUSTER)
+    explained = explain(load([str(MANIFEST)], cluster=CLUSTER), "deploy/web")
     assert said(explained.notes)[0].startswith("topospread run extender would filter 4 of 6 nodes: 2 topology")
-    plain = explain(manifest(tmp_path, text=None), "deploy/web", cluster=CLUSTER)
+    plain = explain(load([manifest(tmp_path, text=None)], cluster=CLUSTER), "deploy/web")
     assert said(plain.notes) == []
 
 
 @pytest.mark.parametrize("text", ['topospread.dev/shares: "zone: a=1"'])
 def test_what_cannot_be_read_keeps_all_pods_off(tmp_path: Path, text: str) -> None:
-    (note,) = said(topospread.simulate(manifest(tmp_path, text=text), cluster=CLUSTER).notes)
+    (note,) = said(simulate(load([manifest(tmp_path, text=text)], cluster=CLUSTER)).notes)
     assert "would keep 10 of 10 pods off" in note
     assert "the shares are 1 % in all" in note

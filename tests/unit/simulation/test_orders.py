@@ -15,6 +15,7 @@ from topospread.api.pod import Pod
 from topospread.errors import UsageError
 from topospread.simulation.orders import Range, interleaved, simulate_orders
 from topospread.simulation.run import SimulationOptions
+from topospread.simulation.simulate import simulate
 from topospread.workloads.planned import QueuedPod, Workload
 
 NODES = "".join(
@@ -54,7 +55,7 @@ def contested(tmp_path: Path) -> topospread.Inventory:
 
 
 def test_what_the_order_decides_is_a_range(contested: topospread.Inventory) -> None:
-    assert topospread.simulate(contested).pending
+    assert simulate(contested).pending
     found = simulate_orders(contested, 20, SimulationOptions())
     assert (found.pending, found.orders) == (Range(0, 1), 20)
     assert 0 < found.all_placed < 20
@@ -69,7 +70,7 @@ def test_what_no_order_changes_is_one_number(tmp_path: Path) -> None:
 
 def test_the_first_order_is_that_of_the_input(contested: topospread.Inventory) -> None:
     found = simulate_orders(contested, 1, SimulationOptions(seed=5))
-    assert found.given.placements == topospread.simulate(contested).placements
+    assert found.given.placements == simulate(contested).placements
     assert found.pending == Range(1, 1)
 
 
@@ -143,10 +144,10 @@ def test_the_report_says_ranges_and_what_is_the_same(contested: topospread.Inven
 def test_a_simulation_says_that_the_order_may_decide_where_it_may(
     contested: topospread.Inventory, tmp_path: Path
 ) -> None:
-    (note,) = [each for each in topospread.simulate(contested).notes if "--orders" in each]
+    (note,) = [each for each in simulate(contested).notes if "--orders" in each]
     assert note.startswith("pods of 2 workloads are placed in the order of the input")
     assert note not in simulate_orders(contested, 2, SimulationOptions()).given.notes
     alone = inventory(tmp_path, app("web", 3))
-    assert not any("--orders" in each for each in topospread.simulate(alone).notes)
+    assert not any("--orders" in each for each in simulate(alone).notes)
     placed = inventory(tmp_path, app("one"), app("two"))
-    assert not any("--orders" in each for each in topospread.simulate(placed).notes)
+    assert not any("--orders" in each for each in simulate(placed).notes)

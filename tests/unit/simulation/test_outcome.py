@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import topospread
 from tests.unit.simulation.test_aftermath import SPREAD, node, web
 from tests.unit.workloads.manifests import inventory
+from topospread.simulation.simulate import simulate
 
 
 def test_what_keeps_pods_with_ephemeral_volumes_out_is_told_of_one_that_waits() -> None:
     volume = {"name": "v", "ephemeral": {"volumeClaimTemplate": {"spec": {"accessModes": ["ReadWriteOnce"]}}}}
     pods = {"volumes": [volume], "topologySpreadConstraints": [SPREAD]}
-    result = topospread.simulate(inventory(node("a", "1"), node("b", "1"), web(replicas=3, pod=pods)))
+    result = simulate(inventory(node("a", "1"), node("b", "1"), web(replicas=3, pod=pods)))
     (spread,) = result.workloads[0].spread
     assert dict(spread.domains.rejected) == {f"zone-{name}": {"Insufficient cpu": 1} for name in "ab"}
-    spread_out = topospread.simulate(inventory(node("a", "4"), node("b", "0"), web(replicas=1, pod=pods)))
+    spread_out = simulate(inventory(node("a", "4"), node("b", "0"), web(replicas=1, pod=pods)))
     assert not spread_out.workloads[0].spread[0].domains.rejected

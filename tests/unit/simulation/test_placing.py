@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import topospread
+from topospread.simulation.simulate import simulate
 
 _NODE = {
     "apiVersion": "v1",
@@ -28,7 +29,7 @@ def test_a_stored_pod_whose_selector_does_not_compile_stays_pending_and_the_next
     file = tmp_path / "cluster.json"
     file.write_text(json.dumps({"apiVersion": "v1", "kind": "List", "items": [_NODE, broken, sound]}))
 
-    placements = {each.name: each for each in topospread.simulate(topospread.load(str(file))).placements}
+    placements = {each.name: each for each in simulate(topospread.load(str(file))).placements}
 
     assert placements["broken"].node is None
     assert '"Foo" is not a valid label selector operator' in placements["broken"].message
@@ -50,7 +51,7 @@ def test_pods_a_stateful_set_has_not_created_wait_for_the_first_that_is_pending(
     }
     file = tmp_path / "cluster.json"
     file.write_text(json.dumps({"apiVersion": "v1", "kind": "List", "items": [_NODE, stateful]}))
-    result = topospread.simulate(topospread.load(str(file)))
+    result = simulate(topospread.load(str(file)))
     assert [each.node for each in result.placements] == ["n1", "n1", None, None, None]
     assert [len(each.pods) for each in result.pending] == [1, 2]
     assert result.pending[1].message == "not created: its StatefulSet waits for db-2, which is pending"

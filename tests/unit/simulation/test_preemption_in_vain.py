@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import topospread
 from topospread.simulation.placing import IN_VAIN, MOST_PREEMPTIONS
+from topospread.simulation.simulate import simulate
+from topospread.sources.load import load
 
 CLUSTER = """
 {apiVersion: v1, kind: Node, metadata: {name: a1, labels: {topology.kubernetes.io/zone: a}},
@@ -48,7 +49,7 @@ spec:
 def test_evicting_what_comes_back_ends_and_is_said(tmp_path: Path) -> None:
     file = tmp_path / "cluster.yaml"
     file.write_text(CLUSTER)
-    result = topospread.simulate(str(file))
+    result = simulate(load([str(file)]))
     (message,) = [
         line for line in result.to_json().splitlines() if "times, and what their controllers create anew" in line
     ]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import topospread
 from tests.plain_inventory import inventory
 from tests.unit.drills.builders import ZONE, at, node, nodes, spread, workload
 from topospread.api.node_selection import Taint
@@ -12,6 +11,8 @@ from topospread.api.pools import Limits, NodePool
 from topospread.drills.drill import drill
 from topospread.drills.steps import Fail
 from topospread.simulation import Simulation
+from topospread.simulation.run import SimulationOptions
+from topospread.simulation.simulate import simulate
 
 Json = dict[str, Any]
 EVEN = {"topologySpreadConstraints": [spread()]}
@@ -23,7 +24,7 @@ def pool(name: str, zone: str, cpu: str = "4", most: int | None = 5, **more: Any
 
 
 def simulated(objects: list[Json], *pools: NodePool) -> Simulation:
-    return topospread.simulate(inventory(*objects), pools=pools)
+    return simulate(inventory(*objects), options=SimulationOptions(pools=pools))
 
 
 def added(found: Simulation) -> dict[str, int]:
@@ -108,7 +109,7 @@ def test_without_pending_pods_nothing_grows() -> None:
 def test_pools_grow_in_a_drill() -> None:
     shop = inventory(*nodes("a", "b"), workload("Deployment", replicas=14))
     assert drill(shop, [Fail(at("zone=a"))]).steps[1].pending
-    found = drill(shop, [Fail(at("zone=a"))], pools=[pool("pb", "b")])
+    found = drill(shop, [Fail(at("zone=a"))], options=SimulationOptions(pools=[pool("pb", "b")]))
     assert not found.steps[1].pending
     assert [name for each in found.steps[1].events if each.kind == "added" for name in each.nodes] == ["pb-new-1"]
 

@@ -10,6 +10,7 @@ import topospread
 from topospread.config.gates import gates_for
 from topospread.simulation.result import Simulation
 from topospread.simulation.run import SimulationOptions, prepare
+from topospread.simulation.simulate import simulate
 
 GATE = "PodTopologyLabelsAdmission"
 FIRST = """
@@ -48,7 +49,7 @@ def simulated(folder: Path, zone: str, version: str = "1.37", gate: bool | None 
     file.write_text(FIRST.replace("      priority: 10\n", "") + SECOND.replace("ZONE", zone))
     inventory = topospread.load(str(file), cluster="zones=2,nodes=4")
     gates = None if gate is None else gates_for(version, {GATE: gate}, component="apiserver")
-    return topospread.simulate(inventory, kube_version=version, apiserver_gates=gates)
+    return simulate(inventory, options=SimulationOptions(kube_version=version, apiserver_gates=gates))
 
 
 @pytest.mark.parametrize(

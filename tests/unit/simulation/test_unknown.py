@@ -11,10 +11,11 @@ from click.testing import CliRunner
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import topospread
 from topospread.base import Bounds
 from topospread.cli.simulate import simulate as command
 from topospread.simulation import Simulation
+from topospread.simulation.simulate import simulate
+from topospread.sources.load import load
 
 CLUSTER = "zones=3,nodes=6,cpu=4,memory=8Gi"
 IGNORED = {"ignoredByScheduler": True}
@@ -42,7 +43,7 @@ def manifest(folder: Path, *objects: dict[str, Any]) -> Path:
 
 
 def simulated(path: Path) -> Simulation:
-    return topospread.simulate(path, cluster=CLUSTER)
+    return simulate(load([str(path)], cluster=CLUSTER))
 
 
 @pytest.mark.parametrize(
@@ -125,7 +126,7 @@ def test_a_pod_that_only_an_unjudged_pod_evicts_is_open(tmp_path: Path) -> None:
     }
     infer = deployment("infer", 1, "2", resourceClaims=CLAIMS)
     more = deployment("more", 1, "4", priorityClassName="urgent", resourceClaims=CLAIMS)
-    result = topospread.simulate(manifest(tmp_path, urgent, node, old, infer, more))
+    result = simulate(load([str(manifest(tmp_path, urgent, node, old, infer, more))]))
     assert result.verdict == "unknown"
     assert not result.evictions
     assert "default/old" in result.open_pods

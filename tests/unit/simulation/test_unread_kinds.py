@@ -8,10 +8,11 @@ from typing import Any
 
 import pytest
 
-import topospread
 from topospread.simulation import Simulation
 from topospread.simulation.orders import Range, simulate_orders
 from topospread.simulation.run import SimulationOptions
+from topospread.simulation.simulate import simulate
+from topospread.sources.load import load
 from topospread.sources.snapshot_facts import FORMAT
 
 CLUSTER = "zones=3,nodes=6,cpu=4,memory=8Gi"
@@ -44,7 +45,7 @@ def simulated(folder: Path, *objects: Json, missing: dict[str, str] | None = Non
     path = folder / "objects.json"
     facts = {} if missing is None else {"topospread": {"format": FORMAT, "missing": missing}}
     path.write_text(json.dumps({"apiVersion": "v1", "kind": "List", "items": list(objects), **facts}))
-    return topospread.simulate(path, cluster=CLUSTER)
+    return simulate(load([str(path)], cluster=CLUSTER))
 
 
 def test_a_claim_is_unknown_if_the_input_has_none(tmp_path: Path) -> None:
@@ -88,8 +89,7 @@ def test_orders_of_pods_are_bounds_and_a_judged_pending_pod_decides(tmp_path: Pa
 
     def orders(*objects: Json) -> Any:
         path.write_text(json.dumps({"apiVersion": "v1", "kind": "List", "items": list(objects)}))
-        options = SimulationOptions.of_version("1.37", None, None, None)
-        return simulate_orders(topospread.load(path, cluster=CLUSTER), 3, options)
+        return simulate_orders(load([str(path)], cluster=CLUSTER), 3, SimulationOptions())
 
     found = orders(pod())
     assert (found.verdict, found.pending, found.all_placed) == ("unknown", Range(0, 1), 0)

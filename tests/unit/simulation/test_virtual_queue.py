@@ -9,7 +9,9 @@ from typing import Any
 import pytest
 
 import topospread
+from tests.parted import parted
 from topospread.simulation import Simulation
+from topospread.simulation.simulate import simulate
 
 Json = dict[str, Any]
 
@@ -39,7 +41,7 @@ def _near(app: str, **where: object) -> Json:
 def _simulated(folder: Path, *items: Json, **options: Any) -> Simulation:
     file = folder / "cluster.json"
     file.write_text(json.dumps({"apiVersion": "v1", "kind": "List", "items": items}))
-    return topospread.simulate(topospread.load(str(file)), **options)
+    return simulate(topospread.load(str(file)), **parted(options))
 
 
 def _nodes(result: Simulation) -> dict[str, str | None]:

@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 
 import topospread
+from topospread.simulation.simulate import simulate
 from topospread.sources.anonymous import anonymous
 
 ROOT = Path(__file__).parent.parent.parent.parent
@@ -16,7 +17,7 @@ def test_no_name_is_left_and_the_pods_land_alike() -> None:
     read = topospread.load(*DEMO)
     shown = anonymous(read, b"a" * 16)  # another salt may begin a word that is made up as one of these
 
-    before, after = topospread.simulate(read), topospread.simulate(shown)
+    before, after = simulate(read), simulate(shown)
     text = json.dumps(after.to_dict())
     assert not [word for word in ("shop", "storefront", "checkout", "node-a", "eu-west") if word in text]
     assert sorted(each.placed for each in before.workloads) == sorted(each.placed for each in after.workloads)

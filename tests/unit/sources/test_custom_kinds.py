@@ -9,10 +9,11 @@ from pathlib import Path
 
 import pytest
 
-import topospread
 from topospread.api.inventory import Inventory
 from topospread.api.pod import PodSpec
 from topospread.errors import ConfigError, InputError, InvalidError, Place
+from topospread.simulation.run import SimulationOptions
+from topospread.simulation.simulate import simulate
 from topospread.sources.custom_kinds import find_kinds, parse_kinds, shipped_kinds
 from topospread.sources.load import load
 
@@ -46,7 +47,7 @@ def pods_by_zone(given: Inventory) -> dict[str, int]:
     """Zone → pods that were placed there."""
     zones = {node.name: node.labels[ZONE] for node in given.nodes}
     found: dict[str, int] = {}
-    for each in topospread.simulate(given).placements:
+    for each in simulate(given).placements:
         assert each.node is not None, each.message
         found[zones[each.node]] = found.get(zones[each.node], 0) + 1
     return found
@@ -204,7 +205,7 @@ def test_a_field_may_go_inside_another(tmp_path: Path) -> None:
     term = "{matchExpressions: [{key: disk, operator: Exists}]}"
     affinity = f"{{requiredDuringSchedulingIgnoredDuringExecution: {{nodeSelectorTerms: [{term}]}}}}"
     given = loaded(tmp_path, custom("acid.zalan.do/v1", "postgresql", f"{{nodeAffinity: {affinity}}}"))
-    (placement,) = topospread.simulate(given).placements
+    (placement,) = simulate(given).placements
     assert "didn't match Pod's node affinity/selector" in placement.message
 
 
@@ -266,7 +267,7 @@ def test_an_autoscaler_of_a_custom_resource_is_followed(  # noqa: PLR0917 - one 
 ) -> None:
     resource = custom(version, kind, f"{{replicas: {replicas}, template: {template()}}}")
     given = loaded(tmp_path, resource + scaled(version, kind, least, most))
-    found = topospread.simulate(given)
+    found = simulate(given)
     assert len(found.placements) == kept
     assert len({each.name for each in found.placements}) == kept
     said = [*found.notes, *(note for each in found.workloads for note in each.notes)]
@@ -277,12 +278,12 @@ def test_autoscale_max_holds_for_custom_resources(tmp_path: Path) -> None:
     for version, kind in (("argoproj.io/v1alpha1", "Rollout"), ("apps.kruise.io/v1alpha1", "CloneSet")):
         resource = custom(version, kind, f"{{replicas: 2, template: {template()}}}")
         given = loaded(tmp_path, resource + scaled(version, kind, 1, 5))
-        assert len(topospread.simulate(given, autoscale="max").placements) == 5
+        assert len(simulate(given, options=SimulationOptions(autoscale="max")).placements) == 5
 
 
 def test_an_autoscaler_that_is_not_followed_is_named(tmp_path: Path) -> None:
     text = scaled("example.com/v1", "Widget", 6)
-    found = topospread.simulate(loaded(tmp_path, text))
+    found = simulate(loaded(tmp_path, text))
     assert "HorizontalPodAutoscaler web of Widget shop/web is not followed" in found.notes
 
 

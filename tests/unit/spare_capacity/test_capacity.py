@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from tests.parted import parted
 from tests.plain_inventory import inventory
 from tests.unit.drills.builders import ZONE, node, nodes, spread, workload
 from topospread.answers.capacity import capacity_answer
@@ -24,7 +25,7 @@ PRIORITY = {"apiVersion": "scheduling.k8s.io/v1", "kind": "PriorityClass", "meta
 
 
 def asked(objects: list[Json], *of: str, **besides: Any) -> CapacityReport:
-    return capacity(inventory(*objects), *(of or ("deploy/web",)), workers=1, **besides)
+    return capacity(inventory(*objects), *(of or ("deploy/web",)), workers=1, **parted(besides))
 
 
 def ends(report: CapacityReport) -> str:
@@ -250,7 +251,7 @@ def test_what_cannot_be_asked_is_said(of: tuple[str, ...], besides: Json, says: 
     gated = workload("Deployment", "gated", spec={"schedulingGates": [{"name": "wait"}]})
     there = inventory(*nodes("a"), workload("Deployment"), workload("DaemonSet", "log"), gated)
     with pytest.raises(UsageError, match=says):
-        capacity(there, *of, **besides)
+        capacity(there, *of, **parted(besides))
 
 
 def test_a_cluster_without_zones_cannot_lose_one() -> None:

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-import topospread
 from tests.plain_inventory import inventory
+from topospread.answers.status import status
 from topospread.spread_status import status as bare_pods
 
 ZONE = "topology.kubernetes.io/zone"
@@ -38,7 +38,7 @@ def test_what_is_said_of_each_is_its_own_and_each_class_is_asked_about_once(monk
     monkeypatch.setattr(bare_pods, "looked_at", noted)
     there = [node("a", "a"), node("b", "b"), node("shut", "a", unschedulable=True)]
     pods = [pod(f"web-{i}", on, "web") for i, on in enumerate(("a", "shut", "b"))]
-    found = topospread.status(inventory(*there, *pods, pod("db", "b", "db"))).workloads
+    found = status(inventory(*there, *pods, pod("db", "b", "db"))).workloads
     assert asked == ["web-0", "db"]
     assert {each.name: (each.existing, [one.node for one in each.refused]) for each in found} == {
         "db": (1, []),

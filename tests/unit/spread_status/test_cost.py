@@ -8,11 +8,12 @@ from typing import Any
 import msgspec
 import pytest
 
-import topospread
+from topospread.answers.status import status
 from topospread.api.inventory import Inventory
 from topospread.api.kinds import KINDS
 from topospread.api.labels import Requirement
 from topospread.scheduling.view import View
+from topospread.simulation.simulate import simulate
 from topospread.spread_status import refused
 
 ZONE = "topology.kubernetes.io/zone"
@@ -79,7 +80,7 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
 
 @pytest.mark.parametrize("constraint", [True, False])
-@pytest.mark.parametrize("command", [topospread.status, topospread.simulate])
+@pytest.mark.parametrize("command", [status, simulate])
 def test_selectors_are_asked_in_proportion_to_workloads(
     command: Callable[[Inventory], object], constraint: bool, asked: list[str]
 ) -> None:
@@ -101,7 +102,7 @@ def test_of_nodes_that_look_the_same_to_a_pod_one_is_asked(monkeypatch: pytest.M
         return rejection_on(row, pod, view)
 
     monkeypatch.setattr(refused, "rejection_on", counted)
-    found = topospread.status(cluster(1, 31, constraint=True))  # zone-0 has one node more than the others
+    found = status(cluster(1, 31, constraint=True))  # zone-0 has one node more than the others
 
     assert not found.workloads[0].refused
     assert len(rows) == 1

@@ -7,9 +7,10 @@ from typing import Any
 import msgspec
 import pytest
 
-import topospread
 from tests.plain_inventory import inventory
 from topospread.answers.status import Status
+from topospread.answers.status import status as status_of
+from topospread.api.selector_text import parse_selector
 from topospread.errors import UsageError
 from topospread.spread_status import WorkloadStatus
 
@@ -62,7 +63,7 @@ def replica_set(given: Json, where: list[str], replicas: int | None = None) -> l
 
 
 def status(*objects: Json, **options: Any) -> Status:
-    return topospread.status(inventory(*objects), **options)
+    return status_of(inventory(*objects), **options)
 
 
 def only(found: Status) -> WorkloadStatus:
@@ -184,10 +185,10 @@ def test_a_selector_that_does_not_compile_is_said() -> None:
 
 def test_chosen_by_namespace_labels_and_key() -> None:
     objects = [*NODES, *replica_set(spec(constraint()), ["a1", "b1"])]
-    assert status(*objects, selector="app=web").workloads
-    assert not status(*objects, selector="app!=web", allow_empty=True).workloads
+    assert status(*objects, selector=parse_selector("app=web")).workloads
+    assert not status(*objects, selector=parse_selector("app!=web"), allow_empty=True).workloads
     with pytest.raises(UsageError, match=r"^-l app notin \(web\) selects no workload \(--allow-empty accepts that\)$"):
-        status(*objects, selector="app!=web")
+        status(*objects, selector=parse_selector("app!=web"))
     assert only(status(*objects, keys=["kubernetes.io/hostname"])).constraints == ()
     with pytest.raises(UsageError, match='no workload in the namespace "nope"; there are shop'):
         status(*objects, namespace="nope")
@@ -198,5 +199,5 @@ def test_chosen_by_namespace_labels_and_key() -> None:
 def test_the_inventory_is_left_as_it_was() -> None:
     given = inventory(*NODES, *replica_set(spec(constraint()), ["a1", "a1"], 1))
     before = msgspec.json.encode(list(given.objects()))
-    topospread.status(given)
+    status_of(given)
     assert msgspec.json.encode(list(given.objects())) == before

@@ -8,8 +8,10 @@ from typing import Any
 import pytest
 
 import topospread
+from topospread.answers.why import why_answer
 from topospread.drills.steps import Cordon, read_choice
 from topospread.errors import TopospreadError, UsageError
+from topospread.explanation.explain import explain
 from topospread.simulation.run import SimulationOptions
 from topospread.web.answers import Answers, NotThereError, PageQuestion
 from topospread.web.pages import Pages
@@ -151,7 +153,7 @@ def test_a_soft_constraint_beyond_max_skew_is_a_warning_and_not_as_bad_as_a_hard
 def test_why_is_explains_own_answer_with_every_nodes_rejection(served: ServedCluster, answers: Answers) -> None:
     found = answers.why(asked(target="shop/deploy/web"))
 
-    own = topospread.why(served.reading.inventory, "shop/deploy/web").to_dict()
+    own = why_answer(explain(served.reading.inventory, "shop/deploy/web")).to_dict()
     assert found["explanation"]["message"] == own["message"]
     assert [each["says"] for each in found["explanation"]["remedies"]] == [each["says"] for each in own["remedies"]]
     assert sorted(found["rejected"]["nodes"]) == ["node-1", "node-2", "node-3"]

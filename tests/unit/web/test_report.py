@@ -25,7 +25,7 @@ GIVEN = ["--on", DEMO[0], "-f", DEMO[1]]
 
 
 def made(*steps: str, **shown: str) -> str:
-    options = SimulationOptions.of_version("1.37", None, None, None)
+    options = SimulationOptions()
     served = ServedCluster.begin(topospread.load(*DEMO), options, InputWords("demo"))
     return report(served, ReportView(read_trial(steps), shown))
 

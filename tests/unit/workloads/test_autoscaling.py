@@ -11,9 +11,12 @@ import msgspec
 import pytest
 
 import topospread
+from tests.parted import parted
 from tests.unit.workloads.manifests import Json, inventory, node, pod, queued, row, workload
 from topospread.api.autoscaling import HorizontalPodAutoscaler
 from topospread.errors import UsageError
+from topospread.simulation.run import SimulationOptions
+from topospread.simulation.simulate import simulate
 from topospread.workloads.autoscaling import Autoscalers
 from topospread.workloads.planner import plan
 
@@ -82,7 +85,7 @@ def test_the_bounds_themselves_can_be_asked_for() -> None:
     assert (replicas(*objects, autoscale="min"), replicas(*objects, autoscale="max")) == (4, 9)
     assert replicas(workload("Deployment", "web", replicas=0), autoscaler(4), autoscale="max") == 0
     with pytest.raises(UsageError, match="autoscale 'more'"):
-        topospread.simulate(inventory(node("n")), autoscale="more")  # type: ignore[arg-type]
+        simulate(inventory(node("n")), options=SimulationOptions(autoscale="more"))  # type: ignore[arg-type]
 
 
 def test_of_two_on_one_target_the_first_by_name_is_heeded_and_both_are_told_of() -> None:
@@ -119,7 +122,7 @@ def test_pods_beyond_the_most_are_removed() -> None:
 )
 def test_the_report_says_so(given: int, options: dict[str, Any], note: str | None) -> None:
     objects = workload("Deployment", "web", replicas=given), autoscaler(6)
-    result = topospread.simulate(inventory(node("n"), *objects), **options)
+    result = simulate(inventory(node("n"), *objects), **parted(options))
     (shown,) = result.to_dict()["workloads"]
     assert shown["notes"] == ([note] if note else [])
     expected = {"name": "web", "minReplicas": 6, "maxReplicas": 9, "givenReplicas": given}

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-import topospread
 from tests.unit.workloads.manifests import Json, inventory, node, workload
 from topospread.api.node import Node
+from topospread.simulation.simulate import simulate
 from topospread.sources.collection import inherit
 from topospread.workloads.planner import plan
 
@@ -60,7 +60,7 @@ def test_a_constraint_that_honors_taints_leaves_a_cordoned_domain_out() -> None:
         "nodeTaintsPolicy": "Honor",
     }
     web = workload("Deployment", "web", replicas=9, pod={"topologySpreadConstraints": [constraint]})
-    assert topospread.simulate(inventory(*nodes, web)).all_placed
+    assert simulate(inventory(*nodes, web)).all_placed
 
 
 def volume(claim_ref: Json | None = None, phase: str = "", **spec: Any) -> Json:
@@ -115,7 +115,5 @@ def test_pods_are_bound_to_volumes_of_manifests() -> None:
     nodes = [node("a", zone="a"), node("b", zone="b")]
     for each in nodes:
         each["status"] = {"allocatable": {"cpu": "8", "memory": "8Gi", "pods": "110"}}
-    result = topospread.simulate(
-        inventory(*nodes, storage_class, local, own, workload("Deployment", "web", pod=mounted))
-    )
+    result = simulate(inventory(*nodes, storage_class, local, own, workload("Deployment", "web", pod=mounted)))
     assert [each.node for each in result.placements] == ["b"]
