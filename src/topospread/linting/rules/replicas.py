@@ -131,7 +131,7 @@ RULES = (
         severity="hint",
         check=_not_spread,
         wrong=Example(deployment("", replicas=3)),
-        right=Example(deployment(constraint(_OWN), replicas=3)),
+        right=Example(deployment(constraint(_OWN, when="ScheduleAnyway"), replicas=3)),
         needs="manifests",
         fix="Adds a constraint over zones: hard if nodes are given and each is in one of several zones, else soft.",
     ),
