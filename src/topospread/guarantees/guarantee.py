@@ -45,7 +45,7 @@ def guarantee(  # noqa: PLR0913 - keyword arguments
     seconds: float = 60.0,
     sources: Mapping[str, object] | None = None,
 ) -> Guarantee:
-    """What holds in every order in which pods may come, whichever of equal nodes kube-scheduler takes.
+    """Check what holds in every order of pods, whichever of equal nodes kube-scheduler takes.
 
     Args:
         inventory: the input, which is not changed.
@@ -241,7 +241,7 @@ class Asking:
 
 
 def _unless_memory_runs_out(search: Callable[[], Searched]) -> Searched:
-    """What a search came to; the cluster is as it was before, also where there was no memory left."""
+    """Return the result of a search; the cluster is as before, even if memory ran out."""
     try:
         return search()
     except MemoryError:
@@ -286,7 +286,7 @@ def placed_first(run: Run) -> list[QueuedPod]:
 
 
 def _sampled(run: Run) -> str:
-    """Why all orders cannot be looked at, "" where they can."""
+    """Return why not all orders can be looked at; "" if they can."""
     nodes = len(run.cluster.nodes)
     percentages = {each.profile.percentage_of_nodes_to_score for each in run.scheduler.frameworks.values()}
     if any(nodes_to_find(nodes, each) < nodes for each in percentages):

@@ -40,19 +40,19 @@ _NOWHERE = 0.2
 
 @dataclass(frozen=True, slots=True)
 class SearchBudget:
-    """How much is looked at before it is given up."""
+    """The limits of a search."""
 
     states: int = 20_000
     seconds: float = 60.0
 
     def ran_out(self, states: int, seconds: float) -> str:
-        """What ran out, by name, "" for nothing."""
+        """Return the name of the limit that was reached; "" if none was."""
         if states >= self.states:
             return f"the number of states ran out: {self.states} (--states)"
         return f"time ran out: {self.seconds:g} s (--seconds)" if seconds > self.seconds else ""
 
     def more(self, states: int) -> str:
-        """What to type to go further."""
+        """Return the options to type to search further."""
         if states >= self.states:
             return f"--states {self.states * 10} goes further"
         return f"--seconds {max(self.seconds, 1) * 10:g} goes further"
@@ -68,13 +68,13 @@ class _PodLine:
 
     @property
     def left(self) -> Sequence[QueuedPod]:
-        """Those that are not placed."""
+        """The pods that are not placed."""
         return self.pods[self.done :]
 
 
 @dataclass(slots=True)
 class Searched:
-    """What came of the search.
+    """The result of a search.
 
     Attributes:
         holds: an end was found at which nothing is wrong.
@@ -215,14 +215,14 @@ class OrderSearch:
         return undone.enter_context(self._placing(line, _step(queued, name, ()), nodes.row_of[name]))
 
     def _may_go_on(self) -> bool:
-        """Whether a pod that is left finds a node, or may evict another."""
+        """Return whether a pod that is left finds a node, or may evict another."""
         left = [line.left[0] for line in self._lines if line.left]
         return any(
             self._run.scheduler.verdict(each.pod, each.name).feasible or may_preempt(self._run, each) for each in left
         )
 
     def _spent(self) -> bool:
-        """Whether there is no budget left; what ran out is noted."""
+        """Return whether there is no budget left; what ran out is noted."""
         found, seconds = self._found, time.monotonic() - self._begun
         if found.states < self._limit and seconds <= self._budget.seconds:
             return False
@@ -231,7 +231,7 @@ class OrderSearch:
         return True
 
     def _how_far(self, found: Searched) -> str:
-        """What ran out, what was tried, and what to type to go further."""
+        """Return the limit that was reached, what was tried, and the options to search further."""
         ran_out = self._budget.ran_out(found.states, time.monotonic() - self._begun)
         begun = sum(len(each.pods) for each in self._lines)
         looked = (
@@ -363,7 +363,7 @@ def _lines(run: Run, queue: Sequence[QueuedPod], adversaries: Collection[int]) -
 
 
 def may_preempt(run: Run, queued: QueuedPod) -> bool:
-    """Whether a pod that finds no node may evict others, which is beyond what is looked at here."""
+    """Return whether a pod that finds no node may evict others, which is beyond what is looked at here."""
     priority = queued.pod.spec.priority or 0
     return queued.pod.spec.preemption_policy != "Never" and any(
         each.priority < priority and each.occupancy for each in run.cluster.classes.values()

@@ -1,4 +1,4 @@
-"""What losses leave of many workloads: one cluster for all of them, and nothing is searched but counted."""
+"""Pods left after losses for many workloads, counted on one shared cluster without a search."""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""What losses, drains, rollouts and fewer replicas leave of a workload: proved by filters, and played in drills."""
+"""The pods that a workload keeps after losses, drains, rollouts and scale-downs: proved by filters, or played in
+drills.
+"""
 
 from __future__ import annotations
 
@@ -95,7 +97,7 @@ class Shown:
 
     @property
     def verdict(self) -> Word:
-        """Whether no single loss takes everything, or the quorum."""
+        """Yes if no single loss takes everything, or the quorum."""
         return worst(each.leaves.at_least(self.needed) for each in self.losses)
 
     @property

@@ -54,7 +54,7 @@ def _least_under_domains(given: LintInput) -> Iterator[tuple[LintSubject, Proble
 
 
 def _wanted(pods: PodSource, known: dict[str, dict[str, int]]) -> Iterator[tuple[int, str]]:
-    """How many domains each constraint is to spread over, as far as that is known."""
+    """Yield how many domains each constraint is to spread over, as far as that is known."""
     for path, each in pods.constraints():
         key = each.topology_key or ""
         there = known.get(f"{type(pods.item).__name__} {pods.item.namespace}/{pods.item.name}", {}).get(path, 0)
