@@ -136,7 +136,7 @@ def default_args(plugin: str, args: Args, defaults: Defaults) -> Args:
 
 
 def _hold(terms: str, args: Args, gates: Gates) -> bool:
-    """Return whether all gates are on and all fields given, or with "!" the reverse; field names begin in lower case."""
+    """Return whether all gates are on and all fields set, or with "!" the reverse; field names are lower camel case."""
     asked = {term.removeprefix("!"): not term.startswith("!") for term in terms.split()}
     return all(
         (gates.enabled(name) if name[0].isupper() else bool(args.get(name))) == wanted for name, wanted in asked.items()
