@@ -84,6 +84,7 @@ lint: $(READY) ## check style, types and the direction of imports
 	@$(BIN)/ruff check --quiet .
 	@$(BIN)/ruff format --quiet --check . || { echo "not formatted (make format): "; $(BIN)/ruff format --check . ; exit 1; }
 	@$(BIN)/mypy --no-error-summary
+	@$(BIN)/python -m release.docstrings
 	@$(BIN)/lint-imports --no-cache > .venv/lint-imports.log || { cat .venv/lint-imports.log; exit 1; }
 	@echo "lint: clean"
 

@@ -88,7 +88,7 @@ class Unjudged(Base, frozen=True, kw_only=True):
 
 
 class Asked(Base, frozen=True, kw_only=True):
-    """What was asked: the input and the control plane."""
+    """The subject of an answer: the input and the Kubernetes version."""
 
     source: Annotated[str, Meta(description="File, folder, context or synthetic cluster that holds the state.")] = ""
     kube_version: Annotated[str, Meta(description="Kubernetes version that the answer is for.")] = ""

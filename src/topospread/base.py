@@ -1,4 +1,4 @@
-"""What every struct of an answer shares: camelCase JSON, verdict words, and counts that are not fully known."""
+"""The base of every struct of an answer: camelCase JSON, verdict words, and counts that are not fully known."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class Bounds(Base, frozen=True, kw_only=True):
 
     @property
     def known(self) -> bool:
-        """Whether only one number is possible."""
+        """True if only one number is possible."""
         return self.least == self.most
 
     def __add__(self, other: Bounds) -> Bounds:

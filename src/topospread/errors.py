@@ -21,7 +21,7 @@ from typing import Any
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where in the input something stands; every part may be unknown.
+    """A place in the input; every part may be unknown.
 
     Attributes:
         source: path as it was given, ``-`` for standard input.
@@ -73,7 +73,7 @@ def _restored(kind: type[TopospreadError], args: tuple[Any, ...], attributes: di
 
 
 class InputError(TopospreadError):
-    """What was given cannot be used: ``place`` says where, the message what is wrong and what to do."""
+    """Input that cannot be used: ``place`` says where, the message what is wrong and what to do."""
 
     def __init__(self, message: str, place: Place | None = None) -> None:
         self.message = message

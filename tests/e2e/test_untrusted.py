@@ -248,7 +248,8 @@ def test_names_of_folders_and_unknown_options_begin_no_line(checkout: Path) -> N
         assert done.returncode == 2
         assert "\nyes" not in done.stdout + done.stderr, words
     unknown = run(checkout, "simulate", "-f", "app.yaml", "--on", "nowhere")
-    assert "\n    zones=3 " in unknown.stderr
+    assert "topospread explain clusters" in unknown.stderr
+    assert unknown.stderr.count("\n") == 1
 
 
 def test_the_words_of_a_snapshot_begin_no_line(checkout: Path) -> None:

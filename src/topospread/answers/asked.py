@@ -1,4 +1,4 @@
-"""What an answer is about: the input, its size and the Kubernetes version; and the words that give it again."""
+"""The subject of an answer: the input, its size and the Kubernetes version; and the options that give it again."""
 
 from __future__ import annotations
 

@@ -59,7 +59,7 @@ class KeyRoom(Base, frozen=True, kw_only=True):
 
 
 class Room(Base, frozen=True, kw_only=True):
-    """What fits in one state of the cluster."""
+    """The number of replicas that fit in one state of the cluster."""
 
     rounds: Annotated[Bounds, Meta(description="Whole rounds that fit.")]
     limited: Annotated[bool, Meta(description="Whether the search ended before a pod found no node.")]
@@ -73,7 +73,7 @@ class Room(Base, frozen=True, kw_only=True):
 
 
 class ZoneLossRoom(Room, frozen=True, kw_only=True):
-    """What fits after a zone's loss."""
+    """The number of replicas that fit after a zone's loss."""
 
     target: Annotated[str, Meta(description="Zone that is lost.")]
     pending_after: Annotated[int, Meta(description="Pods that have no node after the loss and had one before.")]

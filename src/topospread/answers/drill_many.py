@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class DrillPart(Base, frozen=True, kw_only=True):
-    """Which part of all drills this is (``--shard``)."""
+    """The part of all drills that this is (``--shard``)."""
 
     index: Annotated[int, Meta(description="Number of the part, from 0.")]
     of: Annotated[int, Meta(description="Number of parts.")]

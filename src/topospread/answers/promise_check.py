@@ -34,7 +34,7 @@ _KINDS = ("Deployment", "ReplicaSet", "ReplicationController", "StatefulSet")
 
 
 class OrderedPod(Base, frozen=True, kw_only=True):
-    """What happens to one pod in a counterexample: it is placed, becomes ready, is deleted or ends."""
+    """An event of one pod in a counterexample: it is placed, becomes ready, is deleted or ends."""
 
     namespace: Annotated[str, Meta(description="Namespace of the pod.")]
     workload: Annotated[str, Meta(description="KIND/NAME of the pod's workload.")]

@@ -58,12 +58,12 @@ def nodes_and(reasons: Reasons, nodes: int) -> str:
 
 
 def on_it(reasons: Reasons) -> str:
-    """What is said of a single node: ``lacks cpu``, ``is cordoned``, "" when nothing is."""
+    """Return the reasons for a single node: ``lacks cpu``, ``is cordoned``, "" if there are none."""
     return " and ".join(agreeing(words, 1) for words, _ in _facts(reasons))
 
 
 def of_them(reasons: Reasons) -> str:
-    """What is said of the nodes of several domains: ``2 lack cpu, 1 is cordoned``, "" when nothing is."""
+    """Return the reasons for the nodes of several domains: ``2 lack cpu, 1 is cordoned``, "" if there are none."""
     return _each(_facts(reasons))
 
 
@@ -88,7 +88,9 @@ def _each(facts: list[tuple[str, int]], nodes: int = 0) -> str:
 
 
 def _facts(reasons: Reasons) -> list[tuple[str, int]]:
-    """What is said of how many nodes, most nodes first; resources that as many nodes lack are said together."""
+    """Return reasons with their numbers of nodes, most nodes first; resources that equally many nodes lack are
+    combined.
+    """
     lacking: dict[int, list[str]] = {}
     said: dict[str, int] = {}
     for reason, number in sorted(reasons.items()):

@@ -24,7 +24,7 @@ _BY = {
 
 
 class EvictionBound(Base, frozen=True, kw_only=True):
-    """What is known of the fewest evictions."""
+    """Bounds for the fewest evictions."""
 
     evictions: Annotated[int | None, Meta(description="Evictions needed at least; null if something is not mended.")]
     by: Annotated[BoundBy, Meta(description="Counts of each constraint, an integer program, or all shorter plans.")]

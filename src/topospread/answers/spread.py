@@ -72,7 +72,7 @@ class SpreadOutcome(Base, frozen=True, kw_only=True):
 
     @property
     def hard(self) -> bool:
-        """Whether the constraint is DoNotSchedule."""
+        """True if the constraint is DoNotSchedule."""
         return self.when_unsatisfiable == "DoNotSchedule"
 
     @property

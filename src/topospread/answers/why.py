@@ -65,7 +65,7 @@ class ConstraintForPod(Base, frozen=True, kw_only=True):
 
     @property
     def hard(self) -> bool:
-        """Whether the constraint is DoNotSchedule."""
+        """True if the constraint is DoNotSchedule."""
         return self.when_unsatisfiable == "DoNotSchedule"
 
 

@@ -139,7 +139,7 @@ class DeviceCondition(KubeStruct):
 
 
 class AllocatedDeviceStatus(KubeStruct):
-    """What a driver reports of an allocated device."""
+    """A driver's status of an allocated device."""
 
     driver: str = ""
     pool: str = ""

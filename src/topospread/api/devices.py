@@ -44,7 +44,7 @@ class CapacityRange(KubeStruct):
 
 
 class CapacityRequestPolicy(KubeStruct):
-    """How much of a capacity a share consumes: a default, and the amounts that are allowed."""
+    """The amount of a capacity that a share consumes: a default, and the allowed amounts."""
 
     default: RawQuantity | None = None
     valid_values: list[RawQuantity] | None = None
@@ -72,7 +72,7 @@ class CounterSet(KubeStruct):
 
 
 class DeviceCounterConsumption(KubeStruct):
-    """What a device takes from a counter set while it is allocated."""
+    """The amounts that an allocated device takes from a counter set."""
 
     counter_set: str = ""
     counters: dict[str, Counter] | None = None
@@ -80,7 +80,7 @@ class DeviceCounterConsumption(KubeStruct):
 
 
 class NodeAllocatableMapping(KubeStruct):
-    """How an amount of a node's own resource follows from an allocated device."""
+    """The amount of a node's own resource that follows from an allocated device."""
 
     capacity_key: str | None = None
     capacity_multiplier: RawQuantity | None = None
@@ -88,14 +88,14 @@ class NodeAllocatableMapping(KubeStruct):
 
 
 class NodeAllocatableOverhead(KubeStruct):
-    """What a pod or container with the device takes of a node's own resource besides."""
+    """The additional amount of a node's own resource for each pod or container with the device."""
 
     per_pod: RawQuantity | None = None
     per_container: RawQuantity | None = None
 
 
 class NodeAllocatableResource(KubeStruct):
-    """What an allocated device takes of a node's own resource."""
+    """The amount of a node's own resource that an allocated device takes."""
 
     mapping: NodeAllocatableMapping | None = None
     overhead: NodeAllocatableOverhead | None = None

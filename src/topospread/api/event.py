@@ -8,7 +8,7 @@ from .meta import KubeStruct, ObjectMeta
 
 
 class SeriesOfEvent(KubeStruct):
-    """How often the same was told since (``EventSeries``)."""
+    """The number of repetitions (``EventSeries``)."""
 
     count: int = 0
     last_observed_time: str | None = None

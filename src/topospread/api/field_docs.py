@@ -1,4 +1,4 @@
-"""What every field of a topology spread constraint means, as data in our own words; how it is printed is ``fields.py``.
+"""The meaning of every field of a topology spread constraint, as data. ``fields.py`` prints it.
 
 Sources: k8s.io/api/core/v1/types.go (types, rules), pkg/features/kube_features.go and the feature gates' history
 (versions), pkg/scheduler/framework/plugins/podtopologyspread (what the scheduler makes of it).

@@ -83,7 +83,7 @@ def _find(path: str) -> FieldDoc:
 
 
 def _unknown(name: str, known: Sequence[str], parent: str) -> str:
-    """What is said of a field that is not there."""
+    """Return the message for an unknown field."""
     if not known:
         return f'field "{name}" does not exist: {parent} has no fields'
     lower = {each.lower(): each for each in known}

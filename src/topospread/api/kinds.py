@@ -1,4 +1,4 @@
-"""Which kinds topospread reads, and where in an inventory they belong; under which versions says `served`."""
+"""The kinds that topospread reads, and their place in an inventory; `served` has their API versions."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class Kind(msgspec.Struct, frozen=True):
 
     @property
     def namespaced(self) -> bool:
-        """Whether its objects are in a namespace."""
+        """True if its objects are in a namespace."""
         return is_namespaced(self.struct.__name__)
 
 

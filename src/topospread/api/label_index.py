@@ -45,7 +45,7 @@ class LabelIndex(Generic[Item]):
         self._added = 0
 
     def __len__(self) -> int:
-        """How many distinct sets of labels there are."""
+        """Return the number of distinct sets of labels."""
         return len(self._sets)
 
     def add(self, namespace: str, labels: Mapping[str, str], item: Item) -> LabelSet[Item]:
@@ -117,14 +117,14 @@ class SelectorIndex(Generic[Item]):
             del self._by_namespace[namespace]
 
     def matching(self, namespace: str, labels: Mapping[str, str]) -> list[Item]:
-        """What the selectors of a namespace belong to that match labels, in the order in which they were added."""
+        """Return the items of a namespace's selectors that match labels, in the order in which they were added."""
         found = dict(self._by_namespace.get(namespace, ()))
         for name, value in labels.items():
             found |= self._by_label.get((namespace, name, value), {})
         return [item for _, (selector, item) in sorted(found.items(), key=_number) if selector.matches(labels)]
 
     def _places(self, namespace: str, selector: Selector) -> list[dict[int, tuple[Selector, Item]]]:
-        """Where a selector is kept: at the values of the requirement that the fewest others are kept at."""
+        """Return where a selector is kept: at the values of the requirement with the fewest other selectors."""
         if selector.selects_nothing:
             return []
         required = [each for each in selector.requirements if each.operator in ("=", "In") and each.values]

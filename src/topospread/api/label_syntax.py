@@ -1,4 +1,4 @@
-"""What label keys and values may look like, and how Kubernetes words what is wrong with them; no selector logic.
+"""The syntax of label keys and values, with Kubernetes' error messages.
 
 Sources: apimachinery ``pkg/api/validate/content`` (kube.go, dns.go, errors.go) and
 ``pkg/util/validation/field/errors.go``. All lengths are bytes of UTF-8.
@@ -49,7 +49,7 @@ _ESCAPES = {
 
 
 def label_key_problems(key: str) -> list[str]:
-    """What is wrong with a label key, an optional DNS subdomain and ``/`` before a name (``content.IsLabelKey``)."""
+    """Return the problems of a label key, an optional subdomain and ``/`` before a name (``content.IsLabelKey``)."""
     prefix, slash, name = key.rpartition("/")
     if "/" in prefix:
         return [
@@ -68,7 +68,7 @@ def label_key_problems(key: str) -> list[str]:
 
 
 def label_value_problems(value: str) -> list[str]:
-    """What is wrong with a label value (``content.IsLabelValue``)."""
+    """Return the problems of a label value (``content.IsLabelValue``)."""
     problems = _too_long(value, LABEL_MAX_LENGTH)
     if value and not _NAME.fullmatch(value):
         problems.append(_VALUE_RULE)
@@ -76,7 +76,7 @@ def label_value_problems(value: str) -> list[str]:
 
 
 def subdomain_problems(name: str) -> list[str]:
-    """What is wrong with a lowercase DNS subdomain (``content.IsDNS1123Subdomain``)."""
+    """Return the problems of a lowercase DNS subdomain (``content.IsDNS1123Subdomain``)."""
     problems = _too_long(name, SUBDOMAIN_MAX_LENGTH)
     if not _SUBDOMAIN.fullmatch(name):
         problems.append(_SUBDOMAIN_RULE)

@@ -103,7 +103,7 @@ class Requirement(msgspec.Struct, frozen=True):
         return cls(key, operator, tuple(values or ()))
 
     def matches(self, labels: Mapping[str, str]) -> bool:
-        """Whether labels fulfil it; NotIn and DoesNotExist are fulfilled where the key is missing."""
+        """Return whether labels fulfil it; NotIn and DoesNotExist are fulfilled where the key is missing."""
         value = labels.get(self.key)
         match self.operator:
             case "=" | "In":
@@ -136,7 +136,7 @@ class Requirement(msgspec.Struct, frozen=True):
 
 
 def _count_problems(path: str, operator: Operator, values: Sequence[str] | None) -> list[str]:
-    """What labels.NewRequirement says of the number of values, and of their being integers."""
+    """Return the problems with the number of values, and with integers, that labels.NewRequirement finds."""
     count = len(values or ())
     match operator:
         case "In" | "NotIn":
@@ -224,15 +224,15 @@ class Selector:
 
     @property
     def empty(self) -> bool:
-        """Whether it restricts nothing (labels.Selector.Empty); the selector that matches nothing is not empty."""
+        """True if it restricts nothing (labels.Selector.Empty); the selector that matches nothing is not empty."""
         return not self.requirements and not self.selects_nothing
 
     def matches(self, labels: Mapping[str, str]) -> bool:
-        """Whether labels fulfil every requirement."""
+        """Return whether labels fulfil every requirement."""
         return not self.selects_nothing and all(each.matches(labels) for each in self.requirements)
 
     def with_requirements(self, *requirements: Requirement) -> Selector:
-        """These requirements besides its own; the selector that matches nothing stays what it is."""
+        """Return the selector with more requirements; the selector that matches nothing stays as it is."""
         if self.selects_nothing or not requirements:
             return self
         return Selector((*self.requirements, *requirements))

@@ -1,4 +1,4 @@
-"""Which minor version of Kubernetes brought a field of an object; what became of its feature gate is not told here.
+"""The minor version of Kubernetes that introduced a field. The feature gate's later history is not here.
 
 ``new_fields.json`` says it of the fields that have come since 1.18, by struct; `conformance/oracle/cmd/fieldhistory`
 prints it from k8s.io/api (core/v1, apps/v1 and batch/v1) of every minor version.

@@ -1,4 +1,4 @@
-"""How a pod asks for nodes: node selectors, node affinity, taints and tolerations, as typed structs (data only)."""
+"""A pod's choice of nodes: node selectors, node affinity, taints and tolerations, as typed structs."""
 
 from __future__ import annotations
 

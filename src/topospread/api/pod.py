@@ -30,13 +30,13 @@ class ContainerPort(KubeStruct):
 
 
 class ContainerRestartRule(KubeStruct):
-    """What happens when a container exits."""
+    """The action when a container exits."""
 
     action: str | None = None
 
 
 class VolumeMount(KubeStruct):
-    """Where a volume is mounted; of it only what a node has to be able to do."""
+    """The mount of a volume; only the parts that require something of a node."""
 
     bind_mount_options: list[str] | None = None
 
@@ -61,7 +61,7 @@ class PersistentVolumeClaimVolumeSource(KubeStruct):
 
 
 class PersistentVolumeClaimTemplate(KubeStruct):
-    """What the claim of an ephemeral volume is made from."""
+    """The template for the claim of an ephemeral volume."""
 
     metadata: ObjectMeta = msgspec.field(default_factory=ObjectMeta)
     spec: PersistentVolumeClaimSpec = msgspec.field(default_factory=PersistentVolumeClaimSpec)
@@ -155,12 +155,12 @@ class Volume(KubeStruct):
 
     @property
     def restricts(self) -> bool:
-        """Whether a scheduler plugin looks at this volume."""
+        """True if a scheduler plugin looks at this volume."""
         return self.is_storage or self.image is not None or self.csi is not None
 
     @property
     def is_storage(self) -> bool:
-        """Whether a volume plugin looks at it: a claim, or a disk that is named in the pod."""
+        """True if a volume plugin looks at it: a claim, or a disk that is named in the pod."""
         return (
             self.persistent_volume_claim is not None
             or self.ephemeral is not None
@@ -230,7 +230,7 @@ class PodSpec(KubeStruct):
 
 
 class ContainerStatus(KubeStruct):
-    """What the kubelet says of a container: resources it runs with and those it was promised (in-place resize)."""
+    """The kubelet's status of a container: the resources it runs with and those allocated to it (in-place resize)."""
 
     name: str = ""
     ready: bool | None = None
@@ -288,7 +288,7 @@ class Pod(KubeObject):
 
     @property
     def terminating(self) -> bool:
-        """Whether the pod has a deletionTimestamp: it holds resources and is not counted for spreading."""
+        """True if the pod has a deletionTimestamp: it holds resources and is not counted for spreading."""
         return self.metadata.deletion_timestamp is not None
 
 

@@ -1,4 +1,4 @@
-"""What the API server makes of a new pod's fields, on plain values: for decoded data and for typed objects alike.
+"""The API server's defaults for a new pod on plain values, shared by decoded data and typed objects.
 
 Whether a version does it, and what the result is written into, is the matter of `validation.defaults` (all that a
 manifest says, to be validated) and of `workloads.defaults` and `workloads.label_keys` (what scheduling reads).
@@ -15,7 +15,7 @@ Amount = TypeVar("Amount")
 def label_key_requirements(
     labels: Mapping[str, str], match: Iterable[str] | None, mismatch: Iterable[str] | None = None
 ) -> Iterator[tuple[str, str, str]]:
-    """What matchLabelKeys and mismatchLabelKeys add to a selector: key, operator and the pod's own value.
+    """Yield the requirements that matchLabelKeys and mismatchLabelKeys add: key, operator and the pod's own value.
 
     Keys that the pod lacks are dropped. Source: pkg/registry/core/pod/strategy.go.
     """
@@ -54,10 +54,10 @@ def complete_pod_level(
 
 
 def is_huge_page(name: str) -> bool:
-    """Whether the resource is huge pages of one size."""
+    """Return whether the resource is huge pages of one size."""
     return name.startswith("hugepages-")
 
 
 def is_pod_level(name: str) -> bool:
-    """Whether ``spec.resources`` may hold the resource."""
+    """Return whether ``spec.resources`` may hold the resource."""
     return name in ("cpu", "memory") or is_huge_page(name)

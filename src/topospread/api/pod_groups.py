@@ -21,7 +21,7 @@ class EmptyStruct(KubeStruct):
 
 
 class PodGroupSchedulingPolicy(KubeStruct):
-    """How the pods of a group are scheduled: one by one, or as a gang."""
+    """The scheduling policy of a group's pods: one by one, or as a gang."""
 
     basic: EmptyStruct | None = None
     gang: GangSchedulingPolicy | None = None
@@ -48,7 +48,7 @@ class PodGroupResourceClaim(KubeStruct):
 
 
 class DisruptionMode(KubeStruct):
-    """Whether preemption evicts single pods of the group or all of them."""
+    """The way in which preemption evicts the group: single pods, or all of them."""
 
     single: EmptyStruct | None = None
     all: EmptyStruct | None = None

@@ -71,7 +71,7 @@ class Overhead(KubeStruct):
 
 
 class RuntimeClassScheduling(KubeStruct):
-    """Where pods of a runtime class can run."""
+    """The nodes on which pods of a runtime class can run."""
 
     node_selector: dict[str, str] | None = None
     tolerations: list[Toleration] | None = None

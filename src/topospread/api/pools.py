@@ -17,7 +17,7 @@ from .quantity import Quantity, parse_quantity
 
 
 class Limits(msgspec.Struct, frozen=True):
-    """What the nodes of several pools may have together, as a Karpenter NodePool says it.
+    """The limits that several pools share, as in a Karpenter NodePool.
 
     Attributes:
         label: that all of their nodes have.
@@ -51,7 +51,7 @@ class NodePool:
 
     @property
     def zone(self) -> str:
-        """Where its nodes stand, "" where it does not say."""
+        """The zone of its nodes; "" if it states none."""
         return self.labels.get(ZONE, "")
 
     @property
@@ -79,11 +79,11 @@ class NodePool:
         )
 
     def has(self, node: Node) -> bool:
-        """Whether a node is one of the pool's: it has all its labels."""
+        """Return whether a node is one of the pool's: it has all its labels."""
         return bool(self.labels) and self.labels.items() <= node.labels.items()
 
     def may_grow(self, nodes: Iterable[Node]) -> bool:
-        """Whether there may be one more beside the nodes that there are."""
+        """Return whether there may be one more beside the nodes that there are."""
         own = list(nodes)
         if self.most is not None and sum(map(self.has, own)) >= self.most:
             return False

@@ -1,4 +1,4 @@
-"""What a pod requests in all: containers, init containers, sidecars, pod level and overhead, as integers.
+"""The total requests of a pod: containers, init containers, sidecars, pod level and overhead, as integers.
 
 Source: k8s.io/component-helpers/resource/helpers.go (``PodRequests``), pkg/scheduler/framework/types.go
 (``CalculateResource``, ``SetMaxResource``). Units of the results: cpu in millicores, all else in units
@@ -26,7 +26,7 @@ _NON_MISSING: Requests = {"cpu": parse_quantity(f"{DEFAULT_MILLI_CPU}m"), "memor
 
 @dataclass(frozen=True, slots=True)
 class RequestRules:
-    """Which rules of counting are in force; the defaults are those of Kubernetes 1.37.
+    """The rules for counting requests; the defaults are those of Kubernetes 1.37.
 
     Attributes:
         sidecars: restartable init containers count beside the containers.
@@ -63,22 +63,22 @@ CURRENT_RULES = RequestRules()
 
 
 def requested_quantities(pod: Pod, rules: RequestRules = CURRENT_RULES) -> Requests:
-    """What `pod_requests` is counted from, before fractions are rounded up."""
+    """Return the quantities from which `pod_requests` is computed, before fractions are rounded up."""
     return _requests(pod, rules)
 
 
 def pod_requests(pod: Pod, rules: RequestRules = CURRENT_RULES) -> dict[str, int]:
-    """What the pod takes from a node it runs on (``UseStatusResources``)."""
+    """Return what the pod takes from the node that it runs on (``UseStatusResources``)."""
     return integers(_requests(pod, rules))
 
 
 def incoming_requests(pod: Pod, rules: RequestRules = CURRENT_RULES) -> dict[str, int]:
-    """What the pod needs of a node it is tried on: its spec, whatever its status says."""
+    """Return what the pod needs of a node that it is tried on: by its spec, whatever its status says."""
     return integers(_requests(pod, replace(rules, status="ignored")))
 
 
 def scoring_requests(pod: Pod, rules: RequestRules = CURRENT_RULES, *, missing_count: bool = True) -> dict[str, int]:
-    """What a scorer of node resources takes the pod to request.
+    """Return the pod's requests as a scorer of node resources counts them.
 
     ``missing_count``: containers without cpu or memory requests count as 100m and 200Mi, as for NodeResourcesFit.
     """
@@ -140,12 +140,12 @@ def resource_amounts(resources: ResourceList | None) -> dict[str, int]:
 
 
 def is_counted(name: str) -> bool:
-    """Whether a pod's request of the resource keeps it off nodes that lack it."""
+    """Return whether a pod's request of the resource keeps it off nodes that lack it."""
     return name in ("cpu", "memory", "ephemeral-storage") or is_scalar_resource(name)
 
 
 def is_scalar_resource(name: str) -> bool:
-    """Whether kube-scheduler counts the resource beside cpu, memory, ephemeral-storage and pods.
+    """Return whether kube-scheduler counts the resource beside cpu, memory, ephemeral-storage and pods.
 
     Extended resources, huge pages, attachable volumes and prefixed native ones (pkg/scheduler/util/utils.go).
     """
@@ -202,7 +202,7 @@ def _aggregate(
 
 
 def _initialising(pod: Pod, rules: RequestRules, read: RequestsReader) -> list[Requests]:
-    """What runs at once at each step of initialising: an init container beside the sidecars before it."""
+    """Return the requests of each step of initialising: an init container beside the sidecars before it."""
     sidecars: Requests = {}
     steps = []
     for container in pod.spec.init_containers or ():

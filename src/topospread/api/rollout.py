@@ -22,7 +22,7 @@ _DEFAULT = "25%"
 
 
 class Strategy(msgspec.Struct, frozen=True):
-    """How many pods more than the replicas there may be, and how many fewer may be available."""
+    """The limits of a rolling update: pods above the replicas, and unavailable pods."""
 
     max_surge: int
     max_unavailable: int
@@ -49,7 +49,7 @@ def strategy_of(item: Deployment) -> Strategy | None:
 
 
 class OrdinalStrategy(msgspec.Struct, frozen=True):
-    """Of how many of a StatefulSet's first ordinals the pods stay, and how many of the others may be unavailable."""
+    """The number of a StatefulSet's first ordinals that stay, and how many of the others may be unavailable."""
 
     partition: int
     max_unavailable: int

@@ -1,4 +1,4 @@
-"""What a running pod's containers count as, given what the kubelet says it allocated; every version its own way.
+"""The requests of a running pod's containers, given what the kubelet allocated; each version counts its own way.
 
 Pods may be resized in place (KEP-1287), so that spec and status differ for a while. Source: ``PodRequests`` in
 k8s.io/component-helpers/resource/helpers.go, until 1.31 in pkg/api/v1/resource/helpers.go.
@@ -29,12 +29,12 @@ RequestsReader = Callable[[Container], Requests]
 
 
 def spec_requests(container: Container) -> Requests:
-    """What the container's spec requests."""
+    """Return the requests in the container's spec."""
     return quantities(_spec(container))
 
 
 def readers(pod: Pod, rule: StatusRule) -> list[RequestsReader]:
-    """How to read the pod's containers; summed up one by one, the largest sum counts."""
+    """Return the ways to read the pod's containers; each is summed up, and the largest sum counts."""
     status = pod.status
     told = status is not None and (status.container_statuses or status.init_container_statuses)
     if rule == "whole pod":
@@ -46,7 +46,7 @@ def readers(pod: Pod, rule: StatusRule) -> list[RequestsReader]:
 
 
 def resize_infeasible(pod: Pod) -> bool:
-    """Whether the kubelet says that the resize asked for can never be."""
+    """Return whether the kubelet says that the resize asked for can never be."""
     for condition in (pod.status.conditions or ()) if pod.status else ():
         if condition.type == "PodResizePending":
             return condition.reason == "Infeasible"
@@ -70,7 +70,7 @@ def _largest(pod: Pod, rule: StatusRule) -> RequestsReader:
 
 
 def _counted(status: ContainerStatus, rule: StatusRule) -> list[Mapping[str, Quantity]] | None:
-    """What a rule counts of a status; ``None`` where the status says nothing that it knows."""
+    """Return the parts of a status that a rule counts; ``None`` if the status has none that it knows."""
     if rule == "allocated":
         return [quantities(status.allocated_resources)]
     if status.resources is None:

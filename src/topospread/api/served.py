@@ -1,4 +1,4 @@
-"""Which API versions of built-in kinds a Kubernetes version serves by default; nothing about what is in them.
+"""The API versions of built-in kinds that a Kubernetes version serves by default.
 
 ``kinds.json`` says it, which `conformance/oracle/cmd/kinds` prints from the paths of api/openapi-spec/swagger.json and
 from what pkg/controlplane/instance.go turns on, of every minor version from 1.18 to 1.37. What came before, or was
@@ -23,7 +23,7 @@ class Served(NamedTuple):
     until: int = 1000
 
     def by(self, minor: int) -> bool:
-        """Whether Kubernetes 1.``minor`` does."""
+        """Return whether Kubernetes 1.``minor`` does."""
         return self.since <= minor < self.until
 
 
@@ -64,7 +64,7 @@ def _printed() -> Mapping[str, Mapping[str, str]]:
 
 
 def served(api_version: str, kind: str) -> Served | None:
-    """Which Kubernetes versions serve a kind under an API version; ``None`` where nothing is known of the two."""
+    """Return the Kubernetes versions that serve a kind under an API version; ``None`` if the pair is not known."""
     text = _printed().get(api_version, {}).get(kind)
     if text is None:
         return _NEVER if kind in _GONE.get(api_version, "").split() else None
@@ -74,7 +74,7 @@ def served(api_version: str, kind: str) -> Served | None:
 
 
 def kinds_served(minor: int) -> list[str]:
-    """What Kubernetes 1.``minor`` serves, as a chart asks of a cluster: ``batch/v1/CronJob``."""
+    """Return the kinds that Kubernetes 1.``minor`` serves, in the form of a chart's question: ``batch/v1/CronJob``."""
     found = ((version, kind, served(version, kind)) for version, kinds in _printed().items() for kind in kinds)
     return [f"{version}/{kind}" for version, kind, when in found if when is not None and when.by(minor)]
 
@@ -103,7 +103,7 @@ def similar_kind(kind: str, api_version: str) -> str | None:
 
 @lru_cache(maxsize=512)
 def is_namespaced(kind: str) -> bool:
-    """Whether objects of a built-in kind are in a namespace."""
+    """Return whether objects of a built-in kind are in a namespace."""
     return kind in _NAMESPACED_WHERE_ON or any(
         kinds.get(kind, "").startswith("namespaced") for kinds in _printed().values()
     )

@@ -22,5 +22,5 @@ def shipped_table(package: str | None, name: str, kind: type[Table]) -> Table:
 
 
 def in_force(steps: Mapping[int, Table], minor: int) -> Table:
-    """What is so in a minor version, of what is said from which minor version on; there is one from which on it is."""
+    """Return the table of a minor version: of the steps, the latest that has begun."""
     return steps[max(since for since in steps if since <= minor)]

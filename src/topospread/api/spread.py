@@ -34,7 +34,7 @@ DEFAULT_NODE_TAINTS_POLICY = IGNORE
 
 
 class TopologySpreadConstraint(KubeStruct, repr_omit_defaults=True):
-    """How the pods that a selector matches are spread over the domains of a topology (core/v1).
+    """A rule for spreading the pods that a selector matches over the domains of a topology (core/v1).
 
     Every field may be None, which means unset: ``TopologySpreadConstraint()`` is the empty value, and a patch sets
     only what it changes. Constraints are equal when all fields are; a field that is unset differs from one that is
@@ -85,7 +85,7 @@ class TopologySpreadConstraint(KubeStruct, repr_omit_defaults=True):
         return DEFAULT_NODE_TAINTS_POLICY if self.node_taints_policy is None else self.node_taints_policy
 
     def selector(self, pod_labels: Mapping[str, str]) -> Selector:
-        """What a pod with these labels counts: labelSelector, and the pod's values of matchLabelKeys.
+        """Return the selector for a pod with these labels: labelSelector, and the pod's values of matchLabelKeys.
 
         Raises:
             InvalidSelectorError: the selector does not compile.

@@ -76,7 +76,7 @@ class PersistentVolume(KubeObject):
 
 
 class VolumeResourceRequirements(KubeStruct):
-    """What a claim asks for."""
+    """The request of a claim."""
 
     requests: ResourceList | None = None
 
@@ -133,7 +133,7 @@ def _is_default(each: StorageClass) -> bool:
 
 
 class VolumeNodeResources(KubeStruct):
-    """How many volumes of a driver a node takes."""
+    """The number of a driver's volumes that a node takes."""
 
     count: Int32 | None = None
 

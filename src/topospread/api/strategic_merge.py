@@ -23,7 +23,7 @@ ELEMENT_ORDER = "$setElementOrder"
 
 
 class PatchMeta(msgspec.Struct, frozen=True):
-    """What the Go type of a field says to a strategic merge.
+    """The tags of a field's Go type for a strategic merge.
 
     Attributes:
         members: fields of the object (or of the list's elements), None where the Go type is no struct.
@@ -256,7 +256,7 @@ def _check_order(patch: list[Any], order: list[Any], key: str) -> None:
 
 
 def _values(left: Any, right: Any, key: str) -> tuple[Any, Any]:
-    """What two elements are compared by."""
+    """Return the values by which two elements are compared."""
     return (_merge_value(left, key), _merge_value(right, key)) if key else (left, right)
 
 

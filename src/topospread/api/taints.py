@@ -1,4 +1,4 @@
-"""Whether tolerations tolerate taints (k8s.io/api/core/v1/toleration.go, component-helpers corev1/helpers.go)."""
+"""Toleration of taints (k8s.io/api/core/v1/toleration.go, component-helpers corev1/helpers.go)."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def _is_of_cordon(taint: Taint) -> bool:
 
 
 def tolerates(toleration: Toleration, taint: Taint, *, comparison_operators: bool = False) -> bool:
-    """Whether one toleration tolerates one taint.
+    """Return whether one toleration tolerates one taint.
 
     ``comparison_operators``: whether Lt and Gt mean anything (TaintTolerationComparisonOperators).
     """

@@ -86,7 +86,7 @@ class Deployment(KubeObject):
 
 
 class StatefulSetOrdinals(KubeStruct):
-    """Where a StatefulSet's ordinals start."""
+    """The first ordinal of a StatefulSet."""
 
     start: Int32 | None = None
 

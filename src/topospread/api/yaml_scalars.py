@@ -1,4 +1,4 @@
-"""What an unquoted YAML scalar stands for in Kubernetes: YAML 1.1 as kubectl and the API server read it.
+"""The meaning of an unquoted YAML scalar in Kubernetes: YAML 1.1 as kubectl and the API server read it.
 
 Manifests are turned into JSON by sigs.k8s.io/yaml, which reads them with go.yaml.in/yaml/v2; its ``resolve.go`` is
 the source of these rules: ``yes`` and ``on`` are booleans, ``0644`` is octal, ``12:30`` and dates are strings.

@@ -220,7 +220,7 @@ def _played(
 
 
 def _keeps_after(given: dict[str, Any], inventory: Inventory) -> bool:
-    """Whether anything is asked of what is there after steps."""
+    """Return whether anything is asked of what is there after steps."""
     if given["traffic"] or given["save"]:
         return True
     from topospread.rebalancing.at_once import is_cheap

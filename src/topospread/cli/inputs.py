@@ -160,7 +160,7 @@ def shown_namespace(given: Mapping[str, Any]) -> str | None:
 
 
 def read_rendering(given: Mapping[str, Any], kube_version: str) -> Rendering:
-    """What the options of `RENDERING_OPTIONS` say.
+    """Read the options of `RENDERING_OPTIONS`.
 
     Raises:
         UsageError: they contradict each other.
@@ -184,7 +184,7 @@ def read_rendering(given: Mapping[str, Any], kube_version: str) -> Rendering:
 def read_inventory(
     given: Mapping[str, Any], *paths: str, by: Collection[SimulationOptions] = (), needed: NeededKinds | None = None
 ) -> Inventory:
-    """What the paths and ``--on`` hold, or the cluster that kubectl points at.
+    """Read the paths and ``--on``, or the cluster that kubectl points at.
 
     ``-n`` is where objects go that name no namespace.
 
@@ -228,7 +228,7 @@ def _or_applied(
     stdin: BinaryIO | None,
     reading: LiveReading,
 ) -> Inventory:
-    """What is given; manifests that bring no nodes are applied to the cluster that kubectl points at, if there is one.
+    """Read the input; manifests without nodes are applied to the cluster that kubectl points at, if there is one.
 
     Raises:
         InputError: something cannot be read or used.
@@ -380,7 +380,7 @@ def traffic_options(command: Command) -> Command:
 
 
 def asked_traffic(given: Mapping[str, Any]) -> TrafficQuestion | None:
-    """What is asked of traffic, ``None`` where nothing is.
+    """Return the question about traffic; ``None`` if there is none.
 
     Raises:
         UsageError: clients or a price stand there without --traffic, or mean nothing.
@@ -398,7 +398,7 @@ def asked_traffic(given: Mapping[str, Any]) -> TrafficQuestion | None:
 def expected_traffic(
     inventory: Inventory | None, asking: TrafficQuestion | None, options: SimulationOptions
 ) -> Traffic | None:
-    """What is expected of traffic with everything where it is; ``None`` where nothing is asked or nothing is there."""
+    """Return the expected traffic of the present pods; ``None`` if it was not asked for or there are no nodes."""
     if asking is None or inventory is None:
         return None
     from topospread.service_traffic.traffic import traffic_of

@@ -131,7 +131,7 @@ def _live_cluster(given: dict[str, Any]) -> ClusterReading | None:
 
 
 def _question(given: dict[str, Any]) -> Question:
-    """What is asked for: the command line first, then the settings."""
+    """Return the options: those of the command line first, then the settings."""
     from topospread.config.versions import NEWEST
     from topospread.linting.reading import Question
 
@@ -198,7 +198,7 @@ def left_out(read: Read) -> list[str]:
 
 
 def _namesakes(outcome: LintReport) -> Iterable[str]:
-    """Of manifests without a namespace, what the cluster has elsewhere."""
+    """Yield notes on manifests without a namespace whose names the cluster has in another namespace."""
     from topospread.sources.namesakes import notes_on_namesakes
 
     given = outcome.given

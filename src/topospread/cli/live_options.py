@@ -43,7 +43,7 @@ def access_options(command: Command) -> Command:
 
 
 def read_access(given: Mapping[str, Any]) -> Access:
-    """What the options of `ACCESS_OPTIONS` say.
+    """Read the options of `ACCESS_OPTIONS`.
 
     Raises:
         UsageError: the extra ``live`` is not installed, or a group is named without a user.
@@ -79,17 +79,17 @@ def is_meant(given: Mapping[str, Any], paths: Sequence[str]) -> bool:
 
 
 def named_options(given: Mapping[str, Any]) -> list[str]:
-    """Which of the options say something."""
+    """Return the options that are set."""
     return [name for name in NOBODY if given.get(name)]
 
 
 def is_named(given: Mapping[str, Any]) -> bool:
-    """Whether a live cluster is meant by name."""
+    """Return whether a live cluster is meant by name."""
     return bool(named_options(given)) or given["cluster"] == LIVE
 
 
 def is_there(given: Mapping[str, Any]) -> bool:
-    """Whether there is a live cluster to be read by a command that was told of none."""
+    """Return whether there is a live cluster to be read by a command that was told of none."""
     from topospread.live.extra import missing_packages
 
     if "context" not in given or missing_packages():
@@ -126,7 +126,7 @@ def why_none() -> str:
 
 
 def read_live(given: Mapping[str, Any], needed: NeededKinds) -> LiveObjects:
-    """What is needed of the cluster; where not all namespaces may be read, that of ``-n``.
+    """Read the needed kinds from the cluster; only the namespace of ``-n`` if not all may be read.
 
     Raises:
         InputError: there is no way to it, it cannot be reached, or it refuses nodes or pods.

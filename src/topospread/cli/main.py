@@ -200,6 +200,6 @@ def _refuse_files_as_options(words: list[str]) -> None:
 
 
 def program_name() -> str:
-    """What the user typed: ``topospread``, or ``kubectl topospread``."""
+    """Return the name as typed: ``topospread``, or ``kubectl topospread``."""
     name = os.path.basename(sys.argv[0])
     return "kubectl topospread" if name.startswith("kubectl-") else "topospread"

@@ -1,4 +1,4 @@
-"""What a shell completes from the typed input, or from the current context: objects, zones and nodes."""
+"""Completion of objects, zones and nodes from the input that is typed already. No cluster is asked."""
 
 from __future__ import annotations
 

@@ -129,7 +129,7 @@ def _other_control_plane(given: dict[str, Any]) -> Plan:
 
 
 def _paths_of(state: State, paths: Sequence[str]) -> list[str]:
-    """What is read of a state; what only the other one has is left out."""
+    """Return the paths that exist in a state; those of the other state alone are left out."""
     if not paths:
         return [state.folder]
     inside = [os.path.normpath(os.path.join(state.folder, path)) for path in paths]

@@ -135,7 +135,7 @@ def _gates(given: dict[str, Any]) -> dict[str, object]:
 
 
 def _reading(given: dict[str, Any], folder: str) -> dict[str, object]:
-    """How manifests are read, as a drill's file says it."""
+    """Return the options for reading manifests in the form of a Drill file."""
     helm = {
         "values": [os.path.relpath(each, folder) for each in given["helm_values"]],
         "set": list(given["helm_set"]),

@@ -25,7 +25,7 @@ page_options = anonymous_options("Replace private names in the page and in the s
 
 
 class ReportWish(msgspec.Struct, frozen=True):
-    """What a report is to show.
+    """The content of a report.
 
     Attributes:
         inventory, options: as the command was given them.

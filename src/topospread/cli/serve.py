@@ -121,7 +121,7 @@ def _application(given: dict[str, Any], options: SimulationOptions) -> Iterator[
 
 
 def _is_followed(given: dict[str, Any]) -> bool:
-    """Whether a live cluster is shown as it is, without manifests on top."""
+    """Return whether a live cluster is shown as it is, without manifests on top."""
     if given["paths"] or given["cluster"] not in (None, LIVE):
         return False
     if given["cluster"] is None and not named_options(given) and is_piped():
@@ -130,7 +130,7 @@ def _is_followed(given: dict[str, Any]) -> bool:
 
 
 def _live_words(given: dict[str, Any]) -> Any:
-    """How the live cluster was named; a drill of it is played on what `topospread dump` writes."""
+    """Return the options that name the live cluster; a drill of it runs on the output of `topospread dump`."""
     from topospread.web.served import InputWords
 
     name = f"context {given['context']}" if given["context"] else "the cluster that kubectl points at"
@@ -149,7 +149,7 @@ def _token(given: str | None) -> str | None:
 
 
 def _words(given: dict[str, Any]) -> Any:
-    """How the input was named on the command line."""
+    """Return the input's names on the command line."""
     from topospread.web.served import InputWords
 
     paths = tuple(given["paths"])

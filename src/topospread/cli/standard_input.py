@@ -25,7 +25,7 @@ def standard_input() -> BinaryIO | None:
 
 
 def is_piped() -> bool:
-    """Whether standard input is a pipe or a file, and there is something in it.
+    """Return whether standard input is a pipe or a file, and there is something in it.
 
     A terminal, /dev/null, a socket and a closed standard input are not; nor is a pipe that ends without a word, as
     programs that start others leave it. Of a pipe the first byte is waited for.

@@ -85,7 +85,7 @@ class _Made:
 
 
 def _made(text_of: Callable[[Inventory], str], followed: FollowedCluster) -> _Made:
-    """What cannot be shown just now, such as a namespace that is not there yet, is said in the text's place."""
+    """Return the text, or an error in its place, such as a namespace that does not exist yet."""
     state, begun = followed.state, time.monotonic()
     try:
         text = text_of(followed.inventory())
@@ -152,7 +152,7 @@ class Waiting:
 
 
 class WatchView(Protocol):
-    """Where the text is shown."""
+    """The output that shows the text."""
 
     def wait(self, why: str, seconds: float) -> None:
         """There is nothing to be shown yet; called often."""

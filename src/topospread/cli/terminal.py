@@ -1,4 +1,4 @@
-"""What the terminal allows: width, colour, and a progress bar on stderr for work that takes long."""
+"""The terminal's width, its colours, and a progress bar on stderr for long work."""
 
 from __future__ import annotations
 

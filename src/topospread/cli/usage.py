@@ -1,4 +1,4 @@
-"""How commands explain themselves: help that imports nothing until it is shown, and the name they were called by."""
+"""Help of commands, imported only when it is shown, and the name that a command was called by."""
 
 from __future__ import annotations
 

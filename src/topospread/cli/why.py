@@ -124,7 +124,7 @@ def _pending(given: dict[str, Any], inventory: Inventory, options: SimulationOpt
 
 
 def _with_tries(explanation: Explanation, inventory: Inventory, given: dict[str, Any]) -> Explanation:
-    """Of a pod that waits in a live cluster now, how often kube-scheduler tried it.
+    """Add kube-scheduler's attempts to the explanation of a pod that waits in a live cluster.
 
     Its events are asked for once it is known which pod is meant; where they may not be read, that is told.
     """
@@ -155,5 +155,5 @@ def _only_one(inventory: Inventory, manifests: tuple[str, ...]) -> str | None:
 
 
 def _is_of(place: Place, roots: tuple[str, ...]) -> bool:
-    """Whether a place is in one of these files or folders."""
+    """Return whether a place is in one of these files or folders."""
     return any(place.source == root or place.source.startswith(root.rstrip("/") + "/") for root in roots)

@@ -99,7 +99,7 @@ class Journal:
 
     @property
     def is_marked(self) -> bool:
-        """Whether what is written may be taken back."""
+        """True if what is written may be taken back."""
         return bool(self._marks)
 
     def append(self, change: PodChange) -> None:

@@ -312,7 +312,7 @@ class Reading:
                 self._stamps[each] = objects.changed.get(each, 0)
 
     def unchanged(self) -> bool:
-        """Whether everything that was read is as it was."""
+        """Return whether everything that was read is as it was."""
         objects = self._objects
         if self._version == objects.version:
             return True

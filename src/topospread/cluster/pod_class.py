@@ -211,7 +211,7 @@ def _pinned_to(pod: Pod) -> tuple[str, ...]:
 
 
 def has_pod_affinity(pod: Pod) -> bool:
-    """Whether the pod says which pods it wants near or away."""
+    """Return whether the pod says which pods it wants near or away."""
     affinity = pod.spec.affinity
     return affinity is not None and (affinity.pod_affinity is not None or affinity.pod_anti_affinity is not None)
 
@@ -266,7 +266,7 @@ def signature(pod: Pod) -> tuple[object, ...]:
 
 
 def _evicted(pod: Pod) -> bool:
-    """Whether the pod is terminating because of preemption (``PodTerminatingByPreemption``)."""
+    """Return whether the pod is terminating because of preemption (``PodTerminatingByPreemption``)."""
     if not pod.terminating or pod.status is None:
         return False
     for condition in pod.status.conditions or ():
@@ -276,7 +276,7 @@ def _evicted(pod: Pod) -> bool:
 
 
 def _says_nothing_of_resources(status: PodStatus) -> bool:
-    """Whether that is plain at once, as of most pods while a large cluster is listed."""
+    """Return whether that is plain at once, as of most pods while a large cluster is listed."""
     return not (
         status.container_statuses
         or status.init_container_statuses

@@ -31,7 +31,7 @@ class PodOrder:
         return list(pods) if moved is None else [*moved, *islice(pods, len(moved), None)]
 
     def is_last(self, row: int, key: str) -> bool:
-        """Whether a pod of a node stands last."""
+        """Return whether a pod of a node stands last."""
         pods = self._on_node[row]
         moved = self._moved.get(row)
         return (moved[-1] if moved is not None and len(moved) == len(pods) else next(reversed(pods))) == key

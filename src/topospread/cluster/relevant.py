@@ -18,7 +18,7 @@ from topospread.api.workload import ReplicaSet, ReplicationController, Service, 
 
 
 def same_to_scheduling(before: KubeObject, after: KubeObject) -> bool:
-    """Whether two states of one object are the same as far as any plugin, or preemption, is concerned."""
+    """Return whether two states of one object are the same as far as any plugin, or preemption, is concerned."""
     if before is after:
         return True
     reads = _READ.get(type(after), _everything)

@@ -43,7 +43,7 @@ class ApiVersion(msgspec.Struct, frozen=True):
         return min(max(kube_version, self.first), self.last)
 
     def warning(self, kube_version: KubeVersion) -> str:
-        """What to say when a Kubernetes version does not serve it; "" when it does."""
+        """Return a warning if a Kubernetes version does not serve it; "" if it does."""
         if kube_version > self.last:
             return (
                 f"{self.group_version} is no longer served by Kubernetes {kube_version}; the last version that did is "

@@ -74,7 +74,7 @@ CPU_AND_MEMORY = (ResourceWeight("cpu", 1), ResourceWeight("memory", 1))
 
 
 class ScoringStrategy(msgspec.Struct, frozen=True, rename="camel"):
-    """How node resources are scored; ``shape`` is empty unless ``type`` is RequestedToCapacityRatio."""
+    """The scoring of node resources; ``shape`` is empty unless ``type`` is RequestedToCapacityRatio."""
 
     type: str = "LeastAllocated"
     resources: tuple[ResourceWeight, ...] = CPU_AND_MEMORY
@@ -103,7 +103,7 @@ class InterPodAffinityArgs(msgspec.Struct, frozen=True, rename="camel"):
 
 
 class DefaultPreemptionArgs(msgspec.Struct, frozen=True, rename="camel"):
-    """How many candidate nodes preemption tries: the larger of percent of the nodes and an absolute number."""
+    """The number of candidate nodes for preemption: the larger of percent of the nodes and an absolute number."""
 
     min_candidate_nodes_percentage: int = 10
     min_candidate_nodes_absolute: int = 100

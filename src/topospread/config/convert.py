@@ -80,7 +80,7 @@ def _process_fields(source: Document, target: ApiVersion) -> Data:
 
 
 def _says_nothing(value: Any) -> bool:
-    """Of a field that some versions have: false, or an address to serve on without a port."""
+    """Return whether a field that only some versions have is false, or an address without a port."""
     return value is False or (isinstance(value, str) and value.rpartition(":")[2] in ("", "0"))
 
 

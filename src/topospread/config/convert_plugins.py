@@ -37,11 +37,11 @@ class Conversion:
 
     @property
     def scoring_is_legacy(self) -> bool:
-        """Whether the target scores node resources by plugins of their own, NodeResourcesFit only filtering."""
+        """True if the target scores node resources by plugins of their own, NodeResourcesFit only filtering."""
         return self.target.rank < API_VERSIONS["v1beta2"].rank
 
     def compared(self, plugin: str, point: str) -> bool:
-        """Whether a plugin (by the target's name) must be the same in both at an extension point.
+        """Return whether a plugin (by the target's name) must be the same in both at an extension point.
 
         Not so where the source's kube-scheduler did not have it, nor where feature gates decide about it.
         """
@@ -56,11 +56,11 @@ class Conversion:
         return any(point in points.get(name, ()) for name in names)
 
     def known_to_target(self, plugin: str, point: str) -> bool:
-        """Whether the target's kube-scheduler has a plugin at an extension point."""
+        """Return whether the target's kube-scheduler has a plugin at an extension point."""
         return point in extension_points(self.target.last).get(plugin, ())
 
     def name_in_target(self, plugin: str, point: str, profile: Profile) -> str:
-        """What a plugin is called there: SelectorSpread had another name, node resources were scored by others."""
+        """Return the plugin's name there: SelectorSpread had another name, node resources were scored by others."""
         if plugin == "DefaultPodTopologySpread":
             return "SelectorSpread"
         if plugin == "SelectorSpread" and self.target.name == "v1alpha2":

@@ -1,4 +1,4 @@
-"""What a KubeSchedulerConfiguration leaves open, filled in as its version fills it in; nothing is judged here.
+"""The defaults of a KubeSchedulerConfiguration, as its version fills them in.
 
 What a field has that is empty, and on what gates and fields it hangs, `printed_defaults` knows.
 Source: pkg/scheduler/apis/config/VERSION/defaults.go.
@@ -33,7 +33,7 @@ _WITHOUT_DEFAULT_ARGS = "podGroupPostFilter"
 
 
 class Defaults(msgspec.Struct, frozen=True):
-    """What decides about defaults: the version of the configuration, of Kubernetes, and the gates."""
+    """The input of defaulting: the version of the configuration, of Kubernetes, and the gates."""
 
     api: ApiVersion
     version: KubeVersion
@@ -80,7 +80,7 @@ def _plugins(custom: Mapping[str, PluginSet] | None, defaults: Defaults) -> dict
 
 
 def _defaults_of(struct: str, defaults: Defaults) -> dict[str, Any]:
-    """What empty fields of a struct have; in a version before any that has defaults of it the plugin took the same."""
+    """Return the defaults for a struct's empty fields; before a version with own defaults the plugin took the same."""
     printed = printed_defaults()
     own = printed[defaults.api.name].get(struct, {})
     if any(minor <= defaults.version.minor for minor in own):
@@ -136,7 +136,7 @@ def default_args(plugin: str, args: Args, defaults: Defaults) -> Args:
 
 
 def _hold(terms: str, args: Args, gates: Gates) -> bool:
-    """Whether all gates are on and all fields given, or with "!" the reverse; fields begin with a small letter."""
+    """Return whether all gates are on and all fields set, or with "!" the reverse; field names are lower camel case."""
     asked = {term.removeprefix("!"): not term.startswith("!") for term in terms.split()}
     return all(
         (gates.enabled(name) if name[0].isupper() else bool(args.get(name))) == wanted for name, wanted in asked.items()

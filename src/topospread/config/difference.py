@@ -1,4 +1,4 @@
-"""What two configurations decide differently, setting by setting; what that does to pods is not known here."""
+"""The settings that differ between two configurations. Their effect on pods is not known here."""
 
 from __future__ import annotations
 

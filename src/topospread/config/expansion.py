@@ -1,4 +1,4 @@
-"""Which plugins run at which extension point, in what order and with what weight; and what kube-scheduler refuses then.
+"""The plugins at each extension point, their order and weights; and kube-scheduler's errors about them.
 
 Source: pkg/scheduler/framework/runtime/framework.go (``NewFramework``, ``expandMultiPointPlugins``,
 ``getValidScoreWeights``).

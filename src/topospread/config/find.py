@@ -35,7 +35,7 @@ def find_configuration(documents: Sequence[Any], place: Place | None = None) -> 
 
 
 def _hint(documents: Sequence[Any]) -> str:
-    """What to do with the format that kube-scheduler read until 1.22."""
+    """Return the advice for the format that kube-scheduler read until 1.22."""
     if not any(isinstance(each, dict) and each.get("kind") == "Policy" for each in documents):
         return ""
     return (

@@ -21,7 +21,7 @@ ALPHA, BETA, GA = "ALPHA", "BETA", "GA"
 
 
 class Span(msgspec.Struct, frozen=True):
-    """What a gate is from a version on: its stage, its default, and whether that can still be changed."""
+    """The state of a gate from a version on: its stage, its default, and whether that can be changed."""
 
     since: KubeVersion
     stage: str

@@ -28,7 +28,7 @@ from topospread.errors import ConfigError, InvalidError, Place
 
 
 def default_configuration(kube_version: str | KubeVersion = NEWEST, gates: Gates | None = None) -> Configuration:
-    """What a kube-scheduler without a configuration file does."""
+    """Return the configuration of a kube-scheduler without a configuration file."""
     version = KubeVersion.parse(kube_version)
     document = Document(latest_api_version(version), version, {}, ())
     full = set_defaults(document, gates or gates_for(version))
@@ -36,7 +36,7 @@ def default_configuration(kube_version: str | KubeVersion = NEWEST, gates: Gates
 
 
 def standard_configuration(api_version: str, gates: Gates) -> Configuration:
-    """What a configuration of a version (``kubescheduler.config.k8s.io/v1beta2``) does that sets nothing."""
+    """Return the configuration of a version (``kubescheduler.config.k8s.io/v1beta2``) that sets nothing."""
     return load_configuration({"apiVersion": api_version, "kind": KIND}, kube_version=gates.kube_version, gates=gates)
 
 
@@ -77,7 +77,7 @@ def load_configuration(
 def problems(
     data: Any, *, place: Place | None = None, kube_version: str | KubeVersion = NEWEST, gates: Gates | None = None
 ) -> list[FieldError]:
-    """What kube-scheduler's validation says of a configuration: nothing when it is good.
+    """Return the errors of kube-scheduler's validation; empty if the configuration is valid.
 
     It says what ``ValidateKubeSchedulerConfiguration`` says, no more and no less. ``load_configuration`` also refuses
     what only fails when the plugins start.

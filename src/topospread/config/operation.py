@@ -1,4 +1,4 @@
-"""What a KubeSchedulerConfiguration says about the running process: leader election, client, backoff; no placements.
+"""A KubeSchedulerConfiguration's settings for the running process: leader election, client, backoff.
 
 Source: pkg/scheduler/apis/config/types.go, component-base/config/types.go.
 """
@@ -36,7 +36,7 @@ class LeaderElectionSettings:
 
 @dataclass(frozen=True, slots=True)
 class Operation:
-    """How the process runs.
+    """The settings of the process.
 
     Attributes:
         leader_election: whether and how replicas agree on one.
@@ -61,7 +61,7 @@ class Operation:
 
 
 def operation(data: Any, gates: Gates, place: Place | None = None) -> Operation:
-    """What a configuration says, or for ``None`` the defaults.
+    """Return the settings of a configuration; for ``None`` the defaults.
 
     Raises:
         ConfigError: not a KubeSchedulerConfiguration, or of an unknown version.

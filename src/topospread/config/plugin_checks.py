@@ -1,4 +1,4 @@
-"""Where kube-scheduler looks through a configuration's plugins, and which it refuses by name or forgets; tables alone.
+"""The extension points where kube-scheduler checks plugins, and the plugins that it refuses or forgets, as tables.
 
 They are in ``plugin_checks.json``, which `conformance/oracle/cmd/plugins` prints from every minor version's
 pkg/scheduler/framework/runtime/framework.go (``getExtensionPoints``), apis/config/validation/validation.go and

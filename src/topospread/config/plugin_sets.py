@@ -22,7 +22,7 @@ class PluginEntry(msgspec.Struct, frozen=True):
 
 
 class PluginSet(msgspec.Struct, frozen=True):
-    """What is enabled, in order, and what is disabled (names, or ``*``) at an extension point or at multiPoint."""
+    """The enabled plugins, in order, and the disabled ones (names, or ``*``) at an extension point or at multiPoint."""
 
     enabled: tuple[PluginEntry, ...] = ()
     disabled: tuple[str, ...] = ()

@@ -65,7 +65,7 @@ class Extender(msgspec.Struct, frozen=True):
 
 
 class Profile(msgspec.Struct, frozen=True):
-    """What kube-scheduler does for the pods of one scheduler name.
+    """The plugins and arguments for the pods of one scheduler name.
 
     Attributes:
         scheduler_name: pods with this ``spec.schedulerName`` are its own.

@@ -1,4 +1,4 @@
-"""Which in-tree plugin of kube-scheduler sits at which extension points, by Kubernetes version; not what it does.
+"""The extension points of kube-scheduler's in-tree plugins, by Kubernetes version.
 
 It is in ``extension_points.json``, which `conformance/oracle/cmd/plugins` prints from the methods of the plugins' types
 (pkg/scheduler/framework/plugins) of every minor version from 1.18 to 1.37; 18 stands for 18 or earlier.

@@ -1,4 +1,4 @@
-"""Which version counts a pod's requests by which rules; the counting itself is in ``api/requests.py``.
+"""The rules by which each version counts a pod's requests; ``api/requests.py`` does the counting.
 
 Source: pkg/scheduler/framework/types.go (``calculateResource``), plugins/noderesources/resource_allocation.go and
 the PodRequests they call, of every version from 1.18 to 1.37.
@@ -67,5 +67,5 @@ class VersionedRequestRules(RequestRules):
 
 
 def request_rules(gates: Gates) -> RequestRules:
-    """How requests are counted under these gates."""
+    """Return the rules under these gates."""
     return rules_for(VersionedRequestRules, gates)

@@ -28,7 +28,7 @@ def summary(problems: Sequence[tuple[str, str]], place: Place) -> tuple[str, Pla
 
 
 def describe(value: Any) -> str:
-    """What a value is, in JSON's words."""
+    """Return the JSON type of a value in words."""
     kinds: tuple[tuple[type | tuple[type, ...], str], ...] = (
         (bool, "a boolean"),
         ((int, float), "a number"),
@@ -40,7 +40,7 @@ def describe(value: Any) -> str:
 
 
 class Type(msgspec.Struct, frozen=True):
-    """What a field may hold: what JSON has as one of Python's types, in words, and then what `taken` makes of it."""
+    """The values that a field may hold: a JSON value of one of Python's types, which `taken` converts."""
 
     python: ClassVar[Any] = object
     words: ClassVar[str] = ""
@@ -53,11 +53,11 @@ class Type(msgspec.Struct, frozen=True):
         return self.empty()
 
     def taken(self, value: Any, path: str, problems: Problems) -> Any:
-        """What a value of the type is decoded to."""
+        """Decode a value of the type."""
         return value
 
     def empty(self) -> Any:
-        """What ``null`` stands for where it cannot be left out, as an item of a list."""
+        """Return the value for ``null`` where it cannot be left out, as an item of a list."""
         return self.python()
 
 

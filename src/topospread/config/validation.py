@@ -1,4 +1,4 @@
-"""What kube-scheduler's validation says of a defaulted configuration, with its field paths and words.
+"""kube-scheduler's validation of a defaulted configuration, with its field paths and messages.
 
 Not here: arguments of plugins (``validation_args.py``), and what only fails when the plugins start (``expansion.py``).
 Source: pkg/scheduler/apis/config/validation/validation.go of 1.37, with the plugins that earlier versions refuse;
@@ -39,7 +39,7 @@ def go_form(plugin: str, args: Mapping[str, Any] | None) -> Any:
 
 
 def same_args(plugin: str, one: Mapping[str, Any] | None, other: Mapping[str, Any] | None) -> bool:
-    """Whether two arguments are the same to Kubernetes: for in-tree ones, nothing and an empty list are one."""
+    """Return whether two arguments are the same to Kubernetes: for in-tree ones, nothing and an empty list are one."""
     if _struct(plugin) not in _printed():
         return one == other
     return bool(_without_empty(go_form(plugin, one)) == _without_empty(go_form(plugin, other)))
@@ -85,7 +85,7 @@ _NONE = PluginSet()
 
 
 class _Judge(msgspec.Struct, frozen=True):
-    """What the judgement depends on besides the configuration.
+    """The input of validation besides the configuration.
 
     ``api_version``: as messages name it. kube-scheduler knows it, its validation alone ("" here) does not.
     """
@@ -101,7 +101,7 @@ def configuration_errors(document: Document, gates: Gates, api_version: str = ""
 
 
 def startup_errors(document: Document) -> list[FieldError]:
-    """What validation overlooks and NodeResourcesFit then refuses when it starts."""
+    """Return errors that validation misses and NodeResourcesFit reports when it starts."""
     found: list[FieldError] = []
     for profile in document.profiles:
         enabled = {entry.name for plugins in (profile.plugins or {}).values() for entry in plugins.enabled}

@@ -1,4 +1,4 @@
-"""What kube-scheduler says of ``addedAffinity``, a node affinity in its configuration; not of a pod's own.
+"""kube-scheduler's validation of ``addedAffinity``, the node affinity in its configuration.
 
 Source: component-helpers' scheduling/corev1/nodeaffinity/nodeaffinity.go and apimachinery's labels.NewRequirement.
 """
@@ -20,7 +20,7 @@ _FIELD_OPERATORS = ("In", "NotIn")
 
 
 def added_affinity_errors(path: str, affinity: Args) -> Errors:
-    """What is wrong with a node affinity: its selector terms do not parse. Preferred terms of weight 0 are skipped."""
+    """Return the selector terms that do not parse. Preferred terms of weight 0 are skipped."""
     required = affinity.get("requiredDuringSchedulingIgnoredDuringExecution", {})
     where = f"{path}.requiredDuringSchedulingIgnoredDuringExecution.nodeSelectorTerms"
     for index, term in enumerate(required.get("nodeSelectorTerms", ())):

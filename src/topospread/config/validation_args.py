@@ -1,4 +1,4 @@
-"""What kube-scheduler's validation says of the arguments of its plugins, with its field paths and words.
+"""kube-scheduler's validation of plugin arguments, with its field paths and messages.
 
 Source: pkg/scheduler/apis/config/validation/validation_pluginargs.go of 1.37.
 """
@@ -25,7 +25,7 @@ _STRATEGIES = ("LeastAllocated", "MostAllocated", "RequestedToCapacityRatio")
 
 
 def args_errors(plugin: str, path: str, args: Args, gates: Gates) -> Errors:
-    """What is wrong with a plugin's arguments; nothing for plugins whose arguments are not validated here."""
+    """Return the errors of a plugin's arguments; empty for plugins whose arguments are not validated here."""
     check, removed = _CHECKS.get(plugin), removed_plugins.ERRORS.get(plugin)
     if check is not None:
         yield from check(path, args, gates)
@@ -139,7 +139,7 @@ def _duration(text: str) -> Named:
 
 
 def fit_errors(path: str, args: Args, version: KubeVersion) -> Errors:
-    """What NodeResourcesFit says of its arguments when it starts.
+    """Return the errors that NodeResourcesFit reports about its arguments when it starts.
 
     kube-scheduler's validation does not get that far: it looks the plugin up under another name.
     """

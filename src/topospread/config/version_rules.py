@@ -90,7 +90,7 @@ def rules_for(kind: type[Rules], gates: Gates) -> Rules:
 
 
 def changes(kind: type[Any]) -> list[VersionChange]:
-    """What changed and when, in the order of the fields."""
+    """Return the changes and their versions, in the order of the fields."""
     return [change for _, rule in _rules(kind) for change in rule.changes]
 
 

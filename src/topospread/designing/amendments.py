@@ -1,4 +1,4 @@
-"""What may mend what a design fails: the next designs to try after a failure, loosest first; nothing is checked."""
+"""The designs to try after a failure, loosest first. Nothing is checked here."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a design is held to, by drills and by looking at all orders, and the first thing that it fails; no search."""
+"""The checks of a design, by drills and by all orders, and the first that fails. No search."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class DesignFailure:
 
 @dataclass(frozen=True, slots=True)
 class DesignChecks:
-    """What there is to check on one design.
+    """The checks of one design.
 
     Attributes:
         states: how many states are looked at for what holds in every order.
@@ -53,7 +53,7 @@ class DesignChecks:
 
     @property
     def phrases(self) -> tuple[str, ...]:
-        """What is checked, a phrase each."""
+        """The checks, a phrase each."""
         how = "a drill for each, before and after a rollout, and every order of pods, on any node that filters let in"
         told = [f"{each}: {how}" for each in self._losses]
         unnoticed = ["each node lost, and each drained: a drill for each"] if self.intent.unnoticed else []
@@ -65,11 +65,11 @@ class DesignChecks:
 
     @property
     def _unscored(self) -> WorkloadDrills:
-        """Where pods may go to any node that filters let in, the first by name if none is drawn."""
+        """Drills in which pods may go to any feasible node; the first by name if none is drawn."""
         return replace(self.drills, options=unscored(self.drills.options))
 
     def failures(self) -> Iterator[DesignFailure]:
-        """What is not as wanted, cheap checks first; who wants one only asks for the first."""
+        """Yield failures, cheap checks first; a caller that wants one takes only the first."""
         yield from self._placed()
         for each in self._losses:
             yield from self._lost(each)
@@ -124,7 +124,7 @@ class DesignChecks:
             yield DesignFailure("after rollout", wanted.key, text)
 
     def _counts_revisions_alone(self, key: str) -> bool:
-        """Whether a rollout's old pods are no matter to its new ones; where matchLabelKeys are dropped they are."""
+        """Return whether new pods of a rollout ignore its old ones; without matchLabelKeys they do not."""
         in_force = self.drills.options.in_force
         by_labels = all(each.enabled("MatchLabelKeysInPodTopologySpread") for each in in_force)
         return counts_revisions_alone(workload_of(self.drills.inventory, self.drills.key), key, by_labels=by_labels)

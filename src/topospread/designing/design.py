@@ -92,7 +92,7 @@ def design(  # noqa: PLR0913 - keyword arguments
 
 
 def _by_failure(failures: Mapping[DesignRules, DesignFailure]) -> Iterator[str]:
-    """What stands against it, each with the designs of which it was found."""
+    """Yield the failures, each with the designs that have it."""
     found: dict[str, list[str]] = {}
     for rules, each in failures.items():
         found.setdefault(each.text, []).append(rules.title)
@@ -121,11 +121,11 @@ class _Search:
 
     @property
     def tried(self) -> int:
-        """How many designs were checked."""
+        """Number of designs checked."""
         return len(self.found)
 
     def checks(self, rules: DesignRules) -> DesignChecks:
-        """What a design is held to."""
+        """Return the checks of a design."""
         key: ObjectKey = self.begin.key
         undecided = self.undecided.setdefault(rules, {})
         inventory = with_rules(self.begin.inventory, key, rules, self.intent.replicas)

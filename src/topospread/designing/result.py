@@ -1,4 +1,4 @@
-"""What came of a search for constraints, as data; how it is found out is in the modules beside."""
+"""The result of a search for constraints as data."""
 
 from __future__ import annotations
 

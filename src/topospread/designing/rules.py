@@ -54,7 +54,7 @@ class SpreadRule:
 
 @dataclass(frozen=True, slots=True)
 class DesignRules:
-    """What a design adds.
+    """The constraints and budget that a design adds.
 
     Attributes:
         apart: no two pods on one node, by required anti-affinity.
@@ -69,14 +69,14 @@ class DesignRules:
 
     @property
     def cost(self) -> tuple[int, int]:
-        """How many parts there are, and how much the skews are held down: the least is tried first."""
+        """The number of parts and how tight the skews are: the cheapest design is tried first."""
         fields = sum(2 + bool(e.min_domains) + e.without_tainted + e.by_revision for e in self.spreads)
         parts = fields + 3 * self.apart + bool(self.available) + (self.rolling is not None)
         return parts, -sum(each.max_skew for each in self.spreads)
 
     @property
     def title(self) -> str:
-        """What it is, in one line."""
+        """The design in one line."""
         spreads = ["topologySpreadConstraints: " + ", ".join(each.words) for each in self.spreads]
         others = [line for line, _ in replace(self, spreads=()).parts()]
         return "; ".join([*spreads, *others]) or "nothing added"

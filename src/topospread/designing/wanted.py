@@ -1,4 +1,4 @@
-"""What is wanted of a workload when something fails, as data, and how that is written; whether it holds is not told."""
+"""The pods that a workload has to keep when something fails, as data, and its notation."""
 
 from __future__ import annotations
 
@@ -50,13 +50,13 @@ class Intent:
 
     @property
     def phrases(self) -> tuple[str, ...]:
-        """What is wanted, a phrase each."""
+        """The wants, a phrase each."""
         told = [f"{each} of {self.replicas}" for each in self.survivals]
         return (*told, *(["any one node is lost or drained unnoticed"] if self.unnoticed else []))
 
     @property
     def of_domains(self) -> tuple[Survival, ...]:
-        """What the loss of domains has to leave, that of an unnoticed node as well."""
+        """The wants after the loss of domains, including the loss of an unnoticed node."""
         if not self.unnoticed or any(
             each.key == HOSTNAME and each.left >= self.replicas - 1 for each in self.survivals
         ):
@@ -91,7 +91,7 @@ def wanted_of(
 
 
 def read_intent(survive: Sequence[str], left: Sequence[int], replicas: int, *, unnoticed: bool) -> Intent:
-    """What the options ask for.
+    """Read the options.
 
     Args:
         survive: ``zone``, ``node`` or a topology key, each with as many pods as stand in ``left`` at its place.
@@ -116,7 +116,8 @@ def read_intent(survive: Sequence[str], left: Sequence[int], replicas: int, *, u
 
 
 def beyond_counting(intent: Intent, labels: Sequence[Mapping[str, str]]) -> Iterator[str]:
-    """What no placement on these nodes can keep, whatever the constraints: a domain holds its share of the pods.
+    """Yield the wants that no placement on these nodes can keep, whatever the constraints: a domain holds its share of
+    pods.
 
     Only keys that every node has are counted: what is on other nodes no loss of a domain takes.
     """

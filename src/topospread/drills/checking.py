@@ -68,7 +68,7 @@ class DrillCheck(PlainData):
 
     @property
     def passed(self) -> bool:
-        """Whether all came to what was expected."""
+        """True if all came to what was expected."""
         return all(each.verdict == "yes" for each in self.drills)
 
 

@@ -37,7 +37,7 @@ class Draws:
         self.ends_slowly = bool(number.bit_count() % 2)
 
     def controller_goes_on(self) -> bool:
-        """Whether a controller that took a step takes another one before pods are placed."""
+        """Return whether a controller that took a step takes another one before pods are placed."""
         return bool(self._race(2)) if self._races_anew else self._all_at_once
 
     def started(self, pods: Collection[FollowedPod]) -> list[FollowedPod]:

@@ -61,7 +61,7 @@ class EachOutcome:
 
     @property
     def verdict(self) -> Word:
-        """Whether it ends without harm; unknown if that depends on pods that are not judged."""
+        """Yes if it ends without harm; unknown if that depends on pods that are not judged."""
         harm = bool(self.pending or self.broken or self.stuck)
         if not self.unjudged:
             return "no" if harm else "yes"
@@ -69,7 +69,7 @@ class EachOutcome:
 
     @property
     def holds(self) -> bool:
-        """Whether it ends without harm."""
+        """True if it ends without harm."""
         return self.verdict == "yes"
 
 
@@ -92,12 +92,12 @@ class EachDrill(PlainData):
 
     @property
     def verdict(self) -> Word:
-        """Whether all end without harm."""
+        """Yes if all end without harm."""
         return worst(each.verdict for each in self.outcomes)
 
     @property
     def holds(self) -> bool:
-        """Whether all end without harm."""
+        """True if all end without harm."""
         return self.verdict == "yes"
 
 

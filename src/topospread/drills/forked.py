@@ -26,7 +26,7 @@ _TRIES = 2
 
 
 def can_fork() -> bool:
-    """Whether the system can copy a process."""
+    """Return whether the system can copy a process."""
     return "fork" in multiprocessing.get_all_start_methods()
 
 

@@ -97,7 +97,7 @@ class WorkloadState(msgspec.Struct, frozen=True):
 
     @property
     def is_skewed(self) -> bool:
-        """Whether a constraint's skew is more than its maxSkew."""
+        """True if a constraint's skew is more than its maxSkew."""
         return any(each.is_exceeded for each in self.spread)
 
 
@@ -134,7 +134,7 @@ class RolloutState(msgspec.Struct, frozen=True):
 
     @property
     def is_over(self) -> bool:
-        """Whether it is complete."""
+        """True if it is complete."""
         return not self.old and self.updated == self.replicas
 
 
@@ -323,14 +323,14 @@ class Drill(PlainData):
 
     @property
     def verdict(self) -> Word:
-        """Whether it ends without harm; unknown if that depends on parts that topospread does not model."""
+        """Yes if it ends without harm; unknown if that depends on parts that topospread does not model."""
         if self.assumed is None and not self.unjudged:
             return "no" if self.harm else "yes"
         return "no" if self.harm and (self.assumed is None or self.assumed.harm) else "unknown"
 
     @property
     def holds(self) -> bool:
-        """Whether it ends without harm."""
+        """True if it ends without harm."""
         return self.verdict == "yes"
 
     @property

@@ -99,7 +99,7 @@ class RolledPods:
         return [each for each in self.all if not each.terminating]
 
     def is_new(self, pod: FollowedPod) -> bool:
-        """Whether a pod is of the new revision."""
+        """Return whether a pod is of the new revision."""
         template = self.workload.template
         return template is not None and is_of(pod.pod, template, self.workload.kind)
 

@@ -99,7 +99,7 @@ def _was(before: Inventory, item: Rolled) -> Rolled | None:
 
 
 def _changed(before: Inventory, item: Rolled) -> bool:
-    """Whether a workload that was there had another template."""
+    """Return whether a workload that was there had another template."""
     was = _was(before, item)
     return was is not None and canonical(was.spec.template) != canonical(item.spec.template)
 

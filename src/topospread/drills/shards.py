@@ -46,7 +46,7 @@ class Part(Protocol):
 
     @property
     def partial(self) -> str:
-        """Why not all of it was played; "" if it was."""
+        """The reason why not all of it was played; "" if it was."""
 
     @property
     def part(self) -> ShardMark | None:

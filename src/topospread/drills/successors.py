@@ -119,7 +119,7 @@ class Successors:
         return any(not self._is_ready(each) for each in before)
 
     def waits(self, workload: Workload) -> bool:
-        """Whether a pod's place has to be free before it is created anew."""
+        """Return whether a pod's place has to be free before it is created anew."""
         if workload.kind == "Job":
             return self._job(workload).spec.pod_replacement_policy == "Failed"
         return workload.kind in ("StatefulSet", "DaemonSet")
@@ -148,7 +148,7 @@ class Successors:
         return template if item is None else of_template(item, template, gone.pod)
 
     def _stays(self, workload: Workload, template: Pod, gone: FollowedPod) -> bool:
-        """Whether a pod comes back as it was."""
+        """Return whether a pod comes back as it was."""
         match workload.kind:
             case "StatefulSet":
                 item = self._sets.get(key_of(workload))
@@ -166,7 +166,7 @@ _REVISION_LABELS = {"StatefulSet": REVISION_HASH_LABEL, "DaemonSet": GENERATION_
 
 
 def is_of(pod: Pod, template: Pod, kind: str) -> bool:
-    """Whether a pod of a kind of workload shows the revision of a template."""
+    """Return whether a pod of a kind of workload shows the revision of a template."""
     label = _REVISION_LABELS.get(kind, TEMPLATE_HASH_LABEL)
     return pod.labels.get(label) == template.labels.get(label)
 

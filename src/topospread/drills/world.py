@@ -401,17 +401,19 @@ class World:
         return self.draws.in_order_of_removal(pods, related, Times(self.began, self.now), self.down)
 
     def is_created(self, pod: FollowedPod) -> bool:
-        """Whether a pod is there: in an ordered StatefulSet it comes when the one before has a node, and then stays."""
+        """Return whether a pod is there: in an ordered StatefulSet it comes when the one before has a node, and then
+        stays.
+        """
         before = pod.queued.after if pod.queued is not None and not pod.node else None
         known = self.pods.by_key.get(pod_key(before.namespace, before.name)) if before is not None else None
         return known is None or bool(known.node)
 
     @property
     def expects_something(self) -> bool:
-        """Whether something is to happen later."""
+        """True if something is to happen later."""
         return bool(self._agenda)
 
     def is_ready(self, pod: FollowedPod) -> bool:
-        """Whether a pod is on a node whose kubelet is there, and not on its way out."""
+        """Return whether a pod is on a node whose kubelet is there, and not on its way out."""
         is_there = bool(pod.node) and pod.node not in self.down and not pod.terminating
         return is_there and self.kubelets.starting.get(pod.key) is not pod

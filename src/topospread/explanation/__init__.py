@@ -1,4 +1,4 @@
-"""Why one pod is pending, or where it is: the data of an explanation. `explanation.explain` makes one.
+"""Explanations why a pod is pending, or where it is, as data. `explanation.explain` makes one.
 
 Nothing is printed here, and no rule of scheduling is decided here.
 """

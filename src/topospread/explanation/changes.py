@@ -172,7 +172,7 @@ def _place_in(owner: Owned, constraint: Constraint) -> int:
 
 
 def _repeats(changed: TopologySpreadConstraint, others: Sequence[TopologySpreadConstraint]) -> bool:
-    """Whether the API server would refuse it: two constraints of one key and one whenUnsatisfiable."""
+    """Return whether the API server would refuse it: two constraints of one key and one whenUnsatisfiable."""
     same = (changed.topology_key, changed.when_unsatisfiable)
     return any((each.topology_key, each.when_unsatisfiable) == same for each in others)
 
@@ -230,7 +230,7 @@ def _one_patch(changes: Sequence[Change]) -> Change:
 
 
 def go_together(one: Change, other: Change) -> bool:
-    """Whether two changes can be made at once: of different things, and neither moves what the other points at."""
+    """Return whether two changes can be made at once: they differ, and neither moves what the other points at."""
     if one.of_pod is None or other.of_pod is None:
         return one.object != other.object or one.kind != other.kind
     first, second = ({each["path"] for each in change.patch} for change in (one, other))

@@ -210,7 +210,7 @@ def _copy_of(node: Node, obstacles: Obstacles, labels: dict[str, str]) -> Node:
 
 
 def _one_a_domain(obstacles: Obstacles, hard: list[ConstraintTable], positions: Iterable[int]) -> Iterator[int]:
-    """Of these nodes the first in each domain of the constraints, a few at most."""
+    """Yield the first of these nodes in each domain of the constraints, a few at most."""
     nodes = obstacles.cluster.nodes
     keys = [each.arithmetic.topology_key for each in hard if each.arithmetic.topology_key != HOSTNAME]
     columns = [nodes.labels(key) for key in keys]

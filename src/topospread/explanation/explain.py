@@ -1,4 +1,4 @@
-"""Why a pod is pending, or why it is where it is: the way from an inventory and a name to an explanation.
+"""The way from an inventory and a pod's name to an explanation.
 
 A pending pod is explained as of the end of the simulation, the state in which it stays pending; one that finds a node,
 as of the moment it does; one on a node, as if it were taken off and scheduled anew on the cluster as it was read.
@@ -107,7 +107,7 @@ class PendingPods(msgspec.Struct, frozen=True):
 
 
 class Waiting(msgspec.Struct, frozen=True):
-    """What a simulation leaves without a node.
+    """The pods that a simulation leaves without a node.
 
     Attributes:
         simulation: the whole simulation. Pods whose outcome is not known are among its ``open_pods``.
@@ -282,7 +282,7 @@ class _Explainer:
         return self._explanation(QueuedPod(pod, pod.name, owner), "bound", node, verdict, facts)
 
     def _choice(self, scheduler: Scheduler, queued: QueuedPod, verdict: Verdict, chosen: str) -> dict[str, Any]:
-        """Why that node, or what it has against a pod that is there."""
+        """Return why that node was chosen, or the obstacles of a pod's present node."""
         pod = queued.pod
         obstacles = _obstacles(scheduler, pod, verdict)
         draws = rules_for(ChoiceRules, scheduler.framework_of(scheduler.cluster.shared_class(pod)).gates).draws
@@ -351,7 +351,7 @@ class _Explainer:
 
 
 def _of_old_condition(pod: Pod, preemption: str) -> Iterator[str]:
-    """That a pod's condition, which stays as it was when the pod was last tried, may say another thing."""
+    """Yield a note that a pod's condition dates from its last attempt and may differ."""
     conditions = pod.status.conditions if pod.status else None
     if preemption and any(each.type == "PodScheduled" and each.status == "False" for each in conditions or ()):
         yield (
@@ -377,7 +377,7 @@ def _latest(run: Run, queued: QueuedPod) -> tuple[QueuedPod, PodOutcome]:
 
 
 def _baseline(run: Run, workload: Workload) -> Baseline:
-    """How far a run came, as long as its state is there."""
+    """Return the result of a run, while its state exists."""
     nodes: set[str] = set()
     placed = wanted = len(workload.existing)
     for queued in run.queue:

@@ -40,7 +40,7 @@ Label = tuple[str, str]
 
 @dataclass(frozen=True)
 class Meant:
-    """What a pod asks for that is not there, and what is there instead.
+    """A value that a pod asks for and no object has, with the value that was probably meant.
 
     Attributes:
         keys: topology key that no node has → a label of nodes that was probably meant.
@@ -56,7 +56,7 @@ class Meant:
 
 
 def meant_by(obstacles: Obstacles) -> Meant:
-    """What the pod of these obstacles probably means, while the state is that of the end."""
+    """Return what the pod of these obstacles probably means, in the state at the end."""
     labels: dict[str, set[str]] = {}
     for node in obstacles.cluster.nodes.nodes:
         for key, value in node.labels.items() if node is not None else ():
@@ -138,7 +138,7 @@ def meant_changes(owner: Owned, meant: Meant) -> Iterator[Change]:
 
 
 def keeps_away(spec: PodSpec) -> bool:
-    """Whether pods of a spec must not be near to pods of some labels."""
+    """Return whether pods of a spec must not be near to pods of some labels."""
     return bool(_required(spec, "pod_anti_affinity"))
 
 

@@ -1,4 +1,4 @@
-"""What every plugin has against every node, not only the first that rejects it; and the nodes that lack least.
+"""All plugins' obstacles on every node, not only the first to reject it; and the nodes that lack least.
 
 kube-scheduler stops at a node's first rejection, which its message counts. What would help has to know them all.
 """
@@ -102,7 +102,7 @@ class Obstacles:
 
     @cached_property
     def count(self) -> Ints:
-        """How many plugins reject each node, int64[nodes]."""
+        """The number of plugins that reject each node, int64[nodes]."""
         total = np.zeros(len(self.rows), dtype=np.int64)
         for each in self.says:
             total += each.codes != 0
@@ -125,7 +125,7 @@ class Obstacles:
         return result
 
     def rejections(self) -> tuple[PluginRejections, ...]:
-        """What each plugin rejects, in the profile's order."""
+        """Return each plugin's rejections, in the profile's order."""
         result = []
         for each in self.says:
             rejects = each.codes != 0
@@ -153,7 +153,7 @@ class Obstacles:
         return tuple(text for text, _ in found.most_common(_SHOWN_TAINTS))
 
     def untolerated(self, code: int) -> list[Taint]:
-        """What the pod does not tolerate of a set of taints."""
+        """Return the taints of a set that the pod does not tolerate."""
         taints = self.cluster.nodes.taint_sets[code]
         return untolerated(taints, self.pod.spec.tolerations or (), comparison_operators=self._operators)
 
@@ -207,7 +207,7 @@ class Obstacles:
                     yield f"{value}: skew {domain.skew} > maxSkew {each.max_skew}"
 
     def _not_selected(self, position: int) -> Iterator[str]:
-        """What of nodeSelector a node does not have; nothing where the pod's affinity rejects it."""
+        """Yield the labels of nodeSelector that a node lacks; none if the pod's affinity rejects it."""
         node = self.node(position)
         labels = node.labels if node is not None else {}
         for key, wanted in (self.pod.spec.node_selector or {}).items():
@@ -217,7 +217,7 @@ class Obstacles:
                 yield f"{key} is {labels[key]}, not {wanted}"
 
     def shortages(self, position: int) -> list[Shortage]:
-        """What a node is short of, by resource."""
+        """Return the resources that a node lacks."""
         room = next((each.filter for each in self.says if each.plugin == RESOURCES), None)
         shortages = getattr(room, "shortages", None)
         return [Shortage(*each) for each in shortages(int(self.rows[position]))] if shortages else []
@@ -295,7 +295,9 @@ class Obstacles:
             yield CoreObstacle(SPREAD, "", int(np.count_nonzero(mask)), each.topology_key, each.max_skew), mask
 
     def _refusing(self) -> tuple[Ints, Ints]:
-        """Which hard constraints refuse each node, a bit each, and by how much the skew is too large in all."""
+        """Return the hard constraints that refuse each node, a bit each, and by how much the skews are too large in
+        all.
+        """
         refusing = np.zeros(len(self.rows), dtype=np.int64)
         excess = np.zeros(len(self.rows), dtype=np.int64)
         for bit, each in enumerate(each for each in self.verdict.arithmetic if each.hard):
@@ -312,7 +314,7 @@ class Obstacles:
         return refusing, excess
 
     def _shortage_shares(self) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
-        """How much of what the pod requests is missing at worst, 0 to 1 and more, float64[nodes]."""
+        """Return the largest missing share of the pod's requests, 0 to 1 and more, float64[nodes]."""
         shares = np.zeros(len(self.rows), dtype=np.float64)
         for position in np.flatnonzero(self.rejected_by(RESOURCES)).tolist():
             shares[position] = max((each.share for each in self.shortages(position)), default=0.0)
@@ -320,8 +322,9 @@ class Obstacles:
 
 
 def _status(plugin: Filter, code: int) -> Status:
-    """What a code of a filter stands for; of a node that kube-scheduler would not have asked about that may be a
-    failure."""
+    """Return the status for a filter's code; for a node that kube-scheduler would not have asked about it may be a
+    failure.
+    """
     try:
         return plugin.status(code)
     except PluginError as error:
@@ -339,7 +342,7 @@ class Shortage:
 
     @property
     def missing(self) -> int:
-        """How much more would have to be free."""
+        """The amount that is missing."""
         return self.requested - (self.allocatable - self.used)
 
     @property

@@ -64,7 +64,7 @@ class Owned:
 
     @property
     def is_pod(self) -> bool:
-        """Whether the object is a pod that exists, which can be given a toleration as it is."""
+        """True if the object is a pod that exists, which can be given a toleration as it is."""
         return self.reference["kind"] == "Pod" and self.means == "recreate"
 
     def own(self) -> list[TopologySpreadConstraint]:
@@ -73,13 +73,13 @@ class Owned:
 
 
 def exists(item: KubeObject) -> bool:
-    """Whether an API server has an object: it gave it a uid, or a pod has a node or a phase."""
+    """Return whether an API server has an object: it gave it a uid, or a pod has a node or a phase."""
     there = bool(item.metadata.uid or item.metadata.resource_version)
     return there or (isinstance(item, Pod) and bool(item.spec.node_name or item.phase))
 
 
 def is_older(pod: Pod, template: Pod) -> bool:
-    """Whether a pod is of another revision than its controller's template now makes."""
+    """Return whether a pod is of another revision than its controller's template now makes."""
     keys = TEMPLATE_HASH_LABEL, REVISION_HASH_LABEL
     return any(key in pod.labels and pod.labels[key] != template.labels.get(key, pod.labels[key]) for key in keys)
 

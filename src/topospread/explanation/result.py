@@ -1,4 +1,4 @@
-"""What an explanation says, as data: the event, each constraint's domains, what each plugin rejects, what would help.
+"""An explanation as data: the event, each constraint's domains, each plugin's rejections, and fixes.
 
 Nothing is printed or decided here.
 """
@@ -71,7 +71,7 @@ class ConstraintTable(msgspec.Struct, frozen=True):
 
 
 class Obstacle(msgspec.Struct, frozen=True):
-    """What one plugin has against a node.
+    """One plugin's obstacle on a node.
 
     Attributes:
         details: the numbers or names behind the reasons, a phrase each.
@@ -84,7 +84,7 @@ class Obstacle(msgspec.Struct, frozen=True):
 
 
 class PluginRejections(msgspec.Struct, frozen=True):
-    """What one plugin rejects, of all nodes, whatever the plugins before it said.
+    """One plugin's rejections among all nodes, whatever the plugins before it said.
 
     Attributes:
         nodes: how many nodes it rejects.
@@ -176,7 +176,7 @@ class Suggestion(msgspec.Struct, frozen=True):
 
     @property
     def complete(self) -> bool:
-        """Whether every pod of the workload has a node then."""
+        """True if every pod of the workload has a node then."""
         return self.placed >= self.wanted
 
 
@@ -235,7 +235,7 @@ class SpreadScore(msgspec.Struct, frozen=True):
 
 
 class Without(msgspec.Struct, frozen=True):
-    """What would be chosen if a constraint were not there.
+    """The choice that would be made without a constraint.
 
     Attributes:
         instead: ``system`` or ``profile`` where the default constraints would be in force then, else "".
@@ -338,5 +338,5 @@ class Explanation:
 
     @property
     def placed(self) -> bool:
-        """Whether the pod has a node."""
+        """True if the pod has a node."""
         return self.node is not None

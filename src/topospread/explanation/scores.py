@@ -1,4 +1,4 @@
-"""Why that node: every plugin's points of the chosen node and its best rivals, and the arithmetic of topology spread.
+"""The reasons for a node: every plugin's points of it and its best rivals, and the arithmetic of topology spread.
 
 The points are the plugins' and the arithmetic is taken from PodTopologySpread's own counts; nothing is scored anew.
 """

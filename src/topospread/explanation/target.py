@@ -1,4 +1,4 @@
-"""Which pod is meant: ``POD``, ``KIND/NAME`` or ``NAMESPACE/…`` among the pods and workloads of a plan.
+"""The choice of a pod: ``POD``, ``KIND/NAME`` or ``NAMESPACE/…`` among the pods and workloads of a plan.
 
 Kinds are written as kubectl takes them. Without a namespace a name has to be found in one namespace only.
 """
@@ -24,7 +24,7 @@ _ANOTHER = "another"
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """What was asked for.
+    """The target as asked for.
 
     Attributes:
         kind: ``Pod`` or a controller's kind.
@@ -114,7 +114,7 @@ def _pods(run: Run, target: Target) -> list[tuple[str, ExplainedPod]]:
 
 
 def gates_of(queued: QueuedPod) -> str:
-    """Why a gated pod waits."""
+    """Return why a gated pod waits."""
     gates = ", ".join(gate.name for gate in queued.pod.spec.scheduling_gates or ())
     return f"waits for its scheduling gates: {gates}"
 

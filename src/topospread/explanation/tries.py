@@ -1,4 +1,4 @@
-"""How often kube-scheduler has tried a pod that waits in a live cluster, and since when, from its events. Data only.
+"""kube-scheduler's attempts at a pod that waits in a live cluster, from its events.
 
 Source: client-go/tools/events/event_broadcaster.go (``recordToSink``, ``refreshExistingEventSeries``): the second event
 of a sort makes a series of two, further ones are written down every half hour or when none has come for six minutes, so
@@ -34,7 +34,7 @@ class Tries(msgspec.Struct, frozen=True):
 
 
 def tries_of(since: str, events: Iterable[StoredEvent]) -> Tries:
-    """What the events of a pod tell.
+    """Return the attempts that a pod's events report.
 
     Args:
         since: when it was created.
@@ -53,7 +53,7 @@ def _count(event: StoredEvent) -> int:
 
 
 def _last(event: StoredEvent) -> str:
-    """When it was told last; of times with and without fractions the later one is later as text up to the second."""
+    """Return when the event was last reported; times with and without fractions compare as text up to the second."""
     told = [
         event.series.last_observed_time if event.series is not None else None,
         event.deprecated_last_timestamp,

@@ -45,7 +45,7 @@ class OutOfEffortError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Baseline:
-    """What comes of the queue as it is.
+    """The result of the queue as it is.
 
     Attributes:
         placed: pods of the workload that have a node.
@@ -176,7 +176,7 @@ class WhatIf:
 
 @dataclass(frozen=True, slots=True)
 class PendingPodFacts:
-    """What is known of the pending pod at the end of the run.
+    """The facts about a pending pod at the end of the run.
 
     Attributes:
         constraints: in force, by their place in their list, for pods of the newest template; so are ``tables``,
@@ -199,7 +199,7 @@ class PendingPodFacts:
 def looked_at(
     baseline: Baseline, obstacles: Obstacles, newest: Obstacles, surplus: list[Pod], *, older: bool
 ) -> PendingPodFacts:
-    """What there is to try, while the state is that of the end.
+    """Return the changes to try, in the state at the end.
 
     Args:
         obstacles: of the pod.
@@ -225,7 +225,7 @@ def _lack(short: Shortage) -> tuple[str, int]:
 
 
 def _taint_sets(obstacles: Obstacles) -> Iterator[list[Taint]]:
-    """What is not tolerated of nodes' taints, the commonest first, where a person would tolerate it."""
+    """Yield sets of taints that the pod does not tolerate, the most frequent first, if a person would tolerate them."""
     nodes = obstacles.cluster.nodes
     rows = obstacles.rows[obstacles.rejected_by(TAINTS)]
     counts: dict[tuple[Taint, ...], int] = {}

@@ -1,4 +1,4 @@
-"""What would be chosen if a constraint were not there: the pod judged anew without it."""
+"""The choice that would be made without a constraint: the pod is judged again without it."""
 
 from __future__ import annotations
 

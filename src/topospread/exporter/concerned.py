@@ -92,7 +92,9 @@ class Concerned:
             yield from self._by_object(item)
 
     def _is_felt_by_all(self, changes: NodeChanges) -> bool:
-        """Whether a key is on nodes now and was on none, or the other way round: losses are told by keys on nodes."""
+        """Return whether a key is on nodes now and was on none, or the other way round: losses are told by keys on
+        nodes.
+        """
         if not changes.any:
             return False
         keys = {rule.topology_key for each in self._all() for rule in each.rules or ()}

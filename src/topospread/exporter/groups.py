@@ -238,7 +238,7 @@ def _selector(item: Any) -> object:
 
 
 def _selects(kind: type[KubeObject], item: Any, labels: Mapping[str, str]) -> bool:
-    """Whether a controller selects what bears these labels; one without a selector may select anything."""
+    """Return whether a controller selects what bears these labels; one without a selector may select anything."""
     try:
         return controller(kind.__name__, item, Place()).selector.matches(labels)
     except InvalidError:

@@ -31,7 +31,7 @@ class NodeChanges:
 
     @property
     def any(self) -> bool:
-        """Whether there are any."""
+        """True if there are any."""
         return bool(self.before)
 
     def were(self) -> list[Node]:
@@ -44,7 +44,7 @@ class NodeChanges:
         return [rows[name] for name in self.before if name in rows]
 
     def brings_or_takes_a_key(self, keys: Iterable[str], cluster: Cluster) -> bool:
-        """Whether one of some keys is on nodes now and was on none, or the other way round."""
+        """Return whether one of some keys is on nodes now and was on none, or the other way round."""
         nodes, were, are = cluster.nodes, self.were(), self.are(cluster)
         for key in keys:
             column = nodes.labels(key)

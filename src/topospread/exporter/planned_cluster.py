@@ -60,7 +60,7 @@ class Touched:
 
     @property
     def any(self) -> bool:
-        """Whether there is anything."""
+        """True if there is anything."""
         return bool(self.everything or self.pods or self.rows or self.objects or self.nodes.any)
 
 

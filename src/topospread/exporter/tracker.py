@@ -149,7 +149,7 @@ class Tracker:
         return True
 
     def _rests_on_status(self, groups: Iterable[PlanGroup]) -> bool:
-        """Whether a controller is about to delete pods: which ones may rest on how they are."""
+        """Return whether a controller is about to delete pods: which ones may rest on how they are."""
         known = map(self.world.known, groups)
         return any(each is None or each.surplus for each in known)
 
@@ -335,7 +335,7 @@ class Tracker:
 
 
 def _is_same(before: KubeObject, after: KubeObject) -> bool:
-    """Whether two states of an object are planned alike, but for what is about to be deleted.
+    """Return whether two states of an object are planned alike, but for what is about to be deleted.
 
     Of a pod's status only its phase and what it is promised count then.
     """

@@ -1,4 +1,4 @@
-"""What holds in every order of pods and every tie, or an order in which it does not: `topospread.guarantee`."""
+"""Promises that hold in every order of pods and every tie, or an order in which they do not."""
 
 from .result import Guarantee, GuaranteeAnswer, OrderStep
 

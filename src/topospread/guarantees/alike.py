@@ -59,12 +59,12 @@ class AlikeStates:
         return tuple(sorted(tuple(sorted(each)) for each in nodes))
 
     def of(self, row: int) -> tuple[str, tuple[tuple[int, int], ...]]:
-        """What a node is, and the pods that are there by class."""
+        """Return a node's kind, and its pods by class."""
         there = Counter(each.index for each in self._cluster.on_node[row].values())
         return str(self._kinds[row]), tuple(sorted(there.items()))
 
     def zone(self, row: int) -> object:
-        """What nodes that are exchanged one for the other have in common."""
+        """Return the key that interchangeable nodes share."""
         node = self._cluster.nodes.nodes[row]
         return None if node is None else node.labels.get(ZONE)
 
@@ -85,13 +85,13 @@ def _kind(node: Node, free: set[str], spoken_of: set[str] | None) -> Hashable:
 
 
 def _has_own_hostnames(cluster: Cluster) -> bool:
-    """Whether no two nodes are one domain of the hostname."""
+    """Return whether no two nodes are one domain of the hostname."""
     names = [each.labels[HOSTNAME] for each in cluster.nodes.nodes if each is not None and HOSTNAME in each.labels]
     return len(names) == len(set(names))
 
 
 def _has_volumes_of_nodes(cluster: Cluster) -> bool:
-    """Whether volumes, what tells where they may be, or devices are bound to nodes or zones that there are."""
+    """Return whether volumes, what tells where they may be, or devices are bound to nodes or zones that there are."""
     objects = cluster.objects
     there = (objects.persistent_volumes, objects.csi_nodes, objects.csi_storage_capacities, objects.volume_attachments)
     if (

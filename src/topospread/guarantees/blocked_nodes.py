@@ -1,4 +1,4 @@
-"""How many nodes pods that come in any order can close to one pod at most: counted, without looking at an order.
+"""Upper bound for the nodes that pods in any order can close to one pod: counted, without looking at orders.
 
 What may refuse a pod is either there from the beginning, as taints and the pods that are placed are, or comes with the
 pods that come: they take room (NodeResourcesFit) and ports (NodePorts), keep others away (InterPodAffinity), and skew
@@ -92,7 +92,7 @@ class BlockedNodes:
         return max(found, 0)
 
     def _open_in_the_emptiest(self, own: ConstraintArithmetic, rows: Ints, others: list[ConstraintArithmetic]) -> int:
-        """Of a constraint the domain that holds the fewest lets everybody in, and it may be any."""
+        """Return the open nodes in the emptiest domain: it admits every pod, and any domain may be it."""
         codes = self._cluster.nodes.labels(own.topology_key).codes[rows]
         wanted = self._codes(own)
         domains = (rows[codes == code] for code in wanted)
@@ -135,7 +135,7 @@ class BlockedNodes:
         return rows
 
     def _own_volumes(self) -> bool:
-        """Whether the pod's volumes are nobody else's, and wait for a node to be made for it."""
+        """Return whether the pod's volumes are nobody else's, and wait for a node to be made for it."""
         refs = set(self._class.volumes)
         if not refs:
             return True
@@ -147,7 +147,7 @@ class BlockedNodes:
         return claims and not shared and not any(use.users.get(each) for each in refs)
 
     def _closed(self, rows: Ints, hard: Sequence[ConstraintArithmetic]) -> int:
-        """Of these rows at most so many refuse the pod at one moment."""
+        """Return how many of these rows refuse the pod at one moment, at most."""
         return (
             self._without_room(rows)
             + self._with_ports_taken(rows)
@@ -192,7 +192,7 @@ class BlockedNodes:
         return found
 
     def _most_rows(self, key: str, rows: Ints, domains: int) -> int:
-        """How many of the rows are in so many domains at most."""
+        """Return how many of the rows a number of domains holds, at most."""
         codes = self._cluster.nodes.labels(key).codes[rows]
         sizes = np.sort(np.bincount(codes[codes >= 0])) if len(codes[codes >= 0]) else np.zeros(0, dtype=np.int64)
         return int(sizes[::-1][:domains].sum())
@@ -208,13 +208,13 @@ class BlockedNodes:
 
 
 def keeps_away(pod_class: PodClass, key: str, others: Iterable[PodClass], namespaces: Mapping[str, Namespace]) -> bool:
-    """Whether a pod of the class goes to no domain of the key that holds a pod of the others."""
+    """Return whether a pod of the class goes to no domain of the key that holds a pod of the others."""
     terms = [each for each in terms_of(pod_class).anti_affinity if each.topology_key == key]
     return all(any(term.matches(other, _labels_of(other, namespaces)) for term in terms) for other in others)
 
 
 def _labels_of(pod_class: PodClass, namespaces: Mapping[str, Namespace]) -> Mapping[str, str]:
-    """Those of its namespace."""
+    """Return the labels of a class's namespace."""
     return namespaces[pod_class.namespace].labels if pod_class.namespace in namespaces else NO_LABELS
 
 
@@ -224,12 +224,12 @@ def matching(
     constraint: ConstraintArithmetic,
     classes: Iterable[tuple[PodClass, int]],
 ) -> int:
-    """Of so many pods of each class how many a constraint of this one's counts; at least, never fewer."""
+    """Return how many of these numbers of pods a constraint counts, at least."""
     return sum(number for each, number in classes if counts_pod(scheduler, pod_class, constraint, each))
 
 
 def counts_pod(scheduler: Scheduler, pod_class: PodClass, constraint: ConstraintArithmetic, other: PodClass) -> bool:
-    """Whether a constraint of a class counts pods of the other; said of all where labels come with the node."""
+    """Return whether a constraint of a class counts pods of the other; said of all where labels come with the node."""
     if other.namespace != pod_class.namespace:
         return False
     if constraint.selects is None or scheduler.topology_labels is not None:

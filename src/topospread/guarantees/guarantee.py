@@ -45,7 +45,7 @@ def guarantee(  # noqa: PLR0913 - keyword arguments
     seconds: float = 60.0,
     sources: Mapping[str, object] | None = None,
 ) -> Guarantee:
-    """What holds in every order in which pods may come, whichever of equal nodes kube-scheduler takes.
+    """Check what holds in every order of pods, whichever of equal nodes kube-scheduler takes.
 
     Args:
         inventory: the input, which is not changed.
@@ -153,12 +153,12 @@ class Asking:
         options = replace(options, preemption=False)
         begun = None if rollout is None else begin_rollout(inventory, options, rollout)
         run = prepare(inventory, options, with_spreads=False) if begun is None else begun.run
-        queue = _placed_first(run) if begun is None else begun.new
+        queue = placed_first(run) if begun is None else begun.new
         unjudged = unjudged_classes(run, queue)
         assumed = None
         if unjudged and begun is None:
             other = prepare(inventory, replace(options, assumes_unjudged=True), with_spreads=False)
-            assumed = _Assumed(other, _placed_first(other))
+            assumed = _Assumed(other, placed_first(other))
         return cls(run, queue, budget, sources or {}, begun, unjudged, assumed)
 
     @cached_property
@@ -183,14 +183,24 @@ class Asking:
         proved = self._proof.of(question)
         if proved:
             return GuaranteeAnswer(str(question), "always", 0, 0, why=proved)
+        if begun is None and self.assumed is None:
+            gathered = OrderSearch(self.run, self.queue, question, self.budget).gathered()
+            if gathered is not None:
+                return self._told(question, gathered)
         sampled = _sampled(self.run)
         if sampled or not deep:
             return _undecided(question, sampled or "counting does not decide it", "sampling" if sampled else "budget")
+        return self._searched_for(ask)
+
+    def _searched_for(self, ask: Callable[[Run], EndQuestion]) -> GuaranteeAnswer:
+        begun, question = self.begun, ask(self.run)
         if begun is not None:
             return self._of_rollout(question, begun)
         if self.assumed is not None:
             return self._of_unjudged(question, self.assumed, ask(self.assumed.run))
-        found = self._searched(self.run, self.queue, question)
+        return self._told(question, self._searched(self.run, self.queue, question))
+
+    def _told(self, question: EndQuestion, found: Searched) -> GuaranteeAnswer:
         order, expected = found.order, _expected(question)
         return _answer(question, found, drill_file(self.run, order, self.sources, expected) if order else "")
 
@@ -231,7 +241,7 @@ class Asking:
 
 
 def _unless_memory_runs_out(search: Callable[[], Searched]) -> Searched:
-    """What a search came to; the cluster is as it was before, also where there was no memory left."""
+    """Return the result of a search; the cluster is as before, even if memory ran out."""
     try:
         return search()
     except MemoryError:
@@ -261,7 +271,7 @@ def _questions(
     return found
 
 
-def _placed_first(run: Run) -> list[QueuedPod]:
+def placed_first(run: Run) -> list[QueuedPod]:
     """The pods that come in any order; those of DaemonSets, which belong to their nodes, are placed before.
 
     One of a DaemonSet that finds no room even then is among the pods that come.
@@ -276,7 +286,7 @@ def _placed_first(run: Run) -> list[QueuedPod]:
 
 
 def _sampled(run: Run) -> str:
-    """Why all orders cannot be looked at, "" where they can."""
+    """Return why not all orders can be looked at; "" if they can."""
     nodes = len(run.cluster.nodes)
     percentages = {each.profile.percentage_of_nodes_to_score for each in run.scheduler.frameworks.values()}
     if any(nodes_to_find(nodes, each) < nodes for each in percentages):

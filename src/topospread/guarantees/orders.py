@@ -15,6 +15,7 @@ from collections import Counter
 from collections.abc import Collection, Hashable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
+from functools import cached_property
 
 from topospread.api.pod import Pod
 from topospread.cluster.arrays import Codes
@@ -39,19 +40,19 @@ _NOWHERE = 0.2
 
 @dataclass(frozen=True, slots=True)
 class SearchBudget:
-    """How much is looked at before it is given up."""
+    """The limits of a search."""
 
     states: int = 20_000
     seconds: float = 60.0
 
     def ran_out(self, states: int, seconds: float) -> str:
-        """What ran out, by name, "" for nothing."""
+        """Return the name of the limit that was reached; "" if none was."""
         if states >= self.states:
             return f"the number of states ran out: {self.states} (--states)"
         return f"time ran out: {self.seconds:g} s (--seconds)" if seconds > self.seconds else ""
 
     def more(self, states: int) -> str:
-        """What to type to go further."""
+        """Return the options to type to search further."""
         if states >= self.states:
             return f"--states {self.states * 10} goes further"
         return f"--seconds {max(self.seconds, 1) * 10:g} goes further"
@@ -67,13 +68,13 @@ class _PodLine:
 
     @property
     def left(self) -> Sequence[QueuedPod]:
-        """Those that are not placed."""
+        """The pods that are not placed."""
         return self.pods[self.done :]
 
 
 @dataclass(slots=True)
 class Searched:
-    """What came of the search.
+    """The result of a search.
 
     Attributes:
         holds: an end was found at which nothing is wrong.
@@ -117,13 +118,22 @@ class OrderSearch:
         self._question = question
         self._budget = budget
         self._lines = _lines(run, queue, adversaries)
-        profiles = [each.profile for each in run.scheduler.frameworks.values()]
-        self._alike = AlikeStates(run.cluster, [each.pod for each in queue], keys_of_profiles(profiles))
+        self._queue = queue
         self._seen: set[Hashable] = set()
         self._path: list[OrderStep] = []
         self._found = Searched()
         self._limit, self._begun, self._ran_out, self._deepest = budget.states, 0.0, False, 0
         self._placed = {id(each): rows_of(run, each.existing) for each in run.plan.workloads}
+
+    @cached_property
+    def _alike(self) -> AlikeStates:
+        profiles = [each.profile for each in self._run.scheduler.frameworks.values()]
+        return AlikeStates(self._run.cluster, [each.pod for each in self._queue], keys_of_profiles(profiles))
+
+    def gathered(self) -> Searched | None:
+        """Return an order that gathers the pods of a workload so that a loss leaves too few; None if none is found."""
+        is_found = isinstance(self._question, LeftAfterLoss) and self._gathers(self._question)
+        return self._found if is_found else None
 
     def search(self, *, deep: bool = True) -> Searched:
         """Look at all orders, until one holds and one does not, or the budget is spent.
@@ -134,8 +144,6 @@ class OrderSearch:
             deep: whether to look at all; else orders are drawn only.
         """
         self._begun = time.monotonic()
-        if isinstance(self._question, LeftAfterLoss) and self._gathers(self._question):
-            return self._found
         if not deep:
             self._draw_orders(self._budget.seconds * _RANDOM_SHARE)
             return self._found
@@ -207,14 +215,14 @@ class OrderSearch:
         return undone.enter_context(self._placing(line, _step(queued, name, ()), nodes.row_of[name]))
 
     def _may_go_on(self) -> bool:
-        """Whether a pod that is left finds a node, or may evict another."""
+        """Return whether a pod that is left finds a node, or may evict another."""
         left = [line.left[0] for line in self._lines if line.left]
         return any(
             self._run.scheduler.verdict(each.pod, each.name).feasible or may_preempt(self._run, each) for each in left
         )
 
     def _spent(self) -> bool:
-        """Whether there is no budget left; what ran out is noted."""
+        """Return whether there is no budget left; what ran out is noted."""
         found, seconds = self._found, time.monotonic() - self._begun
         if found.states < self._limit and seconds <= self._budget.seconds:
             return False
@@ -223,7 +231,7 @@ class OrderSearch:
         return True
 
     def _how_far(self, found: Searched) -> str:
-        """What ran out, what was tried, and what to type to go further."""
+        """Return the limit that was reached, what was tried, and the options to search further."""
         ran_out = self._budget.ran_out(found.states, time.monotonic() - self._begun)
         begun = sum(len(each.pods) for each in self._lines)
         looked = (
@@ -343,10 +351,11 @@ def _has_left(lines: Sequence[_PodLine]) -> bool:
 def _lines(run: Run, queue: Sequence[QueuedPod], adversaries: Collection[int]) -> list[_PodLine]:
     """Pods of one workload and class together; those that wait for one another in a line of their own."""
     lines: dict[Hashable, _PodLine] = {}
+    followed = {id(each.after) for each in queue}
     for each in queue:
         workload = id(each.workload)
         follows = each.after is not None or (workload, "in order") in lines
-        in_order = follows or any(other.after is each for other in queue)
+        in_order = follows or id(each) in followed
         pod_class = run.cluster.shared_class(each.pod)
         key = (workload, "in order") if in_order else (workload, pod_class.key)
         lines.setdefault(key, _PodLine([], pod_class.index in adversaries)).pods.append(each)
@@ -354,7 +363,7 @@ def _lines(run: Run, queue: Sequence[QueuedPod], adversaries: Collection[int]) -
 
 
 def may_preempt(run: Run, queued: QueuedPod) -> bool:
-    """Whether a pod that finds no node may evict others, which is beyond what is looked at here."""
+    """Return whether a pod that finds no node may evict others, which is beyond what is looked at here."""
     priority = queued.pod.spec.priority or 0
     return queued.pod.spec.preemption_policy != "Never" and any(
         each.priority < priority and each.occupancy for each in run.cluster.classes.values()

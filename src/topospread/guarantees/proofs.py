@@ -1,4 +1,4 @@
-"""What holds in every order because of what can be counted: proved without looking at any order, or not proved.
+"""Proofs by counting that something holds in every order, without looking at any.
 
 A pod for which more nodes are open than all others can close is never left over (`blocked_nodes`). A hard constraint
 that all the pods it counts obey keeps the skew that it allows: every pod goes where it is allowed then, and pods that
@@ -50,9 +50,10 @@ class Proof:
         self._classes = [run.cluster.shared_class(each) for each in pods]
         self._distinct = list({each.index: each for each in self._classes}.values())
         self._open = -1
+        self._find: dict[frozenset[int], bool] = {}
 
     def of(self, question: EndQuestion) -> str:
-        """Why the question always holds, "" where that is not known."""
+        """Return why the promise always holds; "" if that is not proved."""
         try:
             match question:
                 case NoPending():
@@ -81,7 +82,8 @@ class Proof:
         cluster = self._run.cluster
         with cluster.savepoint():
             for each in self._standing:
-                cluster.unbind(pod_key(each.namespace, each.name))
+                if pod_key(each.namespace, each.name) in cluster.placed:
+                    cluster.unbind(pod_key(each.namespace, each.name))
             return open_to_all(self._scheduler, coming, classes)
 
     def _own(self, workload: Workload | None) -> list[PodClass]:
@@ -113,13 +115,12 @@ class Proof:
         return f"counted: no constraint can come to more than skew {greatest}" if greatest <= highest else ""
 
     def _may_evict(self) -> bool:
-        """Whether a pod that finds no node may evict others of less priority."""
-        if self._open_to_all:
-            return False
+        """Return whether a pod that finds no node may evict others of less priority."""
         there = [each.priority for each in self._run.cluster.classes.values() if each.occupancy]
         least = min((each.priority for each in self._classes), default=0)
         least = min([least, *there])
-        return any(each.priority > least and each.pod.spec.preemption_policy != "Never" for each in self._classes)
+        may = any(each.priority > least and each.pod.spec.preemption_policy != "Never" for each in self._distinct)
+        return may and not self._open_to_all
 
     def _greatest(self, pod_class: PodClass, constraint: ConstraintArithmetic) -> int:
         """The greatest skew that a constraint can come to."""
@@ -134,19 +135,19 @@ class Proof:
         return min(found, max(constraint.skew, constraint.max_skew))
 
     def _in_one(self, pod_class: PodClass, constraint: ConstraintArithmetic) -> int:
-        """How many of the pods that come and are counted fit into one domain: one where they keep each other away."""
+        """Return how many of the incoming counted pods fit into one domain: one if they repel each other."""
         counted = [each for each in self._distinct if counts_pod(self._scheduler, pod_class, constraint, each)]
         return 1 if self._keep_apart(counted, constraint.topology_key) else len(self._classes)
 
     def _keep_apart(self, classes: Sequence[PodClass], key: str) -> bool:
-        """Whether no two pods of these classes that come are in one domain of the key."""
+        """Return whether no two pods of these classes that come are in one domain of the key."""
         namespaces = self._run.cluster.objects.namespaces
         return self._scheduler.topology_labels is None and all(
             keeps_away(each, key, classes, namespaces) for each in classes
         )
 
     def _is_obeyed(self, pod_class: PodClass, constraint: ConstraintArithmetic) -> bool:
-        """Whether all pods that come and are counted have the same constraint over the same domains."""
+        """Return whether all pods that come and are counted have the same constraint over the same domains."""
         if not constraint.hard or not constraint.counts_itself or self._scheduler.topology_labels is not None:
             return False
         return all(
@@ -171,12 +172,14 @@ class Proof:
 
     def _find_nodes(self, classes: Sequence[PodClass]) -> bool:
         """Return whether all pods of these classes find a node in every order and none of them is evicted."""
-        if self._open_to_all:
-            return True
-        return not self._may_evict() and (not classes or self._open_to(classes) > 0)
+        key = frozenset(each.index for each in classes)
+        if key not in self._find:
+            closed = bool(classes) and not self._open_to(classes)
+            self._find[key] = not (closed or self._may_evict()) or self._open_to_all > 0
+        return self._find[key]
 
     def _most_in_one(self, key: str, own: Sequence[PodClass], there: Sequence[int]) -> list[int]:
-        """How many pods of the workload one domain can hold at most, by each of what limits it."""
+        """Return the largest number of the workload's pods that one domain can hold, by each limit."""
         codes = self._run.cluster.nodes.labels(key).codes
         held = Counter(codes.item(row) for row in there)
         fullest = max((number for code, number in held.items() if code >= 0), default=0)
@@ -239,7 +242,7 @@ class Proof:
             )  # fmt: skip
 
     def _counts_just(self, own: Sequence[PodClass], rows: Sequence[int], constraint: ConstraintArithmetic) -> bool:
-        """Whether a constraint counts the workload's pods and no others, now and later."""
+        """Return whether a constraint counts the workload's pods and no others, now and later."""
         column = self._run.cluster.nodes.labels(constraint.topology_key)
         held = Counter(column.codes[row].item() for row in rows)
         counts = {each.name: each.matching for each in constraint.domains if each.matching}
@@ -263,5 +266,5 @@ def placeable(pod: Pod) -> Pod:
 
 
 def _same(one: ConstraintArithmetic, other: ConstraintArithmetic) -> bool:
-    """Whether two classes' constraints are one, but for where they stand."""
+    """Return whether two classes' constraints are one, but for where they stand."""
     return replace(one, position=0, origin="pod") == replace(other, position=0, origin="pod")

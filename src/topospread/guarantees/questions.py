@@ -29,10 +29,10 @@ class OrderEnd:
 
 
 class EndQuestion(Protocol):
-    """What is asked of every end."""
+    """A condition for every end state."""
 
     def wrong(self, end: OrderEnd) -> str:
-        """What is wrong with an end, "" for nothing."""
+        """Return what is wrong with an end state; "" if nothing is."""
 
 
 @dataclass(frozen=True, slots=True)

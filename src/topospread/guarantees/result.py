@@ -62,7 +62,7 @@ class GuaranteeAnswer:
 
     @property
     def fails(self) -> bool:
-        """Whether an order is known in which it does not hold."""
+        """True if an order is known in which it does not hold."""
         return self.answer in ("never", "not always")
 
 

@@ -149,7 +149,7 @@ class RolloutSearch:
         return self._run.cluster.placed
 
     def _is_new(self, key: Hashable) -> bool:
-        """Whether a state has to be looked at, which counts as looking."""
+        """Return whether a state has to be looked at, which counts as looking."""
         found = self._found
         if found.over or key in self._seen:
             return False
@@ -220,7 +220,7 @@ class RolloutSearch:
         return removal_groups(list(self._old.values()), related, self._rollout.now)
 
     def _moves(self) -> Moves:
-        """What may happen next: each is done while whoever asks looks at what follows, and undone after."""
+        """Yield the possible next moves; each is done while the caller looks at what follows, and undone after."""
         yield from self._controller()
         yield from self._scheduler()
         if self._ready < len(self._placed):
@@ -310,7 +310,7 @@ class RolloutSearch:
             self._found.gave_up = f"{queued.namespace}/{queued.workload.name} may evict pods of less priority"
 
     def _extra_of(self, row: int) -> Hashable:
-        """What tells a node apart beside its pods' classes: which old pods there go when."""
+        """Return what distinguishes a node besides its pods' classes: which old pods there go when."""
         groups = enumerate(self._groups())
         here = Counter(n for n, group in groups for pod in group if self._row_of[f"{pod.namespace}/{pod.name}"] == row)
         return tuple(sorted(here.items()))

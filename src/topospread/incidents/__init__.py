@@ -1,4 +1,4 @@
-"""What happened in a cluster, rebuilt from a snapshot and an audit log: `topospread.incidents.replay`."""
+"""Past events of a cluster, rebuilt from a snapshot and an audit log: `topospread.incidents.replay`."""
 
 from .result import Incident, NodeAlteration, PodRefusal
 

@@ -52,13 +52,13 @@ class ToldEvent:
     name: str
 
     def refusals(self) -> Iterator[ToldRefusal]:
-        """That a pod found no node."""
+        """Yield the refusal that this event reports."""
         if self.reason == "FailedScheduling" and self.kind == "Pod":
             yield ToldRefusal((self.namespace, self.name), self.message)
 
 
 def read_events(path: str | os.PathLike[str]) -> tuple[list[ToldEvent], int]:
-    """What a list of events says, by time; and how many events there are.
+    """Read a list of events, sorted by time; also return their number.
 
     Raises:
         InputError: the file cannot be read, or is no list of events (v1 or events.k8s.io/v1) as JSON.
@@ -138,7 +138,7 @@ class EventReplay:
         }
 
     def apply(self, event: ToldEvent) -> None:
-        """What an event changes."""
+        """Apply the change that an event reports."""
         does = self._about.get(event.reason)
         if does is not None:
             does(event)
@@ -183,7 +183,7 @@ class EventReplay:
         self._set(event, lambda node: with_fields(node, spec=with_fields(node.spec, unschedulable=None)))
 
     def _not_ready(self, event: ToldEvent) -> None:
-        """Of node-lifecycle-controller, which taints such a node: as unreachable, mostly, as its kubelet is silent."""
+        """Apply node-lifecycle-controller's taint for a node that is not ready: unreachable, for a silent kubelet."""
         self._set(event, lambda node: _tainted(node, [Taint(key=UNREACHABLE, effect="NoSchedule")]))
 
     def _ready(self, event: ToldEvent) -> None:

@@ -54,7 +54,7 @@ class ClusterHistory:
         self.pods = {(each.namespace, each.name): each for each in self.begin.pods}
 
     def apply(self, record: AuditRecord) -> None:
-        """What a record changes."""
+        """Apply the change that a record reports."""
         if record.verb == "deletecollection":
             self._delete_all(record)
         elif record.resource == "nodes":
@@ -145,7 +145,7 @@ class ClusterHistory:
 
 
 def _alterations(before: Node | None, after: Node | None) -> Iterator[tuple[Alteration, str]]:
-    """What is another in what kube-scheduler looks at."""
+    """Yield the differences in what kube-scheduler reads."""
     if before is None or after is None:
         if before is not after:
             yield ("deleted", "") if after is None else ("added", "")
@@ -183,6 +183,6 @@ def _name(data: Json) -> str:
 
 
 def _is_kept(data: Json) -> bool:
-    """Whether a pod that is deleted is there until its kubelet has ended it."""
+    """Return whether a pod that is deleted is there until its kubelet has ended it."""
     metadata = data.get("metadata")
     return isinstance(metadata, dict) and bool(metadata.get("deletionGracePeriodSeconds"))

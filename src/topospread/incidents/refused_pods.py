@@ -1,4 +1,4 @@
-"""Who was refused according to a log, and why, judged on the cluster as it was then; it prints nothing."""
+"""Pods that were refused according to a log, and the reasons, judged on the cluster at that time."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _REASON = "FailedScheduling"
 
 
 class ToldRefusal(NamedTuple):
-    """That a pod found no node, in kube-scheduler's words."""
+    """A report that a pod found no node, in kube-scheduler's words."""
 
     pod: PodName
     message: str
@@ -35,7 +35,7 @@ class JudgedPod(NamedTuple):
 
 
 def told_refusals(record: AuditRecord) -> Iterator[ToldRefusal]:
-    """What a record says: an event of kube-scheduler's, or the condition that it writes to the pod."""
+    """Yield the refusals in a record: an event of kube-scheduler, or the condition that it writes to the pod."""
     answer = record.answer or record.request
     if record.resource == "events" and answer.get("reason") == _REASON:
         about = answer.get("regarding") or answer.get("involvedObject")

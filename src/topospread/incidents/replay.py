@@ -64,7 +64,7 @@ def replay(
 
 
 class _Played(NamedTuple):
-    """How long a log was, and of how many entries."""
+    """The duration of a log, and the number of its entries."""
 
     begins: str
     ends: str

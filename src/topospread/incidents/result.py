@@ -1,4 +1,4 @@
-"""What happened, as data: nodes that changed, pods that were refused, by which sums, and what began it."""
+"""The result as data: nodes that changed, pods that were refused with their sums, and what began it."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ class PodRefusal:
 
     @property
     def agrees(self) -> bool:
-        """Whether what was computed is what was said, but for what is said of preemption."""
+        """True if what was computed is what was said, but for what is said of preemption."""
         return bool(self.computed) and self.said.startswith(self.computed)
 
 

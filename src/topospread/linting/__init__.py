@@ -1,1 +1,1 @@
-"""Whether manifests say what their author means: rules, and findings with their place; prints and changes nothing."""
+"""Lint: rules, and findings with their place, for manifests that do not do what their author means."""

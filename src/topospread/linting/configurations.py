@@ -28,7 +28,7 @@ _UNKNOWN: Final = re.compile(r'\.enabled\[\d+\]: \w+ "[^"]*" does not exist$')
 
 
 class Loaded(NamedTuple):
-    """What came of a configuration.
+    """The result of reading a configuration.
 
     Attributes:
         configuration: the profiles in force; None when kube-scheduler would not take it.

@@ -31,7 +31,7 @@ _CONTAINERS: Final = [{"name": "pod", "image": "pod"}]
 
 
 class CustomResource(msgspec.Struct, frozen=True):
-    """What was found in one object.
+    """The parts about pods in one object.
 
     Attributes:
         refused: what an API server refuses of a pod.
@@ -45,7 +45,7 @@ class CustomResource(msgspec.Struct, frozen=True):
 
 
 def custom_resource(subject: LintSubject, namespace: str) -> CustomResource | None:
-    """What of an object of an unknown kind is about pods; None where nothing is.
+    """Return the parts about pods in an object of unknown kind; None if there are none.
 
     Args:
         subject: the object.

@@ -52,7 +52,7 @@ def _in_yaml(text: Text) -> Iterator[tuple[Any, Location]]:
 
 
 def _json_documents(text: Text) -> list[tuple[int, int]]:
-    """Where the JSON documents stand; none when it is YAML that begins with a brace."""
+    """Return the positions of JSON documents; none if the text is YAML that begins with a brace."""
     try:
         return split_documents(text)
     except DecodeError as error:
@@ -62,7 +62,7 @@ def _json_documents(text: Text) -> list[tuple[int, int]]:
 
 
 def _is_meant_as_json(text: Text) -> bool:
-    """Whether a text that is not JSON is no YAML either, and looks rather like the former."""
+    """Return whether a text that is not JSON is no YAML either, and looks rather like the former."""
     try:
         for _ in read_documents(text):
             pass
@@ -101,7 +101,7 @@ def _owned_pod(raw: msgspec.Raw, of: dict[str, Any], quantities: KnownQuantities
 
 
 def _objects(value: Any, location: Location) -> Iterator[tuple[Any, Location]]:
-    """What stands in a document: one object, or those of a list."""
+    """Yield the objects of a document: one object, or those of a list."""
     if value is None:
         return
     kind, items = (value.get("kind"), value.get("items")) if isinstance(value, dict) else (None, None)

@@ -190,7 +190,7 @@ class _Writer:
 
 
 def _stays_text(value: str) -> bool:
-    """Whether a text is read as a text when it is not quoted."""
+    """Return whether a text is read as a text when it is not quoted."""
     try:
         return plain_scalar(value) == value
     except ScalarError:

@@ -220,7 +220,7 @@ class _Mender:
         return splice and Splice(splice.start + base, splice.end + base, splice.text)
 
     def _is_as_meant(self, after: Text, edits: Mapping[LintSubject, list[Edit]]) -> bool:
-        """Whether the new text holds the old objects with the edits, and nothing else."""
+        """Return whether the new text holds the old objects with the edits, and nothing else."""
         old = [each for each in self.outcome.read.subjects if each.location.text.name == self.text.name]
         read = Read(self.outcome.given.gates, self.outcome.read.namespace, layouts=Layouts())
         try:

@@ -34,7 +34,7 @@ _BETWEEN: Final = re.compile(r"\s*(#.*|---\s*(#.*)?)?")
 
 
 class Scope(msgspec.Struct, eq=False):
-    """What the ignores at one place cover.
+    """The objects and rules that the ignores at one place cover.
 
     Attributes:
         lines: the lines that they cover; none for an annotation, which covers its object.
@@ -50,7 +50,7 @@ class Scope(msgspec.Struct, eq=False):
 
 
 class Ignore(msgspec.Struct, eq=False):
-    """What one comment, or one entry of an annotation, says.
+    """The content of one ignore comment, or of one entry of an annotation.
 
     Attributes:
         rules: ids of the rules that are not to be reported.
@@ -89,7 +89,7 @@ class Ignores:
             each.scope.rules.update(each.rules)
 
     def take(self, rule: str, subject: LintSubject, place: Place) -> bool:
-        """Whether a finding is not to be reported; every ignore that says so counts as used."""
+        """Return whether a finding is not to be reported; every ignore that says so counts as used."""
         found = [each for each in self._covering(subject, place) if rule in each.rules]
         for each in found:
             each.used.add(rule)
@@ -203,7 +203,7 @@ class _Outline:
         self._scalars.sort()
 
     def is_in_scalar(self, offset: int) -> bool:
-        """Whether what stands at an offset is part of a text rather than a comment."""
+        """Return whether what stands at an offset is part of a text rather than a comment."""
         at = bisect_right(self._scalars, offset, key=lambda span: span[0]) - 1
         return at >= 0 and offset < self._scalars[at][1]
 

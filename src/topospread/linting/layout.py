@@ -1,4 +1,4 @@
-"""How a YAML or JSON text is laid out: which characters each field takes, and its line and column; not what it means.
+"""The layout of a YAML or JSON text: each field's characters, line and column.
 
 `topospread.sources.positions` finds one field for an error. Findings are many and their fixes edit the text, so here
 a text is gone through once and kept.

@@ -1,4 +1,4 @@
-"""What is linted and what it is held against; how it was read is `reading`'s, what is wrong with it is the rules'."""
+"""The input of the rules: what is linted, and the cluster it is compared with. `reading` reads it."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ class SchedulerConfiguration(LintSubject, frozen=True, eq=False):
 
 @dataclass
 class TrialEffort:
-    """What placing templates one by one may still cost in a run, whatever rules ask for it.
+    """The effort left in a run for placing templates one by one, shared by all rules.
 
     Attributes:
         left: pods and nodes that may still be gone through; see `trial_placement`.

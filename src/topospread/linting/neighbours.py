@@ -1,4 +1,4 @@
-"""What stands beside the pods that are judged: workloads and Services of the cluster, autoscalers; judges nothing."""
+"""Objects beside the pods that are judged: workloads and Services of the cluster, autoscalers."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def cluster_sources(given: LintInput) -> Iterator[PodSource]:
 
 
 def autoscaled(given: LintInput, item: KubeObject) -> Bounds | None:
-    """What a HorizontalPodAutoscaler says of a workload; None when there is none."""
+    """Return the bounds that a HorizontalPodAutoscaler sets for a workload; None without one."""
     return _autoscalers(given).get((type(item).__name__, item.namespace, item.name))
 
 

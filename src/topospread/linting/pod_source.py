@@ -78,7 +78,8 @@ def _replicas(item: KubeObject) -> int | None:
 
 
 def own_selector(constraint: TopologySpreadConstraint) -> Selector:
-    """What a constraint's author wrote: since 1.34 the API server adds matchLabelKeys to it, which is left out here.
+    """Return the selector as the constraint's author wrote it: without the matchLabelKeys that the API server adds
+    since 1.34.
 
     Raises:
         InvalidSelectorError: the selector does not compile.
@@ -97,7 +98,7 @@ def explicit_replicas(pods: PodSource) -> int | None:
 
 
 def selects_itself(term: PodAffinityTerm, pods: PodSource) -> bool:
-    """Whether a term of pod affinity or anti-affinity is about the pods' own group."""
+    """Return whether a term of pod affinity or anti-affinity is about the pods' own group."""
     everywhere = term.namespace_selector
     if everywhere is not None and (everywhere.match_labels or everywhere.match_expressions):
         return False

@@ -1,4 +1,4 @@
-"""What a rule finds in one subject, and the change that would mend it; neither where that stands nor how bad it is."""
+"""A rule's finding in one subject, and its fix; neither its position nor its severity."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class Edit(NamedTuple):
 
 
 class Problem(NamedTuple):
-    """What a rule has found in a subject.
+    """A rule's finding in a subject.
 
     Attributes:
         field: the field's path in the subject, "" for the subject as a whole.

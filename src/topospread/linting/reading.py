@@ -62,7 +62,7 @@ _VERSIONS: Final = frozenset(version for versions in VERSIONS.values() for versi
 
 
 class Question(msgspec.Struct, frozen=True, kw_only=True):
-    """What is to be linted, and against what.
+    """The input of linting, and the cluster to compare with.
 
     Attributes:
         paths: YAML or JSON files, folders, ``-`` for standard input.
@@ -87,14 +87,14 @@ class Question(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def how(self) -> Rendering:
-        """How charts and kustomizations become manifests for this version and namespace."""
+        """The options for rendering charts and kustomizations for this version and namespace."""
         version = self.rendering.kube_version or str(self.kube_version).strip()
         return replace(self.rendering, namespace=self.namespace, kube_version=version)
 
 
 @dataclass
 class Read:
-    """What was read.
+    """The manifests that were read.
 
     Attributes:
         gates: kube-scheduler's, which configurations are read with.
@@ -258,7 +258,7 @@ class Read:
         self.unknown_fields += [(manifest, problem) for problem in found.unknown]
 
     def _refused(self, kind: str, value: dict[str, Any], known: dict[str, Any]) -> list[FieldError]:
-        """What the API server refuses in a new object."""
+        """Return the API server's errors for a new object."""
         if kind in STRUCT_OF:
             compares = self.gates.enabled("TaintTolerationComparisonOperators")
             return validate_object(value, namespace=self.namespace, comparison_operators=compares)
@@ -311,7 +311,7 @@ def untold(done: int, total: int) -> None:
 
 
 def _is_meant_as_object(value: Any) -> bool:
-    """Whether this is an object of Kubernetes, be it an incomplete one, rather than another tool's file."""
+    """Return whether this is an object of Kubernetes, be it an incomplete one, rather than another tool's file."""
     if not isinstance(value, dict):
         return False
     version, kind = value.get("apiVersion"), value.get("kind")
@@ -329,7 +329,7 @@ def read(
     instead: Mapping[str, Text] | None = None,
     progress: Progress = untold,
 ) -> Read:
-    """What files and folders hold, but for those that are excluded.
+    """Read files and folders, without those that are excluded.
 
     Args:
         question: the paths, and what is excluded.

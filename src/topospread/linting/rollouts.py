@@ -128,7 +128,7 @@ def _of_one_revision(item: Deployment) -> Deployment:
 
 
 def _stuck_at(given: LintInput, item: Deployment) -> int | None:
-    """How many new pods a rolling update comes to, None where it ends, or where there is none to play.
+    """Return how many new pods a rolling update reaches; None if it ends, or if there is none to play.
 
     Raises:
         InputError: an object that the API server would refuse.

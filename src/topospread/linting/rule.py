@@ -1,4 +1,4 @@
-"""What a rule and a finding are; not the rules themselves, which `rules` lists.
+"""The types of rules and findings. `rules` lists the rules.
 
 A rule is data and one function from everything that is given to the problems it sees::
 
@@ -45,7 +45,7 @@ Check = Callable[[LintInput], Iterator[tuple[LintSubject, Problem]]]
 
 
 class Example(NamedTuple):
-    """What shows a rule on its page and in its test.
+    """The example of a rule on its page and in its test.
 
     Attributes:
         manifests: YAML documents.

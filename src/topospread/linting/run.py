@@ -56,7 +56,7 @@ class Judged(msgspec.Struct, frozen=True):
 
 @dataclass(frozen=True, slots=True)
 class LintReport(Sequence[Finding]):
-    """What came of linting: the findings, and what they were found in.
+    """The result of linting: the findings, and what they were found in.
 
     Attributes:
         judged: the findings, in the order of the input.
@@ -115,7 +115,7 @@ class LintReport(Sequence[Finding]):
 
     @property
     def passed(self) -> bool:
-        """Whether there is nothing worse than a hint."""
+        """True if there is nothing worse than a hint."""
         return all(each.finding.severity == "hint" for each in self.judged)
 
 
@@ -130,7 +130,7 @@ def lint(  # noqa: PLR0913 - keyword arguments
     namespace: str | None = None,
     rendering: Rendering | None = None,
 ) -> LintReport:
-    """What is wrong, or probably not meant, in manifests.
+    """Find what is wrong, or probably not meant, in manifests.
 
     Args:
         inputs: the paths to read.
@@ -224,7 +224,7 @@ def run(
 def _given(
     found: Read, gates: Gates, cluster: Inventory | None, configuration: Configuration | None
 ) -> list[LintInput]:
-    """What the rules look at, for each world; what is wrong with single objects is told in the first."""
+    """Return the rules' input for each world; problems of single objects are reported in the first."""
     effort = TrialEffort()
     worlds = [
         LintInput(gates, manifests, cluster=cluster, configuration=configuration, effort=effort)
@@ -244,7 +244,7 @@ def _given(
 def judge(
     found: Read, worlds: Sequence[LintInput], settings: Settings | None = None, progress: Progress = untold
 ) -> LintReport:
-    """What the rules find, in the order of the input, without what is ignored."""
+    """Return the findings in the order of the input, without what is ignored."""
     settings = settings or Settings()
     nodes = any(given.nodes for given in worlds)
     asked = [rule for rule in RULES if settings.asks(rule.id) and (rule.needs not in ("nodes", "simulation") or nodes)]
@@ -290,7 +290,7 @@ def source_place(subject: LintSubject, field: str, place: Place) -> Place | None
 
 
 def _of_ignores(ignores: Ignores, asked: frozenset[str], found: Read) -> Iterator[Judged]:
-    """What is wrong with the ignores themselves."""
+    """Yield the problems of the ignores themselves."""
     rendered = {text.name: text.origins for _, text in found.texts if text.origins is not None}
     for ignore, known, words in unused(ignores, asked, frozenset(BY_ID)):
         rule = UNUSED_IGNORE if known else UNKNOWN_IGNORE
@@ -303,7 +303,7 @@ def _of_ignores(ignores: Ignores, asked: frozenset[str], found: Read) -> Iterato
 
 
 def _wanted(judged: Sequence[Judged], found: Read, settings: Settings) -> list[Judged]:
-    """What the settings leave of the findings, in the order of the input and with their severities."""
+    """Return the findings that the settings leave, in the order of the input and with their severities."""
     files = {text.name: at for at, (_, text) in reversed(list(enumerate(found.texts)))}
     position = {rule.id: at for at, rule in enumerate(RULES)}
 

@@ -1,4 +1,4 @@
-"""Which rules are asked, and how bad their findings are: ``.topospread.yaml`` and ``pyproject.toml``; asks no rule.
+"""Lint settings of ``.topospread.yaml`` and ``pyproject.toml``: the enabled rules and their severities.
 
 The nearest file is used, from a folder up to its git repository; ``topospread.toml`` is the third name. Its
 ``lint`` (in ``pyproject.toml`` ``[tool.topospread.lint]``) holds::
@@ -65,7 +65,7 @@ class DeclaredPromise:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Settings:
-    """How a project wants to be linted.
+    """A project's settings for linting.
 
     Attributes:
         select: the rules that are asked; None is all of them.
@@ -98,15 +98,15 @@ class Settings:
     spread_from: int = 3
 
     def asks(self, rule: str) -> bool:
-        """Whether a rule is asked at all."""
+        """Return whether a rule is asked at all."""
         return rule not in self.ignore and (self.select is None or rule in self.select)
 
     def wants(self, rule: str, path: str) -> bool:
-        """Whether a rule's findings in a file are wanted."""
+        """Return whether a rule's findings in a file are wanted."""
         return not any(rule in rules and self._matches(path, glob) for glob, rules in self.per_file_ignores.items())
 
     def excludes(self, path: str) -> bool:
-        """Whether a file is left unread, be it named or found in a folder; standard input never is."""
+        """Return whether a file is left unread, be it named or found in a folder; standard input never is."""
         return path != STANDARD_INPUT and any(self._matches(path, glob) for glob in self.exclude)
 
     def _matches(self, path: str, glob: str) -> bool:
@@ -287,7 +287,7 @@ class _SettingsParser:
 
 
 def unknown_rule(name: str) -> str:
-    """What to say of a rule that there is not; "" of one that there is."""
+    """Return the error for an unknown rule; "" if the rule exists."""
     if name in BY_ID:
         return ""
     close = get_close_matches(name, BY_ID, 1)

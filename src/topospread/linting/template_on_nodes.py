@@ -1,4 +1,4 @@
-"""How a template's constraints stand on the nodes that are given: domains, usable nodes; what is wrong is the rules'.
+"""A template's constraints on the given nodes: domains and usable nodes. The rules judge them.
 
 Every template is held against the nodes and the pods that are on them, each by itself: no other workload is placed.
 """

@@ -67,7 +67,7 @@ class TrialPlacements:
 
     @property
     def work(self) -> Work:
-        """What was done so far."""
+        """The work done so far."""
         return self._scheduler.work
 
     @cached_property
@@ -75,7 +75,8 @@ class TrialPlacements:
         return Scheduler(cluster_of(self._given), frameworks_of(self._given))
 
     def fit(self, template: TemplateOnNodes, more: int = 0) -> bool:
-        """Whether so many pods more than the replicas are seen at once to find a node each, the present ones gone.
+        """Return whether so many pods more than the replicas are seen at once to find a node each, the present ones
+        gone.
 
         False also where that takes a closer look: pods that differ or claim storage.
         """
@@ -84,7 +85,9 @@ class TrialPlacements:
         return replicas is not None and not storage and self._placed(template, replicas + more)
 
     def look_closer(self, template: TemplateOnNodes, simulations: int = 1) -> bool:
-        """Whether whole simulations are still within the effort for all of them; if not, the template is left out."""
+        """Return whether whole simulations are still within the effort for all of them; if not, the template is left
+        out.
+        """
         effort = self._given.effort
         if simulations * _cost(self._given, template.pods.replicas) <= effort.left:
             return True
@@ -137,7 +140,7 @@ class TrialPlacements:
 
 
 def _without_names(spec: PodSpec, *, images: bool) -> bytes:
-    """What kube-scheduler reads of a spec, but for the words of selectors and what containers and volumes are called.
+    """Return what kube-scheduler reads of a spec, without selectors' values and names of containers and volumes.
 
     ``images``: some node has images, so that they are compared.
     """
@@ -194,7 +197,7 @@ def spend(given: LintInput, item: KubeObject) -> None:
 
 
 def simulated(given: LintInput, item: KubeObject) -> tuple[PendingGroup, ...]:
-    """What stays pending when a workload is created anew.
+    """Return the pods that stay pending if these workloads are created anew.
 
     Raises:
         InputError: an object that the API server would refuse.
@@ -205,7 +208,7 @@ def simulated(given: LintInput, item: KubeObject) -> tuple[PendingGroup, ...]:
 
 
 def options_of(given: LintInput) -> SimulationOptions:
-    """How simulations are run: with the configuration, the version and the gates that are asked about."""
+    """Return the options of simulations: the configuration, the version and the gates that are asked about."""
     return SimulationOptions(configuration_of(given), kube_version=str(given.version), gates=given.gates)
 
 

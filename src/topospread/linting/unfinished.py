@@ -38,14 +38,14 @@ _CHANGES_NOTHING: Final = frozenset(
 
 
 class Surroundings:
-    """What stands beside files; each folder is looked at once."""
+    """The files beside files; each folder is looked at once."""
 
     def __init__(self) -> None:
         self._named: dict[str, dict[str, Unfinished]] = {}
         self._charts: dict[str, bool] = {}
 
     def of(self, path: str) -> Unfinished | None:
-        """What a file is, when it is no manifest yet."""
+        """Return the kind of an unfinished file, such as a template; None if it is a manifest."""
         whole = os.path.abspath(path)
         folder = os.path.dirname(whole)
         parts = folder.split(os.sep)

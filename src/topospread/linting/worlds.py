@@ -1,4 +1,4 @@
-"""Which of the manifests belong together: overlays of one base that make the same objects are never all applied.
+"""Manifests that belong together: overlays of one base that make the same objects are never all applied.
 
 What one cluster could hold is judged as a whole; of alternatives each is judged beside everything else.
 """

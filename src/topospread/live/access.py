@@ -31,7 +31,7 @@ class Access:
             raise UsageError("--as-group and --as-uid say more of the user of --as, which is not given")
 
     def finds_something(self) -> bool:
-        """Whether there is a kubeconfig, or a pod's service account, for who says nothing else."""
+        """Return whether there is a kubeconfig, or a pod's service account, for who says nothing else."""
         named = os.environ.get("KUBECONFIG")
         files = named.split(os.pathsep) if named else [str(Path.home() / ".kube" / "config")]
         return any(map(os.path.exists, files)) or bool(os.environ.get("KUBERNETES_SERVICE_HOST"))

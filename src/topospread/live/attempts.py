@@ -166,7 +166,7 @@ class Attempts:
 
 
 def _devices_fail(framework: Framework, verdict: Verdict) -> bool:
-    """Whether DynamicResources, which is asked before DefaultPreemption, fails, so that no preemption is tried.
+    """Return whether DynamicResources, which is asked before DefaultPreemption, fails, so that no preemption is tried.
 
     It does where PreFilter ended before its turn (plugins/dynamicresources/dynamicresources.go, ``PostFilter``).
     """

@@ -78,7 +78,7 @@ class WantedLists:
 
 
 class _VolumesAsked:
-    """Whether kinds of volumes are asked for: known once an object uses volumes, or once all others are read."""
+    """The need for kinds of volumes: known once an object uses volumes, or once all others are read."""
 
     def __init__(self, wanted: WantedLists) -> None:
         self._known = asyncio.Event()
@@ -100,7 +100,7 @@ class _VolumesAsked:
             self._known.set()
 
     async def asks_for(self, kind: str) -> bool:
-        """Whether a kind is to be read, as soon as that is known."""
+        """Return whether a kind is to be read, as soon as that is known."""
         if kind in VOLUME_KINDS:
             await self._known.wait()
         return kind not in VOLUME_KINDS or self._asked

@@ -250,7 +250,7 @@ def _proxy(credentials: Credentials, environment: Mapping[str, str]) -> str | No
 
 
 def _bypassed(host: str, environment: Mapping[str, str]) -> bool:
-    """Whether ``NO_PROXY`` names a host: names with their subdomains, addresses, networks, ``*``."""
+    """Return whether ``NO_PROXY`` names a host: names with their subdomains, addresses, networks, ``*``."""
     listed = environment.get("no_proxy") or environment.get("NO_PROXY") or ""
     try:
         address = ipaddress.ip_address(host)

@@ -87,12 +87,12 @@ class Election:
 
     @property
     def leads(self) -> bool:
-        """Whether the last leader that was seen is this candidate; its lease may be over."""
+        """True if the last leader that was seen is this candidate; its lease may be over."""
         return self._observed.holder == self.identity
 
     @property
     def may_bind(self) -> bool:
-        """Whether nobody else can lead yet: until the renew deadline after the last renewal was sent."""
+        """True if nobody else can lead yet: until the renew deadline after the last renewal was sent."""
         return self.leads and self._now() < self._renewed_at + self.timing.renew
 
     def alive(self) -> bool:

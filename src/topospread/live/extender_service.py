@@ -138,7 +138,7 @@ class WatchedDomains:
 
 
 def _was_refused(pod: Pod, before: KubeObject | None) -> bool:
-    """Whether kube-scheduler has just said that a pod found no node after all."""
+    """Return whether kube-scheduler has just said that a pod found no node after all."""
 
     def said(each: KubeObject | None) -> list[object]:
         status = each.status if isinstance(each, Pod) else None

@@ -36,7 +36,7 @@ class FollowState:
 
     @property
     def last_error(self) -> str:
-        """Why the copy is behind, in one clause; "" if it is up to date."""
+        """The reason why the copy is behind, in one clause; "" if it is up to date."""
         problems = sorted(self.problems.items())
         if len(problems) <= _NAMED:
             return "; ".join(f"{resource}: {why}" for resource, why in problems)

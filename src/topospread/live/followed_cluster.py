@@ -97,7 +97,7 @@ class FollowedCluster:
 
     @property
     def state(self) -> FollowState:
-        """How far the copy is up to date."""
+        """The state of the copy: what is behind or missing."""
         copies = self._kinds.values()
         return FollowState(
             all(each.synced.is_set() for each in self._reflectors),

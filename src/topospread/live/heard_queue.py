@@ -109,7 +109,7 @@ class HeardQueue(SchedulingQueue):
 
     @property
     def may_give(self) -> bool:
-        """Whether there may be a pod to try: none that only waits for something to happen."""
+        """True if there may be a pod to try: none that only waits for something to happen."""
         return len(self.active) > 0 or len(self.backoff) > 0
 
     def add(self, pod: Pod, key: PodKey = "", kind: Hashable = None, since: int | None = None) -> QueuedPodInfo:

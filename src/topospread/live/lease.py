@@ -84,7 +84,7 @@ class LeaseLock:
 
     @property
     def known(self) -> bool:
-        """Whether it was read or written, so that it can be updated."""
+        """True if it was read or written, so that it can be updated."""
         return self._lease is not None
 
     def forget(self) -> None:

@@ -94,7 +94,7 @@ class PluginTimes:
         self._next = now()
 
     def drawn(self) -> bool:
-        """Whether the attempt that begins is to be measured."""
+        """Return whether the attempt that begins is to be measured."""
         if random.random() * self._share >= 1 or (now := self._now()) < self._next:
             return False
         self._next = now + _APART

@@ -39,7 +39,7 @@ class Preempting:
         self._running.pop(uid, None)
 
     def pre_enqueue(self, pod: Pod) -> bool:
-        """Whether a pod may enter the queue."""
+        """Return whether a pod may enter the queue."""
         victim = self._running.get(pod.metadata.uid or "")
         return victim is None or (victim != "" and not self._is_there(victim))
 

@@ -1,4 +1,4 @@
-"""Whether the API server still answers: asked every second, as watches of one that stands still are only silent.
+"""A check every second that the API server answers: watches of a stopped server are only silent.
 
 It asks for ``/version``, which costs the server least and is open to everybody. That a connection breaks is no news
 here: who watches notices it, and tells why.
@@ -55,7 +55,7 @@ class Pulse:
             answer.cancel()
 
     async def _answers(self) -> bool:
-        """Whether anything was answered, be it a refusal."""
+        """Return whether anything was answered, be it a refusal."""
         try:
             await self._client.request("GET", "/version")
         except ApiError:

@@ -342,7 +342,7 @@ class Reflector:
         )
 
     def _is_absent(self, error: ApiError | ApiUnreachable) -> bool:
-        """Whether a kind that may be missing is not served, or not for us.
+        """Return whether a kind that may be missing is not served, or not for us.
 
         One that was read before, and may not be read any more, is not missing: its last known state gets old.
         """

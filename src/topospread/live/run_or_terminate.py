@@ -21,7 +21,7 @@ def _nothing() -> None:
 
 @dataclass(slots=True)
 class _Termination:
-    """Whether SIGTERM came, and what it cancels."""
+    """The record of a SIGTERM, and the task that it cancels."""
 
     asked: bool = False
     cancel: Callable[[], object] = _nothing

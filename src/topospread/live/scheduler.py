@@ -159,7 +159,7 @@ class LiveScheduler:
 
     @property
     def may_bind(self) -> bool:
-        """Whether pods may be bound; once it is false, no binding is begun."""
+        """True if pods may be bound; once it is false, no binding is begun."""
         return self._may_bind
 
     @may_bind.setter
@@ -226,11 +226,11 @@ class LiveScheduler:
         return (pod.spec.scheduler_name or "default-scheduler") in self._frameworks
 
     def _is_calm(self) -> bool:
-        """Whether no pod waits."""
+        """Return whether no pod waits."""
         return not (self.queue.may_give or len(self.queue.unschedulable))
 
     def _is_staying(self, key: PodKey) -> bool:
-        """Whether a pod is there and not being deleted."""
+        """Return whether a pod is there and not being deleted."""
         pod_class = self.pods.class_of(key)
         return pod_class is not None and pod_class.counted
 

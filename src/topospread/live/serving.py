@@ -69,7 +69,7 @@ class Address:
 
     @property
     def shows_metrics(self) -> bool:
-        """Whether `host` and `port` serve the metrics."""
+        """True if `host` and `port` serve the metrics."""
         return is_loopback(self.host) if self.metrics is None else self.metrics == (self.host, self.port)
 
     @property

@@ -61,7 +61,7 @@ class Pledge:
 
     @property
     def nothing_to_do(self) -> bool:
-        """Whether all of the pod's claims are bound."""
+        """True if all of the pod's claims are bound."""
         return not self.volumes and not self.claims
 
 

@@ -59,7 +59,7 @@ def affinity_registrations(cluster: Cluster, rules: AffinityHintRules) -> Sequen
 
 
 def wants_near(pod: Pod, other: Pod, cluster: Cluster) -> bool:
-    """Whether a required term of a pod means another one (``getUnschedulablePodsWithMatchingAffinityTerm``)."""
+    """Return whether a required term of a pod means another one (``getUnschedulablePodsWithMatchingAffinityTerm``)."""
     namespace = cluster.objects.namespaces.get(other.namespace)
     labels = (namespace.metadata.labels or {}) if namespace is not None else NO_LABELS
     return any(term.matches(other, labels) for term in terms_of(cluster.shared_class(pod)).affinity)
@@ -125,7 +125,7 @@ def _domains(term: Term, old: Node, new: Node) -> tuple[str | None, str | None]:
 
 
 def _means_all(terms: Sequence[Term], pod: Pod) -> bool:
-    """Whether all of the terms mean the pod; without terms it is not (``podMatchesAllAffinityTerms``)."""
+    """Return whether all of the terms mean the pod; without terms it is not (``podMatchesAllAffinityTerms``)."""
     return bool(terms) and all(term.matches(pod, NO_LABELS) for term in terms)
 
 

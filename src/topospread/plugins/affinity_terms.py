@@ -35,7 +35,7 @@ class Term(msgspec.Struct, frozen=True):
     weight: int = 0
 
     def matches(self, pods: Pod | PodClass, namespace_labels: Mapping[str, str]) -> bool:
-        """Whether the term means a pod, or pods of a class; ``namespace_labels`` are those of its namespace."""
+        """Return whether the term means a pod, or pods of a class; ``namespace_labels`` are those of its namespace."""
         named = pods.namespace in self.namespaces or self.namespace_selector.matches(namespace_labels)
         return named and self.selector.matches(pods.labels)
 
@@ -80,7 +80,7 @@ class Terms:
 
     @property
     def any(self) -> bool:
-        """Whether the pod has a term at all."""
+        """True if the pod has a term at all."""
         return bool(self.every)
 
     def resolved(self, namespaces: Iterable[Namespace], *, keeps_selector: bool = False) -> Terms:

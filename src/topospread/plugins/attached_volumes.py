@@ -58,7 +58,7 @@ class CountingRules(Protocol):
         """VolumeAttachments count beside what pods use."""
 
     def counts(self, ref: VolumeRef) -> bool:
-        """Whether a volume of a pod may count."""
+        """Return whether a volume of a pod may count."""
 
 
 class CsiVolume(NamedTuple):
@@ -174,7 +174,7 @@ class AttachedVolumes:
         return more
 
     def is_attached(self, name: str, rows: Rows) -> Bools:
-        """Whether a volume is attached already, bool[rows]."""
+        """Return whether a volume is attached already, bool[rows]."""
         where = self.where.get(name, {})
         if not isinstance(rows, slice):
             return np.array([int(row) in where for row in rows], dtype=np.bool_)
@@ -183,7 +183,7 @@ class AttachedVolumes:
         return found
 
     def counts_as_csi(self, plugin: InTree, rows: Rows) -> Bools:
-        """Whether an in-tree plugin's volumes count as its driver's, bool[rows]."""
+        """Return whether an in-tree plugin's volumes count as its driver's, bool[rows]."""
         moved = self._moved.get(plugin.name)
         if moved is None:
             csi_nodes = self.cluster.objects.csi_nodes.items()

@@ -147,7 +147,7 @@ def reserve(cluster: Cluster, pod_class: PodClass, row: int, *, attributes_class
 
 
 def _can_be_made(claim: PersistentVolumeClaim, objects: ClusterObjects) -> bool:
-    """Whether a volume is made for a claim; one that is assumed needs no class that is there."""
+    """Return whether a volume is made for a claim; one that is assumed needs no class that is there."""
     storage_class = objects.storage_classes.get(claim_class(claim))
     return provisions(storage_class) or (storage_class is None and is_assumed(claim, objects))
 

@@ -49,11 +49,11 @@ class ClusterEvent(NamedTuple):
 
     @property
     def wildcard(self) -> bool:
-        """Whether it means every pod, whatever rejected it: a flush, an activation."""
+        """True if it means every pod, whatever rejected it: a flush, an activation."""
         return self.resource == "*" and self.action == ALL
 
     def covers(self, incoming: ClusterEvent) -> bool:
-        """Whether who registered this wants to hear of ``incoming``, which is the same or more specific."""
+        """Return whether who registered this wants to hear of ``incoming``, which is the same or more specific."""
         if self.wildcard:
             return True
         return (
@@ -79,7 +79,7 @@ The old one is ``None`` where something was added, the new one where it is gone.
 
 
 def takes_room(pod: Pod, *, promises: bool) -> bool:
-    """Whether a pod has a node, or, where promises count as that, is promised one."""
+    """Return whether a pod has a node, or, where promises count as that, is promised one."""
     return bool(pod.spec.node_name or (promises and pod.nominated_node_name))
 
 

@@ -113,14 +113,16 @@ def handle(volume: PersistentVolume) -> str:
 
 
 def counts_as_csi(plugin: InTree, csi_node: CSINode | None, minor: int) -> bool:
-    """Whether a node's volumes of a plugin count as its driver's (nodevolumelimits/utils.go, ``isCSIMigrationOn``)."""
+    """Return whether a node's volumes of a plugin count as its driver's (nodevolumelimits/utils.go,
+    ``isCSIMigrationOn``).
+    """
     if minor < plugin.complete:
         return has_moved(plugin, csi_node, minor)
     return csi_node is not None
 
 
 def has_moved(plugin: InTree, csi_node: CSINode | None, minor: int) -> bool:
-    """Whether the node says that it has moved to the plugin's driver (``isPluginMigratedToCSIOnNode``)."""
+    """Return whether the node says that it has moved to the plugin's driver (``isPluginMigratedToCSIOnNode``)."""
     if minor < plugin.since:
         return False
     annotations = csi_node.metadata.annotations if csi_node is not None else None

@@ -97,15 +97,15 @@ class Membership:
 
     @property
     def is_of_all_nodes(self) -> bool:
-        """Whether every node has the key and takes part."""
+        """True if every node has the key and takes part."""
         return int(self.nodes.sum()) == len(self._table)
 
     def moved_since(self, row: int, position: int) -> bool:
-        """Whether a node has changed its domain since a position in the journal, as far as that was read."""
+        """Return whether a node has changed its domain since a position in the journal, as far as that was read."""
         return self._moved.get(row, -1) >= position
 
     def is_stale(self, row: int) -> bool:
-        """Whether a node's domain will change with the next `catch_up`."""
+        """Return whether a node's domain will change with the next `catch_up`."""
         return row >= len(self.member) or self.member.item(row) != self._members(np.array([row]))[0]
 
     def make_room(self) -> None:

@@ -32,7 +32,7 @@ class GroupColumn(Protocol):
 
     @property
     def is_fixed(self) -> bool:
-        """Whether the value of a node changes only with the node itself, not with pods."""
+        """True if the value of a node changes only with the node itself, not with pods."""
 
     def values(self, rows: Rows) -> Ints:
         """Return the values of nodes, int64[rows]."""
@@ -51,14 +51,14 @@ class CountColumn(GroupColumn, Protocol):
 
     @property
     def whole_domains(self) -> bool:
-        """Whether the value of a node changes with pods on other nodes of its domain."""
+        """True if the value of a node changes with pods on other nodes of its domain."""
 
     def counted(self) -> Mapping[int, int]:
         """Return row → value for all nodes whose value is neither 0 nor `MISSING`; do not change it."""
 
 
 def is_grouped_by_domain(labels: LabelColumn, nodes: int) -> bool:
-    """Whether nodes are grouped by their domain, not by the number of pods in it.
+    """Return whether nodes are grouped by their domain, not by the number of pods in it.
 
     With D domains a pod changes the count of nodes/D nodes, and grouping by domain compares D nodes.
     """

@@ -73,7 +73,7 @@ class _ImageScore:
 
     @property
     def rests_on_all_nodes(self) -> bool:
-        """Whether a change of one node changes the points of others."""
+        """True if a change of one node changes the points of others."""
         return any(self._cluster.nodes.images.get(image) is not None for image in self._images)
 
     def score(self, rows: Rows, nodes: Ints | None = None) -> Ints:

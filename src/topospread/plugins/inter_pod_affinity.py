@@ -163,7 +163,7 @@ class Affinities:
 
     @property
     def no_pod_matches(self) -> bool:
-        """Whether no pod anywhere fulfils the required affinity, so that a pod fulfilling it itself may be first."""
+        """True if no pod anywhere fulfils the required affinity, so that a pod fulfilling it itself may be first."""
         return not any(tally.domains for tally in self.affinity.values())
 
     def begin_dry_run(self) -> None:
@@ -240,7 +240,7 @@ class Affinities:
         return count
 
     def counts_pods_of(self, pod_class: PodClass) -> bool:
-        """Whether the cluster counts pods of a class: none, there are listeners for them."""
+        """Return whether the cluster counts pods of a class: none, there are listeners for them."""
         return False
 
     def on_nodes(self, rows: Collection[int]) -> None:
@@ -264,7 +264,7 @@ class _AffinityFilter:
 
     @property
     def idle(self) -> bool:
-        """Whether every node passes as things stand."""
+        """True if every node passes as things stand."""
         state = self._affinities
         return not (state.existing or state.affinity or state.anti_affinity)
 
@@ -314,7 +314,7 @@ class _AffinityScore:
 
     @property
     def idle(self) -> bool:
-        """Whether every node gets 0 as things stand."""
+        """True if every node gets 0 as things stand."""
         return not self._affinities.preference
 
     def score(self, rows: Rows, nodes: Ints | None = None) -> Ints:

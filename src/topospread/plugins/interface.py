@@ -128,7 +128,7 @@ class CanBeIdle(Protocol):
 
     @property
     def idle(self) -> bool:
-        """Whether every node passes, or gets 0, as things stand."""
+        """True if every node passes, or gets 0, as things stand."""
 
 
 @runtime_checkable
@@ -137,7 +137,7 @@ class CanFail(Protocol):
 
     @property
     def may_fail(self) -> bool:
-        """Whether there may be such a node as things stand."""
+        """True if there may be such a node as things stand."""
 
 
 @runtime_checkable
@@ -146,7 +146,7 @@ class RestsOnAllNodes(Protocol):
 
     @property
     def rests_on_all_nodes(self) -> bool:
-        """Whether they do as things stand."""
+        """True if they do as things stand."""
 
 
 @runtime_checkable
@@ -186,7 +186,7 @@ class Watcher(Protocol):
         """Return what counts pods of a class; ``None`` if the pods change nothing or the cluster counts them."""
 
     def counts_pods_of(self, pod_class: PodClass) -> bool:
-        """Whether the cluster counts pods of a class for this plugin."""
+        """Return whether the cluster counts pods of a class for this plugin."""
 
     def on_nodes(self, rows: Collection[int]) -> None:
         """Follow nodes that were added, changed or removed."""

@@ -120,7 +120,7 @@ class NodeAffinityPlugin:
 
 
 def _enforces(added: NodeSelector, node: Node) -> bool:
-    """Whether the scheduler's own affinity leaves the node; terms that do not parse match nothing."""
+    """Return whether the scheduler's own affinity leaves the node; terms that do not parse match nothing."""
     try:
         return matches_node(added, node)
     except PluginError:

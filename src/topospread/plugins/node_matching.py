@@ -50,7 +50,7 @@ class LabelMask:
         self._numbering = nodes.numbering
 
     def __call__(self, rows: Rows) -> Bools:
-        """Whether rows match, bool[rows]."""
+        """Return whether rows match, bool[rows]."""
         column = self._nodes.labels(self._requirement.key)
         if self._numbering != self._nodes.numbering:
             self._numbering, self._table = self._nodes.numbering, np.array([self._missing])
@@ -89,7 +89,7 @@ class AllOf:
         self._masks = masks
 
     def __call__(self, rows: Rows) -> Bools:
-        """Whether rows match, bool[rows]."""
+        """Return whether rows match, bool[rows]."""
         result = np.ones(length(rows), dtype=np.bool_)
         for mask in self._masks:
             result &= mask(rows)
@@ -103,7 +103,7 @@ class AnyOf:
         self._masks = masks
 
     def __call__(self, rows: Rows) -> Bools:
-        """Whether rows match, bool[rows]."""
+        """Return whether rows match, bool[rows]."""
         result = np.zeros(length(rows), dtype=np.bool_)
         for mask in self._masks:
             result |= mask(rows)

@@ -55,7 +55,7 @@ class NodePorts:
 
 
 def _conflict(wanted: HostPort, taken: HostPort) -> bool:
-    """Whether two host ports exclude each other (``HostPortInfo.CheckConflict``)."""
+    """Return whether two host ports exclude each other (``HostPortInfo.CheckConflict``)."""
     return wanted[1:] == taken[1:] and (wanted[0] == taken[0] or ALL_ADDRESSES in (wanted[0], taken[0]))
 
 

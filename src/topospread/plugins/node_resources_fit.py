@@ -160,7 +160,7 @@ class NodeResourcesFit:
         )
 
     def _may_have_room(self, pod_class: PodClass, cluster: Cluster, old: Node | None, new: Node) -> bool:
-        """Whether the node may have become feasible; devices are left to DynamicResources."""
+        """Return whether the node may have become feasible; devices are left to DynamicResources."""
         devices = left_to_devices(pod_class, cluster.objects, self._devices)
         if not devices:
             return _may_have_room(pod_class.request, old, new)
@@ -188,7 +188,7 @@ class NodeResourcesFit:
 
 
 def _gives_back(pod: Pod, old: Pod, new: Pod, rules: RequestRules) -> bool:
-    """Whether another pod now requests less of something that the pod requests."""
+    """Return whether another pod now requests less of something that the pod requests."""
     if not new.spec.node_name:
         return False
     before, after = pod_requests(old, rules), pod_requests(new, rules)
@@ -197,7 +197,7 @@ def _gives_back(pod: Pod, old: Pod, new: Pod, rules: RequestRules) -> bool:
 
 
 def _may_have_room(request: Mapping[str, int], old: Node | None, new: Node) -> bool:
-    """Whether the empty node has room for the pod, and, where it was there before, more than it had."""
+    """Return whether the empty node has room for the pod, and, where it was there before, more than it had."""
     room = resource_amounts(new.status.allocatable)
     if room.get("pods", 0) < 1 or any(amount > 0 and amount > room.get(name, 0) for name, amount in request.items()):
         return False
@@ -209,7 +209,7 @@ def _may_have_room(request: Mapping[str, int], old: Node | None, new: Node) -> b
 
 
 def _stands_for_a_request(request: Mapping[str, int], old: DeviceClass | None, new: DeviceClass) -> bool:
-    """Whether a DeviceClass stands for a resource that is requested, and did not before its change."""
+    """Return whether a DeviceClass stands for a resource that is requested, and did not before its change."""
     named = new.spec.extended_resource_name
     if old is None:
         return IMPLICIT_PREFIX + new.name in request or named in request

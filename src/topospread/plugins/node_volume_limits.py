@@ -62,7 +62,7 @@ class NodeVolumeLimitsRules:
     )
 
     def counts(self, ref: VolumeRef) -> bool:
-        """Whether a volume of a pod may count."""
+        """Return whether a volume of a pod may count."""
         if ref.source == CLAIM:
             return True
         return self.ephemeral if ref.source == EPHEMERAL else self.inline and inline_plugin(ref) is not None
@@ -117,7 +117,7 @@ def _counts(node: CSINode) -> dict[str, int]:
 
 
 def _has_counted(pod: Pod) -> bool:
-    """Whether a pod has volumes that may count."""
+    """Return whether a pod has volumes that may count."""
     return any(ref.source in (CLAIM, EPHEMERAL) or inline_plugin(ref) is not None for ref in volume_refs(pod))
 
 
@@ -162,12 +162,12 @@ class _Limits:
 
     @property
     def has_say(self) -> bool:
-        """Whether any node can be rejected."""
+        """True if any node can be rejected."""
         return bool(self._volumes or self._problem)
 
     @property
     def may_fail(self) -> bool:
-        """Whether the plugin fails on a node."""
+        """True if the plugin fails on a node."""
         self._attached.refresh()
         return bool(self._problem and not self._missing) or bool(self._attached.failed)
 
@@ -226,11 +226,11 @@ class _Limits:
 
 
 def _has_to_be_there(driver: str, objects: ClusterObjects, rules: NodeVolumeLimitsRules) -> bool:
-    """Whether volumes of a driver need it on the node."""
+    """Return whether volumes of a driver need it on the node."""
     found = objects.csi_drivers.get(driver)
     return found is not None and (bool(found.spec.prevent_pod_scheduling_if_missing) or not rules.drivers_opt_in)
 
 
 def _lists(csi_node: CSINode | None, driver: str) -> bool:
-    """Whether a driver runs on a node."""
+    """Return whether a driver runs on a node."""
     return csi_node is not None and any(each.name == driver for each in csi_node.spec.drivers or ())

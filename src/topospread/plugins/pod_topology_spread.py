@@ -66,7 +66,7 @@ def skew_of(matching: Amount, counts_itself: int, minimum: int) -> Amount:
 
 
 def lacks_domains(domains: int, min_domains: int) -> bool:
-    """Whether there are fewer domains than minDomains asks for, so that the global minimum counts as 0."""
+    """Return whether there are fewer domains than minDomains asks for, so that the global minimum counts as 0."""
     return 0 < domains < min_domains
 
 
@@ -156,7 +156,7 @@ class HardConstraints:
         self._missing_label = _MISSING_LABEL if spread.rules.tells_missing_label else _SKEW
 
     def filter(self, rows: Rows) -> Ints:
-        """Whether the skew or a missing label rejects, int64[rows]; the first constraint that rejects counts."""
+        """Return the code of the first constraint that rejects, by skew or a missing label, int64[rows]."""
         result = np.zeros(length(rows), dtype=np.int64)
         for each in reversed(self.spread.hard):
             codes = each.column.codes[rows]
@@ -244,7 +244,7 @@ class SoftConstraints:
         return self.spread.has_keys(self._keys, rows)
 
     def _some_lack_keys(self) -> bool:
-        """Whether there are nodes that are ignored."""
+        """Return whether there are nodes that are ignored."""
         return any(map(_MISSING, self._required))
 
     def parts(self, rows: Rows, scored: Bools | None, nodes: Ints | None = None) -> Iterator[SoftPart]:

@@ -102,7 +102,7 @@ def volume_reads(pod: Pod, objects: ClusterObjects) -> set[Subject | One]:
 
 
 def is_owned(claim: PersistentVolumeClaim, uid: str) -> bool:
-    """Whether a claim was made for the pod of that uid (``VolumeIsForPod``)."""
+    """Return whether a claim was made for the pod of that uid (``VolumeIsForPod``)."""
     controller = claim.metadata.controller
     return controller is not None and controller.uid == uid
 
@@ -134,12 +134,12 @@ def volume_class(volume: PersistentVolume) -> str:
 
 
 def is_assumed(claim: PersistentVolumeClaim, objects: ClusterObjects) -> bool:
-    """Whether the claim is not in any file: a controller would create it with its pod."""
+    """Return whether the claim is not in any file: a controller would create it with its pod."""
     return (claim.namespace, claim.name) in objects.assumed_claims
 
 
 def is_bound(claim: PersistentVolumeClaim) -> bool:
-    """Whether claim and volume are fully bound (volumebinding/binder.go, ``isPVCFullyBound``)."""
+    """Return whether claim and volume are fully bound (volumebinding/binder.go, ``isPVCFullyBound``)."""
     annotations = claim.metadata.annotations
     return bool(claim.spec.volume_name) and annotations is not None and annotations.bind_completed is not None
 

@@ -16,7 +16,7 @@ class SchedulingGates:
     name = "SchedulingGates"
 
     def pre_enqueue(self, pod: Pod) -> bool:
-        """Whether the pod may enter the queue."""
+        """Return whether the pod may enter the queue."""
         return not pod.spec.scheduling_gates
 
     def events_to_register(self, cluster: Cluster) -> Sequence[Registration]:

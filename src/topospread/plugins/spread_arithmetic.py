@@ -106,7 +106,7 @@ class Domains(Sequence[Domain]):
         return [self._names[code] for code in self.codes[which].tolist()]
 
     def same_as(self, other: Sequence[Domain]) -> bool:
-        """Whether the other has the same names, told by their codes."""
+        """Return whether the other has the same names, told by their codes."""
         return isinstance(other, Domains) and self._names is other._names and np.array_equal(self.codes, other.codes)
 
     def _domain(self, code: int, matching: int, nodes: int) -> Domain:
@@ -161,7 +161,7 @@ class ConstraintArithmetic:
 
     @property
     def lacks_domains(self) -> bool:
-        """Whether there are fewer domains than ``min_domains``, so that the minimum counts as 0."""
+        """True if there are fewer domains than ``min_domains``, so that the minimum counts as 0."""
         return lacks_domains(len(self.domains), self.min_domains)
 
     @cached_property

@@ -145,7 +145,7 @@ class Spread:
         """Return nothing: the cluster counts the pods."""
 
     def counts_pods_of(self, pod_class: PodClass) -> bool:
-        """Whether pods of a class count for a constraint."""
+        """Return whether pods of a class count for a constraint."""
         return any(each.counts_pods_of(pod_class) for each in self._all)
 
     def on_nodes(self, rows: Collection[int]) -> None:
@@ -223,12 +223,12 @@ class CountedConstraint:
         )
 
     def matches_labels(self, pod_class: PodClass) -> bool:
-        """Whether the selector matches pods of a class, terminating or not, even if the selector is empty."""
+        """Return whether the selector matches pods of a class, terminating or not, even if the selector is empty."""
         same_namespace = pod_class.namespace == self._spread.pod_class.namespace
         return same_namespace and self.constraint.selector.matches(pod_class.labels)
 
     def counts_pods_of(self, pod_class: PodClass) -> bool:
-        """Whether pods of a class count."""
+        """Return whether pods of a class count."""
         if pod_class.label_set is None:  # the cluster no longer keeps the class
             return pod_class.counted and self.pods is not NO_PODS and self.matches_labels(pod_class)
         return pod_class.counted and pod_class.label_set in self.pods.sets
@@ -244,7 +244,7 @@ class CountedConstraint:
         return codes if empty < 0 or not self.column.missing else [-1 if code == empty else code for code in codes]
 
     def takes_part(self, rows: Rows) -> Bools:
-        """Whether pods on the nodes count: all keys are there and the policies include the nodes."""
+        """Return whether pods on the nodes count: all keys are there and the policies include the nodes."""
         return _Inclusive(self.constraint, self._spread.inclusion, self.keys)(rows)
 
     def matching_each(self, rows: Sequence[int], codes: Sequence[int]) -> list[int]:
@@ -261,7 +261,7 @@ class CountedConstraint:
 
 
 class _Inclusive:
-    """Whether nodes take part in a constraint; it holds no view."""
+    """The nodes that count for a constraint; it holds no view."""
 
     def __init__(self, constraint: Constraint, inclusion: Inclusion, keys: Sequence[str]) -> None:
         self._constraint = constraint

@@ -70,14 +70,14 @@ def _hard_of(cluster: Cluster, constraints: ConstraintsInForce) -> Callable[[Pod
 
 
 def _concerns(pod: Pod, old: Pod | None, new: Pod | None, *, promises: bool) -> bool:
-    """Whether another pod is where it can be counted for this one (``involvedInTopologySpreading``)."""
+    """Return whether another pod is where it can be counted for this one (``involvedInTopologySpreading``)."""
     return all(
         each is None or (each.namespace == pod.namespace and takes_room(each, promises=promises)) for each in (old, new)
     )
 
 
 def _counted_otherwise(old: Pod | None, new: Pod | None, constraints: Sequence[Constraint]) -> bool:
-    """Whether some constraint counts the pod now and did not before, or the other way round."""
+    """Return whether some constraint counts the pod now and did not before, or the other way round."""
     return any(_counts(each, old) != _counts(each, new) for each in constraints)
 
 
@@ -93,7 +93,7 @@ def _after_target_pod(old: Pod, new: Pod, constraints: Sequence[Constraint]) -> 
 
 
 def _after_node(old: Node | None, new: Node | None, constraints: Sequence[Constraint]) -> bool:
-    """Whether a node with all topology keys came, went, or changed its domains or taints."""
+    """Return whether a node with all topology keys came, went, or changed its domains or taints."""
     keys = [each.topology_key for each in constraints]
     had = old is not None and all(key in old.labels for key in keys)
     has = new is not None and all(key in new.labels for key in keys)

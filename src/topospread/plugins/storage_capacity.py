@@ -41,7 +41,7 @@ class EnoughCapacity:
         self._pools = pools
 
     def enough(self, rows: Rows) -> Bools:
-        """Whether nodes reach a pool, bool[rows]."""
+        """Return whether nodes reach a pool, bool[rows]."""
         return self.size(rows) >= 0
 
     def size(self, rows: Rows) -> Ints:

@@ -90,7 +90,7 @@ class VolumeBindingRules:
 
 
 def scores_storage(gates: Gates) -> bool:
-    """Whether the version scores how well the storage there is used."""
+    """Return whether the version scores how well the storage there is used."""
     return gates.enabled("StorageCapacityScoring") or gates.enabled("VolumeCapacityPriority")
 
 

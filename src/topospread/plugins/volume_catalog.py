@@ -109,7 +109,7 @@ class VolumeCatalog:
         return self._promised.get((claim.namespace, claim.name), ())
 
     def reached(self, volume: PersistentVolume, rows: Rows) -> Bools:
-        """Whether nodes can reach the volume, bool[rows]."""
+        """Return whether nodes can reach the volume, bool[rows]."""
         affinity = volume.spec.node_affinity
         known = self._masks.get(volume.name)
         if known is None or known[0] is not affinity:

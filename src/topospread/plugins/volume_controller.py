@@ -168,7 +168,7 @@ def _is_completed(claim: PersistentVolumeClaim) -> bool:
 
 
 def _is_unused(volume: PersistentVolume) -> bool:
-    """Whether a volume is nobody's, or kept for a claim that was never bound to it."""
+    """Return whether a volume is nobody's, or kept for a claim that was never bound to it."""
     return volume.spec.claim_ref is None or not volume.spec.claim_ref.uid
 
 

@@ -1,4 +1,4 @@
-"""Whether a pod's volumes can be had on a node, and at what price: the filter and the score of VolumeBinding.
+"""Volumes for a pod on each node, and their score: the filter and the score of VolumeBinding.
 
 Source: plugins/volumebinding/binder.go (``FindPodVolumes``), scorer.go.
 """
@@ -119,18 +119,18 @@ class FindVolumes:
 
     @property
     def may_bind(self) -> bool:
-        """Whether there are volumes that a claim could be bound to."""
+        """True if there are volumes that a claim could be bound to."""
         return any(each.volumes for each in self._candidates)
 
     @property
     def may_score(self) -> bool:
-        """Whether there is anything to score: volumes to choose, or published capacity."""
+        """True if there is anything to score: volumes to choose, or published capacity."""
         published = any(each.capacity is not None for each in self._provisions.values())
         return self.may_bind or (self._rules.scores_capacity and published)
 
     @property
     def may_fail(self) -> bool:
-        """Whether the plugin fails on a node."""
+        """True if the plugin fails on a node."""
         return bool(self._errors)
 
     def filter(self, rows: Rows) -> Ints:
@@ -214,7 +214,7 @@ class FindVolumes:
         return np.array(found, dtype=np.bool_)
 
     def _selected_here(self, rows: Rows) -> Bools:
-        """Whether the claims that are being provisioned are for this node."""
+        """Return whether the claims that are being provisioned are for this node."""
         here = np.ones(length(rows), dtype=np.bool_)
         for claim in self._selected:
             here &= numbers(rows) == self._cluster.nodes.row_of.get(selected_node(claim) or "", -1)
@@ -227,7 +227,7 @@ class FindVolumes:
         return choices
 
     def _check_waiting(self, rows: Rows, here: Bools, choices: Sequence[Choice]) -> Ints:
-        """Whether the claims that have no volume yet can get one."""
+        """Check that the claims without a volume can get one."""
         if self._matching_error:
             return np.where(here, self._matching_error, _NONE)
         codes = np.where(here, 0, _NONE).astype(np.int64)

@@ -53,7 +53,7 @@ def _compare(one: PersistentVolumeClaim, other: PersistentVolumeClaim) -> int:
 
 
 def is_promised(volume: PersistentVolume, claim: PersistentVolumeClaim) -> bool:
-    """Whether the volume is meant for the claim (``IsVolumeBoundToClaim``)."""
+    """Return whether the volume is meant for the claim (``IsVolumeBoundToClaim``)."""
     reference = volume.spec.claim_ref
     if reference is None or (reference.namespace or "", reference.name or "") != (claim.namespace, claim.name):
         return False

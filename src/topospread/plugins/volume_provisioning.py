@@ -38,7 +38,7 @@ DELETE = "Delete"
 
 
 def provisions(storage_class: StorageClass | None) -> bool:
-    """Whether volumes of a class are made when they are asked for."""
+    """Return whether volumes of a class are made when they are asked for."""
     return storage_class is not None and storage_class.provisioner not in ("", NO_PROVISIONER)
 
 

@@ -127,7 +127,7 @@ class _MountedDisks:
         return codes
 
     def conflicts(self, row: int) -> bool:
-        """Whether a pod on the node keeps this one from mounting its disks."""
+        """Return whether a pod on the node keeps this one from mounting its disks."""
         users = self._cluster.volume_use.users
         if not any(row in users.get(ref, ()) for ref in self._refs):
             return False
@@ -201,7 +201,7 @@ class _Exclusive:
         """Return nothing: what is counted is looked up."""
 
     def counts_pods_of(self, pod_class: PodClass) -> bool:
-        """Whether pods of a class use volumes, and so may use these."""
+        """Return whether pods of a class use volumes, and so may use these."""
         return bool(pod_class.volumes)
 
     def on_nodes(self, rows: Collection[int]) -> None:
@@ -229,7 +229,7 @@ class _DiskColumn:
 
 
 def _conflict(mine: Volume, theirs: Volume) -> bool:
-    """Whether two volumes are one disk that the two pods may not share (``isVolumeConflict``)."""
+    """Return whether two volumes are one disk that the two pods may not share (``isVolumeConflict``)."""
     return (
         _same_gce_disk(mine, theirs)
         or _same_ebs_disk(mine, theirs)

@@ -147,7 +147,7 @@ class FailingScore:
         """Return nothing: pods change nothing."""
 
     def counts_pods_of(self, pod_class: PodClass) -> bool:
-        """Whether pods of a class count: they never do."""
+        """Return whether pods of a class count: they never do."""
         return False
 
     def on_nodes(self, rows: Collection[int]) -> None:

@@ -1,4 +1,4 @@
-"""What a change weakens or strengthens: what filters force of changed workloads, and what budgets and rollouts keep.
+"""The pods that a workload keeps after the loss of a zone or node, before and after a change, by what filters force.
 
 A workload whose own object and budgets are the same on both sides is not compared. A declared promise is the yardstick
 for its event: a count that still satisfies the promise is not worse.
@@ -85,7 +85,7 @@ class PromiseChange:
 
     @property
     def verdict(self) -> Word:
-        """Whether the declared promise is kept, or the count is not worse: `no` if it is worse in every case."""
+        """Yes if the declared promise is kept, or the count is not worse; `no` if it is worse in every case."""
         if self.kept is not None and (self.kept[1] == "yes" or self.event in _UNCOUNTED or self.kept[0] == "yes"):
             return "yes" if self.kept[0] == "no" else self.kept[1]
         if self.is_outweighed:
@@ -101,7 +101,7 @@ class PromiseChange:
 
     @property
     def is_better(self) -> bool:
-        """Whether the count is better after the change in every case."""
+        """True if the count is better after the change in every case."""
         return self.after.least > self.before.most
 
 

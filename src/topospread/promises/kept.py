@@ -106,6 +106,9 @@ class WorkloadPromises:
     Attributes:
         key: kind, namespace and name of the workload.
         sources: ``cluster`` and ``manifests`` of a drill's file.
+        askings: orders, by ``None``, and rollouts of the workload, prepared when they are asked about.
+        shared: the state now, if it was prepared for several workloads; nothing is searched then.
+        now: zone or node → the pods that its loss leaves now, if that was counted before.
     """
 
     inventory: Inventory
@@ -114,11 +117,13 @@ class WorkloadPromises:
     budget: SearchBudget
     sources: Mapping[str, object]
     unjudged: list[Unjudged] = field(default_factory=list)
-    _askings: dict[str | None, Asking] = field(default_factory=dict)
+    askings: dict[str | None, Asking] = field(default_factory=dict)
+    shared: Run | None = None
+    now: Mapping[str, int | None] = field(default_factory=dict)
 
     @cached_property
     def _now(self) -> Run:
-        return prepare(self.inventory, self.options, with_spreads=False)
+        return self.shared or prepare(self.inventory, self.options, with_spreads=False)
 
     @cached_property
     def workload(self) -> Workload:
@@ -177,10 +182,7 @@ class WorkloadPromises:
 
     def fewest(self, loss: str) -> Fewest:
         """Return the fewest pods that the loss of any one zone or node leaves."""
-        rows = rows_of(self._now, self.workload.existing)
-        column = self._now.cluster.nodes.labels(_KEYS[loss])
-        held = Counter(column.codes[row].item() for row in rows)
-        now = len(rows) - max((number for code, number in held.items() if code >= 0), default=0) if rows else None
+        now = self.now[loss] if self.now else self.now_left(loss)
         names = {each.labels.get(_KEYS[loss]) for each in self.inventory.nodes}
         replicas = self.workload.replicas
         highest = replicas if None in names or not names else replicas - -(-replicas // len(names))
@@ -190,11 +192,18 @@ class WorkloadPromises:
             rolled = self._between(loss, min(highest, orders.most), short_target(self.key))
         return Fewest(orders, rolled, now)
 
+    def now_left(self, loss: str) -> int | None:
+        """Return the pods that the loss of any one zone or node leaves now; ``None`` if no pod has a node."""
+        rows = rows_of(self._now, self.workload.existing)
+        column = self._now.cluster.nodes.labels(_KEYS[loss])
+        held = Counter(column.codes[row].item() for row in rows)
+        return len(rows) - max((number for code, number in held.items() if code >= 0), default=0) if rows else None
+
     def _between(self, loss: str, highest: int, rollout: str | None) -> Bounds:
         """Return bounds of the fewest pods that are left: from above by orders, from below by counting."""
         least, most, until = 0, highest, time.monotonic() + self.budget.seconds
         while most and time.monotonic() < until:
-            answer = self._answered(partial(LeftAfterLoss, loss, least=most), rollout)
+            answer = self._answered(partial(LeftAfterLoss, loss, least=most), rollout, deep=self.shared is None)
             if answer.answer == "always":
                 return Bounds.exactly(most)
             if not answer.fails:
@@ -260,13 +269,13 @@ class WorkloadPromises:
         return KeptPart(when, verdict, says, ground, answer)
 
     def _answered(self, ask: _Ask, rollout: str | None, *, deep: bool = True) -> GuaranteeAnswer:
-        if rollout not in self._askings:
+        if rollout not in self.askings:
             begun = Asking.begin(
                 self._fresh, self._unscored, self.budget, rollout=rollout, sources=self.sources
             )  # fmt: skip
-            self._askings[rollout] = begun
+            self.askings[rollout] = begun
             self.unjudged += begun.unjudged_parts
-        return self._askings[rollout].answer(lambda run: ask(_of(run, self.key)), deep=deep)
+        return self.askings[rollout].answer(lambda run: ask(_of(run, self.key)), deep=deep)
 
     def _rollout(self, least: int) -> KeptPart:
         if self._item is None:

@@ -1,8 +1,11 @@
-"""What losses, drains, rollouts and fewer replicas leave of a workload: proved by filters, and played in drills."""
+"""The pods that a workload keeps after losses, drains, rollouts and scale-downs: proved by filters, or played in
+drills.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -11,7 +14,8 @@ from topospread.api.inventory import Inventory, ObjectKey
 from topospread.api.well_known_labels import HOSTNAME, ZONE
 from topospread.base import Bounds, Word, worst
 from topospread.drills.drill import drill
-from topospread.drills.steps import Drain, Rollout, Scale, Step, Wait
+from topospread.drills.result import WorkloadState
+from topospread.drills.steps import Drain, Fail, NodeChoice, Rollout, Scale, Step, Wait
 from topospread.guarantees.orders import SearchBudget
 from topospread.simulation.run import SimulationOptions
 from topospread.spare_capacity.capacity import capacity
@@ -20,6 +24,7 @@ from topospread.spread_status.result import ConstraintStatus
 from topospread.spread_status.status import status
 from topospread.workloads.scale import short_target
 
+from .counted import CountedWorkloads
 from .kept import WorkloadPromises
 from .wants import has_quorum
 from .workload_drills import Trial, WorkloadDrills
@@ -30,6 +35,8 @@ Basis = Literal["none", "seen", "played", "drawn", "proved"]
 _ROLLED = frozenset({"Deployment", "StatefulSet"})
 _RUNS = 8
 _MOST_MORE = 1000
+_MANY, _MOST_ZONES = 10, 5
+"""More workloads than these are counted and not searched, and so many zones' losses are played for all of them."""
 _LOSSES: dict[When, str] = {"zone-loss": ZONE, "node-loss": HOSTNAME}
 
 
@@ -90,7 +97,7 @@ class Shown:
 
     @property
     def verdict(self) -> Word:
-        """Whether no single loss takes everything, or the quorum."""
+        """Yes if no single loss takes everything, or the quorum."""
         return worst(each.leaves.at_least(self.needed) for each in self.losses)
 
     @property
@@ -120,10 +127,34 @@ def shown(
     after = drill(inventory, [Wait(0)], by, keep_after=True).steps[0].after
     assert after is not None, "the drill was to keep it"
     settled = {(each.kind, each.namespace, each.name): each for each in status(after, by).workloads}
-    for key in keys:
+    listed = list(keys)
+    counted = CountedWorkloads(inventory, options) if len(listed) > _MANY else None
+    if counted is not None and counted.is_judged:
+        yield from _counted(counted, listed, settled, ready)
+        return
+    for key in listed:
         judge = WorkloadPromises(inventory, replace(options, preemption=False), key, budget, {})
         drills = WorkloadDrills(inventory, options, key)
         yield _Showing(judge, drills, settled[key], most).shown(ready.get(key, 0))
+
+
+def _counted(
+    counted: CountedWorkloads,
+    keys: Sequence[ObjectKey],
+    settled: Mapping[ObjectKey, WorkloadStatus],
+    ready: Mapping[ObjectKey, int],
+) -> Iterator[Shown]:
+    """Yield many workloads: what losses leave is counted, and the loss of each zone is played once for all."""
+    inventory, options = counted.inventory, counted.options
+    zones = Counter(each.labels[ZONE] for each in inventory.nodes if ZONE in each.labels).most_common(_MOST_ZONES)
+    states: dict[ObjectKey, list[tuple[str, WorkloadState]]] = {}
+    for name, _ in zones:
+        for each in drill(inventory, [Fail(NodeChoice("zone", name))], options.answered_by).workloads:
+            states.setdefault((each.kind, each.namespace, each.name), []).append((name, each))
+    for key in keys:
+        with counted.judge(key) as judge:
+            showing = _Showing(judge, WorkloadDrills(inventory, options, key), settled[key], 1)
+            yield showing.counted(ready.get(key, 0), states.get(key, []))
 
 
 @dataclass(frozen=True)
@@ -143,6 +174,29 @@ class _Showing:
         needed = replicas // 2 + 1 if has_quorum(kind, replicas) else min(replicas, 1)
         parts = {each.what: each for each in judge.unjudged}
         return Shown(judge.key, replicas, ready, needed, self.settled.constraints, tuple(events), tuple(parts.values()))
+
+    def counted(self, ready: int, zones: Sequence[tuple[str, WorkloadState]]) -> Shown:
+        """Return the workload by counts, with the end of the worst zone's loss."""
+        one, judge, of = self.settled, self.judge, self.settled.replicas
+        losses = list(self._losses())
+        if zones and losses and losses[0].when == "zone-loss":
+            name, worst_end = max(zones, key=lambda each: (each[1].pending, -each[1].ready))
+            pending, missing = worst_end.pending, max(of - worst_end.ready, 0)
+            then = (
+                f"{pending} stay pending"
+                if pending
+                else f"{missing} are not replaced"
+                if missing
+                else "all ready again"
+            )
+            losses[0] = replace(losses[0], then=then, pending=pending, missing=missing, worst=name, runs=len(zones))
+        nodes = [each.lost for each in one.losses if each.topology_key == HOSTNAME]
+        least = max(judge.budget_least, of - max(nodes, default=0))
+        events = [*losses, ShownEvent("drain", Bounds.exactly(least), of, "seen")]
+        if judge.key[0] in _ROLLED:
+            events.append(ShownEvent("rollout", Bounds.exactly(judge.rolling_least()), of, "proved"))
+        needed = of // 2 + 1 if has_quorum(one.kind, of) else min(of, 1)
+        return Shown(judge.key, of, ready, needed, one.constraints, tuple(events), ())
 
     def _is_own(self, part: Unjudged) -> bool:
         return any(each.startswith(f"{self.settled.namespace}/{self.settled.name}-") for each in part.pods)

@@ -15,7 +15,7 @@ from topospread.simulation.run import SimulationOptions
 
 @dataclass(frozen=True, slots=True)
 class Trial:
-    """What a drill came to for the workload: of drills that differ in what is drawn, the worst.
+    """The result of drills for the workload: the worst of several that differ in random choices.
 
     Attributes:
         steps: as they were given.
@@ -45,7 +45,7 @@ class Trial:
 
 @dataclass(frozen=True, slots=True)
 class WorkloadDrills:
-    """Where drills of a workload begin.
+    """The start of a workload's drills.
 
     Attributes:
         key: kind, namespace and name of the workload.
@@ -56,14 +56,14 @@ class WorkloadDrills:
     key: ObjectKey
 
     def play(self, *steps: Step, runs: int = 1) -> Trial:
-        """What becomes of the workload in these steps, each of which goes on until nothing happens any more."""
+        """Play steps, each until nothing happens any more, and return the workload's result."""
         how = self.options
         options = replace(how.answered_by, seed=how.seed, preemption=how.preemption, pools=how.pools)
         found = drill(self.inventory, steps, options, runs=runs)
         return _worst([_of_one(each, self.key, steps) for each in (found, *found.others)])
 
     def lose(self, key: str, domain: str) -> Trial:
-        """What the failure of a domain comes to."""
+        """Play the failure of a domain."""
         return self.play(Fail(self.choice(key, domain)))
 
     def choice(self, key: str, domain: str) -> NodeChoice:

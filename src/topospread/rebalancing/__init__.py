@@ -1,4 +1,4 @@
-"""Which few pods to evict so that constraints hold again. `topospread.rebalance` finds out; it evicts nothing."""
+"""The few evictions after which constraints hold again. `topospread.rebalance` finds them and evicts nothing."""
 
 from .result import ConstraintChange, MoveHelp, PodMove, Rebalance, UnmetConstraint
 

@@ -37,7 +37,7 @@ class Foretold:
             self._constraints.setdefault(key, []).append(_Counted(each))
 
     def surprise(self, move: PodMove, domains: dict[str, str]) -> str:
-        """Why a move came out worse than it was foretold, "" where it did not; it is counted.
+        """Return why a move came out worse than predicted; "" if it did not. A surprise is counted.
 
         ``domains``: topology key → where the new pod is, of the keys of the move.
         """
@@ -67,7 +67,7 @@ class _Counted:
         self._eligible = list(change.before)
 
     def moves_worse(self, move: PodMove, domains: dict[str, str]) -> bool:
-        """Whether the constraint is farther from holding than it was to be after this move."""
+        """Return whether the constraint is farther from holding than it was to be after this move."""
         source, target = move.domains[self.key]
         for counts, to in ((self._foretold, target), (self._real, domains[self.key])):
             counts[source] -= 1

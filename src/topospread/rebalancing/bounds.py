@@ -1,4 +1,4 @@
-"""How many evictions are needed at least, whatever is evicted in whatever order.
+"""Lower bounds for the number of evictions, whatever is evicted in whatever order.
 
 By the counts of single constraints always; where the extra ``solver`` is there also by an integer program, which knows
 constraints that count the same pods, resources, and which nodes pods may go to. Both leave out more than they know, so
@@ -22,7 +22,7 @@ from .trials import Trials
 
 
 class Bound(msgspec.Struct, frozen=True):
-    """What is known of the fewest evictions.
+    """Bounds for the fewest evictions.
 
     Attributes:
         at_least: so many, if they mend everything at all.
@@ -35,12 +35,12 @@ class Bound(msgspec.Struct, frozen=True):
 
 
 def has_solver() -> bool:
-    """Whether the extra ``solver`` is installed."""
+    """Return whether the extra ``solver`` is installed."""
     return find_spec("highspy") is not None
 
 
 def bound_by_counts(trials: Trials, related: Iterable[Sequence[Goal]]) -> Bound:
-    """What the counts alone say. ``related``: `groups`."""
+    """Return the bound that the counts alone give. ``related``: `groups`."""
     return Bound(sum(_farthest(trials, goals) for goals in related), "counts")
 
 
@@ -74,7 +74,7 @@ def bound_of(trials: Trials, related: Iterable[Sequence[Goal]], seconds: float) 
 
 
 def room_of(trials: Trials) -> Floats:
-    """What each node has for pods that may move, once all of them have gone, float64[rows, resources]."""
+    """Return each node's room once all movable pods are gone, float64[rows, resources]."""
     nodes, size = trials.cluster.nodes, trials.cluster.nodes.size
     room = (nodes.allocatable[:size] - nodes.used[:size]).astype(np.float64)
     for pod_class, rows in trials.at.items():

@@ -21,7 +21,7 @@ Ban = tuple[WorkloadKey, str]
 
 
 class CarriedOut(msgspec.Struct, frozen=True):
-    """What became of a plan.
+    """The result of carrying out a plan.
 
     Attributes:
         surprise: the move that came to something else, where one did.

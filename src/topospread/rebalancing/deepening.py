@@ -16,7 +16,7 @@ BUDGET = 1500
 
 
 class Deepened(msgspec.Struct):
-    """What trying all orders came to.
+    """The result of trying all orders.
 
     Attributes:
         moves: a plan that brings every goal home, ``None`` where there is none of at most so many moves.
@@ -41,7 +41,7 @@ def deepen(trials: Trials, at_least: int, below: int) -> Deepened:
 
 
 def _search(trials: Trials, depth: int, moves: list[PlannedMove], limit: int, known: set[object]) -> bool | None:
-    """Whether so many moves are enough; ``None`` where that cannot be told within the limit."""
+    """Return whether so many moves are enough; ``None`` if the limit is reached first."""
     farthest = max((trials.distances[each] for each in trials.goals if each.wanted), default=0)
     if not farthest:
         return True
@@ -76,7 +76,7 @@ def _search(trials: Trials, depth: int, moves: list[PlannedMove], limit: int, kn
 
 
 def _state(trials: Trials) -> frozenset[tuple[int, int, int]]:
-    """How many pods of each class there are on each node."""
+    """Return the numbers of pods by class and node."""
     return frozenset(
         (pod_class.index, row, len(pods)) for pod_class, rows in trials.at.items() for row, pods in rows.items()
     )

@@ -1,4 +1,4 @@
-"""How many pods have to move at least so that one constraint's counts are within a skew; whether they can is not asked.
+"""The fewest pods that have to move until one constraint's counts are within a skew, whether or not they can.
 
 Every eviction takes one pod out of a domain and puts one into another. With the global minimum at m, pods beyond
 m + maxSkew have to leave, and pods up to m have to come: at least the larger of both numbers, for the best m.

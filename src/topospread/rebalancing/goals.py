@@ -1,4 +1,4 @@
-"""What is aimed at: constraints of workloads, what each counts now, and how far it is from holding; nothing is moved.
+"""The goals: constraints of workloads, their counts now, and their distance from holding. Nothing is moved.
 
 The numbers are PodTopologySpread's own counts, from the views that pods are placed with.
 """
@@ -44,16 +44,16 @@ class Goal(msgspec.Struct, frozen=True, eq=False):
 
     @property
     def topology_key(self) -> str:
-        """Whose values are the domains."""
+        """The topology key of the constraint."""
         return self.constraint.topology_key
 
     def may_count(self, pod_class: PodClass) -> bool:
-        """Whether the constraint's selector matches pods of a class."""
+        """Return whether the constraint's selector matches pods of a class."""
         return pod_class.namespace == self.pod_class.namespace and self.constraint.selector.matches(pod_class.labels)
 
 
 class GoalCounts(msgspec.Struct, frozen=True, eq=False):
-    """What a goal's constraint counts at a moment.
+    """The counts of a goal's constraint at a moment.
 
     Attributes:
         codes: of the domains in the key's column, int32[domains].
@@ -71,7 +71,7 @@ class GoalCounts(msgspec.Struct, frozen=True, eq=False):
 
     @property
     def names(self) -> list[str]:
-        """Of the eligible domains."""
+        """Names of the eligible domains."""
         return [self.counted.column.values[code] for code in self.codes.tolist()]
 
     @property
@@ -92,7 +92,7 @@ class GoalCounts(msgspec.Struct, frozen=True, eq=False):
 
     @property
     def distance(self) -> int:
-        """How many pods have to move at least."""
+        """The fewest pods that have to move."""
         return best_level(self.matching, self.goal.highest, minimum_is_zero=self.minimum_is_zero)[0]
 
     def giving(self) -> Codes:
@@ -113,7 +113,7 @@ class GoalCounts(msgspec.Struct, frozen=True, eq=False):
 
 
 def counts_of(goal: Goal, scheduler: Scheduler) -> GoalCounts:
-    """What a goal's constraint counts now."""
+    """Count for a goal's constraint now."""
     spread = spread_of(goal.pod_class, scheduler)
     assert spread is not None, "a goal's class has constraints"
     counted = (spread.hard if goal.hard else spread.soft)[goal.place]

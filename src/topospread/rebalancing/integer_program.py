@@ -31,7 +31,7 @@ _LARGEST = 40_000
 
 @dataclass(frozen=True, slots=True)
 class Solved:
-    """What the program says.
+    """The solution of the program.
 
     Attributes:
         at_least: ``None`` where it says nothing: too large, no time, or pods that are created otherwise than they were.

@@ -1,4 +1,4 @@
-"""Which pods of a cluster may be evicted at all, and why the others may not; where they would go is not asked."""
+"""Pods that may be evicted, and the reasons why others may not. Their new nodes are not looked for."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _NOT_MOVED = frozenset({"Pod", "Node", "DaemonSet", "Job"})
 
 
 class MovablePods(msgspec.Struct):
-    """Those that may be evicted, and of the others of workloads why not.
+    """The pods that may be evicted, and the reason for each other pod of a workload.
 
     Attributes:
         refused: pod key → the Eviction API's words, of pods that a disruption budget keeps where they are.
@@ -45,7 +45,7 @@ def movable_pods(world: World) -> MovablePods:
 
 
 def why_not_evicted(world: World, pod: FollowedPod) -> str:
-    """Why the Eviction API does not evict a pod now, "" where it does."""
+    """Return why the Eviction API would refuse to evict a pod now; "" if it would not."""
     budgets = [(budget.name, budget.healthy, budget.needed) for budget in world.health.budgets_of(pod)]
     return why_not(budgets, healthy=world.is_ready(pod))
 

@@ -42,7 +42,7 @@ _NOBODY = "no workload was looked at: the selector matches the pods of none"
 
 
 class RebalanceOptions(msgspec.Struct, frozen=True):
-    """What is to be mended, and how hard it is tried.
+    """The constraints to mend and the limits of the search.
 
     Attributes:
         namespace, selector: of the workloads that are to be mended; the others are only not to get worse.
@@ -59,7 +59,7 @@ class RebalanceOptions(msgspec.Struct, frozen=True):
 
 
 class RebalancePlan(msgspec.Struct):
-    """What is known before anything is carried out, as it grows.
+    """A plan as it grows, before anything is carried out.
 
     Attributes:
         doing: what it is at, in words.
@@ -99,7 +99,7 @@ def rebalance(  # noqa: PLR0913 - keyword arguments
     allow_empty: bool = False,
     progress: Progress | None = None,
 ) -> Rebalance:
-    """Which pods to evict, in which order, so that kube-scheduler's own placement mends the constraints.
+    """Find the evictions, and their order, after which kube-scheduler's own placement meets the constraints.
 
     Args:
         inventory: the input, which is not changed.
@@ -161,7 +161,7 @@ def _rebalanced(
 def _as_far_as_it_goes(
     inventory: Inventory, options: SimulationOptions, wished: RebalanceOptions, plan: RebalancePlan
 ) -> Rebalance:
-    """What comes of a plan without what begins with a move that turns out otherwise than it was tried."""
+    """Return the result of a plan up to the first move that turns out other than it was tried."""
     while True:
         begun = _begun(inventory, options, wished, set())
         done = _carried_out(begun, plan)
@@ -293,7 +293,7 @@ def _changes(before: Sequence[GoalCounts], scheduler: Scheduler) -> Iterator[Con
 
 
 def _soft_beyond(world: World, wished: RebalanceOptions) -> int:
-    """How many soft constraints of the chosen workloads have more skew than their maxSkew."""
+    """Return how many soft constraints of the chosen workloads have more skew than their maxSkew."""
     scheduler, chosen = world.run.scheduler, _chosen(world, wished)
     soft = (each for each in goals_of(chosen, scheduler, 0, chosen) if not each.hard)
     return sum(counts_of(each, scheduler).skew > each.constraint.max_skew for each in soft)

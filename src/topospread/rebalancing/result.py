@@ -51,7 +51,7 @@ class ConstraintChange(Base, frozen=True):
 
     @property
     def is_met(self) -> bool:
-        """Whether the skew is at most the skew that is aimed at."""
+        """True if the skew is at most the skew that is aimed at."""
         return self.skew_after <= self.highest
 
 
@@ -118,12 +118,12 @@ class Rebalance:
 
     @property
     def is_met(self) -> bool:
-        """Whether everything that was to be mended is, at the end."""
+        """True if everything that was to be mended is, at the end."""
         return not self.unmet and all(each.is_met for each in self.constraints)
 
     @property
     def is_proved(self) -> bool:
-        """Whether no plan has fewer evictions."""
+        """True if no plan has fewer evictions."""
         return self.is_met and self.bound is not None and len(self.moves) <= self.bound
 
 

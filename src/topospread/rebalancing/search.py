@@ -1,4 +1,4 @@
-"""Which pods to move, one after the other: what brings constraints nearer first, and all orders where there are few.
+"""Search for pods to move one after the other: first what reduces the distance most, then all orders if there are few.
 
 A move is taken only where its new pod finds a node, no constraint that is only to be kept gets worse, and those that
 are to be mended come nearer. What each comes to is tried by `trials`.

@@ -48,7 +48,7 @@ class PlannedMove(msgspec.Struct, frozen=True, eq=False):
 
 
 class Tried(msgspec.Struct, frozen=True):
-    """What comes of an eviction.
+    """The result of an eviction that was tried.
 
     Attributes:
         row: of the new pod's node, ``None`` where it finds none.
@@ -124,7 +124,7 @@ class Trials:
         return (each for each in self._counted[goal] if self.at.get(each))
 
     def look(self, movable: Movable, successor: Pod | None = None) -> Tried:
-        """What comes of an eviction; all is as it was afterwards. ``successor``: another pod in its place."""
+        """Try an eviction and undo it. ``successor``: another pod in the pod's place."""
         successor = successor or movable.successor
         before, with_old = None, None
         if not movable.waits:

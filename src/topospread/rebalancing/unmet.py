@@ -1,4 +1,4 @@
-"""Why evictions do not mend a constraint, and what would help: each help is tried on the state before it is named."""
+"""Reasons why evictions do not meet a constraint, and fixes: each is tried on the state before it is named."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _TELLING = 3
 
 
 def unmet_of(trials: Trials, stuck: Mapping[Goal, Evidence], refused: Mapping[str, str]) -> Iterator[UnmetConstraint]:
-    """What is left, as the state stands after the plan. ``refused``: pod key → why it may not be evicted."""
+    """Yield the constraints not met after the plan. ``refused``: pod key → why it may not be evicted."""
     for goal in trials.unmet:
         evidence = stuck.get(goal, ())
         counts = counts_of(goal, trials.scheduler)
@@ -64,7 +64,7 @@ def _verdict_without(trials: Trials, movable: Movable) -> Verdict:
 
 
 def _most_telling(trials: Trials, goal: Goal, returned: Evidence) -> tuple[tuple[Movable, Tried] | None, str]:
-    """Of pods that come back one that scores alone send back, where there is one; and why no node takes the other."""
+    """Return a pod that comes back, preferably because of scores alone; and why no node takes the other."""
     why = ""
     for each in returned[:_TELLING]:
         kept_out = _kept_out(trials, goal, each[0])
@@ -75,7 +75,7 @@ def _most_telling(trials: Trials, goal: Goal, returned: Evidence) -> tuple[tuple
 
 
 def _kept_out(trials: Trials, goal: Goal, movable: Movable) -> str:
-    """Why no node of the domains that lack pods takes the one that comes instead, "" where one does."""
+    """Return why no node of the domains that lack pods takes the successor; "" if one does."""
     counts, nodes = counts_of(goal, trials.scheduler), trials.cluster.nodes
     receiving = set(counts.receiving().tolist())
     names = {nodes.names[row] for row in range(nodes.size) if code_of(counts, row) in receiving}
@@ -91,7 +91,7 @@ def _kept_out(trials: Trials, goal: Goal, movable: Movable) -> str:
 
 
 def _returns(trials: Trials, goal: Goal, tried: Tried) -> bool:
-    """Whether the new pod has a node that helps the goal nothing."""
+    """Return whether the new pod has a node that helps the goal nothing."""
     return tried.row is not None and tried.after.get(goal, trials.distances[goal]) >= trials.distances[goal]
 
 

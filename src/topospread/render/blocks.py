@@ -80,7 +80,7 @@ class Code(Struct, frozen=True, tag=True):
 
 
 class Hint(Struct, frozen=True, tag=True):
-    """What ``-o wide`` adds. Only text without ``-o wide`` shows it.
+    """A pointer to what ``-o wide`` adds. Only text without ``-o wide`` shows it.
 
     Attributes:
         says: a list of the parts that are left out.

@@ -23,7 +23,7 @@ _INDEX: Final = {rule.id: at for at, rule in enumerate(RULES)}
 
 
 def lint_sarif(outcome: LintReport) -> dict[str, Any]:
-    """What ``topospread lint -o sarif`` writes: one run, every rule, every finding."""
+    """Return the output of ``topospread lint -o sarif``: one run, every rule, every finding."""
     driver = {
         "name": "topospread",
         "version": __version__,
@@ -46,7 +46,7 @@ def lint_sarif(outcome: LintReport) -> dict[str, Any]:
 
 
 def _invocation(outcome: LintReport) -> dict[str, Any]:
-    """Whether everything could be read, and what could not."""
+    """Return the invocation: whether everything could be read, and what could not."""
     broken = [{"level": "error", "message": {"text": _no_link(str(error))}} for error in outcome.read.broken]
     if not broken:
         return {"executionSuccessful": True}
@@ -93,7 +93,7 @@ def _no_link(text: str) -> str:
 
 
 def _fingerprint(finding: Finding, seen: dict[str, int]) -> str:
-    """What stays the same when lines move: the rule, the object and the field, and which of several it is."""
+    """Return an identity that survives moved lines: the rule, the object, the field, and a number among equal ones."""
     place = finding.place
     parts = "\0".join((finding.rule, place.source, place.object, place.field or finding.message))
     number = seen[parts] = seen.get(parts, 0) + 1

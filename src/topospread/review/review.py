@@ -1,4 +1,4 @@
-"""What a change does: pods that move or are pending, skew that grows, findings that are new; simulates nothing."""
+"""The effect of a change: pods that move or are pending, skew that grows, new findings. Nothing is simulated here."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ class Review:
 
     @property
     def reasons(self) -> list[str]:
-        """Why the change makes things worse, in a few words each; nothing when it does not."""
+        """The reasons why the change makes things worse, a few words each."""
         bad = [each for each in self.new if each.severity != "hint"]
         numbers = (
             (len(self.pending), "pod newly pending", "pods newly pending"),
@@ -69,7 +69,7 @@ class Review:
 
     @property
     def worse(self) -> bool:
-        """Whether the change makes anything worse."""
+        """True if the change makes anything worse."""
         return bool(self.reasons)
 
 

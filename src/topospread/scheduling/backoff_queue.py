@@ -93,7 +93,7 @@ class BackoffQueue:
         return self._rejected.drain()
 
     def comes_before(self, info: QueuedPodInfo) -> bool:
-        """Whether a pod in here would be popped before one that was taken out."""
+        """Return whether a pod in here would be popped before one that was taken out."""
         first = self.peek()
         return first is not None and self._order(first) < self._order(info)
 
@@ -107,7 +107,7 @@ class BackoffQueue:
         return completed
 
     def is_backing_off(self, info: QueuedPodInfo) -> bool:
-        """Whether the pod has to wait still; in the second in which the wait ends, it has."""
+        """Return whether the pod has to wait still; in the second in which the wait ends, it has."""
         return self.expiration(info) >= self._aligned(self._clock())
 
     def expiration(self, info: QueuedPodInfo) -> int:

@@ -211,7 +211,7 @@ class Scheduler:
             return failed_verdict(key, error, tuple(sorted(self.cluster.nodes.row_of)))
 
     def preempts(self, pod: Pod) -> bool:
-        """Whether the pod's profile has preemption."""
+        """Return whether the pod's profile has preemption."""
         return "DefaultPreemption" in self.framework_of(self.cluster.shared_class(pod)).profile.enabled("post_filter")
 
     def pending_preemption(self, pod: Pod, verdict: Verdict) -> Preemption:
@@ -258,7 +258,7 @@ class Scheduler:
         return self.frameworks.get(name or "default-scheduler") or next(iter(self.frameworks.values()))
 
     def finds_a_node(self, pod: Pod) -> bool:
-        """Whether some node is feasible for pods like this one, but for promised ones; no more is worked out."""
+        """Return whether some node is feasible for pods like this one, but for promised ones; no more is worked out."""
         try:
             view = self.view(self.cluster.shared_class(pod))
         except PluginError:

@@ -1,4 +1,4 @@
-"""Whether a pod may preempt at all (``PodEligibleToPreemptOthers``); on which nodes it helps is `preemption`'s.
+"""The check that a pod may preempt (``PodEligibleToPreemptOthers``); `preemption` finds the nodes.
 
 Source: pkg/scheduler/framework/plugins/defaultpreemption/default_preemption.go.
 """

@@ -133,7 +133,7 @@ class KeyedHeap(Generic[Item]):
             index = parent
 
     def _down(self, start: int) -> bool:
-        """Whether it moved."""
+        """Return whether it moved."""
         index, size, ranks = start, len(self._items), self._ranks
         while (child := 2 * index + 1) < size:
             if child + 1 < size and ranks[child + 1] < ranks[child]:

@@ -76,7 +76,7 @@ class Likenesses:
         return found
 
     def _tells_apart(self, pod_class: PodClass) -> bool:
-        """Whether somebody may read the labels that a pod of the class has for itself.
+        """Return whether somebody may read the labels that a pod of the class has for itself.
 
         Once a pod's constraints or affinity have, that is so for good.
         """
@@ -86,7 +86,7 @@ class Likenesses:
         return self._own_labels_read or self._is_selected(pod_class.namespace)
 
     def _is_selected(self, namespace: str) -> bool:
-        """Whether Services or controllers, which default constraints are made of, select by such labels."""
+        """Return whether Services or controllers, which default constraints are made of, select by such labels."""
         objects = self._cluster.objects
         stamps = tuple([objects.changed.get((kind, namespace), 0) for kind in _SELECTING])
         known = self._selected.get(namespace)

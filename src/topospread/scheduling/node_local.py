@@ -101,7 +101,7 @@ class NodeLocalAnswers:
 
     @cached_property
     def rejections(self) -> OwnRejections:
-        """What rejects each node, as of when it last caught up."""
+        """The reason of each rejected node, as of the last catch-up."""
         return OwnRejections(self._cluster, self.plugins)
 
     def groups(self, key: Hashable, columns: Sequence[GroupColumn]) -> Groups:
@@ -233,7 +233,7 @@ class NodeLocalAnswers:
             self.worth[row] = worth if open_ else None
 
     def _ask(self, rows: Rows) -> tuple[Bools, Ints]:
-        """Whether the filters on pods and usage let rows pass, and what the scores on them add up to."""
+        """Return whether the filters on pods and usage let rows pass, and what the scores on them add up to."""
         passes = np.ones(length(rows), dtype=np.bool_)
         for each in self._pod_filters:
             passes &= each.filter(rows) == 0

@@ -79,7 +79,7 @@ def _generated_claims(pod: Pod) -> list[PodResourceClaimStatus]:
 
 
 def _exceeds(requests: Mapping[str, Quantity], others: Mapping[str, Quantity]) -> bool:
-    """Whether some resource is requested that the others do not request, or more of it."""
+    """Return whether some resource is requested that the others do not request, or more of it."""
     return any(
         name not in others or amount.milli_value() > others[name].milli_value() for name, amount in requests.items()
     )

@@ -1,4 +1,4 @@
-"""What rejects each node by itself and by what its pods use, kept until the node changes."""
+"""Rejections by a node itself or by its pods, kept until the node changes."""
 
 from __future__ import annotations
 
@@ -62,7 +62,9 @@ class OwnRejections:
         self._position = position
 
     def moved_since(self, row: int, position: int) -> bool:
-        """Whether what is said of a node became another since a position in the journal, as far as that was read."""
+        """Return whether what is said of a node became another since a position in the journal, as far as that was
+        read.
+        """
         return self._moved.get(row, -1) >= position
 
     def blame(self, rows: Ints, rejections: RejectionList) -> Ints:
@@ -75,11 +77,11 @@ class OwnRejections:
         return number[found]
 
     def passes(self, row: int) -> bool:
-        """Whether none of these filters rejects a node."""
+        """Return whether none of these filters rejects a node."""
         return self._number.item(row) == _OPEN
 
     def rejection(self, row: int) -> Rejection | None:
-        """What is said of a node that is there."""
+        """Return the rejection of a node that exists."""
         number = self._number.item(row)
         if number < 0:
             return None

@@ -271,7 +271,7 @@ class PreemptionSearch:
         return Counter(Rejection(UNRESOLVABLE, "", (each,)) for each in words)
 
     def _may_help(self, rejection: Rejection) -> bool:
-        """Whether evictions may help on a node that was rejected so (``nodesWherePreemptionMightHelp``)."""
+        """Return whether evictions may help on a node that was rejected so (``nodesWherePreemptionMightHelp``)."""
         is_tried = rejection.plugin == LEFT_OUT_BY_PRE_FILTER and self._rules.tries_left_out
         return is_tried or rejection.code == UNSCHEDULABLE
 

@@ -225,7 +225,7 @@ class SchedulingQueue:
 
     @property
     def listens(self) -> bool:
-        """Whether there are pods that an event may help, now or when they have been tried in vain."""
+        """True if there are pods that an event may help, now or when they have been tried in vain."""
         return len(self.unschedulable) > 0 or len(self._in_flight) > 0
 
     def assigned_pod_added(self, pod: Pod, alike: Hashable = None) -> None:

@@ -117,7 +117,7 @@ class Requeueing:
         return known
 
     def concerns(self, plugin: str, event: ClusterEvent) -> bool:
-        """Whether a plugin wants to hear of an event."""
+        """Return whether a plugin wants to hear of an event."""
         return any(name == plugin for name, _ in self.interested(event))
 
     def gate(self, pod: Pod, first: str = "") -> str:

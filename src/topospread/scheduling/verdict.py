@@ -79,8 +79,7 @@ class Verdict:
 
     @property
     def counts(self) -> Counter[Rejection]:
-        """How many nodes are rejected for each reason that kube-scheduler mentions, in the order of the first such
-        node."""
+        """Return the number of nodes for each reason in kube-scheduler's message, in order of the first such node."""
         found: Counter[Rejection] = Counter()
         if not self.error:
             blame = self.blame[self.blame >= 0]

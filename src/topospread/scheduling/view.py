@@ -193,7 +193,7 @@ class View:
         return self.node_local.groups(*columns.with_counts).heads()
 
     def feasible(self, rows: Rows) -> Bools:
-        """Whether rows pass every filter, bool[rows]."""
+        """Return whether rows pass every filter, bool[rows]."""
         result: Bools = self.node_local.open[rows].copy()
         for each in self.cluster_filters:
             result &= each.filter(rows) == 0
@@ -217,7 +217,7 @@ class View:
         return self._position
 
     def hears_of(self, changes: Sequence[PodChange]) -> bool:
-        """Whether a plugin counts pods of the class of one of these changes."""
+        """Return whether a plugin counts pods of the class of one of these changes."""
         if self._asked != self.cluster.classes_made:
             self._listen_to_new()
         heard, watchers = self._heard, self.plugins.watchers

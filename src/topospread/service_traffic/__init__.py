@@ -1,4 +1,4 @@
-"""What spread costs: how much of each Service's traffic crosses zones, and how unevenly its endpoints are asked."""
+"""The cost of spread: the share of each Service's traffic that crosses zones, and uneven load of its endpoints."""
 
 from .result import ServiceTraffic, Traffic, ZoneTraffic
 

@@ -1,4 +1,4 @@
-"""Where a Service's requests come from: a workload's pods, zones with weights, or all pods; not whom they reach."""
+"""Sources of a Service's requests: a workload's pods, weighted zones, or all pods."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from topospread.errors import UsageError
 
 @dataclass(frozen=True, slots=True)
 class Clients:
-    """Who asks.
+    """The sources of requests.
 
     Attributes:
         service: ``NAME`` or ``NAMESPACE/NAME`` of the Service that they ask, "" for all.
@@ -26,7 +26,7 @@ class Clients:
     zones: Mapping[str, float] = field(default_factory=dict)
 
     def ask(self, namespace: str, name: str) -> bool:
-        """Whether these are the clients of a Service."""
+        """Return whether these are the clients of a Service."""
         return self.service in ("", name, f"{namespace}/{name}")
 
 

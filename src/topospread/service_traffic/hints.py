@@ -26,7 +26,7 @@ _EXCLUDED = ("node-role.kubernetes.io/control-plane", "node-role.kubernetes.io/m
 
 @dataclass(frozen=True, slots=True)
 class TrafficRules:
-    """What a version does by default; kube-proxy and the controller manager are taken to be of it, too.
+    """The defaults of a version, also for kube-proxy and the controller manager.
 
     Source: pkg/features/kube_features.go (``ServiceInternalTrafficPolicy``, ``TopologyAwareHints``,
     ``ServiceTrafficDistribution``, ``PreferSameTrafficDistribution``).
@@ -86,7 +86,7 @@ def hinted(service: Service, endpoints: Sequence[Endpoint], nodes: Iterable[Node
 
 
 def hints_enabled(service: Service, rules: TrafficRules) -> bool:
-    """Whether the topology annotation asks for hints, and the version heeds it."""
+    """Return whether the topology annotation asks for hints, and the version heeds it."""
     annotations = service.metadata.annotations
     if annotations is None or not rules.annotation:
         return False
@@ -148,7 +148,7 @@ def _allocations(ratios: Mapping[str, float], endpoints: int) -> dict[str, float
 
 
 def _exchanges(desired: Mapping[str, float], there: Counter[str]) -> tuple[Counter[str], Counter[str]]:
-    """How many endpoints each zone gives to others, and how many each gets (``getGivingAndReceivingZones``)."""
+    """Return how many endpoints each zone gives to others and gets (``getGivingAndReceivingZones``)."""
     more = {zone: there[zone] - target for zone, target in desired.items() if there[zone] > target}
     less = {zone: target - there[zone] for zone, target in desired.items() if there[zone] < target}
     giving: Counter[str] = Counter()

@@ -1,4 +1,4 @@
-"""What is expected of Services' traffic, as data. Nothing is printed or decided here."""
+"""The expected traffic of Services as data."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class ZoneTraffic:
 
 @dataclass(frozen=True, slots=True)
 class ServiceTraffic:
-    """What is expected of one Service.
+    """The expected traffic of one Service.
 
     Attributes:
         policy: what decides: ``Local``, ``PreferSameZone``, ``PreferSameNode``, ``Auto``, or ``Cluster``.

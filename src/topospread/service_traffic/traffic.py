@@ -56,7 +56,7 @@ OwnedPods = Mapping[tuple[str, str], tuple[str, str, str]]
 
 @dataclass(frozen=True, slots=True)
 class TrafficQuestion:
-    """Who asks, where, and at what price.
+    """The sources of requests and the price.
 
     Attributes:
         clients: by default all pods ask that are not endpoints themselves.
@@ -88,7 +88,7 @@ class _Cluster:
 
 
 def traffic_of(inventory: Inventory, options: SimulationOptions, asking: TrafficQuestion) -> Traffic:
-    """What is expected of each Service's traffic.
+    """Return the expected traffic of each Service.
 
     Args:
         inventory: pods with nodes are there; ready unless their status says otherwise.
@@ -120,7 +120,7 @@ def traffic_of(inventory: Inventory, options: SimulationOptions, asking: Traffic
 
 
 def _passed_over(service: Service) -> str:
-    """Why kube-proxy has no part in a Service, or nobody knows its endpoints; to be said of several, too."""
+    """Return why kube-proxy ignores a Service, or why its endpoints are not known, worded for several Services."""
     if service.spec.type == "ExternalName":
         return "ExternalName, a name of something outside"
     if service.spec.cluster_ip == "None":
@@ -191,7 +191,7 @@ def _expected(
 def _clients(
     service: Service, endpoints: Sequence[Endpoint], cluster: _Cluster, asking: TrafficQuestion
 ) -> tuple[str, dict[str, float]]:
-    """Whose requests these are, and node → share of them."""
+    """Return the name of the clients, and node → share of their requests."""
     namespace = service.namespace or "default"
     own = [each for each in asking.clients if each.ask(namespace, service.name)]
     who = next((each for each in own if each.service), own[0] if own else None)

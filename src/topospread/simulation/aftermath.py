@@ -113,7 +113,7 @@ def _pods(run: Run) -> Iterable[Pod]:
 
 
 def _is_not_created(queued: QueuedPod, outcome: PodOutcome) -> bool:
-    """Whether the pod waits for its predecessor in a StatefulSet."""
+    """Return whether the pod waits for its predecessor in a StatefulSet."""
     return queued.after is not None and outcome.pending and outcome.verdict is None
 
 

@@ -113,7 +113,7 @@ def replicas_of(workloads: Collection[Workload]) -> int:
 
 
 def goes_by_scale(budget: PodDisruptionBudget) -> bool:
-    """Whether what a budget wants hangs on its workloads' replicas (``getExpectedPodCount``)."""
+    """Return whether what a budget wants hangs on its workloads' replicas (``getExpectedPodCount``)."""
     return budget.spec.max_unavailable is not None or isinstance(budget.spec.min_available, str)
 
 

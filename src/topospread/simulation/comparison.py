@@ -48,7 +48,7 @@ class PlacementChange:
 
     @property
     def moved(self) -> bool:
-        """Whether it is somewhere else, or there in one of the two only."""
+        """True if it is somewhere else, or there in one of the two only."""
         return self.before is None or self.after is None or self.before.node != self.after.node
 
 
@@ -178,7 +178,7 @@ class Comparison:
 
     @property
     def same(self) -> bool:
-        """Whether nothing differs."""
+        """True if nothing differs."""
         return not (self.workloads or any(self.evictions) or any(self.warnings))
 
 

@@ -203,7 +203,7 @@ class Crowd:
         return len(groups)
 
     def _stands(self, number: int) -> bool:
-        """Whether the refusal of a group stands; it does then until somebody says otherwise."""
+        """Return whether the refusal of a group stands; it does then until somebody says otherwise."""
         verdict = self._judge.refused(self._sample[number])
         if verdict is None or verdict.rejectors != self._groups[number].unschedulable:
             return False

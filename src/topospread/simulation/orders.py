@@ -45,7 +45,7 @@ class Range:
 
     @property
     def same(self) -> bool:
-        """Whether it was always the same."""
+        """True if it was always the same."""
         return self.low == self.high
 
     def __str__(self) -> str:
@@ -82,7 +82,7 @@ class WorkloadRange:
 
     @property
     def same(self) -> bool:
-        """Whether every order gives the same numbers."""
+        """True if every order gives the same numbers."""
         return self.pending.same and all(
             each.skew.same and all(count.same for count in each.domains.values()) for each in self.spreads
         )

@@ -59,7 +59,7 @@ def exceeded(
 
 
 def fewest_take_more(arithmetic: ConstraintArithmetic, rejected: Mapping[str, Reasons], cluster: Cluster) -> bool:
-    """Whether of the domains that hold the fewest one has a node that nothing rejects one more pod on."""
+    """Return whether of the domains that hold the fewest one has a node that nothing rejects one more pod on."""
     nodes = cluster.nodes
     column = nodes.labels(arithmetic.topology_key)
     codes = column.codes[: nodes.size]

@@ -110,14 +110,14 @@ def _again(run: Run, queue: VirtualQueue, alike: Sequence[QueuedPod]) -> frozens
 
 
 def _refused_last(run: Run, queue: VirtualQueue, queued: QueuedPod) -> PodOutcome | None:
-    """What became of the last pod of a pod's class, where that found no node and would find none again."""
+    """Return the outcome of the last pod of a pod's class, if it found no node and would find none again."""
     if queued.workload.kind == "DaemonSet":  # of whose pods each is for another node
         return None
     return queue.refusals.of(run.cluster.shared_class(queued.pod))
 
 
 def _refused_as(last: PodOutcome, run: Run, queued: QueuedPod) -> PodOutcome | None:
-    """What becomes of a pod like the last of its class; ``None`` where it has to be tried."""
+    """Return the outcome of a pod like the last of its class; ``None`` if it has to be tried."""
     if run.cluster.nominated and run.cluster.nominated_node(pod_key(queued.namespace, queued.name)):
         return None
     before = run.outcome(queued)

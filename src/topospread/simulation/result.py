@@ -186,7 +186,7 @@ class WorkloadSpread(msgspec.Struct, frozen=True):
 
     @property
     def is_exceeded(self) -> bool:
-        """Whether the skew is more than maxSkew."""
+        """True if the skew is more than maxSkew."""
         return self.skew > self.max_skew
 
     @property
@@ -222,7 +222,7 @@ class WorkloadResult(msgspec.Struct, frozen=True):
 
     @property
     def is_skewed(self) -> bool:
-        """Whether a constraint's skew is more than its maxSkew."""
+        """True if a constraint's skew is more than its maxSkew."""
         return any(each.is_exceeded for each in self.spread)
 
 
@@ -259,7 +259,7 @@ class PendingGroup(msgspec.Struct, frozen=True):
 
 
 class PoolRefusal(msgspec.Struct, frozen=True):
-    """Why a pending pod would not go on a new node of a pool.
+    """The reason why a pending pod would not go on a new node of a pool.
 
     Attributes:
         pod: ``namespace/name``.
@@ -340,7 +340,7 @@ class Simulation(PlainData):
 
     @cached_property
     def verdict(self) -> Word:
-        """Whether every pod finds a node; unknown if only open pods may find none."""
+        """Yes if every pod finds a node; unknown if only open pods may find none."""
         opened = set(self.open_pods)
         judged = (f"{each.namespace}/{name}" for each in self.pending for name in each.pods)
         if any(pod not in opened for pod in judged):
@@ -349,7 +349,7 @@ class Simulation(PlainData):
 
     @cached_property
     def all_placed(self) -> bool:
-        """Whether nothing stays pending."""
+        """True if nothing stays pending."""
         return not self.pending
 
     def placement(self, name: str, namespace: str = "default") -> PodPlacement:

@@ -46,7 +46,7 @@ Sampling = Literal["all", "kube"]
 
 @dataclass(frozen=True, slots=True)
 class SimulationOptions:
-    """What a question is answered by: the control plane, and how pods are placed.
+    """The options of a question: the control plane, and how pods are placed.
 
     Attributes:
         config: kube-scheduler's configuration; by default that of a kube-scheduler without a file.
@@ -89,7 +89,7 @@ class SimulationOptions:
 
     @property
     def lets_compare(self) -> bool:
-        """Whether the API server lets tolerations use the operators Lt and Gt."""
+        """True if the API server lets tolerations use the operators Lt and Gt."""
         return self.in_force[1].enabled("TaintTolerationComparisonOperators")
 
     @property
@@ -131,12 +131,12 @@ class PodOutcome(msgspec.Struct):
 
     @property
     def pending(self) -> bool:
-        """Whether the pod has no node."""
+        """True if the pod has no node."""
         return self.placement.node is None
 
     @property
     def is_plain(self) -> bool:
-        """Whether the pod found no node, and nothing was done about it."""
+        """True if the pod found no node, and nothing was done about it."""
         return self.placement.node is None and not (self.evicted or self.nominated or self.preempted)
 
 

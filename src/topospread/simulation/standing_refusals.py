@@ -96,16 +96,16 @@ class _Basis(msgspec.Struct, eq=False):
     alike: _Alike
 
     def blamed(self, row: int) -> Rejection:
-        """Why a node was rejected that was there."""
+        """Return why a node was rejected at that time."""
         return self.verdict.rejections[self.blame.item(row)]
 
     def is_blamed_alike(self, row: int, now: Rejection | None) -> bool:
-        """Whether a node whose pods changed is rejected as before."""
+        """Return whether a node whose pods changed is rejected as before."""
         before = self.blamed(row)
         return before.plugin == _SPREAD if now is None else now == before
 
     def hears_of(self, changes: Sequence[PodChange]) -> bool:
-        """Whether a pod came or went that the class counts."""
+        """Return whether a pod came or went that the class counts."""
         view = self.view()
         return view is None or view.hears_of(changes)
 
@@ -149,7 +149,7 @@ class StandingRefusals:
             self._listening[key] = basis
 
     def of(self, pod_class: PodClass) -> PodOutcome | None:
-        """What would become of a pod of the class, stamped as of now; ``None`` where it has to be tried."""
+        """Return the outcome for a pod of the class, stamped as of now; ``None`` if it has to be tried."""
         self.catch_up()
         key, stamp = self._scheduler.views.likenesses.key(pod_class), self._cluster.journal.stamp
         outcome, basis = self._known.get(key, (None, None))
@@ -167,11 +167,11 @@ class StandingRefusals:
         return None if self._may_lapse() else found
 
     def likeness(self, pod_class: PodClass) -> Hashable:
-        """What pods have in common that are refused alike."""
+        """Return the shared identity of pods that are refused alike."""
         return self._scheduler.views.likenesses.key(pod_class)
 
     def _may_lapse(self) -> bool:
-        """Whether more than filters on nodes as they are decides: promises, a journal that is taken back."""
+        """Return whether more than filters on nodes as they are decides: promises, a journal that is taken back."""
         return bool(self._cluster.nominated) or self._cluster.journal.is_marked
 
     def _basis(self, pod_class: PodClass, outcome: PodOutcome) -> _Basis | None:
@@ -303,7 +303,7 @@ def _memberships(spreads: Sequence[Spread]) -> frozenset[Membership] | None:
 
 
 def _rests_on_counts(view: View) -> bool:
-    """Whether the class is judged by the node, by what its pods use, and by counts of a spread constraint alone."""
+    """Return whether the class is judged by the node, by its pods' use, and by counts of a spread constraint alone."""
     plugins = view.plugins
     if plugins.rejected is not None or plugins.narrowed is not None:
         return False

@@ -68,7 +68,7 @@ class Turns:
         return (2, self._queue.backoff.expiration(info), *queue_order(info)) if backs_off else (1, *queue_order(info))
 
     def _is_overtaken(self, info: QueuedPodInfo) -> bool:
-        """Whether a pod that came meanwhile is tried first."""
+        """Return whether a pod that came meanwhile is tried first."""
         first = self._queue.active.peek()
         if first is not None:
             return self._backed_off or queue_order(first) < queue_order(info)

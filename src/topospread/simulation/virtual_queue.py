@@ -223,7 +223,7 @@ class VirtualQueue:
 
     @cached_property
     def _hints_read_taints_alone(self) -> bool:
-        """Whether who hears of a node's new taints asks for no more of the node than `taints_changed` says."""
+        """True if who hears of a node's new taints asks for no more of the node than `taints_changed` says."""
         found = [requeueing_of(each, self._run.cluster) for each in self._run.scheduler.frameworks.values()]
         heard = [each for plugins in found for each in plugins.interested(ClusterEvent("Node", NODE_TAINT))]
         return all(hint is always or plugin in _READ_TAINTS for plugin, hint in heard)
@@ -309,7 +309,7 @@ class VirtualQueue:
         return True
 
     def _finds_a_node(self, info: QueuedPodInfo) -> bool:
-        """Whether there is hope for a pod; where time matters to somebody none passes for a vain one."""
+        """Return whether there is hope for a pod; where time matters to somebody none passes for a vain one."""
         scheduler = self._run.scheduler
         if not scheduler.finds_a_node(info.pod):
             return False
@@ -333,7 +333,7 @@ class VirtualQueue:
         return -1 if outcome is None else outcome.stamp
 
     def _may_be_one_of_many(self, info: QueuedPodInfo) -> bool:
-        """Whether a pod that waits was refused by plugins as pods mostly are, and its class says all of it."""
+        """Return whether a pod that waits was refused by plugins as pods mostly are, and its class says all of it."""
         odd = info.errors or info.pending_plugins or info.gating_plugin or info.pod.spec.scheduling_gates
         if odd or info.kind is None or not info.unschedulable_count or info.first_in_active is None:
             return False

@@ -1,1 +1,1 @@
-"""Where clusters come from: files, folders, standard input and made-up clusters → an inventory of typed objects."""
+"""Sources of clusters: files, folders, standard input and synthetic clusters → an inventory of typed objects."""

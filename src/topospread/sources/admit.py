@@ -34,7 +34,7 @@ _ENCODER: Final = msgspec.json.Encoder(enc_hook=str)
 
 
 class Rules(msgspec.Struct, frozen=True):
-    """How objects are taken in.
+    """The rules for accepting objects.
 
     Attributes:
         strict: refuse fields that Kubernetes does not know.
@@ -111,7 +111,7 @@ def wrong_case(fields: Mapping[str, str], location: Location) -> InvalidError:
 
 
 def is_stored(value: dict[str, Any]) -> bool:
-    """Whether an API server has stored the object."""
+    """Return whether an API server has stored the object."""
     metadata = value.get("metadata") or {}
     return bool(metadata.get("uid") or metadata.get("resourceVersion"))
 

@@ -56,7 +56,7 @@ class Collection:
         inherit(earlier.item, later.item)
 
     def notes(self) -> list[str]:
-        """What was replaced, in sentences."""
+        """Return sentences about replaced objects."""
         return [
             f"{listed(names, _NAMES_SHOWN)} of {later} replace{'s' * (len(names) == 1)} what {earlier} gives"
             for (earlier, later), names in self._replaced.items()
@@ -73,7 +73,7 @@ class Collection:
 
 
 def applied(earlier: Inventory, later: Inventory) -> Inventory:
-    """What is there when manifests are applied to a cluster; objects of the second take over what applying leaves."""
+    """Return the inventory after manifests are applied to a cluster; fields that applying keeps are kept."""
     collection = Collection()
     for inventory in (earlier, later):
         collection.add_path(
@@ -114,7 +114,7 @@ def inherit(earlier: KubeObject, later: KubeObject) -> None:
 
 
 def _is_empty(status: object) -> bool:
-    """Whether nothing is said: generated manifests say ``status: {}``."""
+    """Return whether nothing is said: generated manifests say ``status: {}``."""
     return status is None or status == type(status)()
 
 

@@ -32,7 +32,7 @@ _ADDED_BY_PROMETHEUS: Final = "additionalLabelSelectors"
 
 
 class CustomKind(msgspec.Struct, frozen=True, forbid_unknown_fields=True, rename="kebab", kw_only=True):
-    """How one kind's controller makes pods.
+    """The way in which one kind's controller makes pods.
 
     Paths are written as the API server writes them (``spec.template``, ``metadata.annotations[a.b/c]``), from the
     object or, with ``each``, from an item of that list. Texts may hold ``{name}``, ``{each}`` (the item's name, or its
@@ -106,7 +106,7 @@ def parse_kinds(value: Any, place: Place) -> Kinds:
 
 @cache
 def shipped_kinds() -> Kinds:
-    """Those that are known without a project's own."""
+    """Return the kinds known without a project's own."""
     data = resources.files(__package__).joinpath("custom_kinds.yaml").read_bytes()
     (document,) = read_documents(Text("custom_kinds.yaml", data))
     return parse_kinds(document.value["kinds"], Place("custom_kinds.yaml"))
@@ -265,7 +265,7 @@ _NAMED: Final = 3
 
 
 def notes_on_custom(custom: Mapping[str, str], unknown: Sequence[str]) -> list[str]:
-    """What to say of custom resources: whose pods are simulated, and whose are not known.
+    """Return notes on custom resources: whose pods are simulated, and whose are not known.
 
     Args:
         custom: the name of each whose pods are known → the built-in kind that makes such pods.

@@ -35,7 +35,7 @@ def delivery_of(value: Mapping[str, Any], version: str, kind: str, namespace: st
 
 
 def note_of_deliveries(named: Iterable[str]) -> list[str]:
-    """What to say of such objects: at most one sentence."""
+    """Return at most one sentence on such objects."""
     names = list(dict.fromkeys(named))
     if not names:
         return []

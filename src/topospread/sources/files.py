@@ -336,6 +336,6 @@ def _too_large(source: Source, limit: int) -> InputError:
 
 
 def unreadable(error: OSError, path: str) -> InputError:
-    """What the operating system said of a path, or of one below it."""
+    """Return the operating system's error for a path, or for one below it."""
     culprit = os.fsdecode(error.filename) if isinstance(error.filename, str | bytes) else path
     return InputError(f"cannot be read: {error.strerror or error}", _at(culprit))

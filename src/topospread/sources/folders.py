@@ -25,7 +25,7 @@ from .text import shown_path
 
 
 class PathContents(msgspec.Struct, frozen=True):
-    """What a path stands for.
+    """The files that a path stands for.
 
     Attributes:
         sources: what is read, in order.
@@ -39,12 +39,12 @@ class PathContents(msgspec.Struct, frozen=True):
 
     @property
     def has_chart(self) -> bool:
-        """Whether one of the sources is a chart."""
+        """True if one of the sources is a chart."""
         return any(isinstance(each.unit, ChartUnit) for each in self.sources)
 
 
 def look_into(path: str, rendering: Rendering, *, to_apply: bool = False, allow_empty: bool = False) -> PathContents:
-    """What a path given by the user stands for.
+    """Return the files that a path given by the user stands for.
 
     Args:
         path: a file or a folder.
@@ -138,7 +138,7 @@ def check_programs(sources: Sequence[Source]) -> None:
 
 @dataclass(frozen=True, slots=True)
 class _Part:
-    """What something that is rendered is made of: all that lies in a folder, or these files.
+    """The source of something rendered: everything in a folder, or these files.
 
     Attributes:
         folder: real path of a chart; "" for none.
@@ -149,7 +149,7 @@ class _Part:
     files: frozenset[str] = frozenset()
 
     def has(self, real: str) -> bool:
-        """Whether a file is part of it, by its real path."""
+        """Return whether a file is part of it, by its real path."""
         return real in self.files or (bool(self.folder) and real.startswith(self.folder + os.sep))
 
 
@@ -198,7 +198,7 @@ class _Tree:
                 waiting += reversed(self._inside(each))
 
     def _inside(self, folder: _Folder) -> list[_Folder | str]:
-        """What is to be looked at of a folder; notes what it is itself."""
+        """Return the parts of a folder to look at; note what the folder itself is."""
         own = kustomization_in(folder.path)
         if own is not None:
             self.built[own.folder] = own
@@ -244,7 +244,7 @@ class _Tree:
         )
 
     def found(self) -> PathContents:
-        """What is read of the tree.
+        """Return the files to read of the tree.
 
         Raises:
             InputError: the folder that was named is only a part of others.
@@ -260,11 +260,11 @@ class _Tree:
         return [each for each in self.sources if not (self._is_part(each) or self._is_beside(each))]
 
     def _is_beside(self, source: Source) -> bool:
-        """Whether it has nothing to do with the kustomization that is meant and nothing else."""
+        """Return whether it has nothing to do with the kustomization that is meant and nothing else."""
         return self.alone and self.named is not None and _kustomization_of(source) is not self.named
 
     def _is_part(self, source: Source) -> bool:
-        """Whether it is a part of others, or made of what is read."""
+        """Return whether it is a part of others, or made of what is read."""
         if isinstance(source.unit, ChartUnit):
             real = os.path.realpath(source.path)
             homes = [each.chart_home for each in self.built.values() if each.chart_home]
@@ -275,7 +275,7 @@ class _Tree:
         return own.component or own.folder in self.parts or own.folder in self.above
 
     def made_of(self, source: Source) -> list[_Part]:
-        """What a chart or a kustomization is made of, as far as it lies in this tree."""
+        """Return the sources of a chart or kustomization, as far as they are in this tree."""
         own = _kustomization_of(source)
         if own is None:
             return [_Part(os.path.realpath(source.path))]

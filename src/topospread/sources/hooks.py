@@ -34,7 +34,7 @@ def hooks_of(item: KubeObject) -> tuple[str, ...]:
 
 
 def is_passing(item: KubeObject) -> bool:
-    """Whether an object makes pods that do not stay: a Pod or Job of any hook, another workload of a test, say."""
+    """Return whether an object makes pods that do not stay: a Pod or Job of any hook, or a workload of a test."""
     metadata = item.metadata
     if metadata.annotations is None or metadata.uid or metadata.resource_version:
         return False
@@ -66,7 +66,7 @@ class HooksLeftOut:
                 yield each
 
     def notes(self) -> Iterator[str]:
-        """That they were left out, in a sentence."""
+        """Yield a sentence on the hooks left out."""
         if self._names:
             what = "1 Helm hook is" if len(self._names) == 1 else f"{len(self._names)} Helm hooks are"
             yield f"{what} left out, whose pods do not stay: {listed(self._names, _SHOWN)}; --with-hooks places them"

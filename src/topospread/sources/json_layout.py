@@ -1,4 +1,4 @@
-"""How a JSON text is laid out, level by level as somebody asks; positions only, what it means is read elsewhere.
+"""The layout of a JSON text, level by level on demand: positions only.
 
 `linting.layout` and `positions` go through a text's every token, as YAML has to. Of the objects of a JSON list a
 finding is about one field each, and all beside the way to it can be passed over at the speed of Python's own scanner.
@@ -38,7 +38,7 @@ def json_root(data: bytes, *, as_yaml: bool = True) -> TextValue | None:
 
 
 def locate_in_json(data: bytes, path: Path) -> Position | None:
-    """What `topospread.sources.positions.locate` answers of the only document of a text.
+    """Return the answer of `topospread.sources.positions.locate` for a text with one document.
 
     Args:
         data: one JSON value; text that is none is looked through as YAML.
@@ -93,7 +93,7 @@ class _JsonText:
 
 
 def _members(text: str, at: int) -> Iterator[tuple[str | int, int, int, int]]:
-    """Of what stands in an object or a list, one after another: key or index, where that is named, the value's span."""
+    """Yield the members of an object or list: key or index, the key's position, and the value's span."""
     is_object = text[at] == "{"
     if not is_object and text[at] != "[":
         return

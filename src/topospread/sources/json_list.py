@@ -57,7 +57,7 @@ class JsonList:
         return cls(location, envelope) if envelope.items is not None and envelope.kind.endswith("List") else None
 
     def spot_of(self, index: int) -> Location:
-        """Where an item stands; asked in the order of the items, the text is gone through once."""
+        """Return the position of an item; asked in the order of items, the text is scanned once."""
         if index < self._next:
             self._next, self._offset = 0, self.location.start
         start = self._offset
@@ -69,7 +69,7 @@ class JsonList:
         return self.location.json_item(index, start, self._offset)
 
     def _start_of(self, raw: bytes) -> int:
-        """Where the next item stands: right behind the last one, but for a comma and space."""
+        """Return the position of the next item: behind the last one, after a comma and space."""
         data = self.location.text.data
         gap = _BETWEEN_ITEMS.match(data, self._offset) if self._next else None
         start = gap.end() if gap else self._offset

@@ -27,7 +27,7 @@ _RAW: Final = msgspec.json.Decoder(msgspec.Raw)
 
 
 def looks_like_json(text: Text) -> bool:
-    """Whether the first thing in the text is a brace or a bracket (KYAML begins so, too, after its ``---``).
+    """Return whether the first thing in the text is a brace or a bracket (KYAML begins so, too, after its ``---``).
 
     ``{{`` and ``{%`` begin templates.
     """
@@ -41,12 +41,12 @@ def is_named_json(text: Text) -> bool:
 
 
 def is_meant_as_json(text: Text) -> bool:
-    """Whether a faulty text is rather JSON than YAML: it is called so, or its first key stands in quotes."""
+    """Return whether a faulty text is rather JSON than YAML: it is called so, or its first key stands in quotes."""
     return is_named_json(text) or bool(_QUOTED_KEY.match(text.data))
 
 
 def split_documents(text: Text) -> list[tuple[int, int]]:
-    """Where each document of the text begins and ends, in bytes.
+    """Return the begin and end of each document of the text, in bytes.
 
     Raises:
         DecodeError: the text is not JSON.

@@ -24,7 +24,7 @@ _CHART_HOME: Final = "charts"
 
 @dataclass(frozen=True, slots=True)
 class Kustomization:
-    """What a kustomization says of the files around it. Folders and files are real paths.
+    """The files that a kustomization names. Folders and files are real paths.
 
     Attributes:
         folder: where it stands.
@@ -69,7 +69,7 @@ def kustomization_in(folder: str) -> Kustomization | None:
 
 
 def kustomization_value(path: str) -> dict[str, Any]:
-    """What a kustomization's file says, as plain data; nothing when it cannot be read."""
+    """Return a kustomization's file as plain data; empty if it cannot be read."""
     try:
         documents = list(read_documents(read_text(Source(path, None))))
     except InputError:

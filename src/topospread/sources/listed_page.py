@@ -16,7 +16,7 @@ from .text import Text
 
 
 class _PageMeta(KubeStruct):
-    """Of a list's metadata: where it goes on."""
+    """The part of a list's metadata with the continue token."""
 
     continue_: str = msgspec.field(default="", name="continue")
     remaining_item_count: int | None = None
@@ -30,7 +30,7 @@ _PAGE: Final = msgspec.json.Decoder(_ListPage)
 
 
 class ListedPage(NamedTuple):
-    """What a page brings.
+    """The content of a page.
 
     Attributes:
         objects: of the kind that was asked for, in the server's order; they hold nothing of the page's text.
@@ -42,7 +42,7 @@ class ListedPage(NamedTuple):
 
 
 def continue_token(data: bytes) -> str:
-    """Where a list goes on after this page, "" where it does not, or where this is no list."""
+    """Return the continue token of a list; "" if it ends here, or if this is no list."""
     try:
         return _PAGE.decode(data).metadata.continue_
     except msgspec.DecodeError:

@@ -44,7 +44,7 @@ _LARGEST_JSON_READ_AS_YAML: Final = 16 << 20
 
 
 class NoNodesError(InputError):
-    """What was given holds no node.
+    """The input holds no node.
 
     Attributes:
         manifests: there are objects, and none was ever stored in a cluster: they may be meant for one.
@@ -57,7 +57,7 @@ class NoNodesError(InputError):
 
 
 class LiveObjects(msgspec.Struct, frozen=True):
-    """What was read of a cluster itself.
+    """The objects read from a live cluster.
 
     Attributes:
         objects: each one once, kind after kind.
@@ -75,7 +75,7 @@ LiveReading = Callable[[Sequence[ReadObject]], LiveObjects]
 
 
 class ReadFrom(msgspec.Struct, frozen=True):
-    """What an inventory was read from, and how; the fields are arguments of `load`, but two.
+    """The sources of an inventory; the arguments of `load`, and whether a live cluster was read, too.
 
     Attributes:
         live: whether a live cluster was read, too.
@@ -204,7 +204,7 @@ def _without_objects(paths: Sequence[str], reader: ObjectReader) -> InputError:
 
 
 def _found(paths: Sequence[str], rendering: Rendering, *, allow_empty: bool) -> list[PathContents]:
-    """What each path stands for, when all of it can be read."""
+    """Return the files of each path, once all can be read."""
     found = [look_into(path, rendering, to_apply=True, allow_empty=allow_empty) for path in paths]
     check_charts(rendering, lambda: any(each.has_chart for each in found))
     sources = [source for each in found for source in each.sources]
@@ -295,7 +295,7 @@ def read_objects(text: Text, reader: ObjectReader, progress: Callable[[int], Non
 
 
 def _json_documents(text: Text) -> list[tuple[int, int]] | None:
-    """Where the JSON documents are; None when the text is YAML that begins with a brace."""
+    """Return the positions of JSON documents; None if the text is YAML that begins with a brace."""
     try:
         return split_documents(text)
     except DecodeError as error:
@@ -305,7 +305,7 @@ def _json_documents(text: Text) -> list[tuple[int, int]] | None:
 
 
 def _is_yaml(text: Text) -> bool:
-    """Whether a text that is not JSON reads as YAML, or is rather meant to."""
+    """Return whether a text that is not JSON reads as YAML, or is rather meant to."""
     try:
         for _ in read_documents(text):
             pass
@@ -317,7 +317,7 @@ def _is_yaml(text: Text) -> bool:
 
 
 def _inventory(collection: Collection, reader: ObjectReader, *, needs_nodes: bool) -> Inventory:
-    """What was read, without what kube-scheduler does not see, and with what a person should know of it."""
+    """Return the inventory without what kube-scheduler does not see, with notes for a person."""
     inventory = Inventory(skipped=reader.skipped)
     collection.fill(inventory)
     if needs_nodes and not inventory.nodes:

@@ -1,4 +1,4 @@
-"""Where in a text an object stands, so that errors can point at it and at its fields; nothing is looked up before."""
+"""Positions of objects in a text, for errors about them and their fields; computed on demand."""
 
 from __future__ import annotations
 

@@ -68,7 +68,7 @@ _PLACE: Final = Place(source="--on")
 
 
 class _Wishes(msgspec.Struct):
-    """What the line asks for; labels, taints and cordons each with where they are for, "" for everywhere.
+    """The parsed line; labels, taints and cordons with the site they are for, "" for all.
 
     Attributes:
         nodes: how many in all, or how many for each zone; empty when the line does not say.
@@ -140,19 +140,19 @@ def _storage_class(name: str, *, default: bool) -> StorageClass:
 
 
 def is_unasked(text: str, item: StorageClass) -> bool:
-    """Whether a StorageClass is the one that a made-up cluster has although nobody asked for it."""
+    """Return whether a StorageClass is the one that a made-up cluster has although nobody asked for it."""
     return item.provisioner == PROVISIONER and not _read(text).storage_classes
 
 
 class _Site(msgspec.Struct, frozen=True):
-    """Where a node stands: its name and its topology labels, key → name."""
+    """The place of a node: its name and its topology labels, key → name."""
 
     node: str
     topology: dict[str, str]
 
     @property
     def names(self) -> tuple[str, ...]:
-        """What labels, taints and cordons may call it."""
+        """The names that labels, taints and cordons may call it."""
         return (self.node, *self.topology.values())
 
 

@@ -1,4 +1,4 @@
-"""Which kinds the answers of each command rest on, so that a live cluster is asked for no more. It reads nothing.
+"""The kinds that each command's answer depends on: a live cluster is asked for no others.
 
 What is left out is what the code behind a command never looks at; a test asks every command about random clusters with
 and without the kinds that are left out here (``tests/property/test_needed_kinds.py``).
@@ -21,7 +21,7 @@ from .snapshot_lists import ORDER
 
 
 class NeededKinds(msgspec.Struct, frozen=True):
-    """What an answer rests on.
+    """The kinds that an answer depends on.
 
     Attributes:
         kinds: keys of `KINDS`, in the order of a snapshot.
@@ -32,16 +32,16 @@ class NeededKinds(msgspec.Struct, frozen=True):
     volumes: bool = True
 
     def without(self, *kinds: str) -> NeededKinds:
-        """These kinds are not needed."""
+        """Return the kinds without these."""
         return replace(self, kinds=tuple(each for each in self.kinds if each not in kinds))
 
     @property
     def with_volumes(self) -> NeededKinds:
-        """Those of volumes are needed in any case."""
+        """The kinds with those of volumes in any case."""
         return replace(self, volumes=True)
 
     def beside(self, items: Iterable[KubeObject]) -> NeededKinds:
-        """What is needed where these objects are applied to the cluster: a CronJob of theirs replaces one there."""
+        """Return the kinds needed if these objects are applied to the cluster: their CronJobs replace those there."""
         there = list(items)
         named = {type(each).__name__ for each in there}
         kinds = tuple(each for each in ORDER if each in self.kinds or each in named)
@@ -57,12 +57,14 @@ PLACEMENT_AND_RUNS: Final = replace(ALL, volumes=False).without("Workload", "Pod
 
 
 def lint_needs(judged: Iterable[KubeObject]) -> NeededKinds:
-    """What lint holds manifests against: it places their pods alone, so that volumes of others do not matter."""
+    """Return the kinds that lint needs of a cluster: it places only the manifests' pods, so others' volumes do not
+    matter.
+    """
     return ALL if any(map(uses_volumes, judged)) else ALL.without(*VOLUME_KINDS)
 
 
 def uses_volumes(item: KubeObject) -> bool:
-    """Whether an object is one of volumes, or makes or is a pod for which plugins look at them."""
+    """Return whether an object is one of volumes, or makes or is a pod for which plugins look at them."""
     if type(item).__name__ in VOLUME_KINDS:
         return True
     if isinstance(item, StatefulSet) and item.spec.volume_claim_templates:

@@ -206,7 +206,7 @@ class ObjectReader:
             self.placed[item.kind, item.namespace, item.metadata.name] = None
 
     def _known(self, raw: bytes | msgspec.Raw, of: _Type) -> _Known:
-        """What is done with objects of this one's type."""
+        """Return the handling of objects of this one's type."""
         found = _TYPE.match(raw)
         if found is not None:
             version, kind = found.groups()
@@ -220,7 +220,7 @@ class ObjectReader:
         return known
 
     def _needs_no_check(self, item: KubeObject) -> bool:
-        """Whether an object can be taken as decoded: it was stored, or is a pod like one that was checked."""
+        """Return whether an object can be taken as decoded: it was stored, or is a pod like one that was checked."""
         metadata = item.metadata
         if metadata.uid or metadata.resource_version:
             return self._quantities.all_valid(item)
@@ -238,7 +238,7 @@ class ObjectReader:
         return False
 
     def _is_label(self, label: tuple[str, str]) -> bool:
-        """Whether a key and its value are a label; remembers those that are."""
+        """Return whether a key and its value are a label; remembers those that are."""
         if label not in self._labels:
             if label_key_problems(label[0]) or label_value_problems(label[1]):
                 return False
@@ -283,7 +283,7 @@ class ObjectReader:
                 yield ReadObject(known, item, location.rough(_label(item)), location)
 
     def _custom(self, version: str, kind: str) -> Sequence[CustomKind]:
-        """How the pods of a custom resource are made; nothing where that is not known."""
+        """Return how the pods of a custom resource are made; empty if that is not known."""
         group = version.partition("/")[0]
         if "." not in group:
             return ()
@@ -396,7 +396,7 @@ def _unfinished_label(value: dict[str, Any]) -> str:
 
 
 def _not_a_manifest(path: str) -> str:
-    """What a file without kinds probably is, by its name."""
+    """Return what a file without kinds probably is, by its name."""
     name = path.replace("\\", "/").rsplit("/", 1)[-1]
     if name.startswith("kustomization."):
         return ": this is Kustomize's file, give the folder it is in (without --render never)"

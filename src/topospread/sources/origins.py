@@ -30,7 +30,7 @@ Path = Sequence[str | int]
 
 
 class ChartOrigins:
-    """Of what ``helm template`` prints: the templates.
+    """Origins in the output of ``helm template``: the templates.
 
     Args:
         chart: path of the chart, as it was given.
@@ -65,7 +65,7 @@ class ChartOrigins:
 
 
 class Annotated(msgspec.Struct, frozen=True):
-    """What kustomize says of a document in annotations, as YAML; empty for nothing.
+    """The annotations of kustomize on a document, as YAML; empty if there are none.
 
     Attributes:
         origin: the resource that the object came from.
@@ -77,7 +77,7 @@ class Annotated(msgspec.Struct, frozen=True):
 
 
 class KustomizationOrigins:
-    """Of what ``kustomize build`` prints: the resources, and the patches.
+    """Origins in the output of ``kustomize build``: the resources, and the patches.
 
     Args:
         given: path of the kustomization, as it was given.
@@ -119,7 +119,7 @@ class KustomizationOrigins:
         return named_from_here(os.path.realpath(path), self._given)
 
     def _said(self, document: int, of: Callable[[Annotated], bytes]) -> Any:
-        """What an annotation of a document says, None where there is none."""
+        """Return an annotation of a document; None if it has none."""
         if document > len(self._annotated):
             return None
         found = values_of(Text(self._file, of(self._annotated[document - 1])))
@@ -174,7 +174,9 @@ def _agreeing(rendered: Any, source: Any, path: Path) -> tuple[str | int, ...] |
 
 
 def _same(one: Any, other: Any, *, is_item: bool) -> bool:
-    """Whether two values are one: scalars that are equal, items that go by the same name, other mappings and lists."""
+    """Return whether two values are one: scalars that are equal, items that go by the same name, other mappings and
+    lists.
+    """
     if isinstance(one, dict) and isinstance(other, dict):
         return not is_item or all(one.get(name) == other.get(name) for name in _IDENTIFYING)
     if isinstance(one, list) and isinstance(other, list):

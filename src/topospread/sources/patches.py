@@ -136,7 +136,7 @@ def _differ(written: str, step: str | int) -> bool:
 
 
 def _is_part(patch: Any, rendered: Any) -> bool:
-    """Whether what a patch says stands in what was rendered."""
+    """Return whether what a patch says stands in what was rendered."""
     if isinstance(patch, dict):
         return isinstance(rendered, dict) and all(_is_part(patch[key], rendered.get(key)) for key in patch)
     if isinstance(patch, list):

@@ -1,4 +1,4 @@
-"""What of an object of an unknown kind is about pods: templates, pods' specs, spread constraints, wherever they stand.
+"""The parts of an object of unknown kind that are about pods: templates, pod specs, spread constraints at any depth.
 
 A controller that nobody here knows makes the pods: it may add labels, constraints and selectors of its own.
 """
@@ -31,7 +31,7 @@ class PodPart(NamedTuple):
 
     @property
     def is_pod(self) -> bool:
-        """Whether this is a whole pod's spec, and not only constraints."""
+        """True if this is a whole pod's spec, and not only constraints."""
         return _has_containers(self.spec)
 
 

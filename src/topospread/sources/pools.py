@@ -51,7 +51,7 @@ class GivenPool(_Strict):
 
 
 class GivenInstanceType(_Strict):
-    """What Karpenter may buy, as it is written."""
+    """An instance type that Karpenter may use, as written."""
 
     name: str
     shape: dict[str, str | int | float]

@@ -59,7 +59,7 @@ class Position(msgspec.Struct, frozen=True):
 
 
 def locate(data: bytes, document: int, path: Path) -> Position | None:
-    """Where a field of a YAML document (or JSON text) stands: its key, or the list item itself.
+    """Return the position of a field of a YAML document (or JSON text): its key, or the list item itself.
 
     A field that is not there is looked for in vain: the answer is the nearest thing it would stand in. None when
     the text cannot be read that far.

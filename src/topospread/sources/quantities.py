@@ -22,7 +22,7 @@ class KnownQuantities:
         self.known: set[RawQuantity | None] = {None}
 
     def all_valid(self, item: KubeObject) -> bool:
-        """Whether every quantity of the object is one."""
+        """Return whether every quantity of the object is one."""
         known = self.known
         for resources in _pod_lists(item) if type(item) is Pod else _resource_lists(item):
             if resources:

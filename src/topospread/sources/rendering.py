@@ -46,7 +46,7 @@ _TRANSFORMATIONS: Final = _annotation("alpha.config.kubernetes.io/transformation
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rendering:
-    """How charts and kustomizations become manifests.
+    """The options for rendering charts and kustomizations.
 
     Attributes:
         raw: they do not: every file is read as it stands.
@@ -214,7 +214,7 @@ class KustomizationUnit(msgspec.Struct, frozen=True):
 
 
 def without_origins(data: bytes) -> tuple[bytes, list[Annotated]]:
-    """What ``kustomize build`` prints without the annotations that it was asked for, and what these say."""
+    """Return the output of ``kustomize build`` without the annotations it was asked for, and the annotations."""
     plain, annotated = [], []
     for document in data.split(b"\n---\n"):
         without, origin = _taken_out(document, _ORIGIN)
@@ -246,7 +246,9 @@ def chart_field(folder: str, name: str) -> str:
 
 
 def _capabilities(kube_version: str) -> list[str]:
-    """What a chart is told of the cluster: by itself ``helm template`` knows versions of groups and no kinds."""
+    """Return the capabilities of the cluster for a chart: by itself ``helm template`` knows group versions and no
+    kinds.
+    """
     if not kube_version:
         return []
     kinds = kinds_served(KubeVersion.parse(kube_version).minor)

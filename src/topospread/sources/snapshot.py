@@ -1,4 +1,4 @@
-"""What a snapshot lacks, and what kube-scheduler leaves out of it: warnings, in a user's words."""
+"""Warnings about what a snapshot lacks, and about what kube-scheduler leaves out of it."""
 
 from __future__ import annotations
 

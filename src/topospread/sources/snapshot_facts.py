@@ -1,4 +1,4 @@
-"""What a snapshot says of itself, beside its objects: when it was taken, of what, and what it lacks."""
+"""A snapshot's own facts: when it was taken, of what, and what it lacks."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def facts_of(text: bytes) -> SnapshotFacts | None:
 
 
 def warnings_of(facts: SnapshotFacts) -> list[str]:
-    """What a person must know who goes by the snapshot."""
+    """Return warnings about the snapshot."""
     what = "what was read of the cluster" if facts.live else "the snapshot"
     reasons = dict.fromkeys(facts.missing.values())
     found = [_lacking(what, why, [kind for kind, reason in facts.missing.items() if reason == why]) for why in reasons]

@@ -38,7 +38,7 @@ class SnapshotWriter:
         self._between = b",\n"
 
     def end(self, facts: SnapshotFacts) -> None:
-        """What the snapshot says of itself; nothing may follow."""
+        """Write the snapshot's own facts and finish it."""
         self._file.write(b'\n],"%s":%s}\n' % (FIELD.encode(), escape_control_bytes(_ENCODER.encode(facts))))
 
 

@@ -85,7 +85,7 @@ class ListRequest(msgspec.Struct, frozen=True):
         return name + ("es" if name.endswith("s") else "s")
 
     def paths(self) -> Iterator[str]:
-        """Where the list is served, in the newest version of the API first."""
+        """Yield the paths of the list, the newest version of the API first."""
         for version in VERSIONS[self.kind]:
             root = f"/apis/{version}" if "/" in version else f"/api/{version}"
             if not self.namespace:

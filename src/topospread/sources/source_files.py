@@ -82,7 +82,7 @@ def name_of(value: Mapping[str, Any]) -> str:
 
 
 def child_of(value: Any, step: str | int) -> Any:
-    """What stands under a step of a way; None for nothing."""
+    """Return the value at a step of a path; None if there is none."""
     if isinstance(value, dict):
         return value.get(step, value.get(str(step)))
     if isinstance(value, list) and isinstance(step, int):

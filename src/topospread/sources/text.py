@@ -18,7 +18,7 @@ class Origins(Protocol):
     """Knows which files a rendered text was made of."""
 
     def place(self, document: int, path: Sequence[str | int], rendered: Place) -> Place:
-        """Where that was written which stands at a place of the rendered text.
+        """Return the origin of a place in the rendered text.
 
         Args:
             document: number of the document in the text, from 1.
@@ -29,7 +29,7 @@ class Origins(Protocol):
 
 @dataclass(frozen=True)
 class Text:
-    """What stands in one source.
+    """The content of one source.
 
     Attributes:
         name: path as errors show it.
@@ -55,7 +55,7 @@ class Text:
         return self.data[start:end]
 
     def bounds(self, number: int) -> tuple[int, int]:
-        """Where a line begins and where, behind its end, the next one does; both 0 when there is none."""
+        """Return the begin of a line and of the next one; both 0 if there is no such line."""
         starts = self.line_starts
         if not 0 < number <= len(starts):
             return 0, 0

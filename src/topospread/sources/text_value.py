@@ -40,14 +40,14 @@ class TextValue(msgspec.Struct):
 
     @property
     def children(self) -> dict[str | int, TextValue]:
-        """What stands in it, by key or index."""
+        """The values in it, by key or index."""
         if self.unread is not None:
             self._children = self.unread(self)
             self.unread = None
         return self._children
 
     def child(self, step: str | int) -> TextValue | None:
-        """What stands under a step of a path; a number may be meant as a key."""
+        """Return the value at a step of a path; a number may be meant as a key."""
         found = self.children.get(step)
         return self.children.get(str(step)) if found is None and self.form == "mapping" else found
 

@@ -64,7 +64,7 @@ _ALL_PODS: Final[tuple[dict[str, object], ...]] = (
 
 
 def was_known(kind: str, api_version: object, path: str) -> bool:
-    """Whether a field that today's version does not have stood in an old version that an object is of."""
+    """Return whether a field that today's version does not have stood in an old version that an object is of."""
     return api_version != VERSIONS[kind][0] and _INDEX.sub("[]", path) in OLD_FIELDS.get(kind, frozenset())
 
 
@@ -100,7 +100,7 @@ def _no_match(api_version: str, kind: str) -> str:
 
 
 def _is_kubernetes(group: str) -> bool:
-    """Whether a group is Kubernetes' own: without a dot, or under k8s.io (whose x-k8s.io are not)."""
+    """Return whether a group is Kubernetes' own: without a dot, or under k8s.io (whose x-k8s.io are not)."""
     return "." not in group or group.endswith(".k8s.io")
 
 

@@ -98,7 +98,7 @@ class _Frame:
 
 
 class _Anchor(msgspec.Struct):
-    """What an alias repeats: the value, how many nodes and how many levels it has."""
+    """An anchored value, with its numbers of nodes and levels."""
 
     value: Any
     nodes: int
@@ -229,7 +229,7 @@ class _DocumentReader:
         return frame.value
 
     def _alias(self, event: AliasEvent) -> Any:
-        """What an alias stands for, if the document keeps within go-yaml's bounds and the text within ours."""
+        """Return the value of an alias, if the document keeps within go-yaml's bounds and the text within ours."""
         known = self.anchors.get(event.anchor or "")
         if known is None:
             raise DecodeError("unknown anchor referenced", self._place(event))
@@ -332,7 +332,7 @@ def _allowed_alias_share(nodes: int) -> float:
 
 
 def _hint(problem: str, line: str, column: int) -> str:
-    """What a person has most likely done to get this complaint; "" when that is not known."""
+    """Return the likely cause of this complaint; "" if it is not known."""
     if _ACTION.search(line):
         return _TEMPLATE
     if line[: column + 1].strip(" ") == "\t" or "tab" in problem:

@@ -1,4 +1,4 @@
-"""How many more replicas a cluster takes until the first stays pending, what ends it, and which node helps most."""
+"""The number of replicas that fit until the first stays pending, what ends it, and the node that helps most."""
 
 from .result import Capacity, CapacityReport, DomainRoom, KeyRoom, Purchase, TargetRoom, ZoneLoss
 

@@ -33,7 +33,7 @@ from .wanted import pods_asked, read_more, read_shares, the_pod
 
 
 def after_losses(inventory: Inventory, question: CapacityQuestion, work: Effort) -> list[ZoneLoss]:
-    """What fits after each zone's loss, least room first.
+    """Return the replicas that fit after each zone's loss, fewest first.
 
     Args:
         inventory: what there is.
@@ -88,7 +88,7 @@ LIMIT = 10_000
 
 @dataclass(frozen=True, slots=True)
 class Besides:
-    """What is asked beside how much fits now.
+    """The questions besides how many fit now.
 
     Attributes:
         more: rounds that have to fit, or a share of the replicas.
@@ -218,7 +218,7 @@ def _of_end(found: Capacity) -> tuple[Unjudged, ...]:
 
 
 def _as_far(report: CapacityReport, besides: Besides, ended: KeyboardInterrupt) -> CapacityReport:
-    """What was there when the losses, or what more nodes bring, were ended."""
+    """Return the report with the losses, or purchases, that were finished when the work was interrupted."""
     some: SomeAnswers = ended.finished if isinstance(ended, Interrupted) else SomeAnswers((), 0)
     if besides.each_zone and not report.losses:
         return replace(

@@ -37,7 +37,7 @@ _GROWTH = 8
 
 @dataclass(frozen=True, slots=True)
 class CapacityQuestion:
-    """What is asked of every state of a cluster.
+    """The question for every state of a cluster.
 
     Attributes:
         shares: workloads in a ratio; empty where a pod is asked about.
@@ -54,7 +54,7 @@ class CapacityQuestion:
 
 @dataclass(frozen=True, slots=True)
 class Effort:
-    """How questions that have nothing to do with each other are worked out.
+    """The way in which independent questions are computed.
 
     Attributes:
         workers: how many processes work at once; by default one for each core.
@@ -65,7 +65,7 @@ class Effort:
     progress: Progress | None = None
 
     def answers(self, ask: Callable[[Item], Answer], items: Sequence[Item]) -> list[Answer]:
-        """What each item comes to, in their order.
+        """Return the answers for items, in their order.
 
         Raises:
             Exception: what asking raised.
@@ -83,7 +83,7 @@ class Effort:
 
 @dataclass(frozen=True, slots=True)
 class SomeAnswers:
-    """Those that were there when the work was ended.
+    """The answers that were finished when the work was interrupted.
 
     Attributes:
         answers: in the order of a whole answer.
@@ -136,7 +136,7 @@ class _FilledCluster:
 
 
 def capacity_of(settled: Inventory, question: CapacityQuestion, progress: Progress | None = None) -> Capacity:
-    """How much more fits in a cluster that has come to rest.
+    """Return how many replicas fit in a cluster in which nothing happens any more.
 
     Args:
         settled: whose own pods were placed, as far as they fit.
@@ -273,7 +273,7 @@ def _capacity(filled: _FilledCluster, question: CapacityQuestion) -> Capacity:
 
 
 def _evicts(run: Run, queued: QueuedPod, verdict: Verdict | None, question: CapacityQuestion) -> str:
-    """Which pods kube-scheduler would evict for the one that stays pending."""
+    """Return the pods that kube-scheduler would evict for the one that stays pending."""
     scheduler = run.scheduler
     asks = verdict is not None and not verdict.error and bool(verdict.nodes) and question.options.preemption
     if not asks or verdict is None or not scheduler.preempts(queued.pod):

@@ -29,7 +29,7 @@ _CLUSTER_KEYS = ("nodes", "zones", "regions", "racks", "storage-class", "cordon"
 
 @dataclass(frozen=True, slots=True)
 class Shape:
-    """What a node is like, wherever it stands.
+    """The size and labels of a node, wherever it stands.
 
     Attributes:
         name: ``like node-1``, or as it was given.
@@ -95,7 +95,7 @@ def _of_zones(nodes: Sequence[Node]) -> set[str]:
 def purchases(
     settled: Inventory, without: Capacity, question: CapacityQuestion, shapes: Sequence[Shape], work: Effort
 ) -> list[Purchase]:
-    """What one more node of each shape in each zone buys, most first.
+    """Return the replicas gained by one more node of each shape in each zone, most first.
 
     Args:
         settled: whose own pods were placed.
@@ -126,7 +126,7 @@ def _ranked(found: list[Purchase]) -> list[Purchase]:
 
 
 def _lacks_a_zone(capacity: Capacity) -> bool:
-    """Whether it ends as there are fewer zones than a constraint's minDomains."""
+    """Return whether it ends as there are fewer zones than a constraint's minDomains."""
     pending = capacity.pending
     each_of = pending.outcomes if pending is not None else ()
     return any(arithmetic.topology_key == ZONE and arithmetic.lacks_domains for arithmetic, _ in each_of)

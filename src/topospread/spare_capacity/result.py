@@ -1,4 +1,4 @@
-"""What was found of a cluster's capacity, as data: how many more fit, where, what ends it, and what would help.
+"""A cluster's capacity as data: how many more fit, where, what ends it, and what would help.
 
 Nothing is printed or decided here.
 """
@@ -73,7 +73,7 @@ class KeyRoom:
 
 @dataclass(frozen=True, slots=True)
 class Capacity:
-    """How much more fits in one state of a cluster.
+    """The number of replicas that fit in one state of a cluster.
 
     Attributes:
         rounds: how many times every target's share was placed whole.
@@ -95,13 +95,13 @@ class Capacity:
 
     @property
     def placed(self) -> int:
-        """How many pods of all targets were placed."""
+        """The number of placed pods of all targets."""
         return sum(each.placed for each in self.targets)
 
 
 @dataclass(frozen=True, slots=True)
 class ZoneLoss:
-    """What fits when a zone is lost and everything that can be replaced elsewhere is.
+    """The number of replicas that fit after a zone is lost and its pods are replaced where possible.
 
     Attributes:
         target: the zone.

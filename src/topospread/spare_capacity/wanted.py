@@ -1,4 +1,4 @@
-"""What capacity is asked for: workloads in a ratio, or a pod's manifest; how many fit is not known here."""
+"""The pods to add: workloads in a ratio, or a pod's manifest."""
 
 from __future__ import annotations
 

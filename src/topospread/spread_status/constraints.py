@@ -34,7 +34,7 @@ _REVISIONS = {"Deployment": "pod-template-hash", "StatefulSet": "controller-revi
 
 
 class CountedSpreads(NamedTuple):
-    """What is counted for the constraints of a workload.
+    """The counts for the constraints of a workload.
 
     Attributes:
         of: the newest revision ("") first, then older ones that have pods on nodes.

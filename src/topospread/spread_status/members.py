@@ -27,7 +27,7 @@ class Members(msgspec.Struct, eq=False):
 
     @classmethod
     def found(cls, pods: Iterable[Pod], cluster: Cluster) -> Members:
-        """Those of some pods that the cluster has on nodes."""
+        """Return those pods that the cluster has on nodes."""
         members = cls()
         for pod in pods:
             key = pod_key(pod.namespace, pod.name)

@@ -14,7 +14,7 @@ from .result import WorkloadStatus
 
 
 class Asked(NamedTuple):
-    """What is asked about every workload's pods: who would be refused where it is, and whose they are.
+    """The shared part of every workload's status: refused pods, and the owners of pods.
 
     ``owners``: ``None`` where nobody asks whose they are.
     """

@@ -37,7 +37,7 @@ class Refusals:
         self._latest: deque[View] = deque(maxlen=_VIEWS_KEPT)
 
     def of(self, members: Members) -> tuple[RefusedPod, ...]:
-        """Those of a workload's pods that would be refused on their node if they were to be placed anew, by name.
+        """Return the workload's pods that their node would refuse if they were placed again, by name.
 
         Pods of schedulers of which there is no profile are left out.
         """
@@ -88,7 +88,7 @@ def _uncertain(view: View, rows: list[int]) -> Iterator[tuple[int, tuple[int, ..
 
 
 def _looks(view: View, rows: Ints) -> list[tuple[int, ...]]:
-    """What tells nodes apart for the plugins that count by domain, if a pod of the class leaves.
+    """Return keys that tell nodes apart for plugins that count by domain, if a pod of the class leaves.
 
     [] where each has to be asked itself. Nodes in the same groups count the same, and lose the same with a pod; a node
     that takes no part in a constraint's counts loses nothing.

@@ -1,4 +1,4 @@
-"""How pods are spread now, as data: the structs are parts of the answer of ``topospread status``."""
+"""The present spread of pods as data: the structs are parts of the answer of ``topospread status``."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ class ConstraintStatus(Base, frozen=True):
 
     @property
     def hard(self) -> bool:
-        """Whether the constraint is DoNotSchedule."""
+        """True if the constraint is DoNotSchedule."""
         return self.when_unsatisfiable == "DoNotSchedule"
 
     @property
@@ -75,7 +75,7 @@ class ConstraintStatus(Base, frozen=True):
 
     @property
     def lacks_domains(self) -> bool:
-        """Whether there are fewer domains than ``min_domains``, so that the minimum counts as 0."""
+        """True if there are fewer domains than ``min_domains``, so that the minimum counts as 0."""
         return lacks_domains(self.eligible, self.min_domains)
 
 
@@ -175,7 +175,7 @@ class DomainRisk(Base, frozen=True):
 
 
 class SpreadStatus(msgspec.Struct, frozen=True, dict=True):
-    """How all workloads are spread.
+    """The spread of all workloads.
 
     Attributes:
         nodes: number of nodes of the cluster.

@@ -25,12 +25,12 @@ def keys_at_risk(workloads: Iterable[WorkloadStatus], cluster: Cluster) -> tuple
 
 
 def is_on_nodes(key: str, cluster: Cluster) -> bool:
-    """Whether a node has a label of this key."""
+    """Return whether a node has a label of this key."""
     return cluster.nodes.labels(key).missing < len(cluster.nodes)
 
 
 def losses(kind: str, members: Members, keys: Iterable[str], cluster: Cluster) -> tuple[Loss, ...]:
-    """What the failure of each domain would take of a workload, by key, most first."""
+    """Return what the failure of each domain would take of a workload, by key, most first."""
     if kind in OF_THEIR_NODE:
         return ()
     by_row = members.by_row

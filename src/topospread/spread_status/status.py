@@ -1,4 +1,4 @@
-"""How the pods that are there are spread: the way from an inventory to a status. Nothing is placed."""
+"""The way from an inventory to a status. Nothing is placed."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ Chosen = tuple[Workload, Members]
 
 
 def looked_at_one_by_one(chosen: Iterable[Chosen], scheduler: Scheduler, asked: Asked) -> Iterator[WorkloadStatus]:
-    """What `looked_at` says of each workload, in their order; of bare pods of a class at the cost of one."""
+    """Yield the status of each workload, in order; bare pods of one class cost as much as one."""
     chosen = list(chosen)
     alike = _alike(chosen)
     known: dict[PodClass, _AlikePods] = {}
@@ -97,7 +97,7 @@ def status(  # noqa: PLR0913 - keyword arguments
     allow_empty: bool = False,
     progress: Progress | None = None,
 ) -> SpreadStatus:
-    """How every workload's pods are spread now, and what is at risk.
+    """Return the present spread of every workload's pods, and the risks.
 
     Pods without a node stay without one: `simulate` says where they would go.
 
@@ -176,7 +176,7 @@ def _chosen(run: Run, wanted: LookedFor) -> list[tuple[Workload, Members]]:
 
 
 def _surplus(run: Run) -> list[str]:
-    """That pods are there of which their controllers want no more."""
+    """Return notes on pods that their controllers no longer want."""
     number = sum(pod.spec.node_name is not None for pod in run.plan.removed)
     if not number:
         return []
@@ -195,7 +195,7 @@ def _check(run: Run, every: list[Workload], namespace: str | None, keys: Collect
 
 
 def _is_selected(run: Run, workload: Workload, members: Members, selector: Selector) -> bool:
-    """Whether the workload's newest pods have the labels, or those of an owner that nobody knows."""
+    """Return whether the workload's newest pods have the labels, or those of an owner that nobody knows."""
     if workload.template is not None:
         return selector.matches(workload.template.labels)
     return any(selector.matches(each.labels) for each in members.classes)

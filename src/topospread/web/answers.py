@@ -1,4 +1,4 @@
-"""What the page asks about a moment of a trial: pictures, workloads, nodes, why; the engine computes it."""
+"""The page's questions about a moment of a trial: pictures, workloads, nodes, why."""
 
 from __future__ import annotations
 
@@ -63,12 +63,12 @@ _ENDS = 5
 
 
 class NotThereError(Exception):
-    """What is asked for is not there."""
+    """The requested object does not exist."""
 
 
 @dataclass(frozen=True, slots=True)
 class PageQuestion:
-    """What a URL asks.
+    """The question in a URL.
 
     Attributes:
         at: the frame, "" for the one that is shown first.
@@ -131,7 +131,7 @@ class Answers:
         return self._frame(asked).picture
 
     def trial(self, asked: PageQuestion) -> Json:
-        """What came of each step, how the trial is written elsewhere, and which frame to show first."""
+        """Return the result of each step, the trial's command and file, and the frame to show first."""
         found, at = self.timeline(asked)
         return {
             "at": at,
@@ -243,7 +243,7 @@ def _constraint(each: ConstraintArithmetic) -> Json:
 
 
 def _ends(domains: Any) -> list[tuple[str, int, int]]:
-    """Those with the most pods and those with the fewest."""
+    """Return the domains with the most and with the fewest pods."""
     assert isinstance(domains, Domains), "of a cluster they are columns"
     order = domains.matching.argsort(kind="stable")
     which = [*order[::-1][:_ENDS].tolist(), *order[:_ENDS].tolist()]

@@ -116,7 +116,7 @@ def application(
 
 
 def asked(request: Request) -> PageQuestion:
-    """What a URL asks: the steps of a trial, the frame, and the other words.
+    """Parse a URL: the steps of a trial, the frame, and the other parameters.
 
     Raises:
         UsageError: a step or a number is none.
@@ -175,7 +175,7 @@ async def _events(request: Request) -> Response:
 
 
 async def _refused(_: Request, error: Exception) -> Response:
-    """What was asked for cannot be: 422 with the words, and which step it is where it is one."""
+    """Answer 422 with the error, and the step that it is about."""
     step = error.number if isinstance(error, StepError) else None
     return JSONResponse({"error": str(error), "step": step}, status_code=422, headers=_NEVER_STORED)
 

@@ -1,4 +1,4 @@
-"""What the page of a live cluster tells Prometheus: how old what it shows is, and what went wrong; it counts none."""
+"""Prometheus metrics of the live page: the age of what it shows, and errors."""
 
 from __future__ import annotations
 

@@ -80,7 +80,7 @@ def examples() -> dict[str, ManifestExample]:
 
 @dataclass(frozen=True, slots=True)
 class WrittenManifest:
-    """What came of a text.
+    """The result for a text.
 
     Attributes:
         lint: the findings; None when nothing was judged.
@@ -97,7 +97,7 @@ class WrittenManifest:
     problem: InputError | None = None
 
     def to_dict(self) -> Json:
-        """What the editor shows: see ``docs/reference/page.md``."""
+        """Return the data for the editor: see ``docs/reference/page.md``."""
         broken = list(self.lint.read.broken) if self.lint is not None else []
         problems = broken or ([self.problem] if self.problem is not None else [])
         return {
@@ -109,7 +109,7 @@ class WrittenManifest:
         }
 
     def _simulation(self, told: Json) -> Json:
-        """Of a simulation what concerns the text's own workloads, and how many pods of others wait."""
+        """Return the part of a simulation about the text's own workloads, and how many other pods wait."""
         names = {f"{kind}/{name}": namespace for kind, namespace, name in self.own}
         pending = [each for each in told["pending"] if names.get(each["workload"]) == each["namespace"]]
         others = sum(len(each["pods"]) for each in told["pending"]) - sum(len(each["pods"]) for each in pending)

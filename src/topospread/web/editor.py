@@ -23,7 +23,7 @@ Json = dict[str, Any]
 
 
 def editor_routes() -> list[Route]:
-    """What the application gets."""
+    """Return the routes of the editor."""
     return [Route(ADDRESS, _page), Route("/api/example", _example), Route("/api/draft", _draft, methods=["POST"])]
 
 
@@ -45,7 +45,7 @@ async def _draft(request: Request) -> Response:
 
 
 def _judged(text: bytes, cluster: str, served: ServedCluster, answers: Answers) -> Json:
-    """What the editor shows; the map, too, of a cluster that is small enough to be drawn at every key."""
+    """Return the data for the editor; with the map if the cluster is small enough to draw at every key."""
     with answers.trials.lock:
         try:
             found = judge_draft(text, cluster, lambda: served.reading.inventory, served.options)

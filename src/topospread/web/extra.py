@@ -1,4 +1,4 @@
-"""Whether what the extra ``web`` brings is installed; it imports none of it."""
+"""The check that the packages of the extra ``web`` are installed; it imports none of them."""
 
 from __future__ import annotations
 

@@ -120,7 +120,7 @@ class TroubleLog:
         self._over: dict[str, float] = {}
 
     def tell(self, why: str, *, calm: bool, now: float) -> None:
-        """How it stands now; ``why``: the trouble that there is, "" for none."""
+        """Log a change of the trouble; ``why``: the present trouble, "" for none."""
         if why:
             self._calm_since = None
             if why != self._told:

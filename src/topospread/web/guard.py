@@ -76,7 +76,7 @@ _BAD_PATH: Final = re.compile(rb"(?:^|/|\\)\.\.?(?:/|\\|$)|\\|\x00")
 
 
 class _Refused(Exception):  # noqa: N818 - an answer, not an error of ours
-    """What a request gets in place of an answer."""
+    """The response in place of an answer."""
 
     def __init__(self, status: int, words: str) -> None:
         super().__init__(words)
@@ -86,7 +86,7 @@ class _Refused(Exception):  # noqa: N818 - an answer, not an error of ours
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Entrance:
-    """Who is let in.
+    """The access check.
 
     Attributes:
         hosts: names, in lower case, that we are known by.
@@ -124,7 +124,7 @@ class Entrance:
         return f"http://{host}:{port}/?token={quote(self.token, safe='')}"
 
     def knows_host(self, given: str) -> bool:
-        """Whether a ``Host`` is one that we are known by; on whatever port, since ports are forwarded."""
+        """Return whether a ``Host`` is one that we are known by; on whatever port, since ports are forwarded."""
         read = _HOST.fullmatch(given)
         if read is None:
             return False
@@ -201,7 +201,7 @@ class Guard:
 
 
 class _Answer:
-    """What goes out, with the headers that every answer has; knows whether it has begun."""
+    """An outgoing answer with the headers that every answer has; knows whether it has begun."""
 
     def __init__(self, send: AsgiSend) -> None:
         self._send = send

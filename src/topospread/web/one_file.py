@@ -35,7 +35,7 @@ _UNKNOWN: Final = re.compile(r"^(?:import|export)\b|\bimport\s*\(", re.M)
 
 @dataclass(frozen=True, slots=True)
 class RecordedAnswer:
-    """What a server answered.
+    """An answer of the server, recorded.
 
     Attributes:
         status: 200, or what it was.
@@ -147,7 +147,7 @@ def _as_function(name: str, text: str) -> str:
 
 
 def _exports(text: str) -> dict[str, str]:
-    """What a module exports: outer name → inner name."""
+    """Return a module's exports: outer name → inner name."""
     exports = {found[2]: found[2] for found in _EXPORT.finditer(text)}
     for found in _EXPORTED.finditer(text):
         for each in filter(None, map(str.strip, found[1].split(","))):

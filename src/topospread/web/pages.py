@@ -50,7 +50,7 @@ class Pages:
         return self._templates.get_template(template).render(always | {"script": MAP_SCRIPT} | values)
 
     def state(self) -> Json:
-        """Which state is served, how old it is, and whether there is trouble with newer ones."""
+        """Return the served state, its age, and trouble with newer ones."""
         served = self._served
         return {
             "revision": served.reading.revision,

@@ -21,7 +21,7 @@ _MISSING = object()
 
 
 def patched(inventory: Inventory, change: PatchedObject) -> Inventory:
-    """What is to be applied: the object as the patch leaves it; nothing of an object that the patch removes.
+    """Return the object with the patch applied; nothing if the patch removes it.
 
     Raises:
         InputError: the API server would refuse the object.

@@ -105,7 +105,7 @@ def _excess(standing: ClusterStanding, row: int, *, hard: bool) -> int:
 
 
 def _spreads(standing: ClusterStanding, row: int, keys: list[Json]) -> list[Json]:
-    """How the constraints over the map's columns stand, so that a chosen workload's counts need no further answer."""
+    """Return the constraints over the map's columns, so that choosing a workload needs no further answer."""
     numbers = {each["key"]: number for number, each in enumerate(keys) if len(each["values"]) <= _MOST_COLUMNS}
     return [
         {

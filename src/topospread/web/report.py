@@ -32,7 +32,7 @@ _MOST_PLACED: Final = 60
 
 @dataclass(frozen=True, slots=True)
 class ReportView:
-    """What a report shows.
+    """The content of a report.
 
     Attributes:
         steps: of the what-if; none for the cluster as it is.

@@ -1,4 +1,4 @@
-"""What a page shows: the last known state of a cluster, how it was read, and how old it is; it reads nothing."""
+"""The last known state of a cluster that a page shows, how it was read, and its age."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class ClusterState:
 
 @dataclass(frozen=True, slots=True)
 class InputWords:
-    """How the input was named, for who shows it or copies a command.
+    """The input's name, for display and for commands to copy.
 
     Attributes:
         name: a few words for the page's head.
@@ -62,7 +62,7 @@ class ServedCluster:
 
     @classmethod
     def begin(cls, inventory: Inventory, options: SimulationOptions, words: InputWords) -> ServedCluster:
-        """What was read just now."""
+        """Return the state that was just read."""
         return cls(options, words, ClusterState(1, inventory, time.time()))
 
     @property

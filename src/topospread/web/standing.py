@@ -1,4 +1,4 @@
-"""Who stands where at one moment, in columns: what a map is drawn from. Nothing is placed or judged here."""
+"""The pods on nodes at one moment, in columns: the data of a map."""
 
 from __future__ import annotations
 
@@ -81,14 +81,14 @@ class ClusterStanding:
 
 
 def standing_of_world(world: World) -> ClusterStanding:
-    """How a drill's world stands now."""
+    """Return the state of a drill's world now."""
     run = world.run
     silent = world.down | {each.name for each in _nodes(run.cluster) if is_silent(each)}
     return _standing(run, world.pods.by_key.values(), silent)
 
 
 def standing_as_read(run: Run, pods: Iterable[FollowedPod]) -> ClusterStanding:
-    """How things stand before anything is placed or removed; what controllers want gone is there yet."""
+    """Return the state before anything is placed or removed; pods that controllers want gone are still there."""
     owners = owners_of(run)
     there = list(pods)
     for pod in run.plan.removed:

@@ -32,7 +32,7 @@ AS_READ, SCHEDULED = "as it was read", "with everything placed that waits"
 
 @dataclass(frozen=True)
 class Frame:
-    """How things stand at a moment.
+    """The state at a moment.
 
     Attributes:
         outcome: what came of the step before, ``None`` for things as they were read.
@@ -95,7 +95,7 @@ def begin(inventory: Inventory, options: SimulationOptions) -> Timeline:
 
 
 def goes_on_from(before: Timeline, steps: Sequence[TrialStep]) -> bool:
-    """Whether a trial is another one that was played, and steps behind it; what a wait follows ends otherwise."""
+    """Return whether a trial is a played one with further steps; the step before a wait ends otherwise."""
     number = len(before.steps)
     return (
         before.play is not None

@@ -1,4 +1,4 @@
-"""Why a pod waits or is where it is, at a moment of a trial: `why`'s answer, and what rejects each single node."""
+"""The answer of `why` at a moment of a trial, and the reason for each node."""
 
 from __future__ import annotations
 

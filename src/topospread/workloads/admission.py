@@ -1,4 +1,4 @@
-"""What the API server makes of a pod before kube-scheduler sees it: defaults and the admission plugins that are on.
+"""Admission of a pod before kube-scheduler sees it: defaults and the admission plugins that are on.
 
 In the API server's order: defaulting, LimitRanger, Priority, DefaultTolerationSeconds, RuntimeClass, then what storing
 the pod adds. Resources that a LimitRange changed are validated again. Not here: webhooks, quotas, the bounds of
@@ -65,7 +65,7 @@ class _Refusal(Exception):  # noqa: N818 it never leaves this module
 
 
 class _Class(msgspec.Struct, frozen=True):
-    """What a PriorityClass gives a pod."""
+    """The values that a PriorityClass gives a pod."""
 
     name: str
     value: int
@@ -265,7 +265,7 @@ def _refuse_invalid_resources(spec: PodSpec) -> None:
 
 
 def is_stored(pod: Pod) -> bool:
-    """Whether a pod stands as an API server stored it: identified, and defaulted as none is by hand."""
+    """Return whether a pod stands as an API server stored it: identified, and defaulted as none is by hand."""
     return bool((pod.metadata.uid or pod.metadata.resource_version) and pod.spec.scheduler_name)
 
 
@@ -280,7 +280,7 @@ def _default_class(classes: Iterable[PriorityClass]) -> _Class:
 
 
 def container_defaults(limit_range: LimitRange) -> ResourceRequirements:
-    """What a LimitRange gives containers that say nothing: limits, and requests.
+    """Return a LimitRange's default limits and requests for containers without their own.
 
     A maximum is the default limit, a default limit the default request, a minimum the default request, where these
     are not given. Source: ``SetDefaults_LimitRangeItem``, ``defaultContainerResourceRequirements``.

@@ -25,7 +25,7 @@ _GROUPS = {"Deployment": "apps", "ReplicaSet": "apps", "StatefulSet": "apps", "R
 
 
 def target_of(item: HorizontalPodAutoscaler) -> ObjectKey | None:
-    """What an autoscaler scales, of the kinds that are read and have replicas; None where it is another kind's."""
+    """Return the object that an autoscaler scales, if it is of a kind that is read and has replicas; else None."""
     reference = item.spec.scale_target_ref
     if reference.kind not in _GROUPS or group_of(reference) != _GROUPS[reference.kind]:
         return None
@@ -39,7 +39,7 @@ def group_of(reference: CrossVersionObjectReference) -> str:
 
 
 class Autoscaling(msgspec.Struct, frozen=True):
-    """What an autoscaler makes of a workload's replicas.
+    """The effect of an autoscaler on a workload's replicas.
 
     Attributes:
         name: of the HorizontalPodAutoscaler.
@@ -98,7 +98,7 @@ class Autoscalers:
                 )
 
     def replicas(self, key: ObjectKey, given: int | None, asked: int | None) -> int | None:
-        """How many replicas a controller is kept at, None where no autoscaler says; ``asked``: what --scale says."""
+        """Return the replicas that an autoscaler sets, None without one; ``asked``: the value of --scale."""
         item = self._of.get(key)
         if item is None:
             return None

@@ -62,7 +62,7 @@ class VolumeClaims:
         return pod, new
 
     def _assume(self, metadata: ObjectMeta, spec: PersistentVolumeClaimSpec) -> bool:
-        """Whether the claim is new. One that names no class, "", can only be bound to a volume there is."""
+        """Return whether the claim is new. One that names no class, "", can only be bound to a volume there is."""
         key = metadata.namespace or "", metadata.name or ""
         if key in self._known:
             return False

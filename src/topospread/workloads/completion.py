@@ -1,4 +1,4 @@
-"""What the API server adds to objects other than pods when they are created: names, uids, namespaces, selectors.
+"""Fields that the API server adds to new objects other than pods: names, uids, namespaces, selectors.
 
 Pods themselves go through `admission.py`; what controllers make is made by the modules named after them.
 """

@@ -42,7 +42,7 @@ def uid_of(kind: str, item: KubeObject) -> str:
 
 
 def owner_reference(kind: str, item: KubeObject) -> OwnerReference:
-    """How an object that a controller makes refers to it (``metav1.NewControllerRef``)."""
+    """Return the reference from an object to the controller that makes it (``metav1.NewControllerRef``)."""
     return OwnerReference(
         api_version=API_VERSIONS[kind], kind=kind, name=item.name, uid=uid_of(kind, item), controller=True
     )

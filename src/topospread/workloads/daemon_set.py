@@ -63,7 +63,7 @@ class DaemonNodes:
         return should_run, may_stay
 
     def loses(self, pod: Pod, may_stay: Collection[str]) -> bool:
-        """Whether the controller deletes a pod: its node may not keep it, or it waits for a node that is gone."""
+        """Return whether the controller deletes a pod: its node may not keep it, or it waits for a removed node."""
         name = target_node(pod)
         if name is None:
             return False
@@ -77,7 +77,7 @@ class DaemonNodes:
         return table
 
     def _selected(self, spec: PodSpec) -> list[bool]:
-        """What the node name, node selector and required node affinity say of each node."""
+        """Return whether node name, node selector and required node affinity select each node."""
         wanted = [spec.node_name in (None, "", node.name) for node in self._nodes]
         mask = required_mask(spec, self._table)
         matching: list[bool] = wanted if mask is None else mask(slice(0, len(self._nodes))).tolist()

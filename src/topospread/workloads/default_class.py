@@ -1,4 +1,4 @@
-"""Which StorageClass claims get that name none; volumes are not chosen here.
+"""The StorageClass for claims that name none.
 
 The API server gives a claim the default class when it is created
 (plugin/pkg/admission/storage/storageclass/setdefault), and since 1.26 the volume controller gives it to unbound claims
@@ -61,7 +61,7 @@ class DefaultClass:
         return replace(claim, spec=replace(claim.spec, storage_class_name=self._defaults[0].name))
 
     def notes(self, made_up: str) -> Sequence[str]:
-        """What a person should know; ``made_up``: provisioner of classes that were made up."""
+        """Return notes; ``made_up``: provisioners of classes that were made up."""
         chosen = self.chosen
         if not self.given or chosen is None:
             return ()
@@ -84,7 +84,7 @@ def _youngest(each: StorageClass) -> tuple[float, str]:
 
 
 def _names_class(claim: PersistentVolumeClaim) -> bool:
-    """Whether the claim says which class it wants, be it none at all (``PersistentVolumeClaimHasClass``)."""
+    """Return whether the claim says which class it wants, be it none at all (``PersistentVolumeClaimHasClass``)."""
     annotations = claim.metadata.annotations
     by_annotation = annotations is not None and annotations.storage_class is not None
     return by_annotation or claim.spec.storage_class_name is not None

@@ -1,4 +1,4 @@
-"""What decoding a pod at the API server fills in, before any admission plugin sees it; nothing is refused here.
+"""Defaults that decoding a pod at the API server fills in, before admission plugins see it.
 
 Source: pkg/apis/core/v1/defaults.go (``SetDefaults_Pod``, ``SetDefaults_PodSpec``, ``SetDefaults_ResourceList``) and
 pkg/api/pod/util.go (``DefaultPodLevelResources``). Only fields that scheduling reads are filled in. Nothing that is
@@ -116,7 +116,7 @@ def _with_pod_level_requests(spec: PodSpec, gates: Gates) -> PodSpec:
 
 
 def _sum(spec: PodSpec, *, of_limits: bool) -> ResourceList:
-    """What all containers request (or are limited to) together, as text."""
+    """Return the total requests, or limits, of all containers, as text."""
     containers, init_containers = spec.containers, spec.init_containers
     if of_limits:
         containers, init_containers = _limits_as_requests(containers), _limits_as_requests(init_containers)

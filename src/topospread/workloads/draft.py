@@ -68,7 +68,7 @@ class Draft:
 
     @property
     def now(self) -> float | None:
-        """When the snapshot was taken, as far as it shows."""
+        """The time of the snapshot, if known."""
         if self._now is None:
             self._now = snapshot_time(self.plan.inventory.nodes, self.plan.inventory.pods)
         return self._now
@@ -84,7 +84,7 @@ class Draft:
         return row
 
     def desired(self, controller: Controller, given: int | None, field: str = "replicas") -> int:
-        """How many replicas: what was asked for, else what an autoscaler keeps, what the manifest says, or 1.
+        """Return the number of replicas: by --scale, else by an autoscaler, else by the manifest, else 1.
 
         Raises:
             InvalidError: less than none, or more than anybody has.

@@ -1,4 +1,4 @@
-"""Which pods ``kubectl drain`` evicts, and whether the Eviction API lets one go; who evicts them is not here.
+"""Pods that ``kubectl drain`` evicts, and whether the Eviction API allows it. Nothing is evicted here.
 
 As with ``--ignore-daemonsets --delete-emptydir-data`` and without ``--force``. Sources: k8s.io/kubectl
 pkg/drain/filters.go (``daemonSetFilter``, ``mirrorPodFilter``, ``unreplicatedFilter``) and
@@ -20,7 +20,7 @@ Treatment = Literal["evicted", "left", "refused"]
 
 
 def treatment(pod: Pod) -> Treatment:
-    """What ``kubectl drain`` does with a pod that is neither finished nor being deleted."""
+    """Return what ``kubectl drain`` does with a pod that is neither finished nor being deleted."""
     owner = pod.metadata.controller
     if owner is not None and owner.kind == "DaemonSet":
         return "left"
@@ -31,7 +31,7 @@ def treatment(pod: Pod) -> Treatment:
 
 
 def why_not(budgets: Sequence[tuple[str, int, int]], *, healthy: bool) -> str:
-    """Why the Eviction API does not evict a pod now, in its words; "" where it does.
+    """Return why the Eviction API refuses to evict a pod now, in its words; "" if it does not.
 
     Args:
         budgets: of each PodDisruptionBudget that selects the pod the name, healthy pods, and how many it needs.

@@ -91,15 +91,15 @@ class GatedField(msgspec.Struct, frozen=True):
         return KubeVersion(1, first_minor(*self.known_as))
 
     def known(self, version: KubeVersion) -> bool:
-        """Whether the version's objects have it."""
+        """Return whether the version's objects have it."""
         return version >= self.since
 
     def kept(self, gates: Gates) -> bool:
-        """Whether a new object keeps it."""
+        """Return whether a new object keeps it."""
         return gates.enabled(self.gate)
 
     def ignored(self, gates: Gates) -> bool:
-        """Whether kube-scheduler looks away from it."""
+        """Return whether kube-scheduler looks away from it."""
         return "scheduler" in GATES[self.gate].components and not gates.enabled(self.gate)
 
 
@@ -204,7 +204,7 @@ _NAMED = 3
 
 
 def unused_sentences(unused: Iterable[UnusedField], version: KubeVersion) -> list[str]:
-    """What plays no part, for people: a sentence for each field, with the first objects that give it."""
+    """Return a sentence for each field without effect, with the first objects that have it."""
     objects: dict[tuple[Outcome, str, str], dict[str, None]] = {}
     for each in unused:
         of_field = objects.setdefault((each.outcome, each.field.rpartition(".")[2], each.gate), {})
@@ -256,7 +256,7 @@ def without_dropped_fields(
 
 
 class _Rules(NamedTuple):
-    """What becomes of the fields of one list's objects, be they stored or new; ``paths``: all of them."""
+    """The handling of fields of one list's objects, stored or new; ``paths``: all of the fields."""
 
     unknown: tuple[GatedField, ...]
     disabled: tuple[GatedField, ...]

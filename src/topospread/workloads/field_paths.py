@@ -54,7 +54,7 @@ def path_tree(paths: Iterable[str]) -> PathTree:
 
 
 def mentions(value: Any, tree: PathTree) -> bool:
-    """Whether any field of a tree is given."""
+    """Return whether any field of a tree is given."""
     for attribute, inside in tree.items():
         current = getattr(value, attribute)
         if not current:

@@ -1,4 +1,4 @@
-"""Which ReplicaSets are which Deployment's, and the ReplicaSets that only their pods tell of.
+"""ReplicaSets by Deployment, and the ReplicaSets that only their pods name.
 
 Source: pkg/controller/controller_ref_manager.go (``ClaimReplicaSets``).
 """
@@ -42,7 +42,7 @@ class Hierarchy:
                 self._manage(owner, each)
 
     def planned(self) -> list[Controller]:
-        """Those that make a workload of their own: all but the ReplicaSets of Deployments."""
+        """Return the controllers that are workloads of their own: all but the ReplicaSets of Deployments."""
         return [each for key, each in self._all.items() if key not in self._managed]
 
     def siblings(self, each: Controller) -> list[Controller]:

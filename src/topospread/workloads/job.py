@@ -69,7 +69,7 @@ def _free_indexes(item: Job, pods: Iterable[Pod], taken: set[int], count: int) -
 
 
 def _wanted_active(draft: Draft, owner: Controller, spec: JobSpec, succeeded: int, active: int) -> int:
-    """How many pods may run now (``manageJob``)."""
+    """Return how many pods may run now (``manageJob``)."""
     parallelism = draft.desired(owner, spec.parallelism, "parallelism")
     if spec.suspend:
         return 0
@@ -82,7 +82,7 @@ def _wanted_active(draft: Draft, owner: Controller, spec: JobSpec, succeeded: in
 
 
 def _stands_still(row: Workload, item: Job) -> bool:
-    """Whether the Job's controller does nothing (any more), and why."""
+    """Return whether the Job's controller does nothing (any more), and why."""
     if item.metadata.deletion_timestamp or _is_over(item):
         return True
     if item.spec.managed_by not in (None, "", JOB_CONTROLLER):
@@ -106,7 +106,7 @@ def _is_indexed(spec: JobSpec) -> bool:
 
 
 def _succeeded(item: Job, pods: Iterable[Pod]) -> Sequence[int]:
-    """What has succeeded: indexes, or one number each when the Job has none.
+    """Return what has succeeded: indexes, or one number each for a Job without indexes.
 
     The status says so; where it is missing the Succeeded pods do.
     """

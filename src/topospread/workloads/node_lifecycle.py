@@ -1,4 +1,4 @@
-"""How the node lifecycle controller taints nodes that tell nothing of themselves: when, and how many at once.
+"""Taints that the node lifecycle controller sets on silent nodes: when, and how many at once.
 
 Which pods then have to go is `taint_eviction`. Source: pkg/controller/nodelifecycle/node_lifecycle_controller.go
 (``ComputeZoneState``, ``setLimiterInZone``, ``handleDisruption``), its config/v1alpha1/defaults.go, and
@@ -32,7 +32,7 @@ ZoneState = Literal["normal", "partial", "full"]
 
 
 def grace_seconds(version: KubeVersion) -> int:
-    """How long a node may be silent until it is taken as unreachable (``--node-monitor-grace-period``)."""
+    """Return how long a node may be silent before it counts as unreachable (``--node-monitor-grace-period``)."""
     return 50 if version >= _LONGER_GRACE_SINCE else 40
 
 
@@ -42,14 +42,14 @@ def zone_key(node: Node) -> tuple[str, str]:
 
 
 def zone_state(silent: int, nodes: int) -> ZoneState:
-    """What state a zone of so many nodes is in, of which so many are silent."""
+    """Return the state of a zone with these numbers of silent and of all nodes."""
     if silent and silent == nodes:
         return "full"
     return "partial" if silent > 2 and silent / nodes >= _UNHEALTHY_ZONE else "normal"
 
 
 def taints_a_second(state: ZoneState, nodes: int) -> float:
-    """How many nodes of a zone get the NoExecute taint in a second; 0: the controller waits.
+    """Return how many nodes of a zone get the NoExecute taint in a second; 0: the controller waits.
 
     That is of clusters in which some node is well; where none is, no node is tainted at all.
     """
@@ -59,7 +59,7 @@ def taints_a_second(state: ZoneState, nodes: int) -> float:
 
 
 def is_silent(node: Node) -> bool:
-    """Whether the controller has tainted a node as not ready or unreachable."""
+    """Return whether the controller has tainted a node as not ready or unreachable."""
     return any(each.key in _SILENT for each in node.spec.taints or ())
 
 

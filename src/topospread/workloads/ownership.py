@@ -1,4 +1,4 @@
-"""Which pods are whose: by controller reference, else by selector, as the controllers claim and adopt them.
+"""Owners of pods: by controller reference, else by selector, as the controllers claim and adopt them.
 
 Source: pkg/controller/controller_ref_manager.go. A pod whose controller reference names a controller is that
 controller's if its selector still matches; an orphan is adopted by the first controller whose selector matches.

@@ -1,4 +1,4 @@
-"""What a plan consists of: workloads, the pods that are there and the pods to place, in kube-scheduler's order."""
+"""The parts of a plan: workloads, present pods and pods to place, in kube-scheduler's order."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ class QueuedPod(msgspec.Struct, eq=False):
 
 
 class Plan(msgspec.Struct):
-    """What kube-scheduler is given.
+    """The input of kube-scheduler.
 
     Attributes:
         inventory: what was read and what the cluster would make of it: namespaces, ReplicaSets of Deployments, claims

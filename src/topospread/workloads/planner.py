@@ -75,7 +75,7 @@ def plan(  # noqa: PLR0913 - keyword arguments
     control_plane: ControlPlane | None = None,
     autoscale: AutoscaleChoice = "keep",
 ) -> Plan:
-    """What the cluster's controllers and API server make of the objects that were read.
+    """Return what the cluster's controllers and API server make of the objects that were read.
 
     Args:
         inventory: stays as it is.
@@ -174,7 +174,7 @@ def _plan_all(draft: Draft, hierarchy: Hierarchy, claims: Claims, given: Iterabl
 
 
 def _position(kind: str, item: KubeObject, order: Mapping[ObjectKey, int]) -> int:
-    """Where an object stands in the input; one that was made stands where its owner does."""
+    """Return the position of an object in the input; a made object has its owner's."""
     keys = [(kind, item.namespace, item.name), (kind, item.namespace, item.metadata.generate_name or "")]
     owner = item.metadata.controller
     if owner is not None:

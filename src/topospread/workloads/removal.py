@@ -1,4 +1,4 @@
-"""Which pods a controller removes first when there are too many; how many are too many is not decided here.
+"""The order in which a controller removes pods when there are too many.
 
 Source: pkg/controller/controller_utils.go (``ActivePodsWithRanks``, ``ActivePods``),
 pkg/controller/replicaset/replica_set.go (``getPodsRankedByRelatedPodsOnSameNode``,
@@ -40,7 +40,7 @@ def is_leaving(pod: Pod) -> bool:
 
 
 class _Candidate(msgspec.Struct, frozen=True):
-    """What the rules compare of a pod; times in seconds since 1970, None where there is none."""
+    """The values that the rules compare of a pod; times in seconds since 1970, None if there is none."""
 
     pod: Pod
     first: tuple[bool, int, bool, int, int]
@@ -177,7 +177,7 @@ def _later_first(left: float | None, right: float | None, now: float | None) -> 
 
 
 def _logarithm(age: float) -> int:
-    """Of an age in seconds, as Kubernetes takes it: of nanoseconds to base 2, cut off; -1 for no age at all."""
+    """Return the base-2 logarithm of an age, of nanoseconds, truncated as in Kubernetes; -1 for no age."""
     return int(math.log2(age * 1e9)) if age > 0 else -1
 
 

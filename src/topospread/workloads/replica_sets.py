@@ -118,7 +118,7 @@ def _of_paused(row: Workload, in_use: Sequence[Controller], replica_sets: Sequen
 
 
 def _is_scaled(draft: Draft, owner: Controller, in_use: Iterable[Controller], desired: int) -> bool:
-    """Whether replicas changed, and not only the template (``isScalingEvent``)."""
+    """Return whether replicas changed, and not only the template (``isScalingEvent``)."""
     if owner.key in draft.scale:
         return True
     annotations = (each.object.metadata.annotations for each in in_use)

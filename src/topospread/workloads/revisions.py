@@ -1,4 +1,4 @@
-"""Whether two pod templates are one revision, and a hash for a revision that has none yet.
+"""Equality of pod templates as revisions, and a hash for a revision that has none yet.
 
 Templates are compared after the defaults the API server gives them, by the fields that are read here: a change of
 nothing but an environment variable goes unseen. Source: pkg/controller/deployment/util/deployment_util.go

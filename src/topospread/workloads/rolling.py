@@ -12,7 +12,7 @@ from topospread.api.rollout import Strategy
 
 
 class Standing(msgspec.Struct, frozen=True):
-    """How a rolling update stands: pods of the new revision and of old ones, available and not."""
+    """The state of a rolling update: pods of the new revision and of old ones, available and not."""
 
     replicas: int
     new_available: int
@@ -32,18 +32,18 @@ class Standing(msgspec.Struct, frozen=True):
 
     @property
     def is_over(self) -> bool:
-        """Whether the update is complete."""
+        """True if the update is complete."""
         return not self.old and self.new_available == self.replicas
 
 
 def to_create(standing: Standing, strategy: Strategy) -> int:
-    """How many pods of the new revision are created now."""
+    """Return how many pods of the new revision are created now."""
     allowed = standing.replicas + strategy.max_surge - standing.new - standing.old
     return max(min(allowed, standing.replicas - standing.new), 0)
 
 
 def to_remove(standing: Standing, strategy: Strategy) -> tuple[int, int]:
-    """How many old pods are removed now: of those that are not available, and of the others."""
+    """Return how many old pods are removed now: of the unavailable ones, and of the others."""
     least = standing.replicas - strategy.max_unavailable
     most = standing.new + standing.old - least - standing.new_unavailable
     if most <= 0:

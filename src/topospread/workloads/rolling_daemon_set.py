@@ -29,7 +29,7 @@ def nodes_to_replace(nodes: Mapping[str, OnNode], strategy: Strategy) -> tuple[l
 
 
 def _going(nodes: Mapping[str, OnNode], most: int) -> list[str]:
-    """What has an old pod that is not available anyway, and of the others as many as may be unavailable."""
+    """Return the nodes whose old pod goes: the unavailable ones, and of the others as many as may be unavailable."""
     unavailable = 0
     stuck: list[str] = []
     candidates: list[str] = []

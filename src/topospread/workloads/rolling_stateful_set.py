@@ -29,7 +29,7 @@ class Ordinal:
 def ordinals_to_replace(
     pods: Sequence[Ordinal | None], strategy: OrdinalStrategy, *, in_order: bool, at_once: bool
 ) -> list[int]:
-    """Which pods are deleted now, by their place in the range of ordinals.
+    """Return the pods that are deleted now, by their place in the range of ordinals.
 
     Args:
         pods: of every ordinal that is wanted; ``None`` where there is none yet.

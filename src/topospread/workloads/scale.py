@@ -27,7 +27,7 @@ _SCALABLE = "deployment, replicaset, replicationcontroller, statefulset or job"
 
 
 def scaled(scale: Mapping[str, int], controllers: Collection[ObjectKey]) -> dict[ObjectKey, int]:
-    """What was asked for, by the controllers of the input.
+    """Return the replicas asked for, by the controllers of the input.
 
     Raises:
         UsageError: a target that is not there, or in several namespaces; a kind that has no replicas; a negative

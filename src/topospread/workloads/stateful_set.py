@@ -105,7 +105,7 @@ class PodMaker:
 
 
 def keeps_its_revision(item: StatefulSet, ordinal: int) -> bool:
-    """Whether an ordinal's pod is created anew as it was, whatever the template says now (the partition).
+    """Return whether an ordinal's pod is created anew as it was, whatever the template says now (the partition).
 
     Source: pkg/controller/statefulset/stateful_set_utils.go (``newVersionedStatefulSetPod``).
     """

@@ -1,4 +1,4 @@
-"""When a pod has to leave a node for its NoExecute taints; that it is deleted then is somebody else's work.
+"""The time at which a pod has to leave a node for its NoExecute taints. Nothing is deleted here.
 
 Source: pkg/controller/tainteviction/taint_eviction.go (``processPodOnNode``, ``getMinTolerationTime``) and
 pkg/apis/core/v1/helper/helpers.go (``GetMatchingTolerations``).
@@ -22,7 +22,7 @@ def no_execute(node: Node) -> list[Taint]:
 def seconds_to_stay(
     tolerations: Iterable[Toleration], taints: Iterable[Taint], *, comparison_operators: bool = False
 ) -> float:
-    """How long a pod stays from the moment at which the taints are there; infinite where it tolerates all for good.
+    """Return how long a pod stays after the taints are set; infinite if it tolerates all for good.
 
     Of each taint the first toleration that tolerates it counts, and of those the shortest time.
     """

@@ -82,7 +82,7 @@ def merged_tolerations(first: list[Toleration], second: list[Toleration]) -> lis
 
 
 def _covers(wide: Toleration, narrow: Toleration) -> bool:
-    """Whether ``wide`` tolerates at least what ``narrow`` does (``isSuperset``)."""
+    """Return whether ``wide`` tolerates at least what ``narrow`` does (``isSuperset``)."""
     if _equal(wide, narrow):
         return True
     if (narrow.key or "") != (wide.key or "") and (wide.key or wide.operator != "Exists"):

@@ -27,26 +27,26 @@ def screen(monkeypatch: pytest.MonkeyPatch) -> Screen:
 
 def test_colour_on_a_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
     screen(monkeypatch)
-    assert terminal.style("auto").colour
+    assert terminal.has_colours("auto")
 
 
 @pytest.mark.parametrize(("name", "value"), [("NO_COLOR", "1"), ("TERM", "dumb")])
 def test_no_colour_where_the_environment_says_so(monkeypatch: pytest.MonkeyPatch, name: str, value: str) -> None:
     screen(monkeypatch)
     monkeypatch.setenv(name, value)
-    assert not terminal.style("auto").colour
-    assert terminal.style("always").colour
+    assert not terminal.has_colours("auto")
+    assert terminal.has_colours("always")
 
 
 def test_an_empty_no_color_says_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     screen(monkeypatch)
     monkeypatch.setenv("NO_COLOR", "")
-    assert terminal.style("auto").colour
+    assert terminal.has_colours("auto")
 
 
 def test_no_colour_in_a_pipe(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "stdout", io.StringIO())
-    assert not terminal.style("auto").colour
+    assert not terminal.has_colours("auto")
     assert terminal.width() == 80
 
 

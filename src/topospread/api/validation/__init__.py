@@ -1,4 +1,4 @@
-"""What the API server refuses, in its types, field paths and words, on plain data as JSON or YAML give it.
+"""The API server's validation, with its types, field paths and messages, of plain data as JSON or YAML give it.
 
 `validate_object` takes an object as it stands in a manifest. The rules are those of Kubernetes 1.37 with its default
 feature gates, one module a topic. Nothing here reads files or knows the typed objects that scheduling works with.
@@ -33,7 +33,7 @@ _GENERATED_PREFIX_LENGTH: Final = 58
 
 
 def validate_pod_template(obj: Json, path: str, *, allow_privileged: bool = True) -> list[FieldError]:
-    """What the API server refuses in a pod template (metadata and spec) that stands at ``path``.
+    """Return the API server's errors for a pod template (metadata and spec) at ``path``.
 
     Raises WrongTypeError for what does not decode, with a path that starts at the template.
     """
@@ -45,7 +45,7 @@ def validate_pod_template(obj: Json, path: str, *, allow_privileged: bool = True
 def validate_object(
     obj: Json, *, namespace: str = "default", allow_privileged: bool = True, comparison_operators: bool = False
 ) -> list[FieldError]:
-    """What an API server refuses in a manifest of a Pod, a workload or a kind of `other_kinds.VERSION_OF`.
+    """Return the API server's errors for a manifest of a Pod, a workload or a kind of `other_kinds.VERSION_OF`.
 
     Nothing for other kinds. Like `kubectl create`: an object without a namespace goes to ``namespace``, a generateName
     makes a name. A value of a wrong type is one error, in our words. Old versions of a kind are checked by today's
@@ -71,7 +71,7 @@ def validate_decoded(kind: str, made: Json) -> list[FieldError]:
 
 
 def _judged(kind: str, made: Json, options: Options) -> list[FieldError]:
-    """What is refused in an object with its metadata complete."""
+    """Return the errors of an object with complete metadata."""
     match kind:
         case "Pod":
             default_pod(made)

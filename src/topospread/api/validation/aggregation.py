@@ -1,4 +1,4 @@
-"""What a pod's containers request and are limited to together, on decoded data; node accounting is `api.requests`.
+"""The total requests and limits of a pod's containers, on decoded data; `api.requests` does node accounting.
 
 Source: AggregateContainerRequests and AggregateContainerLimits in k8s.io/component-helpers/resource/helpers.go.
 Quantities are added one by one in Kubernetes' order, as the order decides how the sum is written in a message.

@@ -52,7 +52,7 @@ _NOT_EPHEMERAL: Final = (
 
 
 class PodContext(msgspec.Struct, frozen=True):
-    """What of the pod decides over its containers.
+    """The parts of the pod that its containers' validation depends on.
 
     Attributes:
         spec: the pod's spec, decoded and defaulted.
@@ -74,7 +74,7 @@ class PodContext(msgspec.Struct, frozen=True):
 
     @property
     def host_users(self) -> bool:
-        """Whether the containers use the node's user namespace, which is the default."""
+        """True if the containers use the node's user namespace, which is the default."""
         return bool(self.spec.get("hostUsers", True))
 
 

@@ -1,4 +1,4 @@
-"""What the API server adds to a decoded pod or template before it validates it; it refuses nothing.
+"""The defaults that the API server adds to a decoded pod or template before validation.
 
 Source: pkg/apis/core/v1/defaults.go, and for pods PrepareForCreate in pkg/registry/core/pod/strategy.go and
 pkg/api/pod/util.go (Kubernetes 1.37 with its default feature gates). All functions change what `schema.decoded`

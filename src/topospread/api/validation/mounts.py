@@ -1,4 +1,4 @@
-"""Where containers mount volumes and attach devices, as the API server checks it.
+"""The API server's validation of volume mounts and devices of containers.
 
 Source: ValidateVolumeMounts, ValidateVolumeDevices and what they call in pkg/apis/core/validation/validation.go.
 """

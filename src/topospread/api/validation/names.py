@@ -1,4 +1,4 @@
-"""What names may look like in the fields of a pod, in the API server's words; label syntax is `label_syntax`.
+"""The API server's validation of names in a pod's fields; `label_syntax` has the syntax of labels.
 
 Source: k8s.io/apimachinery/pkg/util/validation/validation.go. Every function gives the reasons a text is
 refused, none when it is good. Lengths are bytes of UTF-8 (which that file calls characters).

@@ -1,4 +1,4 @@
-"""What the API server refuses in a Node, as far as scheduling has to do with it; not its addresses or CIDRs.
+"""The API server's validation of Nodes, as far as scheduling is concerned; not addresses or CIDRs.
 
 Source: ValidateNode in pkg/apis/core/validation/validation.go (Kubernetes 1.37), whose paths of taints start at
 ``metadata``.

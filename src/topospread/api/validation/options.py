@@ -1,4 +1,4 @@
-"""What one API server lets in and another refuses, as its flags and feature gates have it; nothing is checked here."""
+"""Options of validation that depend on an API server's flags and feature gates."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import msgspec
 
 
 class Options(msgspec.Struct, frozen=True):
-    """How strict the API server is.
+    """The strictness of the API server.
 
     Attributes:
         allow_privileged: whether privileged containers are allowed (``--allow-privileged``).

@@ -1,4 +1,4 @@
-"""What the API server refuses in kinds besides pods and workloads, as far as scheduling has to do with it.
+"""The API server's validation of kinds other than pods and workloads, as far as scheduling is concerned.
 
 That is their metadata, and what Nodes, StorageClasses, PodDisruptionBudgets, PriorityClasses, HorizontalPodAutoscalers
 (not the metrics and behaviour) and selectors of Services say.
@@ -74,7 +74,7 @@ _NAMES: Final[dict[str, Callable[[str], names.Reasons]]] = {
 
 
 def check_other(kind: str, made: Json) -> list[FieldError]:
-    """What is refused in a new object of another kind, sorted by message.
+    """Return the errors of a new object of another kind, sorted by message.
 
     Args:
         kind: its key in `KINDS`; not a Pod's or a workload's.

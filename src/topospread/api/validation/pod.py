@@ -211,7 +211,7 @@ def _check_address(path: str, address: str) -> Iterator[FieldError]:
 
 
 def _is_padded_address(address: str) -> bool:
-    """Whether zeros before its numbers are all that keeps this from being an IPv4 address."""
+    """Return whether zeros before its numbers are all that keeps this from being an IPv4 address."""
     head, colon, tail = address.rpartition(":")
     numbers = tail.split(".")
     if len(numbers) != 4 or not all(number.isascii() and number.isdigit() for number in numbers):

@@ -1,4 +1,4 @@
-"""Which resource names there are and what kind of resource each is; nothing about amounts.
+"""Resource names and their kinds; amounts are checked elsewhere.
 
 Source: pkg/apis/core/helper/helpers.go, k8s.io/component-helpers/resource/helpers.go.
 """
@@ -42,28 +42,28 @@ _STANDARD_RESOURCES: Final = (
 
 
 def is_native(name: str) -> bool:
-    """Whether the resource is Kubernetes' own: without a prefix, or with one of kubernetes.io."""
+    """Return whether the resource is Kubernetes' own: without a prefix, or with one of kubernetes.io."""
     return "/" not in name or "kubernetes.io/" in name
 
 
 def is_overcommit_allowed(name: str) -> bool:
-    """Whether limits may exceed requests."""
+    """Return whether limits may exceed requests."""
     return is_native(name) and not is_huge_page(name)
 
 
 @lru_cache(maxsize=1024)
 def is_extended(name: str) -> bool:
-    """Whether the resource is somebody's own, with a prefix that is not Kubernetes'."""
+    """Return whether the resource is somebody's own, with a prefix that is not Kubernetes'."""
     return not is_native(name) and not name.startswith("requests.") and not names.label_key(f"requests.{name}")
 
 
 def is_counted(name: str) -> bool:
-    """Whether the resource comes in whole numbers."""
+    """Return whether the resource comes in whole numbers."""
     return name in _COUNTED or is_extended(name)
 
 
 def is_multiple_of_page(name: str, quantity: Quantity) -> bool:
-    """Whether an amount of huge pages is a whole number of pages of the size in their name."""
+    """Return whether an amount of huge pages is a whole number of pages of the size in their name."""
     try:
         page = parse_quantity(name.removeprefix(HUGE_PAGES))
     except QuantityError:

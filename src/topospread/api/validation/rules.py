@@ -1,4 +1,4 @@
-"""What single fields of the API's structs may hold, and the check of an object's fields against it.
+"""Rules for single fields of the API's structs, and the check of an object's fields against them.
 
 ``rules.json`` says for a struct of the schema which fields must be given, and of what is given the words that there
 are, the least number, a range or a format (pkg/apis/*/validation of Kubernetes 1.37). What rests on several fields, or
@@ -22,7 +22,7 @@ Json = dict[str, Any]
 
 
 class FieldRule(msgspec.Struct, frozen=True):
-    """What a field may hold.
+    """The values that a field may hold.
 
     Attributes:
         required: it must be given, and not be empty; a text is told besides.

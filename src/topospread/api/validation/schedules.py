@@ -35,7 +35,7 @@ _FIELDS: Final = (
 
 
 class _ScheduleError(ValueError):
-    """What is wrong with a schedule, in the parser's words."""
+    """The problem of a schedule, in the parser's words."""
 
 
 def check_schedule(path: str, schedule: str) -> Iterator[FieldError]:

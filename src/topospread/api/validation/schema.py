@@ -136,7 +136,7 @@ def _structs() -> dict[str, dict[str, str]]:
 
 @cache
 def _search(kind: str) -> Search:
-    """What adds the unknown fields of a value of a type, and of all that is in it."""
+    """Return the function that collects unknown fields of a type's value, nested ones included."""
     if kind in _structs():
         return _struct_search(_structs()[kind])
     inner = _search(kind.removeprefix("[]").removeprefix("map ")) if kind.startswith(("[]", "map ")) else _nothing
@@ -190,7 +190,7 @@ def _nothing(data: object, path: str, found: dict[str, str]) -> None:
 
 @cache
 def _reader(kind: str) -> Reader:
-    """What reads a value of a type of the schema."""
+    """Return the function that reads a value of a type of the schema."""
     if kind in _structs():
         return _struct_reader(_structs()[kind])
     if kind.startswith("[]"):

@@ -1,4 +1,4 @@
-"""What a pod may ask for on Windows, and what it may not, as the API server checks it.
+"""The API server's validation of pods for Windows.
 
 Source: validateWindowsSecurityContextOptions, validateWindowsHostProcessPod, validateWindows and validateLinux in
 pkg/apis/core/validation/validation.go (Kubernetes 1.37).

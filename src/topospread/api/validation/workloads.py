@@ -200,7 +200,7 @@ def _strategy_as_printed(strategy: Json, *fields: str) -> Json:
 
 
 def _check_always_runs(spec: Json, kind: str) -> Iterator[FieldError]:
-    """What a controller that restarts its pods for ever asks of their template."""
+    """Yield the errors of a template whose controller restarts pods for ever."""
     if spec["restartPolicy"] != "Always":
         yield not_supported("spec.template.spec.restartPolicy", Named(spec["restartPolicy"]), ("Always",))
     if "activeDeadlineSeconds" in spec:

@@ -1,4 +1,4 @@
-"""What only old versions of the configuration, or kube-scheduler's old ways of reading it, do; the rest reads without.
+"""Behaviour of old versions of the configuration only, or of old kube-schedulers that read it.
 
     v1alpha2     preemption and bind timeouts outside of the plugins   `v1alpha2`
     until 1.21   the last of a plugin's weights counts                 `last_weights`

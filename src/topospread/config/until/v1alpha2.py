@@ -1,4 +1,4 @@
-"""What v1alpha2 (1.18) says for all profiles at once and later versions say of plugins; of no other version."""
+"""Settings of v1alpha2 (1.18) for all profiles that later versions have as plugins' arguments."""
 
 from __future__ import annotations
 

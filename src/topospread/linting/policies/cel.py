@@ -56,7 +56,7 @@ def _any(condition: str) -> str:
 
 
 def _given_key(key: str) -> str:
-    """Whether the constraint ``c`` names a label in matchLabelKeys."""
+    """Return CEL: the constraint ``c`` names a label in matchLabelKeys."""
     return f"(has(c.matchLabelKeys) && {key} in c.matchLabelKeys)"
 
 
@@ -65,7 +65,7 @@ _HARD = "c.whenUnsatisfiable == 'DoNotSchedule'"
 
 
 def _unmet(key: str) -> str:
-    """Whether a requirement ``e`` of matchExpressions is unmet by the pods' labels, unless ``key`` leaves it out."""
+    """Return CEL: the pods' labels do not meet a requirement ``e`` of matchExpressions; ``key`` is left out."""
     within = f"(e.key in {_LABELS} && {_LABELS}[e.key] in e.values)"
     there = f"e.key in {_LABELS}"
     by_operator = (
@@ -76,7 +76,7 @@ def _unmet(key: str) -> str:
 
 
 def _not_matching(selector: str, left_out: str = "") -> str:
-    """Whether a selector that is there does not match the pods' own labels."""
+    """Return CEL: a selector exists and does not match the pods' own labels."""
     but = f"!{left_out} && " if left_out else ""
     labels = f"{selector}.matchLabels"
     by_label = f"{labels}.exists(k, {but.replace('KEY', 'k')}!(k in {_LABELS} && {_LABELS}[k] == {labels}[k]))"
@@ -97,7 +97,7 @@ _NAMESPACE = "object.metadata.namespace"
 
 
 def _selects_itself(term: str) -> str:
-    """Whether a term of pod affinity is about the pods' own group, as `pod_source.selects_itself`."""
+    """Return CEL: a term of pod affinity is about the pods' own group, as `pod_source.selects_itself`."""
     every = f"{term}.namespaceSelector"
     everywhere = (
         f"(!has({every}.matchLabels) || size({every}.matchLabels) == 0) && "

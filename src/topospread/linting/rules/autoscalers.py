@@ -59,7 +59,9 @@ def _without_target(given: LintInput) -> Iterator[tuple[LintSubject, Problem]]:
 
 
 def _would_be_given(kind: str, known: set[_Target]) -> bool:
-    """Whether the target would stand in what is given: somebody lints a single file, or another kind's is elsewhere."""
+    """Return whether the target would stand in what is given: somebody lints a single file, or another kind's is
+    elsewhere.
+    """
     kinds = {each[1] for each in known}
     return kind in kinds or (kind in KINDS and not kinds.isdisjoint(_SCALED))
 

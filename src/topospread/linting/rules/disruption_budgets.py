@@ -85,7 +85,7 @@ def _selected(given: LintInput) -> Iterator[Selected]:
 
 
 def size_of(given: LintInput, pods: PodSource) -> int | None:
-    """How many pods there are at least; None where that is not known."""
+    """Return how many pods there are at least; None if that is not known."""
     bounds = autoscaled(given, pods.item)
     if bounds is not None:
         return bounds.least
@@ -93,7 +93,7 @@ def size_of(given: LintInput, pods: PodSource) -> int | None:
 
 
 def allowed(budget: PodDisruptionBudget, replicas: int) -> int | None:
-    """How many of so many healthy pods may be evicted at once (pkg/controller/disruption: percentages round up)."""
+    """Return how many of the healthy pods may be evicted at once (pkg/controller/disruption; percentages round up)."""
     spec = budget.spec
     if spec.max_unavailable is not None:
         return scaled(spec.max_unavailable, replicas)

@@ -181,7 +181,7 @@ def _reason(node: Node, template: TemplateOnNodes) -> str:
 
 
 def _least_replicas(given: LintInput, template: TemplateOnNodes) -> int | None:
-    """How many pods there are to be at least; None for one more, whatever there is: a pod, or an open number."""
+    """Return the least number of pods; None if it is open: a pod, or an unknown number."""
     if isinstance(template.pods.item, Pod):
         return None
     bounds = autoscaled(given, template.pods.item)

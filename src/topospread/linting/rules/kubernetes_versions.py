@@ -60,7 +60,9 @@ def _not_served(given: LintInput) -> Iterator[tuple[LintSubject, Problem]]:
 
 
 def _says_all(manifest: Manifest) -> bool:
-    """Whether today's version means the same by what is written, nothing being left to an old version's defaults."""
+    """Return whether today's version means the same by what is written, nothing being left to an old version's
+    defaults.
+    """
     spec = manifest.value.get("spec")
     if manifest.kind in ("PriorityClass", "StorageClass"):
         return True
@@ -92,7 +94,7 @@ def _gated_fields(pods: PodSource) -> Iterator[tuple[str, str]]:
 
 
 def _set_fields(of: object, path: str, names: Iterable[str], prefix: str = "") -> Iterator[tuple[str, str]]:
-    """Those of some fields that an object sets; ``prefix`` leads to it from the pod's spec."""
+    """Yield those of the given fields that an object sets; ``prefix`` leads to it from the pod's spec."""
     for name in names:
         if getattr(of, _ATTRIBUTES[name]) is not None:
             yield f"{path}.{name}", _GATE_OF[prefix + name]

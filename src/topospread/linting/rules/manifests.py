@@ -1,4 +1,4 @@
-"""What is wrong with an object as such, whatever it says about spreading: refused, or with parts nobody knows."""
+"""Problems of an object as such: it would be refused, or has parts that Kubernetes does not know."""
 
 from __future__ import annotations
 

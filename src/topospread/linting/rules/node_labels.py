@@ -132,7 +132,7 @@ def _lacks_key(given: LintInput) -> Iterator[tuple[LintSubject, Problem]]:
 
 
 def _set_apart(node: Node) -> bool:
-    """Whether ordinary pods do not run on the node."""
+    """Return whether ordinary pods do not run on the node."""
     taints = node.spec.taints or ()
     return any(role in node.labels for role in _CONTROL_PLANE) or any(
         taint.effect in DO_NOT_SCHEDULE_EFFECTS for taint in taints

@@ -98,7 +98,7 @@ def _anti_affinity(given: LintInput) -> Iterator[tuple[LintSubject, Problem]]:
 
 
 def _surge_waits(pods: PodSource, term: PodAffinityTerm) -> bool:
-    """Whether a rolling update makes more pods than the replicas, and old pods keep them off their nodes."""
+    """Return whether a rolling update makes more pods than the replicas, and old pods keep them off their nodes."""
     strategy = strategy_of(pods.item) if isinstance(pods.item, Deployment) else None
     return strategy is not None and strategy.max_surge > 0 and HASH not in (term.match_label_keys or ())
 

@@ -54,7 +54,7 @@ def _least_under_domains(given: LintInput) -> Iterator[tuple[LintSubject, Proble
 
 
 def _wanted(pods: PodSource, known: dict[str, dict[str, int]]) -> Iterator[tuple[int, str]]:
-    """How many domains each constraint is to spread over, as far as that is known."""
+    """Yield how many domains each constraint is to spread over, as far as that is known."""
     for path, each in pods.constraints():
         key = each.topology_key or ""
         there = known.get(f"{type(pods.item).__name__} {pods.item.namespace}/{pods.item.name}", {}).get(path, 0)
@@ -131,7 +131,7 @@ RULES = (
         severity="hint",
         check=_not_spread,
         wrong=Example(deployment("", replicas=3)),
-        right=Example(deployment(constraint(_OWN), replicas=3)),
+        right=Example(deployment(constraint(_OWN, when="ScheduleAnyway"), replicas=3)),
         needs="manifests",
         fix="Adds a constraint over zones: hard if nodes are given and each is in one of several zones, else soft.",
     ),

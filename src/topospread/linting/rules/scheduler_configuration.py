@@ -46,7 +46,7 @@ def _both_spread(given: LintInput) -> Iterator[tuple[LintSubject, Problem]]:
 
 
 def _origin(profile: Profile, plugin: str, index: int) -> str:
-    """Where a plugin was enabled, the profile when it is one of the defaults."""
+    """Return where a plugin was enabled: the profile if it is one of the defaults."""
     enabled = next((each for each in profile.plugins.get("score", ()) if each.name == plugin), None)
     return enabled.origin if enabled is not None and enabled.origin else f"profiles[{index}]"
 

@@ -32,7 +32,7 @@ _NAMED = 2
 
 
 def counted_of_others(pods: PodSource, each: TopologySpreadConstraint) -> Selector | None:
-    """What a constraint counts of other workloads' pods; None when it counts none of them.
+    """Return what a constraint counts of other workloads' pods; None if it counts none of them.
 
     Pods of another workload never have this one's value of a label that its controller makes up.
     """
@@ -306,7 +306,7 @@ def _nothing_groups(given: LintInput) -> Iterator[tuple[LintSubject, Problem]]:
 
 
 def _several(item: Pod | Job | CronJob) -> bool:
-    """Whether there will be several pods to spread at once."""
+    """Return whether there will be several pods to spread at once."""
     if isinstance(item, Pod):
         return False
     spec = item.spec.job_template.spec if isinstance(item, CronJob) else item.spec

@@ -74,7 +74,7 @@ def _pending(
 
 
 def _kept_by(plugin: str, groups: Iterable[PendingGroup]) -> int:
-    """How many pods stay pending, among other things, for what a plugin rejects."""
+    """Return how many pods stay pending, among other reasons, because a plugin rejects nodes."""
     return sum(
         len(group.pods)
         for group in groups
@@ -83,7 +83,7 @@ def _kept_by(plugin: str, groups: Iterable[PendingGroup]) -> int:
 
 
 def _pending_without(given: LintInput, template: TemplateOnNodes, left_out: ConstraintOnNodes) -> bool:
-    """Whether pods stay pending without one of the constraints."""
+    """Return whether pods stay pending without one of the constraints."""
     item = copy.deepcopy(template.pods.item)
     changed = pod_source(item)
     if changed is None:

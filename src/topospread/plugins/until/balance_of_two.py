@@ -21,7 +21,7 @@ from topospread.plugins.resource_scoring import Demand, ResourceReader, Strategy
 
 @dataclass(frozen=True, slots=True)
 class BalanceOfTwoRules:
-    """Whether this is how the version balances."""
+    """The versions that balance two resources this way."""
 
     in_force: bool = until(
         "1.21",

@@ -188,7 +188,7 @@ class _DiskLimits:
 
     @property
     def may_fail(self) -> bool:
-        """Whether the plugin fails on a node; found out by asking it."""
+        """True if the plugin fails on a node; found out by asking it."""
         return self.problem is not None or bool(self._failures)
 
     def filter(self, rows: Rows) -> Ints:

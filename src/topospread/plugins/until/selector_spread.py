@@ -83,7 +83,7 @@ class _SpreadScore:
         """Return nothing: the cluster counts the pods."""
 
     def counts_pods_of(self, pod_class: PodClass) -> bool:
-        """Whether pods of a class count."""
+        """Return whether pods of a class count."""
         return pod_class.counted and (pod_class.label_set is None or pod_class.label_set in self._pods.sets)
 
     def on_nodes(self, rows: Collection[int]) -> None:
