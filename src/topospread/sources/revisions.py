@@ -19,7 +19,7 @@ from typing import IO, Final
 from topospread.errors import InputError, Place, UsageError
 
 from .renderers import search_path
-from .roots import check_link, repository_of
+from .roots import GIT, leaves, lies_in, repository_of
 from .text import shown_path
 
 PATH: Final = "path:"
@@ -98,7 +98,7 @@ def state_of(name: str, only: Collection[str] = ()) -> Iterator[State]:
         root = os.path.realpath(os.path.join(given, "tree"))
         os.mkdir(root)
         # Marks the root that links must not leave, as the repository's own does (`roots`).
-        os.mkdir(os.path.join(root, ".git"))
+        os.mkdir(os.path.join(root, GIT))
         prefix = _check_out(revision, root, only)
         os.makedirs(os.path.join(root, prefix), exist_ok=True)
         yield State(shown_path(revision), os.path.join(root, prefix) if prefix else root, root)
@@ -151,8 +151,8 @@ def _git(revision: str) -> _Git:
     if program is None:
         raise InputError(_MISSING, place)
     repository = repository_of(os.curdir)
-    if repository is not None:
-        check_link(os.path.join(repository, ".git"))
+    if repository is not None and not lies_in(own := os.path.join(repository, GIT), repository):
+        raise leaves(os.path.relpath(own), repository)
     return _Git(program, place)
 
 

@@ -28,7 +28,7 @@ def repository_of(path: str) -> str | None:
         folder, parent = parent, os.path.dirname(parent)
         if os.path.lexists(os.path.join(folder, GIT)):
             real = os.path.realpath(folder)
-            found = real if found is None or not found.startswith(os.path.join(real, "")) else found
+            found = real if found is None or not lies_in(found, real) else found
     return found
 
 
@@ -54,10 +54,13 @@ def is_within(path: str, root: str) -> bool:
         path: a path that need not exist.
         root: a real path.
     """
-    if "\0" in path:
-        return False
-    real, below = os.path.realpath(path), os.path.join(root, "")
-    return real == root or (real.startswith(below) and not is_of_git(real.removeprefix(below)))
+    return lies_in(path, root) and not is_of_git(os.path.realpath(path).removeprefix(root))
+
+
+def lies_in(path: str, root: str) -> bool:
+    """Return the same of a path that may be in ``.git``."""
+    real = "" if "\0" in path else os.path.realpath(path)
+    return real == root or real.startswith(os.path.join(root, ""))
 
 
 def is_of_git(path: str) -> bool:
