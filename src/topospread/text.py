@@ -18,9 +18,9 @@ _CONTROL: Final = re.compile(
     "\ud800-\udfff]"  # half characters
 )
 _CONTROL_IN_UTF_8: Final = re.compile(
-    rb"\x7f|\xc2[\x80-\x9f]|\xd8\x9c|\xe2\x80[\x8e\x8f\xa8-\xae]|\xe2\x81[\xa6-\xa9]|\xef\xbb\xbf|\xef\xbf[\xb9-\xbb\xbe\xbf]"
+    rb"##(?:\[|vso\[|teamcity\[)|\x7f|\xc2[\x80-\x9f]|\xd8\x9c|\xe2\x80[\x8e\x8f\xa8-\xae]|\xe2\x81[\xa6-\xa9]|\xef\xbb\xbf|\xef\xbf[\xb9-\xbb\xbe\xbf]"
 )
-"""The same in JSON, which has escapes for C0 and half characters already."""
+"""The same in JSON, which has escapes for C0 and half characters already; and how `_COMMAND` begins within a line."""
 _COMMAND: Final = re.compile(r"^([^\S\n]*):(?=:)|##(?=\[|vso\[|teamcity\[)", re.MULTILINE)
 """How a line begins that GitHub, Azure Pipelines or TeamCity reads as a command."""
 _KEY: Final = int.from_bytes(os.urandom(7), "big")
@@ -39,8 +39,10 @@ def escape_control_characters(text: str) -> str:
 
 
 def escape_control_bytes(data: bytes) -> bytes:
-    """Return JSON as UTF-8 with its control characters escaped; fast for the usual text without any."""
-    return escape_control_characters(data.decode()).encode() if _CONTROL_IN_UTF_8.search(data) else data
+    """Return JSON as UTF-8 with its control characters and commands escaped; fast for the usual text without any."""
+    if not _CONTROL_IN_UTF_8.search(data):
+        return data
+    return escape_commands(escape_control_characters(data.decode())).encode()
 
 
 def one_line(text: str) -> str:

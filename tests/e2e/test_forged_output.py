@@ -244,3 +244,22 @@ def test_a_name_leads_no_request_of_a_script_elsewhere(run):
     code, out, err = run("rebalance", "-f", "h.json", "-o", "commands")
     assert (code, out) == (2, "")
     assert "no API server has this name" in err
+
+
+@pytest.mark.parametrize("command", ["##vso[task.setvariable variable=PATH]x", "##[error]x", "##teamcity[x"])
+def test_snapshots_and_files_give_no_command_to_a_pipeline(run, command):
+    """A pipeline may print a file as well."""
+    write("h.json", node("a", "a"), pod(command), pod("::error::x"))
+    code, snapshot, err = run("dump", "-", "--from", "h.json")
+    assert (code, "##" in snapshot) == (0, False), err
+    assert [each["metadata"]["name"] for each in json.loads(snapshot)["items"]] == ["a", command, "::error::x"]
+    forms = ("text", "json", "yaml", "md", "html")
+    code, _, err = run("simulate", "-f", "h.json", *(word for form in forms for word in ("-o", f"{form}=out.{form}")))
+    assert code == 1, err
+    for form in forms:
+        assert command not in Path(f"out.{form}").read_text(), form
+    Path("::error::x").mkdir()
+    Path("::error::x/a.yaml").write_text(json.dumps(deployment("web")))
+    run("lint", "::error::x", "-o", "line=out.line")
+    assert "x/a.yaml" in Path("out.line").read_text()
+    assert is_safe(Path("out.line").read_text())
