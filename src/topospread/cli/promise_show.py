@@ -30,7 +30,7 @@ Examples:
 @target_argument(required=False)
 @input_options
 @click.option("--most", type=click.IntRange(min=1), metavar="COUNT",
-              help="Domains and nodes to drill, fullest first [default: 20; 1 if there are several workloads].")  # fmt: skip
+              help="Domains and nodes to drill, fullest first [default: 20; 1 for each of several].")  # fmt: skip
 @click.option("--states", type=click.IntRange(min=1), default=2_000, show_default=True, metavar="COUNT",
               help="States to search for each figure.")  # fmt: skip
 @click.option("--seconds", type=click.FloatRange(min=0), default=3.0, show_default=True, metavar="SECONDS",
