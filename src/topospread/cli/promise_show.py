@@ -12,11 +12,12 @@ from .targets import target_argument
 from .usage import Explained
 
 HELP = """\
-Show how many pods a workload keeps if a zone or node is lost, a node is drained, or it is rolled out or scaled down.
+Show how many pods a workload keeps if a zone or node is lost, a node is drained, or it is rolled out or
+scaled down.
 
 Losses are proved by what filters force: pods may come in any order, and kube-scheduler may choose any feasible node.
-What happens afterwards, drains and rollouts are simulated. The question is whether a single loss can take all pods of the
-workload, or the quorum of a StatefulSet. Without TARGET, each workload is a row.
+What happens afterwards, drains and rollouts are simulated. The question is whether a single loss can take all pods of
+the workload, or the quorum of a StatefulSet. Without TARGET, each workload is a row.
 
 \b
 Examples:
