@@ -113,9 +113,7 @@ def _step(name: str, metavar: str, text: str) -> Callable[[Any], Any]:
 @click.option("--shard", metavar="INDEX/NUMBER", help=_SHARING)
 @click.option("--merge", is_flag=True, help="Put the parts that --shard -o json wrote together.")
 @click.option("--dask", metavar="ADDRESS", help=_SHARING)
-@click.option(
-    "--runs", type=click.IntRange(min=1), metavar="N", help="Play N times with other draws (rollouts: 8)."
-)
+@click.option("--runs", type=click.IntRange(min=1), metavar="N", help="Play N times with other draws (rollouts: 8).")
 @POOLS
 @traffic_options
 @page_options
