@@ -20,8 +20,9 @@ Printed from the docstrings by `python docs/reference/write_python_api.py`.
 
 A `Session` reads a cluster once; its methods ask the questions of the commands. An answer is data, and `to_json()` is
 exactly what the command writes with `-o json`, whose forms are described beside ([simulation](simulation.md),
-[explanation](explanation.md), [status](status.md), [drill](drill.md), [capacity](capacity.md),
-[rebalance](rebalance.md), [promises.check](guarantee.md), [promises.show](describe.md), [promises.design](design.md),
+[explanation](why.md), [status](status.md), [drill](drill.md), [capacity](capacity.md),
+[rebalance](rebalance.md), [promises.check](promise-check.md), [promises.show](promise-show.md),
+[promises.design](promise-design.md),
 [lint](lint.md), [plan](plan.md)). The steps of a drill are in `topospread.drills.steps`.
 
 ```python

@@ -157,7 +157,7 @@ def _says(found: Sequence[Shown], broken: Sequence[Shown]) -> str:
     undecided = f"{unknown} of {of} {'is' if unknown == 1 else 'are'} not decided"
     if broken:
         need = "it needs" if len(broken) == 1 else "they need"
-        says = f"a single loss can leave {len(broken)} of {of} fewer pods than {need}"
+        says = f"a single loss can take {len(broken)} of {of} below the pods that {need}"
         return f"{says}; {undecided}" if unknown else says
     return undecided if unknown else f"no single loss leaves any of {of} fewer pods than it needs"
 

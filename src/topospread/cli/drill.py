@@ -39,8 +39,8 @@ if TYPE_CHECKING:
     from topospread.simulation.run import SimulationOptions
 
 HELP = """\
-Let things happen to a cluster, one after the other: nodes fail, return and drain, workloads scale and roll out. After
-each step the cluster settles.
+Play failures and changes in a simulation; the cluster itself is only read. After each step the simulation runs until
+nothing happens any more.
 
 NODES is KEY=VALUE, node=NAME, zone=, region= or pool=.
 
@@ -53,8 +53,8 @@ Examples:
 
 _NODES = "NODES"
 _NODE_STEPS = "Steps on nodes."
-_SHARING = "Share --each and --check out."
-_ADDING = "Add nodes like a node, in a zone."
+_SHARING = "Share the work of --each and --check."
+_ADDING = "Add N nodes like NODE, in ZONE."
 _STEPS = (
     "fail",
     "recover",
@@ -98,11 +98,11 @@ def _step(name: str, metavar: str, text: str) -> Callable[[Any], Any]:
 @_step("cordon", _NODES, _NODE_STEPS)
 @_step("uncordon", _NODES, _NODE_STEPS)
 @_step("drain", _NODES, _NODE_STEPS)
-@_step("scale", "KIND/NAME=N", "Scale a workload; to fewer.")
-@_step("scale-down", "KIND/NAME=N", "Scale a workload; to fewer.")
+@_step("scale", "KIND/NAME=N", "Scale; --scale-down only to fewer.")
+@_step("scale-down", "KIND/NAME=N", "Scale; --scale-down only to fewer.")
 @_step("autoscale", "hpa/NAME", "Let an autoscaler go from its minimum to maximum.")
 @_step("rollout", "KIND/NAME[=FILE]", "Roll out again, or with manifests.")
-@_step("wait", "DURATION", "Time for the step before, or time that passes.")
+@_step("wait", "DURATION", "Limit for the step before, or time to pass.")
 @_step("add-nodes", "N", _ADDING)
 @_step("like", "NODE", _ADDING)
 @_step("zone", "ZONE", _ADDING)
@@ -113,7 +113,7 @@ def _step(name: str, metavar: str, text: str) -> Callable[[Any], Any]:
 @click.option("--shard", metavar="INDEX/NUMBER", help=_SHARING)
 @click.option("--merge", is_flag=True, help="Put the parts that --shard -o json wrote together.")
 @click.option("--dask", metavar="ADDRESS", help=_SHARING)
-@click.option("--runs", type=click.IntRange(min=1), metavar="N", help="Draw N times (rollouts: 8), and show ranges.")
+@click.option("--runs", type=click.IntRange(min=1), metavar="N", help="Play N times with other draws (rollouts: 8).")
 @POOLS
 @traffic_options
 @page_options

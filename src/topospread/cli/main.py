@@ -58,7 +58,7 @@ Where Kubernetes pods land, and why, decided as kube-scheduler decides it.
 """
 EVERYWHERE = """\
 Everywhere  -f FILE  --on CLUSTER  -n NAMESPACE  -A  -o FORMAT
-            (topospread explain options)      Exit: 0 yes 1 no 2 usage 4 unknown"""
+            (topospread explain options)      Exit: 0 yes 1 no 2 input 4 unknown"""
 
 BAD_INPUT = 2
 FAULT = 3

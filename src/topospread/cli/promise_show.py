@@ -12,11 +12,12 @@ from .targets import target_argument
 from .usage import Explained
 
 HELP = """\
-Show what the loss of a zone or node, a drain, a rollout and other replicas leave of workloads.
+Show how many pods a workload keeps if a zone or node is lost, a node is drained, or it is rolled out or
+scaled down.
 
 Losses are proved by what filters force: pods may come in any order, and kube-scheduler may choose any feasible node.
-What follows, drains and rollouts are played in drills. The question is whether a single loss can take all pods of the
-workload, or the quorum of a StatefulSet. Without TARGET, each workload is a row.
+What happens afterwards, drains and rollouts are simulated. The question is whether a single loss can take all pods of
+the workload, or the quorum of a StatefulSet. Without TARGET, each workload is a row.
 
 \b
 Examples:
@@ -30,11 +31,11 @@ Examples:
 @target_argument(required=False)
 @input_options
 @click.option("--most", type=click.IntRange(min=1), metavar="COUNT",
-              help="Domains and nodes to drill, fullest first [default: 20, 1 of several].")  # fmt: skip
+              help="Domains and nodes to drill, fullest first [default: 20; 1 for each of several].")  # fmt: skip
 @click.option("--states", type=click.IntRange(min=1), default=2_000, show_default=True, metavar="COUNT",
-              help="States to search for each count.")  # fmt: skip
+              help="States to search for each figure.")  # fmt: skip
 @click.option("--seconds", type=click.FloatRange(min=0), default=3.0, show_default=True, metavar="SECONDS",
-              help="Time to search for each count.")  # fmt: skip
+              help="Time to search for each figure.")  # fmt: skip
 @namespace_options("Workloads of")
 @click.option("-l", "--selector", metavar="SELECTOR", help="Workloads whose pods have these labels.")
 @output_options()

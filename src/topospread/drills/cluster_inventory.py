@@ -42,13 +42,13 @@ def with_budgets_open(inventory: Inventory) -> Inventory:
 
 
 def as_they_stand(run: Run, pods: Iterable[FollowedPod], times: Times, down: Collection[str]) -> Inventory:
-    """Everything that is there now, as an API server would have it.
+    """Return the cluster's objects at this moment of the drill, as an API server would list them.
 
     Args:
-        run: whose workloads and volumes there are.
-        pods: of the drill.
-        times: what time it is.
-        down: nodes whose kubelet is not there.
+        run: has the workloads and volumes.
+        pods: the drill's pods.
+        times: the present time of the drill.
+        down: nodes whose kubelet is silent.
     """
     finished = [each for each in run.plan.inventory.pods if each.phase in ("Succeeded", "Failed")]
     nodes = [each for each in run.cluster.nodes.nodes if each is not None]

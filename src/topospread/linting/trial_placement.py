@@ -50,7 +50,7 @@ _OWNERS = (
 
 
 class TrialPlacements:
-    """First looks at one template after the other; a whole simulation is worth its time only where one fails."""
+    """Quick trial placements, one template at a time: only a template that fails one needs a whole simulation."""
 
     def __init__(self, given: LintInput) -> None:
         self._input = ref(given)  # the input keeps this object: a strong reference would never let go of either

@@ -1,7 +1,7 @@
 """A connected socket, in TLS or plain, whose bytes are handed on as they come. It knows nothing of HTTP.
 
-asyncio's transports decrypt in memory, through buffers and a protocol between two others; here OpenSSL reads from the
-socket and writes to it itself, which takes less than half the processor time for messages as short as a binding.
+asyncio puts a TLS protocol with its own buffers between the socket and our protocol. Here OpenSSL reads and writes the
+socket directly, which takes less than half the processor time for messages as short as a binding.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The queue of a live scheduler, which tells what moved pods in it and how long that took. It moves them as any other.
+"""The queue of a live scheduler: as in simulations, and it reports which events moved pods and how long that took.
 
 Source: pkg/scheduler/eventhandlers.go (``EventHandlingLatency``), backend/queue/scheduling_queue.go
 (``SchedulerQueueIncomingPods``), k8s.io/kube-scheduler/framework/types.go (``ClusterEvent.Label``).

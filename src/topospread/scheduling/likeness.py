@@ -76,9 +76,9 @@ class Likenesses:
         return found
 
     def _tells_apart(self, pod_class: PodClass) -> bool:
-        """Return whether somebody may read the labels that a pod of the class has for itself.
+        """Return whether a selector may read labels of a pod's own: its name, its index, its completion index.
 
-        Once a pod's constraints or affinity have, that is so for good.
+        Once a pod's constraint or affinity has read them, the answer stays true.
         """
         if self._asked != self._cluster.classes_made:
             new, self._asked = self._cluster.classes_since(self._asked)

@@ -31,7 +31,9 @@ class Clients:
 
 
 def read_clients(texts: Iterable[str]) -> tuple[Clients, ...]:
-    """``deploy/web``, ``zone-a=70,zone-b=30``, or one of them for one Service: ``api:deploy/web``.
+    """Parse ``--clients``: a workload, ``deploy/web``, or weights of zones, ``zone-a=70,zone-b=30``.
+
+    The prefix ``SERVICE:`` limits one to a Service: ``api:deploy/web``.
 
     Raises:
         UsageError: not of this form.

@@ -189,7 +189,7 @@ class Crowd:
         return falls
 
     def _falls(self, groups: Ints) -> int:
-        """The place of the first pod whose refusal does not stand, of pods of these groups in their order."""
+        """Return the index of the first pod to try again; ``groups`` has each pod's group, in queue order."""
         fallen = self._judge.fallen()
         if fallen is None:
             self._known[:] = False

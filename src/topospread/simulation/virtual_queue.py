@@ -229,7 +229,7 @@ class VirtualQueue:
         return all(hint is always or plugin in _READ_TAINTS for plugin, hint in heard)
 
     def at(self, now: int) -> None:
-        """It is as late as this, in nanoseconds since the run began, or later already."""
+        """Advance the clock to ``now``, in ns since the run began, and activate pods whose backoff has ended."""
         self._now = max(self._now, now)
         self.queue.flush_backoff_completed()
         self._crowd.flush_backoff_completed()

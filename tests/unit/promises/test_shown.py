@@ -98,7 +98,7 @@ def test_pods_that_are_not_judged_give_bounds() -> None:
 
 def test_several_workloads_are_a_row_each() -> None:
     found = promise_show(inventory(*THREE, web(spread()), workload("ReplicaSet", "other", 2)))
-    assert found.says == "a single loss can leave 1 of 2 workloads fewer pods than it needs"
+    assert found.says == "a single loss can take 1 of 2 workloads below the pods that it needs"
     rows = [line.split()[:2] for line in found.text().splitlines() if line.startswith("shop/")]
     assert sorted(rows) == [["shop/other", "0/2"], ["shop/web", "0/6"]]
 

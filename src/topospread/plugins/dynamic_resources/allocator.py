@@ -37,7 +37,7 @@ from .rules import DynamicResourcesRules
 from .selectors import SelectorError, evaluated
 
 MOST_DEVICES: Final = 32
-"""Devices of a claim (``AllocationResultsMaxSize``)."""
+"""The most devices that one claim may be allocated (``AllocationResultsMaxSize``)."""
 NODE_OPERATIONS: Final = "DRAOptionalNodeOperations"
 SHARE: Final = "share"
 """In place of the id of a share, which Reserve gives."""

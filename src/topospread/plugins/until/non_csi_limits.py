@@ -43,8 +43,9 @@ class DiskKind(msgspec.Struct, frozen=True):
     Attributes:
         source: the field of a pod's volume that names such a disk.
         resource: the node's allocatable that says how many it takes.
-        most: how many it takes where that is not said, by instance type.
-        disk: the disk's source in a volume, and its identity.
+        most: the limit for an instance type, for nodes that do not report ``resource``.
+        disk: returns the disk's source in a PersistentVolume's spec; None for another kind.
+        identity: returns the disk's ID.
     """
 
     plugin: InTree

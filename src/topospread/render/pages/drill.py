@@ -195,7 +195,7 @@ def _time(events: Sequence[DrillEvent]) -> str:
     return first if first == last else f"{first}–{last}"
 
 
-_OF_NODES = {"down": "NotReady", "up": "ready again", "cordoned": "cordoned", "uncordoned": "uncordoned"}
+_OF_NODES = {"down": "stopped answering", "up": "ready again", "cordoned": "cordoned", "uncordoned": "uncordoned"}
 
 
 def _said(events: Sequence[DrillEvent]) -> str:

@@ -45,7 +45,7 @@ def fix_facts(remedies: Sequence[Remedy], untried: int = 0) -> Iterator[Fact]:
     for each in remedies[:2]:
         words = each.says if each.code == "rebalance" else tried_words(each.tried)
         if isinstance(each, DrillRemedy):
-            words = f"{each.pending_without} → {each.pending} newly pending"
+            words = f"{each.pending} instead of {each.pending_without} newly pending"
         if each.command and not each.further and "-p" not in each.command:
             yield Fact("fix", f"tried: {words}", shell_line(each.command))
         else:
@@ -61,7 +61,7 @@ def fix_sections(remedies: Sequence[Remedy], title: str = "Every fix that helps"
     for each in remedies:
         words = tried_words(each.tried)
         if isinstance(each, DrillRemedy):
-            words = f"{each.pending_without} → {each.pending} newly pending"
+            words = f"{each.pending} instead of {each.pending_without} newly pending"
         facts.append(Fact("fix", f"{each.says} (tried: {words})"))
         for part in each.parts:
             if part.command:

@@ -31,7 +31,7 @@ def page(answer: PromiseShow) -> Page:
         parts += _worst(one)
     else:
         rows = tuple(map(_row, answer.workloads))
-        heads = "WORKLOAD", "READY", "ZONE LOSS", "NODE LOSS", "NODE DRAIN", "ROLLOUT", "NEEDS"
+        heads = "WORKLOAD", "NOW", "ZONE LOSS", "NODE LOSS", "NODE DRAIN", "ROLLOUT", "NEEDS"
         parts.append(Section("", (Table(heads, rows, may_drop=(6,), more="workloads"), *_marks(rows))))
         parts += [
             Section(f"{each.namespace}/{each.name}", (_events(each), *_worst(each)), wide=True)
@@ -44,7 +44,7 @@ def page(answer: PromiseShow) -> Page:
 
 
 _MARKS = {
-    "?": "not decided",
+    "?": "not decided for every order, or after a rollout",
     "pending": "pods wait afterwards",
     "blocked": "a pod may not be evicted",
     "stuck": "the rollout may not end",
@@ -56,9 +56,7 @@ _MARKS = {
 def _marks(rows: Iterable[tuple[Cell, ...]]) -> Iterator[Fact]:
     """Yield what the marks in the rows mean."""
     text = " ".join(str(cell.text) for row in rows for cell in row if isinstance(cell, Span))
-    found = [f"{mark}: {meaning}" for mark, meaning in _MARKS.items() if mark in text]
-    if found:
-        yield Fact("marks", "; ".join(found))
+    yield from (Fact(mark, meaning) for mark, meaning in _MARKS.items() if mark in text)
 
 
 def _events(one: PromisedWorkload) -> Table:
