@@ -108,5 +108,5 @@ def test_the_repository_of_a_chart_is_only_asked_if_the_chart_is_missing(tmp_pat
 )
 def test_a_chart_of_no_name_has_no_values_written_elsewhere(tmp_path: Path, text: str) -> None:
     """kustomize writes the values of a chart into a temporary folder, and ``..`` leads out of it."""
-    with pytest.raises(InputError, match="no chart has .. in its name"):
+    with pytest.raises(InputError, match=r"no chart has \.\. in its name"):
         check(write(tmp_path, {"kustomization.yaml": text}))
