@@ -104,6 +104,17 @@ def test_revisions_of_another_repository_are_not_read_by_a_link(checkout: Path) 
     assert ".git: this path leaves" in done.stderr
 
 
+def test_a_folder_that_looks_like_a_repository_is_none(checkout: Path) -> None:
+    """git takes a folder with HEAD, objects and refs for a bare repository, before the one that holds it."""
+    git(checkout, "clone", "--bare", ".", "deploy")
+    git(checkout / "deploy", "update-ref", "refs/heads/main", "HEAD")
+    git(checkout, "update-ref", "refs/heads/main", "HEAD~1")
+    (checkout / "deploy" / "app.yaml").write_text(APP % (7, ZONE))
+    done = run(checkout / "deploy", "plan", "rev:main", "path:app.yaml", *CLUSTER)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "error: main: git: " in done.stderr
+
+
 def test_plan_takes_settings_of_the_old_revision(checkout: Path) -> None:
     commit(checkout, "app.yaml", FIXABLE)
     commit(checkout, ".topospread.yaml", "lint: {exclude: ['*.yaml'], ignore: [beta-topology-key]}\n")

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import pytest
 
 from topospread.answer import Answer, Cause, Remedy, Tried, Unjudged
 from topospread.errors import UnknownVerdictError
+from topospread.session import Session
 
 
 def answer(verdict: str = "no", **fields: object) -> Answer:
-    return Answer(kind="Why", verdict=verdict, says="shop/web-0 finds no node", **fields)  # type: ignore[arg-type]
+    told = {"says": "shop/web-0 finds no node"} | fields
+    return Answer(kind="Why", verdict=verdict, **told)  # type: ignore[arg-type]
 
 
 def test_the_json_of_an_answer_is_its_struct_in_camel_case() -> None:
@@ -33,6 +36,20 @@ def test_the_repr_fits_a_line() -> None:
     long = Answer(verdict="no", says="x" * 500)
     assert repr(answer()) == "<Answer no: shop/web-0 finds no node>"
     assert len(repr(long)) <= 100
+
+
+def test_names_of_an_input_do_nothing_where_an_answer_is_printed(tmp_path: Path) -> None:
+    evil = "web\x1b[31m\u202e\u2028##[error]x"
+    stored = {"namespace": "shop", "uid": "1", "resourceVersion": "1", "creationTimestamp": "2026-01-01T00:00:00Z"}
+    pod = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": evil, **stored}}
+    spec = {"containers": [{"name": "c", "image": "c", "resources": {"requests": {"cpu": "9"}}}]}
+    (tmp_path / "a.json").write_text(json.dumps(pod | {"spec": spec}))
+    found = Session("nodes=1,cpu=1").simulate(tmp_path / "a.json")
+    assert "##" in found.to_json()
+    for text in (found.text(), found.markdown(), found._repr_html_()):
+        assert text.replace("\n", "").isprintable()
+        assert "##[" not in text
+    assert repr(answer(says="a\x1b[31m\nyes: all is well")) == "<Answer no: a\\u001b[31m\\nyes: all is well>"
 
 
 def test_causes_and_remedies_keep_their_numbers() -> None:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import click
 
 from topospread.errors import InputError, TopospreadError, UsageError
-from topospread.text import for_terminal, one_line
+from topospread.text import for_terminal, message_lines, one_line
 
 from .live_options import LIVE, read_access
 from .output import wants
@@ -90,7 +90,7 @@ def _made(text_of: Callable[[Inventory], str], followed: FollowedCluster) -> _Ma
     try:
         text = text_of(followed.inventory())
     except TopospreadError as error:
-        text = f"{error}\n"
+        text = f"{message_lines(str(error))}\n"
     return _Made(text, state, time.monotonic() - begun)
 
 

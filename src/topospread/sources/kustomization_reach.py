@@ -28,6 +28,8 @@ _PLAIN_DATA: Final = frozenset(
     | {"repo", "chartrepourl", "sourcevalue"}
 )
 """Fields, in lower case, whose texts kustomize does not read as paths. Helm reads `repo` (`helm_gate`)."""
+_NAMES: Final = frozenset({"name", "chartname"})
+"""Fields of charts. kustomize writes the values of a chart to a temporary folder, into a file of the chart's name."""
 _PLUGINS: Final = frozenset({"generators", "transformers", "validators", "configurations"})
 _events: Final = partial(yaml.parse, Loader=yaml.CLoader)
 NEEDS_NETWORK: Final = "kustomize would fetch this from the network; add --render-network to allow it"
@@ -114,9 +116,11 @@ class _ReachCheck:
             raise InputError("a configuration of kustomize merges keys with <<; write them out", self._place)
 
     def _check_texts(self, value: Any) -> None:
-        """Refuse URLs and files in ``.git``, at any depth: kustomize fetches a URL in place of any file."""
+        """Refuse URLs, files in ``.git`` and charts elsewhere, at any depth: kustomize takes a URL for any file."""
         if isinstance(value, dict):
             for key, each in value.items():
+                if key.casefold() in _NAMES and isinstance(each, str) and ".." in each.split("/"):
+                    raise InputError(f"{shown_path(each)}: no chart has .. in its name", self._place)
                 if key.casefold() not in _PLAIN_DATA:
                     self._check_texts(each)
         elif isinstance(value, list):

@@ -8,7 +8,6 @@ from typing import Any, Final
 
 import msgspec
 
-from .kustomizations import kustomization_value
 from .positions import Position, locate
 from .source_files import SourceFiles, child_of, name_of, values_of
 from .text import Text
@@ -72,7 +71,8 @@ def written_in(
 
 def _patches(files: SourceFiles, kustomization: str) -> Iterator[Patch]:
     """The patches of a kustomization, in the order in which kustomize applies them."""
-    value = kustomization_value(kustomization)
+    value = next(iter(files.documents(kustomization)), None)
+    value = value if isinstance(value, dict) else {}
     folder = os.path.dirname(kustomization)
     for field in ("patchesStrategicMerge", "patches", "patchesJson6902"):
         listed = value.get(field)

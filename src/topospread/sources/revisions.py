@@ -28,7 +28,11 @@ REVISION: Final = "rev:"
 
 _TIMEOUT: Final = 300.0
 _MISSING: Final = "git, which would know a revision of this name, is not on the PATH"
-_NO_PROGRAMS: Final = ("-c", "core.fsmonitor=false", "-c", f"core.hooksPath={os.devnull}", "--no-pager")
+_NO_PROGRAMS: Final = (
+    *("-c", "core.fsmonitor=false", "-c", f"core.hooksPath={os.devnull}", "--no-pager"),
+    # A folder of a pull request may look like a bare repository, which git would take before the real one.
+    *("-c", "safe.bareRepository=explicit"),
+)
 _ENVIRONMENT: Final = {
     "GIT_CONFIG_NOSYSTEM": "1",
     "GIT_TERMINAL_PROMPT": "0",

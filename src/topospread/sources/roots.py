@@ -136,7 +136,8 @@ def _links_below(folder: str, visited: set[str]) -> Iterator[str]:
         except OSError as error:
             raise InputError(f"cannot be read: {error.strerror or error}", Place(shown_path(current))) from error
         for each in inside:
-            if each.is_symlink() or is_of_git(each.name):
+            # The file .git of a submodule names a folder, and no more.
+            if each.is_symlink() or (is_of_git(each.name) and each.is_dir()):
                 yield each.path
             if each.is_dir() and not is_of_git(each.name):
                 waiting.append(each.path)

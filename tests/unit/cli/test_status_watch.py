@@ -5,10 +5,12 @@ from __future__ import annotations
 import re
 import threading
 from dataclasses import replace
+from types import SimpleNamespace
 
 import pytest
 
-from topospread.cli.status_watch import Printed, Screen, Waiting, check_watch, head_line
+from topospread.api.inventory import Inventory
+from topospread.cli.status_watch import Printed, Screen, Waiting, _made, check_watch, head_line
 from topospread.errors import UsageError
 from topospread.live.follow_state import FollowState
 
@@ -99,6 +101,14 @@ def test_without_a_terminal_each_reason_to_wait_is_said_once_and_not_in_the_text
     shown = capsys.readouterr()
     assert shown.out == ""
     assert shown.err == "no answer from the API server yet, for 2 s\nthe cluster is being read, for 4 s\n"
+
+
+def test_an_error_in_place_of_a_status_is_one_line() -> None:
+    def fail(_: Inventory) -> str:
+        raise UsageError("a\nyes: all is well")
+
+    followed = SimpleNamespace(state=FRESH, inventory=Inventory)
+    assert _made(fail, followed).text == "a\\nyes: all is well\n"  # type: ignore[arg-type]
 
 
 def test_it_follows_a_live_cluster_and_nothing_else() -> None:

@@ -96,3 +96,17 @@ def test_values_of_charts_are_no_urls(tmp_path: Path, charts: str) -> None:
 
 def test_the_repository_of_a_chart_is_only_asked_if_the_chart_is_missing(tmp_path: Path) -> None:
     check(write(tmp_path, {"kustomization.yaml": f"helmCharts: [{{name: a, repo: '{URL}'}}]\n"}))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "helmGlobals: {chartHome: b/c}\nhelmCharts: [{name: ../../a/b, valuesInline: {c: d}}]",
+        "helmChartInflationGenerator: [{chartName: ../a, chartHome: b}]",
+        "generators: ['{kind: HelmChartInflationGenerator, name: a/../../b}']",
+    ],
+)
+def test_a_chart_of_no_name_has_no_values_written_elsewhere(tmp_path: Path, text: str) -> None:
+    """kustomize writes the values of a chart into a temporary folder, and ``..`` leads out of it."""
+    with pytest.raises(InputError, match=r"no chart has \.\. in its name"):
+        check(write(tmp_path, {"kustomization.yaml": text}))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import Any
 
@@ -52,6 +53,14 @@ def test_a_field_of_a_merge_patch_is_in_its_file(tmp_path: Path, kustomization: 
 @pytest.mark.parametrize("field", ["spec.constraints[0].maxSkew", "spec.other", "spec", ""])
 def test_what_a_patch_does_not_say_alone_is_not_in_it(tmp_path: Path, field: str) -> None:
     assert place(tmp_path, "patches: [{path: a.yaml}]", field, a=MERGE.replace("replicas: 4", "replicas: 5")) is None
+
+
+def test_a_kustomization_outside_the_root_is_not_read(tmp_path: Path) -> None:
+    """An annotation of what was rendered names it, and the rendered text may come from a stranger."""
+    os.mkfifo(tmp_path / "kustomization.yaml")  # whoever opened it would wait for ever
+    (tmp_path / "root").mkdir()
+    files = SourceFiles(str(tmp_path / "root"))
+    assert written_in(files, [str(tmp_path / "kustomization.yaml")], RENDERED, parse_path("spec.replicas")) is None
 
 
 @pytest.mark.parametrize(("name", "kind"), [("other", "Deployment"), ("web", "StatefulSet")])

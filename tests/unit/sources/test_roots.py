@@ -76,6 +76,7 @@ def test_what_git_keeps_is_no_file_of_its_repository(repository: Path) -> None:
     with pytest.raises(InputError, match=r"deploy/\.git: Helm would read what git keeps"):
         check_links(root, root, beside_git=True)
     (repository / "deploy" / ".git").rmdir()
+    (repository / "deploy" / ".git").write_text("gitdir: ../.git/modules/deploy")
     check_links(root, root, beside_git=True)
     with pytest.raises(InputError, match=r"\.git: Helm would read what git keeps"):
         check_links(root, root)

@@ -13,9 +13,9 @@ import pytest
 import topospread
 from tests.parted import parted
 from tests.unit.workloads.manifests import Json, inventory, node, pod, queued, row, workload
+from topospread import Session
 from topospread.api.autoscaling import HorizontalPodAutoscaler
 from topospread.errors import UsageError
-from topospread.simulation.run import SimulationOptions
 from topospread.simulation.simulate import simulate
 from topospread.workloads.autoscaling import Autoscalers
 from topospread.workloads.planner import plan
@@ -84,8 +84,8 @@ def test_the_bounds_themselves_can_be_asked_for() -> None:
     objects = workload("Deployment", "web", replicas=5), autoscaler(4)
     assert (replicas(*objects, autoscale="min"), replicas(*objects, autoscale="max")) == (4, 9)
     assert replicas(workload("Deployment", "web", replicas=0), autoscaler(4), autoscale="max") == 0
-    with pytest.raises(UsageError, match="autoscale 'more'"):
-        simulate(inventory(node("n")), options=SimulationOptions(autoscale="more"))  # type: ignore[arg-type]
+    with pytest.raises(UsageError, match="autoscale='more': use 'keep'"):
+        Session(inventory(node("n"))).simulate(autoscale="more")
 
 
 def test_of_two_on_one_target_the_first_by_name_is_heeded_and_both_are_told_of() -> None:
