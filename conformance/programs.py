@@ -5,12 +5,15 @@ A program reads JSON objects, one a line, and writes one line each, in order.
 
 from __future__ import annotations
 
+import fcntl
 import hashlib
 import json
 import os
 import shutil
 import subprocess
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -104,11 +107,21 @@ def oracle(program: str, version: str, folder: Path | None) -> Program:
     """
     if folder is None:
         folder = ORACLE_BUILD
-        _build(version)
+        with alone_in(folder):
+            _build(version)
     path = folder / program
     if not os.access(path, os.X_OK):
         raise ProgramError(f"{program} is not in {folder}")
     return Program(program, [str(path)])
+
+
+@contextmanager
+def alone_in(folder: Path) -> Iterator[None]:
+    """Let one process at a time build into a folder, which is made if it is missing."""
+    folder.mkdir(parents=True, exist_ok=True)
+    with (folder / ".lock").open("w", encoding="ascii") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
 
 
 def _build(version: str) -> None:
@@ -123,7 +136,6 @@ def _build(version: str) -> None:
         )
     print(f"building the judge of Kubernetes {version} (minutes the first time, the network is needed)", flush=True)
     built_from.unlink(missing_ok=True)
-    ORACLE_BUILD.mkdir(parents=True, exist_ok=True)
     log = ORACLE_BUILD / f"{version}.log"
     with log.open("wb") as out:
         build = subprocess.run(

@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 
+from conformance.programs import alone_in
 from tests.live.api_server import CONTROL_PLANE, WITH_GROUPS, api_server
 from tests.live.shop import objects
 
@@ -65,8 +66,9 @@ def _programs() -> Path:
     """The programs, built when they are missing or older than what pins them."""
     folder = HERE.parent.parent / "build" / "live"
     pinned = (HERE / "go.mod").stat().st_mtime
-    if not all((folder / name).exists() and (folder / name).stat().st_mtime >= pinned for name in PROGRAMS):
-        subprocess.run([CONTROL_PLANE, "build", folder], check=True)
+    with alone_in(folder):
+        if not all((folder / name).exists() and (folder / name).stat().st_mtime >= pinned for name in PROGRAMS):
+            subprocess.run([CONTROL_PLANE, "build", folder], check=True)
     return folder
 
 
@@ -81,8 +83,9 @@ def renderers() -> Path:
     """The folder of helm and kustomize, built when they are missing or older than what pins them."""
     folder = HERE.parent.parent / "build" / "renderers"
     pinned = (HERE / "renderers" / "go.mod").stat().st_mtime
-    if not all((folder / n).exists() and (folder / n).stat().st_mtime >= pinned for n in ("helm", "kustomize")):
-        subprocess.run([HERE / "renderers" / "build.sh", folder], check=True)
+    with alone_in(folder):
+        if not all((folder / n).exists() and (folder / n).stat().st_mtime >= pinned for n in ("helm", "kustomize")):
+            subprocess.run([HERE / "renderers" / "build.sh", folder], check=True)
     return folder
 
 

@@ -137,7 +137,7 @@ def test_it_stops_where_the_cluster_is_not_as_it_was(shop: ControlPlane, tmp_pat
     path = tmp_path / "before.json"
     path.write_text(shop.kubectl("get", "nodes,pods,deployments,replicasets", "-A", "-o", "json"))
     plan = evictions_of(load([str(path)]), namespace="shop")
-    first = plan.evictions[0]
+    first = plan.moves[0]
     shop.kubectl("delete", "pod", first.name, "-n", "shop", "--wait=true")
     command = [sys.executable, "-c", MAIN, "rebalance", "-f", str(path), "-n", "shop", "-o", "json", "--apply"]
     command += ["--kubeconfig", str(shop.kubeconfig), "--timeout", "30"]
