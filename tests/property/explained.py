@@ -53,9 +53,9 @@ HIGH: Json = {"apiVersion": "scheduling.k8s.io/v1", "kind": "PriorityClass", "me
 
 
 @st.composite
-def clusters(draw: st.DrawFn) -> tuple[Inventory, str]:
-    """An inventory, and what of it is to be explained."""
-    nodes = [draw(_node(i)) for i in range(draw(st.integers(1, 6)))]
+def clusters(draw: st.DrawFn, *, closed: bool = False) -> tuple[Inventory, str]:
+    """An inventory, and what of it is to be explained; ``closed``: most nodes are for more than one reason."""
+    nodes = [draw(_node(i, closed=closed)) for i in range(draw(st.integers(1, 6)))]
     names = [each["metadata"]["name"] for each in nodes]
     others = [
         _bound(f"other-{i}", draw(_labels()), draw(st.sampled_from(names))) for i in range(draw(st.integers(0, 5)))
@@ -71,18 +71,28 @@ def clusters(draw: st.DrawFn) -> tuple[Inventory, str]:
 
 
 @st.composite
-def _node(draw: st.DrawFn, number: int) -> Json:
+def _node(draw: st.DrawFn, number: int, *, closed: bool = False) -> Json:
     labels = {HOST: f"node-{number}"}
     if draw(st.integers(0, 7)):
         labels[ZONE] = draw(st.sampled_from(["zone-a", "zone-b", "zone-c"]))
     spec: Json = {}
-    if draw(st.integers(0, 3)) == 0:
+    if draw(st.integers(0, 3)) < (3 if closed else 1):
         spec["taints"] = [{"key": "dedicated", "value": draw(st.sampled_from(["gpu", "db"])), "effect": "NoSchedule"}]
-    if draw(st.integers(0, 5)) == 0:
+    if draw(st.integers(0, 5)) < (4 if closed else 1):
         spec["unschedulable"] = True
     amounts = {"cpu": draw(st.sampled_from(["1", "2"])), "memory": "4Gi", "pods": draw(st.sampled_from(["2", "20"]))}
     metadata = {"name": f"node-{number}", "uid": f"uid-{number}", "labels": labels}
     return {"apiVersion": "v1", "kind": "Node", "metadata": metadata, "spec": spec, "status": {"allocatable": amounts}}
+
+
+def rollout_onto_a_full_closed_node() -> tuple[Inventory, str]:
+    """A rollout with a surplus pod, whose only node holds more than it may."""
+    closed = {"taints": [{"key": "dedicated", "value": "gpu", "effect": "NoSchedule"}], "unschedulable": True}
+    status = {"allocatable": {"cpu": "1", "memory": "4Gi", "pods": "2"}}
+    metadata = {"name": "node-0", "uid": "uid-0", "labels": {HOST: "node-0"}}
+    node = {"apiVersion": "v1", "kind": "Node", "metadata": metadata, "spec": closed, "status": status}
+    spec = {"containers": [{"name": "c", "image": "i", "resources": {"requests": {"cpu": "200m", "memory": "64Mi"}}}]}
+    return inventory(node, *_deployment({"app": "a"}, spec, 3, ["node-0"] * 3, rollout=True)), "deploy/web"
 
 
 def _labels() -> st.SearchStrategy[dict[str, str]]:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import msgspec
-from hypothesis import HealthCheck, event, given, settings
+from hypothesis import HealthCheck, event, example, given, settings
+from hypothesis import strategies as st
 from msgspec.structs import replace as with_fields
 
 from tests.parted import parted
@@ -22,7 +23,15 @@ from topospread.simulation.placing import place_all
 from topospread.simulation.run import SimulationOptions, prepare
 from topospread.simulation.simulate import simulate
 
-from .explained import DEFAULTS, applied, clusters, jobs_that_run, with_further, without_the_object
+from .explained import (
+    DEFAULTS,
+    applied,
+    clusters,
+    jobs_that_run,
+    rollout_onto_a_full_closed_node,
+    with_further,
+    without_the_object,
+)
 
 Case = tuple[Inventory, str]
 MANY = settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -123,8 +132,9 @@ def test_the_chosen_node_is_the_simulations(case: Case) -> None:
         assert explanation.node in explanation.verdict.best
 
 
-@given(clusters())
-@settings(MANY, max_examples=300)
+@given(st.booleans().flatmap(lambda closed: clusters(closed=closed)))
+@example(rollout_onto_a_full_closed_node())
+@settings(MANY, max_examples=400)
 def test_every_suggestion_applied_to_the_inventory_and_simulated_anew_does_what_it_says(case: Case) -> None:
     explanation = explained(case)
     event(explanation.state)

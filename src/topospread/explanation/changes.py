@@ -230,9 +230,13 @@ def _one_patch(changes: Sequence[Change]) -> Change:
 
 
 def go_together(one: Change, other: Change) -> bool:
-    """Return whether two changes can be made at once: they differ, and neither moves what the other points at."""
+    """Return whether two changes can be made at once: they differ, and neither moves what the other points at.
+
+    A surplus pod is deleted alone or with changes of the cluster: a new revision replaces it in any case.
+    """
     if one.of_pod is None or other.of_pod is None:
-        return one.object != other.object or one.kind != other.kind
+        useless = (one.deleted and other.of_pod) or (other.deleted and one.of_pod)
+        return not useless and (one.object != other.object or one.kind != other.kind)
     first, second = ({each["path"] for each in change.patch} for change in (one, other))
     if any(each["op"] == "remove" and each["path"][-1].isdigit() for each in (*one.patch, *other.patch)):
         return False

@@ -111,6 +111,7 @@ class WhatIf:
         if not (made.spec.topology_spread_constraints or refused) or self.simulation.placed > EFFORT:
             return suggestion
         try:
+            self._with_cluster_changes(change)
             stuck_at = RollingUpdate(self.simulation, self.workload, change.strategy, made).play()
         finally:
             self.simulation.restore()
@@ -122,14 +123,8 @@ class WhatIf:
         there, template = len(self.workload.existing), self.workload.template
         queue, kept, wanted = simulation.queue, there, self.baseline.wanted
         try:
-            for each in change.each:
-                if each.of_node is not None:
-                    simulation.with_node(each.of_node(simulation.node(each.object["name"])))
-                for node in each.nodes:
-                    simulation.with_node(node)
-                simulation.with_objects(each.objects)
-                simulation.without(each.deleted)
-                kept -= len(each.deleted)
+            deleted = self._with_cluster_changes(change)
+            kept, wanted = kept - deleted, wanted - deleted
             if change.of_pod is not None:
                 new = replaced(queue, simulation.run.plan.workloads, self.workload, change.of_pod, change.means)
                 simulation.without(new.gone)
@@ -145,6 +140,18 @@ class WhatIf:
             self.workload.template = template
             simulation.restore()
 
+    def _with_cluster_changes(self, change: Change) -> int:
+        """Make the changes of the cluster, until it is restored; the number of pods that they delete."""
+        simulation = self.simulation
+        for each in change.each:
+            if each.of_node is not None:
+                simulation.with_node(each.of_node(simulation.node(each.object["name"])))
+            for node in each.nodes:
+                simulation.with_node(node)
+            simulation.with_objects(each.objects)
+            simulation.without(each.deleted)
+        return sum(len(each.deleted) for each in change.each)
+
     def _outcome(self, change: Change, run: Run, kept: int, wanted: int) -> Suggestion | None:
         placed = kept
         there = set()
@@ -154,7 +161,6 @@ class WhatIf:
                 there.add(f"{queued.namespace}/{queued.name}")
                 placed += queued.workload is self.workload
         own = {f"{each.namespace}/{each.name}" for each in self.simulation.queue if each.workload is self.workload}
-        wanted -= sum(len(each.deleted) for each in change.each)
         lets_in = self.baseline.pending - (wanted - placed)
         if lets_in <= 0:
             return None

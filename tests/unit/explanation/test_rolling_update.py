@@ -124,3 +124,9 @@ def test_it_comes_after_those_whose_rollout_ends() -> None:
     stuck = [each.stuck_at is not None for each in found]
     assert stuck == sorted(stuck)
     assert stuck[-1]
+
+
+def test_a_rollout_goes_on_where_a_change_of_the_cluster_that_comes_with_it_lets_it() -> None:
+    closed = node("a", "zone-a", taints=[GPU], cordoned=True)
+    found = by_kind(explained("deploy/web", closed, workload("Deployment", 2, OF)))["toleration+uncordon"]
+    assert (found.placed, found.wanted, found.stuck_at) == (2, 2, None)

@@ -218,6 +218,16 @@ def test_a_taint_and_too_little_cpu_are_changed_together() -> None:
     assert (uncordon.kind, uncordon.object["name"]) == ("uncordon", "b")
 
 
+def test_a_new_revision_has_all_its_pods_whether_a_surplus_pod_is_deleted_or_not() -> None:
+    new = spec()
+    objects = [workload("Deployment", 3, new), replica_set("old", 3, OF), replica_set("new", 1, new)]
+    pods = [*replicas("old", OF, ["a"] * 3), *replicas("new", new, [""])]
+    for cpu, changes in (("1", "toleration+uncordon+free"), ("2", "toleration+uncordon")):
+        closed = node("a", cpu=cpu, taints=[GPU], cordoned=True)
+        (found,) = explained("deploy/web", closed, *objects, *pods).suggestions
+        assert (found.kind, found.placed, found.wanted) == (changes, 3, 3)
+
+
 def test_three_changes_are_the_most() -> None:
     taints = [GPU, {"key": "other", "effect": "NoSchedule"}]
     closed = node("a", "zone-a", taints=taints, cordoned=True)
