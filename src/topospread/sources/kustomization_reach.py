@@ -17,7 +17,7 @@ import yaml
 from topospread.errors import InputError, Place
 
 from .files import Source, read_text
-from .kustomizations import FOLDER_FIELDS, KUSTOMIZATIONS
+from .kustomizations import FOLDER_FIELDS, KUSTOMIZATIONS, path_of
 from .roots import is_of_git, is_within
 from .text import Text, shown_path
 from .yaml import read_documents
@@ -90,7 +90,7 @@ class _ReachCheck:
         if field in _PLUGINS:
             # kustomize reads any text as a configuration first, also if a file has this name.
             self._check_documents(given.encode())
-        path = os.path.join(self._folder, given)
+        path = path_of(self._folder, given)
         if not os.path.lexists(path):
             if not self._network and not (field in _PLUGINS and "\n" in given):
                 raise InputError(f"{shown_path(given)} does not exist here. {NEEDS_NETWORK}", self._place)
@@ -130,7 +130,7 @@ class _ReachCheck:
             if not self._network and _URL.search(value.partition("\n")[0]):
                 raise InputError(f"{shown_path(value)}: {NEEDS_NETWORK}", self._place)
             for each in {value, value.rpartition("=")[2]}:
-                path = os.path.join(self._folder, each)
+                path = path_of(self._folder, each)
                 if os.path.lexists(path) and is_of_git(os.path.realpath(path).removeprefix(self._root)):
                     raise InputError(f"{shown_path(each)}: git keeps this, and kustomize may not read it", self._place)
 

@@ -78,12 +78,20 @@ def kustomization_value(path: str) -> dict[str, Any]:
     return value if isinstance(value, dict) else {}
 
 
+def path_of(folder: str, given: str) -> str:
+    """Return the path that kustomize takes a text for: it takes ``..`` out before it follows links.
+
+    So ``missing/../file`` is a file beside the kustomization, and ``link/..`` the kustomization's folder.
+    """
+    return os.path.normpath(os.path.join(folder, given))
+
+
 def _folders(value: dict[str, Any], folder: str) -> Iterator[str]:
     for name in sorted(FOLDER_FIELDS):
         listed = value.get(name)
         for each in listed if isinstance(listed, list) else ():
             # Whatever is no folder here is a file, a repository elsewhere, or written out in place.
-            if isinstance(each, str) and "\n" not in each and os.path.isdir(path := os.path.join(folder, each)):
+            if isinstance(each, str) and "\n" not in each and os.path.isdir(path := path_of(folder, each)):
                 yield os.path.realpath(path)
 
 
@@ -94,7 +102,7 @@ def _files(value: Any, folder: str) -> Iterator[str]:
             yield from _files(each, folder)
     elif isinstance(value, str) and value and "\n" not in value and "\0" not in value:
         for name in {value, value.rpartition("=")[2]}:
-            if name and os.path.isfile(path := os.path.join(folder, name)):
+            if name and os.path.isfile(path := path_of(folder, name)):
                 yield os.path.realpath(path)
 
 
@@ -103,4 +111,4 @@ def _chart_home(value: dict[str, Any], folder: str) -> str:
         return ""
     settings = value.get("helmGlobals")
     home = settings.get("chartHome") if isinstance(settings, dict) else None
-    return os.path.realpath(os.path.join(folder, home if isinstance(home, str) and home else _CHART_HOME))
+    return os.path.realpath(path_of(folder, home if isinstance(home, str) and home else _CHART_HOME))

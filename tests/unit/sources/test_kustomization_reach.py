@@ -61,12 +61,25 @@ def test_a_base_with_a_line_break_in_its_name_is_checked(tmp_path: Path) -> None
         check(folder)
 
 
+@pytest.mark.parametrize("field", ["resources", "components", "generators"])
+def test_a_base_beyond_a_link_is_where_kustomize_looks(tmp_path: Path, field: str) -> None:
+    """kustomize takes .. out of a path before it follows links, and would read the base out of the root."""
+    files = {"root/a/base/kustomization.yaml": "", "root/a/b/c/d.yaml": "", "base/kustomization.yaml": ""}
+    folder = write(tmp_path, files | {"root/kustomization.yaml": f"{field}: [link/../../base]\n"}) / "root"
+    (folder / "link").symlink_to("a/b/c")
+    assert (folder / "link/../../base").is_dir()
+    with pytest.raises(InputError, match="leaves"):
+        check(folder, network=True)
+
+
 @pytest.mark.parametrize("network", [False, True])
 @pytest.mark.parametrize(
     "text",
     [
         "configMapGenerator: [{name: a, files: [.git/config]}]",
         "configMapGenerator: [{name: a, files: [b=base/../.git/config]}]",
+        "configMapGenerator: [{name: a, files: [b=missing/../.git/config]}]",
+        "configMapGenerator: [{name: a, envs: [.git/config/]}]",
         "configMapGenerator: [{name: a, envs: [link]}]",
         "resources: [.git/config]",
         "generators: ['{kind: ConfigMapGenerator, files: [link]}']",
