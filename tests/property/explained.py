@@ -95,6 +95,16 @@ def rollout_onto_a_full_closed_node() -> tuple[Inventory, str]:
     return inventory(node, *_deployment({"app": "a"}, spec, 3, ["node-0"] * 3, rollout=True)), "deploy/web"
 
 
+def preemption_before_a_pod_is_created_again() -> tuple[Inventory, str]:
+    """Another pod that waits evicts one; a pod created while it does so would take its room, one created later not."""
+    status = {"allocatable": {"cpu": "1", "memory": "4Gi", "pods": "2"}}
+    metadata = {"name": "node-0", "uid": "uid-0", "labels": {HOST: "node-0"}}
+    node = {"apiVersion": "v1", "kind": "Node", "metadata": metadata, "spec": {}, "status": status}
+    spec = {"containers": [{"name": "c", "image": "i"}], "priorityClassName": "high", "affinity": ANTI_AFFINITY}
+    pods = _bound("other", {"app": "a"}, "node-0"), _pod("waiting", {"app": "b"}, spec), _pod("web", {"app": "a"}, spec)
+    return inventory(node, HIGH, *pods), "web"
+
+
 def _labels() -> st.SearchStrategy[dict[str, str]]:
     return st.sampled_from([{"app": "a"}, {"app": "b"}, {"app": "a", "tier": "x"}])
 

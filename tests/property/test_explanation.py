@@ -28,6 +28,7 @@ from .explained import (
     applied,
     clusters,
     jobs_that_run,
+    preemption_before_a_pod_is_created_again,
     rollout_onto_a_full_closed_node,
     with_further,
     without_the_object,
@@ -134,6 +135,7 @@ def test_the_chosen_node_is_the_simulations(case: Case) -> None:
 
 @given(st.booleans().flatmap(lambda closed: clusters(closed=closed)))
 @example(rollout_onto_a_full_closed_node())
+@example(preemption_before_a_pod_is_created_again())
 @settings(MANY, max_examples=400)
 def test_every_suggestion_applied_to_the_inventory_and_simulated_anew_does_what_it_says(case: Case) -> None:
     explanation = explained(case)

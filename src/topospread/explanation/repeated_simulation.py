@@ -18,6 +18,7 @@ from topospread.scheduling.cycle import Placement, Scheduler
 from topospread.scheduling.verdict import Verdict
 from topospread.simulation.placing import Progress, place_all
 from topospread.simulation.run import Run, as_served
+from topospread.simulation.virtual_queue import VirtualQueue
 from topospread.workloads.planned import QueuedPod
 
 Look = Callable[[Scheduler, Verdict, str], None]
@@ -40,23 +41,44 @@ class RepeatedSimulation:
         self._existing = {id(each): list(each.existing) for each in run.plan.workloads}
         self._beginning = run.cluster.savepoint()
 
-    def carry_out(self, queue: Sequence[QueuedPod] | None = None, progress: Progress | None = None) -> Run:
+    def carry_out(
+        self,
+        queue: Sequence[QueuedPod] | None = None,
+        progress: Progress | None = None,
+        later: Sequence[QueuedPod] = (),
+    ) -> Run:
         """Place a queue from the beginning, or from what `without` and `with_node` made of it.
 
-        The state is left as the run leaves it, until `restore`.
+        The state is left as the run leaves it, until `restore`. ``later``: pods created when trying the others again
+        would change nothing.
         """
-        return self._place(self.run.scheduler, self.queue if queue is None else queue, progress)
+        return self._place(self.run.scheduler, self.queue if queue is None else queue, progress, later)
 
     def watch(self, key: str, pod: Pod, look: Look) -> Run:
         """The same, showing the moments at which one pod is about to be bound."""
         witness = _Witness(self.run, key, pod, look)
         return self._place(witness, self.queue, None)
 
-    def _place(self, scheduler: Scheduler, queue: Sequence[QueuedPod], progress: Progress | None) -> Run:
+    def _place(
+        self,
+        scheduler: Scheduler,
+        queue: Sequence[QueuedPod],
+        progress: Progress | None,
+        later: Sequence[QueuedPod] = (),
+    ) -> Run:
         run = self.run
         again = Run(run.plan, scheduler, run.options, queue=list(queue), owners=dict(run.owners))
-        place_all(again, progress)
-        self.placed += len(queue)
+        to_create = list(later)
+
+        def create(_: Run, waiting: VirtualQueue) -> bool:
+            created = bool(to_create)
+            again.queue.extend(to_create)
+            to_create.clear()
+            waiting.created()
+            return created
+
+        place_all(again, progress, create if later else None)
+        self.placed += len(queue) + len(later)
         return again
 
     def without(self, pods: Sequence[Pod]) -> None:

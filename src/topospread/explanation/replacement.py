@@ -25,13 +25,15 @@ class Replacement:
     """The pods of a workload, made anew.
 
     Attributes:
-        queue: all pods to be placed, theirs among them.
-        made: theirs.
+        queue: the pods to be placed at first.
+        later: the pods created when the others have been placed.
+        made: the workload's pods among both.
         gone: pods that are taken off their nodes for it.
         kept: how many pods stay on their nodes.
     """
 
     queue: tuple[QueuedPod, ...]
+    later: tuple[QueuedPod, ...]
     made: tuple[QueuedPod, ...]
     gone: tuple[Pod, ...]
     kept: int
@@ -60,11 +62,12 @@ def replaced(
         made = _one_by_one(workload, gone, waiting, of_pod)
     others = [each for each in queue if each.workload is not workload]
     if means == "recreate":
-        order = [*in_scheduling_order(others), *in_scheduling_order(made)]
+        queue, later = others, in_scheduling_order(made)
     else:
         at = {id(each): i for i, each in enumerate(workloads)}
-        order = in_scheduling_order(sorted([*others, *made], key=lambda each: at.get(id(each.workload), len(at))))
-    return Replacement(tuple(order), tuple(made), tuple(gone), len(workload.existing) if stay else 0)
+        queue, later = sorted([*others, *made], key=lambda each: at.get(id(each.workload), len(at))), []
+    kept = len(workload.existing) if stay else 0
+    return Replacement(tuple(in_scheduling_order(queue)), tuple(later), tuple(made), tuple(gone), kept)
 
 
 def _alike(workload: Workload, pod: Pod, count: int) -> list[QueuedPod]:

@@ -15,7 +15,7 @@ from topospread.api.pod import Pod
 from topospread.api.taints import UNSCHEDULABLE_TAINT
 from topospread.plugins.spread_constraints import Constraint
 from topospread.simulation.run import Run
-from topospread.workloads.planned import Workload
+from topospread.workloads.planned import QueuedPod, Workload
 
 from .changes import Change
 from .cluster_changes import cluster_changes, short_nodes
@@ -122,6 +122,7 @@ class WhatIf:
         simulation.placed += _OVERHEAD
         there, template = len(self.workload.existing), self.workload.template
         queue, kept, wanted = simulation.queue, there, self.baseline.wanted
+        later: tuple[QueuedPod, ...] = ()
         try:
             deleted = self._with_cluster_changes(change)
             kept, wanted = kept - deleted, wanted - deleted
@@ -129,11 +130,11 @@ class WhatIf:
                 new = replaced(queue, simulation.run.plan.workloads, self.workload, change.of_pod, change.means)
                 simulation.without(new.gone)
                 simulation.withdraw([each for each in queue if each.workload is self.workload])
-                queue, kept = new.queue, new.kept
+                queue, later, kept = new.queue, new.later, new.kept
                 wanted = kept + len(new.made)
                 if template is not None:  # a controller replaces an evicted pod by one of the changed template
                     self.workload.template = change.of_pod(template)
-            run = simulation.carry_out(queue)
+            run = simulation.carry_out(queue, later=later)
             evicted = there - len(self.workload.existing)
             return self._outcome(change, run, kept - evicted, wanted)
         finally:
