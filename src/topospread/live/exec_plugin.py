@@ -4,15 +4,26 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
 import sys
 from typing import Any
 
 from kubernetes_asyncio.config.config_exception import ConfigException
 from kubernetes_asyncio.config.exec_provider import ExecProvider
+from kubernetes_asyncio.config.kube_config import ConfigNode
+
+from topospread.sources.renderers import search_path
 
 
 class EndingExecProvider(ExecProvider):
     """An `ExecProvider` that kills the plugin if it is cancelled, and reads both outputs at the same time."""
+
+    def __init__(self, exec_config: ConfigNode) -> None:
+        super().__init__(exec_config)
+        # As kubectl does it: no program of the working directory may run.
+        if os.sep in self.args[0]:
+            self.args[0] = os.path.join(os.path.dirname(os.path.abspath(exec_config.path or "config")), self.args[0])
+        self.env["PATH"] = search_path(self.env)
 
     async def run(self, previous_response: str | None = None) -> Any:
         """Return the plugin's ``status``.

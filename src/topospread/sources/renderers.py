@@ -157,9 +157,9 @@ def scrubbed_environment(*, network: bool) -> Iterator[tuple[str, dict[str, str]
         yield folder, environment
 
 
-def search_path() -> str:
+def search_path(environment: Mapping[str, str] = os.environ) -> str:
     """Return the PATH without relative folders: a program of the working directory must not run."""
-    given = os.environ.get("PATH", os.defpath).split(os.pathsep)
+    given = str(environment.get("PATH", os.defpath)).split(os.pathsep)
     return os.pathsep.join(each for each in given if os.path.isabs(each))
 
 

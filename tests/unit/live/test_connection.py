@@ -180,6 +180,23 @@ def test_an_exec_plugin_is_asked_once_until_the_server_refuses(
     assert asyncio.run(ask()) == ["Bearer asked-1"] * 3 + ["Bearer asked-2"]
 
 
+@pytest.mark.parametrize("command", ["./login", "login"])
+def test_no_exec_plugin_of_the_working_directory_runs(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: str
+) -> None:
+    """kubectl takes a path from the kubeconfig's folder, and no program of a relative folder on the PATH."""
+    version = "client.authentication.k8s.io/v1"
+    for folder, name in (("checkout", "theirs"), ("own", "mine")):
+        answer = {"apiVersion": version, "kind": "ExecCredential", "status": {"token": name}}
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / "login").write_text(f"#!/bin/sh\necho '{json.dumps(answer)}'\n")
+        (tmp_path / folder / "login").chmod(0o700)
+    path = _kubeconfig(tmp_path / "own/config", {"exec": {"apiVersion": version, "command": command}})
+    monkeypatch.chdir(tmp_path / "checkout")
+    monkeypatch.setenv("PATH", f".::{tmp_path / 'own'}")
+    assert _connected(path)[1] == {"Authorization": "Bearer mine"}
+
+
 def test_an_exec_token_that_is_over_is_fetched_anew(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(connections, "RECHECK", 0.0)
     path = _kubeconfig(tmp_path / "k", _plugin(tmp_path, expires="2000-01-01T00:00:00Z"))
