@@ -15,6 +15,7 @@ import pytest
 import topospread
 from topospread.cli.main import main
 from topospread.simulation.run import SimulationOptions
+from topospread.text import escape_commands
 from topospread.web.report import ReportView, report
 from topospread.web.served import InputWords, ServedCluster
 from topospread.web.trials import read_trial
@@ -85,3 +86,8 @@ def test_what_cannot_be_written_is_said(
 
     assert ended.value.code == 2
     assert told in capsys.readouterr().err
+
+
+def test_no_line_of_the_page_itself_is_escaped_as_a_command_which_would_break_the_hashes_of_its_policy() -> None:
+    text = made()
+    assert escape_commands(text) == text
