@@ -30,6 +30,8 @@ _PLAIN_DATA: Final = frozenset(
 """Fields, in lower case, whose texts kustomize does not read as paths. Helm reads `repo` (`helm_gate`)."""
 _NAMES: Final = frozenset({"name", "chartname"})
 """Fields of charts. kustomize writes the values of a chart to a temporary folder, into a file of the chart's name."""
+_FILES: Final = frozenset({"path", "targetfilepath", "valuesfile"})
+"""Fields of configurations for which kustomize takes a number or true as the name of a file."""
 _PLUGINS: Final = frozenset({"generators", "transformers", "validators", "configurations"})
 _events: Final = partial(yaml.parse, Loader=yaml.CLoader)
 NEEDS_NETWORK: Final = "kustomize would fetch this from the network; add --render-network to allow it"
@@ -121,6 +123,8 @@ class _ReachCheck:
             for key, each in value.items():
                 if key.casefold() in _NAMES and isinstance(each, str) and ".." in each.split("/"):
                     raise InputError(f"{shown_path(each)}: no chart has .. in its name", self._place)
+                if key.casefold() in _FILES and isinstance(each, int | float):
+                    raise InputError(f"{shown_path(key)}: a file's name has to be in quotes", self._place)
                 if key.casefold() not in _PLAIN_DATA:
                     self._check_texts(each)
         elif isinstance(value, list):

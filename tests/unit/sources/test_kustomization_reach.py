@@ -123,3 +123,11 @@ def test_a_chart_of_no_name_has_no_values_written_elsewhere(tmp_path: Path, text
     """kustomize writes the values of a chart into a temporary folder, and ``..`` leads out of it."""
     with pytest.raises(InputError, match=r"no chart has \.\. in its name"):
         check(write(tmp_path, {"kustomization.yaml": text}))
+
+
+@pytest.mark.parametrize("file", ["path: 123", "targetFilePath: true", "Path: 1.5"])
+def test_a_number_is_no_name_of_a_file(tmp_path: Path, file: str) -> None:
+    """kustomize makes a text of it, and the file may be a link into what git keeps."""
+    files = {"kustomization.yaml": "transformers: [a.yaml]\n", "a.yaml": f"kind: PatchTransformer\n{file}\n"}
+    with pytest.raises(InputError, match="a file's name has to be in quotes"):
+        check(write(tmp_path, files))
