@@ -47,16 +47,20 @@ def _schemas(chart: str) -> Iterator[bytes]:
         with open(chart, "rb") as packed:
             yield from _packed_schemas(packed)
         return
-    visited: set[str] = set()
+    root, visited = os.path.realpath(chart), set[str]()
     for folder, below, names in os.walk(chart, followlinks=True):
         real = os.path.realpath(folder)
         if real in visited:
             below.clear()
             continue
+        if os.path.commonpath([real, root]) != root:
+            raise ValueError("a link leaves the chart")
         visited.add(real)
         for name in names:
             path = os.path.join(folder, name)
             if name == _SCHEMA:
+                if not os.path.isfile(path):
+                    raise ValueError("a schema is not a regular file")
                 with open(path, "rb") as file:
                     yield file.read(_MAX_UNPACKED)
             elif name.endswith(PACKED):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import io
+import os
 import tarfile
 from pathlib import Path
 
@@ -101,3 +102,13 @@ def test_links_that_lead_in_circles_end(tmp_path: Path) -> None:
     for name in "ab":
         (tmp_path / name).symlink_to(".")
     assert not has_outside_references(chart(tmp_path, "{}"))
+
+
+def test_what_is_no_file_or_lies_elsewhere_is_not_opened(tmp_path: Path) -> None:
+    chart, linked = tmp_path / "a", tmp_path / "b"
+    for each in (chart, linked):
+        each.mkdir()
+    os.mkfifo(chart / "values.schema.json")  # whoever opens it waits for a writer
+    (linked / "x").symlink_to("/")
+    assert has_outside_references(str(chart))
+    assert has_outside_references(str(linked))
