@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from topospread.errors import UsageError
+from topospread.whole_number import whole_number
 from topospread.workloads.scale import in_namespace
 
 from . import drill_many
@@ -280,11 +281,12 @@ def _add_nodes(number: str, words: list[tuple[str, str]]) -> Step:
     said: dict[str, str] = {}
     while words and words[0][0] in ("like", "zone") and words[0][0] not in said:
         said.update([words.pop(0)])
-    if not number.isascii() or not number.isdigit() or not int(number):
-        raise UsageError(f"--add-nodes {number}: how many nodes come is a number, from 1")
+    count = whole_number(number)
+    if count is None or not 0 < count <= 100_000:
+        raise UsageError(f"--add-nodes {number}: how many nodes come is a number, from 1 to 100000")
     if "like" not in said:
         raise UsageError(f"--add-nodes {number}: say what they are like: --like NODE")
-    return AddNodes(int(number), said["like"], said.get("zone", ""))
+    return AddNodes(count, said["like"], said.get("zone", ""))
 
 
 def _mending(found: Drill, given: dict[str, Any], options: SimulationOptions) -> Rebalance | None:

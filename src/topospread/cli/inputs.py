@@ -12,6 +12,7 @@ import click
 
 from topospread.config.versions import NEWEST
 from topospread.errors import UsageError
+from topospread.whole_number import whole_number
 
 from .live_options import NOTHING_GIVEN, is_meant, is_there, named_options, read_access, read_live, why_none
 from .output import wants
@@ -341,9 +342,10 @@ def parse_scale(given: Mapping[str, Any]) -> dict[str, int]:
     scale = {}
     for each in given["scale"]:
         target, equals, number = each.rpartition("=")
-        if not equals or not number.isascii() or not number.isdigit():
+        replicas = whole_number(number)
+        if not equals or replicas is None:
             raise UsageError(f"--scale {each}: write it as [NAMESPACE/]KIND/NAME=REPLICAS, for example deploy/web=30")
-        scale[in_namespace(target, given["namespace"])] = int(number)
+        scale[in_namespace(target, given["namespace"])] = replicas
     return scale
 
 

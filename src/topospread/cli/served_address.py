@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from topospread.errors import UsageError
+from topospread.whole_number import whole_number
 
 if TYPE_CHECKING:
     from topospread.live.serving import Address
@@ -25,9 +26,10 @@ class AddressAndPort(click.ParamType[tuple[str, int]]):
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> tuple[str, int]:
         """Return the address without brackets, and the port; anything else is a usage error."""
         host, _, port = str(value).rpartition(":")
-        if not host or not (port.isascii() and port.isdigit() and 0 < int(port) < 1 << 16):
+        number = whole_number(port)
+        if not host or number is None or not 0 < number < 1 << 16:
             self.fail(f'"{value}" is not an address and a port; write it as 127.0.0.1:9402', param, ctx)
-        return host.strip("[]"), int(port)
+        return host.strip("[]"), number
 
 
 METRICS_OPTION = click.option(

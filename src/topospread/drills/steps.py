@@ -7,6 +7,7 @@ from typing import Literal, get_args
 
 from topospread.config.durations import parse_duration
 from topospread.errors import UsageError
+from topospread.whole_number import whole_number
 
 _NANOSECONDS = 1_000_000_000
 _AUTOSCALERS = frozenset({"hpa", "horizontalpodautoscaler", "horizontalpodautoscalers"})
@@ -213,9 +214,10 @@ def read_scale(text: str, where: str) -> Scale:
         UsageError: it is not of this form.
     """
     target, equals, number = text.rpartition("=")
-    if not equals or not number.isascii() or not number.isdigit():
+    replicas = whole_number(number)
+    if not equals or replicas is None:
         raise UsageError(f"{where} {text}: write it as [NAMESPACE/]KIND/NAME=REPLICAS, for example deploy/web=30")
-    return Scale(target, int(number))
+    return Scale(target, replicas)
 
 
 def read_scale_down(text: str, where: str) -> Scale:

@@ -9,6 +9,7 @@ from typing import Protocol
 
 from topospread.errors import UsageError
 from topospread.simulation.run import Run, spreads
+from topospread.whole_number import whole_number
 from topospread.workloads.planned import QueuedPod, Workload
 
 LOSSES = {"zone": "topology.kubernetes.io/zone", "node": "kubernetes.io/hostname"}
@@ -114,12 +115,13 @@ def question_on_loss(run: Run, text: str, loss: str) -> LeftAfterLoss:
 
     target, equals, number = text.rpartition("=")
     parts = target.split("/")
-    if not equals or not number.isascii() or not number.isdigit() or len(parts) not in (2, 3):
+    left = whole_number(number)
+    if not equals or left is None or len(parts) not in (2, 3):
         raise UsageError(f"--left {text}: write it as [NAMESPACE/]KIND/NAME=N, for example deploy/web=2")
     namespace, (kind, name) = (parts[0], parts[1:]) if len(parts) == 3 else ("", parts)
     wanted = KIND_OF.get(kind.lower(), kind)
     for each in run.plan.workloads:
         if (each.kind, each.name) == (wanted, name) and namespace in ("", each.namespace):
-            return LeftAfterLoss(loss, each, int(number))
+            return LeftAfterLoss(loss, each, left)
     known = ", ".join(f"{each.namespace}/{each.kind}/{each.name}" for each in run.plan.workloads[:5])
     raise UsageError(f"--left {text}: there is no such workload; there are {known or 'none'}")

@@ -15,6 +15,7 @@ from msgspec.structs import replace
 from topospread.api.inventory import Inventory
 from topospread.api.pod import Pod
 from topospread.errors import InputError, Place, UsageError
+from topospread.whole_number import whole_number
 from topospread.workloads.planned import QueuedPod
 from topospread.workloads.scale import in_namespace, short_target, the_workload
 
@@ -48,12 +49,13 @@ def read_shares(texts: Iterable[str], namespace: str | None = None) -> tuple[Sha
     found: dict[str, Share] = {}
     for each in (part.strip() for text in texts for part in text.split(",")):
         target, equals, number = each.partition("=")
-        if not target or (equals and not (number.isascii() and number.isdigit() and 0 < int(number[:6]) <= 1000)):
+        count = whole_number(number) if equals else 1
+        if not target or count is None or not 0 < count <= 1000:
             raise UsageError(f"--of {each}: write it as [NAMESPACE/]KIND/NAME[=N], for example deploy/web=2")
         name = in_namespace(target, namespace)
         if name in found:
             raise UsageError(f"--of {each}: {name} is given twice")
-        found[name] = Share(name, int(number) if equals else 1)
+        found[name] = Share(name, count)
     return tuple(found.values())
 
 

@@ -9,6 +9,7 @@ from typing import Any
 from topospread.drills.pods import WorkloadKey
 from topospread.errors import UsageError
 from topospread.plugins.spread_arithmetic import ConstraintArithmetic, Domains
+from topospread.whole_number import whole_number
 from topospread.workloads.scale import KIND_OF
 
 from .pages import Pages
@@ -117,7 +118,8 @@ class Answers:
             NotThereError: it has no such frame.
         """
         found = self.trials.timeline(asked.steps)
-        at = int(asked.at) if asked.at.isascii() and asked.at.isdigit() else first_shown(found)
+        asked_for = whole_number(asked.at)
+        at = first_shown(found) if asked_for is None else asked_for
         if at >= len(found.frames):
             raise NotThereError(f"there are {len(found.frames)} frames, counted from 0")
         return found, at

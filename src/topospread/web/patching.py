@@ -13,6 +13,7 @@ from topospread.api.kinds import KINDS
 from topospread.api.meta import KubeObject
 from topospread.api.validation import validate_object
 from topospread.errors import InvalidError, Place, UsageError
+from topospread.whole_number import whole_number
 
 from .trials import PatchedObject
 
@@ -139,6 +140,7 @@ def _child(inner: Any, part: str, path: str) -> Any:
 
 
 def _index(text: str, size: int, path: str) -> int:
-    if not text.isascii() or not text.isdigit() or int(text) >= size:
+    index = whole_number(text)
+    if index is None or index >= size:
         raise UsageError(f"patch: {path} is not there")
-    return int(text)
+    return index

@@ -15,6 +15,7 @@ from typing import Any
 
 from topospread.drills import steps
 from topospread.errors import UsageError
+from topospread.whole_number import whole_number
 
 Json = dict[str, Any]
 
@@ -105,7 +106,7 @@ def _add(text: str) -> steps.Step:
 
 
 def _is_number(text: str) -> bool:
-    return text.isascii() and text.isdigit() and 0 < int(text) <= 10_000
+    return 0 < (whole_number(text) or 0) <= 10_000
 
 
 def _patch(text: str) -> PatchedObject:

@@ -68,6 +68,8 @@ def test_nodes_are_like_what_stands_behind() -> None:
         (["--wait", "5ms"], "whole seconds"),
         (["--like", "n1"], "stands behind --add-nodes"),
         (["--add-nodes", "0", "--like", "n1"], "from 1"),
+        (["--add-nodes", "9" * 5000, "--like", "n1"], "from 1"),
+        (["--scale", "deploy/web=" + "9" * 5000], "KIND/NAME=REPLICAS"),
         (["--add-nodes", "1"], "--like NODE"),
     ],
 )
