@@ -428,7 +428,7 @@ _COMMANDS: dict[str, tuple[Callable[[random.Random], list[str]], tuple[Option, .
         _output("text", "wide", "line", "json", "yaml", "md", "html", "sarif", "junit", "github"),
     ),
     "plan": (
-        lambda draw: ["cluster.yaml", "app.yaml"],
+        lambda draw: ["cluster.yaml", "app.yaml", "--seconds", "0.5"],
         (*_PLACING, *_SCALE, *_COLOUR, lambda draw: ["--no-lint"]),
         _output("text", "wide", "json", "yaml", "md", "html"),
     ),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from copy import copy
 from sys import intern
 from typing import Any, Final
@@ -11,7 +10,7 @@ import msgspec
 
 from topospread.api.pod import Pod, PodSpec
 
-_ENCODE: Final[Callable[[Any], bytes]] = msgspec.msgpack.Encoder().encode
+_ENCODE: Final = msgspec.msgpack.Encoder().encode
 _KEPT: Final = 1 << 13
 
 
@@ -35,16 +34,25 @@ class SharedParts:
         if pod.status is not None:
             pod.status = self._first(pod.status)
         node, spec.node_name = spec.node_name, None
-        key = _ENCODE(spec)
+        key = _key(spec)
         if len(self._specs) == _KEPT:
             self._specs.clear()
-        first = self._specs.setdefault(key, spec)
+        first = spec if key is None else self._specs.setdefault(key, spec)
         if first is not spec:
             spec = pod.spec = copy(first)
         spec.node_name = None if node is None else intern(node)
 
     def _first(self, part: Any) -> Any:
         """Return the first part that is equal to a part."""
+        key = _key(part)
         if len(self._others) == _KEPT:
             self._others.clear()
-        return self._others.setdefault((type(part), _ENCODE(part)), part)
+        return part if key is None else self._others.setdefault((type(part), key), part)
+
+
+def _key(part: Any) -> bytes | None:
+    """Return equal bytes for equal parts; None for a part with a number beyond 64 bits."""
+    try:
+        return _ENCODE(part)
+    except OverflowError:
+        return None

@@ -36,6 +36,13 @@ def test_every_pod_says_what_it_said() -> None:
     assert shared == plain
 
 
+def test_a_part_with_a_number_beyond_64_bits_stays_as_it_is() -> None:
+    parts, (one,) = SharedParts(), msgspec.convert(PODS[:1], list[Pod])
+    one.spec.priority = 10**30
+    parts.share(one)
+    assert (one.spec.priority, one.spec.node_name) == (10**30, "n1")
+
+
 def test_equal_parts_are_one() -> None:
     parts = SharedParts()
     first, second, unplaced, other = shared = msgspec.convert(PODS, list[Pod])
