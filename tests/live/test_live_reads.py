@@ -71,7 +71,7 @@ def test_the_cluster_gives_the_answers_of_its_snapshot(
         assert done.returncode in (0, 1), done.stderr
         answer = json.loads(done.stdout)
         assert answer["on"].pop("source") in ("", str(path) if given else "the live cluster")
-        assert bool(answer["on"].pop("taken")) == bool(given)
+        assert answer["on"].pop("taken")
         for each in answer["remedies"]:
             command = each["command"]
             each["command"] = command[: len(command) - len(given)]
