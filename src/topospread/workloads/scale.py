@@ -8,9 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from difflib import get_close_matches
+from typing import TYPE_CHECKING
 
-from topospread.api.inventory import ObjectKey
 from topospread.errors import UsageError
+
+if TYPE_CHECKING:
+    from topospread.api.inventory import ObjectKey
 
 _KINDS: Mapping[str, tuple[str, ...]] = {
     "Deployment": ("deployment", "deployments", "deploy"),
