@@ -7,7 +7,7 @@ from typing import Literal, get_args
 
 from topospread.config.durations import parse_duration
 from topospread.errors import UsageError
-from topospread.whole_number import whole_number
+from topospread.workloads import scale
 
 _NANOSECONDS = 1_000_000_000
 _AUTOSCALERS = frozenset({"hpa", "horizontalpodautoscaler", "horizontalpodautoscalers"})
@@ -213,11 +213,7 @@ def read_scale(text: str, where: str) -> Scale:
     Raises:
         UsageError: it is not of this form.
     """
-    target, equals, number = text.rpartition("=")
-    replicas = whole_number(number)
-    if not equals or replicas is None:
-        raise UsageError(f"{where} {text}: write it as [NAMESPACE/]KIND/NAME=REPLICAS, for example deploy/web=30")
-    return Scale(target, replicas)
+    return Scale(*scale.read_scale(text, where))
 
 
 def read_scale_down(text: str, where: str) -> Scale:
@@ -226,8 +222,7 @@ def read_scale_down(text: str, where: str) -> Scale:
     Raises:
         UsageError: it is not of this form.
     """
-    step = read_scale(text, where)
-    return Scale(step.target, step.replicas, down=True)
+    return Scale(*scale.read_scale(text, where), down=True)
 
 
 def read_autoscale(text: str, where: str) -> Autoscale:
