@@ -137,7 +137,7 @@ class Asking:
     @cached_property
     def unjudged_parts(self) -> tuple[Unjudged, ...]:
         """Parts of the pods that topospread does not model."""
-        return unjudged_parts(self.run, self.queue)
+        return unjudged_parts(self.run, self.queue, self.unjudged)
 
     @cached_property
     def _proof(self) -> Proof:
@@ -279,9 +279,16 @@ def unjudged_classes(run: Run, queue: Sequence[QueuedPod]) -> dict[int, Sequence
     return found
 
 
-def unjudged_parts(run: Run, queue: Sequence[QueuedPod]) -> tuple[Unjudged, ...]:
-    """Return each part of pods that come that topospread does not model, with these pods."""
-    classes = unjudged_classes(run, queue)
+def unjudged_parts(
+    run: Run, queue: Sequence[QueuedPod], classes: Mapping[int, Sequence[NotJudgedError]]
+) -> tuple[Unjudged, ...]:
+    """Return each part of pods that come that topospread does not model, with these pods.
+
+    Args:
+        run: the prepared run.
+        queue: the pods.
+        classes: what `unjudged_classes` says of them.
+    """
     parts: dict[str, tuple[NotJudgedError, list[str]]] = {}
     for each in queue:
         for part in classes.get(run.cluster.shared_class(each.pod).index, ()):
