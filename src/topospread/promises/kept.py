@@ -243,8 +243,7 @@ class WorkloadPromises:
 
     def _is_alone(self, key: str) -> bool:
         """Return whether a rollout spreads new pods over a key as if there were no old ones."""
-        by_labels = all(each.enabled("MatchLabelKeysInPodTopologySpread") for each in self.options.in_force)
-        return self._item is not None and counts_revisions_alone(self._item, key, by_labels=by_labels)
+        return self._item is not None and counts_revisions_alone(self._item, key, self.options)
 
     def _in_orders(self, ask: _Ask, *, with_rollout: bool = True) -> Iterator[KeptPart]:
         """Yield the judgements on every order, and on every rollout of a Deployment that has one."""
