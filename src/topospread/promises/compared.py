@@ -168,6 +168,7 @@ class _Comparison:
     after: _Side
     key: ObjectKey
     wants_of: WantsOf
+    _verdicts: dict[Want, tuple[Word, Word]] = field(default_factory=dict)
 
     @cached_property
     def _judges(self) -> tuple[WorkloadPromises, WorkloadPromises]:
@@ -192,8 +193,11 @@ class _Comparison:
                 yield replace(found, parts=self._differ) if found.verdict == "no" else found
 
     def _kept(self, want: Want) -> tuple[Word, Word]:
-        before, after = (next(iter(judge.kept([want]))).verdict for judge in self._judges)
-        return before, after
+        """Return whether a promise is kept before and after; one on zones is the yardstick for nodes, too."""
+        if want not in self._verdicts:
+            before, after = (next(iter(judge.kept([want]))).verdict for judge in self._judges)
+            self._verdicts[want] = before, after
+        return self._verdicts[want]
 
     def _counted(self, replicas: tuple[int, int]) -> Iterator[PromiseChange]:
         there = {label for each in self.after.inventory.nodes for label in each.labels}
