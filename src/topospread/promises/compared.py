@@ -27,7 +27,7 @@ from topospread.simulation.run import SimulationOptions
 from topospread.workloads.planned import Workload
 
 from .fresh import LISTS, Designed, workload_of
-from .kept import Fewest, WorkloadPromises, budgets_over
+from .kept import WorkloadPromises, budgets_over
 from .wants import Want
 
 Event = Literal["zone-loss", "node-loss", "zone-after", "node-after", "drains", "rollout", "skew", "never-waits"]
@@ -203,10 +203,10 @@ class _Comparison:
         there = {label for each in self.after.inventory.nodes for label in each.labels}
         for event, label in _KEYS.items():
             if label in there:
-                before, after = (_bounds(judge.fewest(event.removesuffix("-loss"))) for judge in self._judges)
+                before, after = (_left(judge, event) for judge in self._judges)
                 scaled = None
                 if replicas[1] > replicas[0] and len(self._differ) > 1:
-                    scaled = _bounds(self._with_old("spec.replicas", others=True).fewest(event.removesuffix("-loss")))
+                    scaled = _left(self._with_old("spec.replicas", others=True), event)
                 ground: Ground = "proved" if before.known and after.known else "none"
                 loss = PromiseChange(self.key, event, before, after, replicas, ground, scaled)
                 yield loss
@@ -247,8 +247,7 @@ class _Comparison:
         """Return whether the count is worse although one field has its old value."""
         if change.event.endswith("after"):
             return False
-        judge = self._with_old(group)
-        after = _bounds(judge.fewest(change.event.removesuffix("-loss")))
+        after = _left(self._with_old(group), change.event)
         return replace(change, after=after, kept=None, scaled=None).verdict == "no"
 
     def _with_old(self, group: str, *, others: bool = False) -> WorkloadPromises:
@@ -314,6 +313,5 @@ def _budgets(inventory: Inventory, item: Designed) -> dict[str, object]:
     return {each.metadata.name or "": each.spec for each, _ in budgets_over(inventory, namespace, labels)}
 
 
-def _bounds(fewest: Fewest) -> Bounds:
-    parts = [fewest.orders, *([] if fewest.rolled is None else [fewest.rolled])]
-    return Bounds(least=min(each.least for each in parts), most=min(each.most for each in parts))
+def _left(judge: WorkloadPromises, event: Event) -> Bounds:
+    return judge.fewest(event.removesuffix("-loss")).bounds

@@ -95,6 +95,12 @@ class Fewest:
     rolled: Bounds | None
     now: int | None
 
+    @property
+    def bounds(self) -> Bounds:
+        """The fewest in every order and every course of a rollout."""
+        parts = [self.orders, *([] if self.rolled is None else [self.rolled])]
+        return Bounds(least=min(each.least for each in parts), most=min(each.most for each in parts))
+
 
 @dataclass
 class WorkloadPromises:
@@ -266,9 +272,7 @@ class WorkloadPromises:
 
     def _answered(self, ask: _Ask, rollout: str | None, *, deep: bool = True) -> GuaranteeAnswer:
         if rollout not in self.askings:
-            begun = Asking.begin(
-                self._fresh, self._unscored, self.budget, rollout=rollout, sources=self.sources
-            )  # fmt: skip
+            begun = Asking.begin(self._fresh, self._unscored, self.budget, rollout=rollout, sources=self.sources)
             self.askings[rollout] = begun
             self.unjudged += begun.unjudged_parts
         return self.askings[rollout].answer(lambda run: ask(_of(run, self.key)), deep=deep)

@@ -208,8 +208,7 @@ class _Showing:
 
     def _lost(self, when: When, key: str) -> ShownEvent:
         found = self.judge.fewest("zone" if when == "zone-loss" else "node")
-        parts = [found.orders, *([] if found.rolled is None else [found.rolled])]
-        least, most = min(each.least for each in parts), min(each.most for each in parts)
+        least, most = found.bounds.least, found.bounds.most
         basis: Basis = "proved" if least == most else "none"
         if found.now is not None and found.now <= least:
             least, most, basis = found.now, found.now, "seen"
