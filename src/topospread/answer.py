@@ -42,31 +42,29 @@ class Tried(Base, frozen=True, kw_only=True):
     ] = ()
 
 
+_Says = Annotated[str, Meta(description="The change in words.")]
+_Command = Annotated[tuple[str, ...], Meta(description="Command line that makes the change; empty if none does.")]
+_Patch = Annotated[tuple[dict[str, Any], ...], Meta(description="The change as RFC 6902 operations.")]
+_Object = Annotated[dict[str, str], Meta(description="Object that the patch applies to: apiVersion, kind, …")]
+
+
 class RemedyPart(Base, frozen=True, kw_only=True):
     """A further change of a remedy, of another object."""
 
-    says: Annotated[str, Meta(description="The change in words.")]
-    command: Annotated[
-        tuple[str, ...], Meta(description="Command line that makes the change; empty if none does.")
-    ] = ()
-    patch: Annotated[tuple[dict[str, Any], ...], Meta(description="The change as RFC 6902 operations.")] = ()
-    object: Annotated[dict[str, str], Meta(description="Object that the patch applies to: apiVersion, kind, …")] = (
-        field(default_factory=dict)
-    )
+    says: _Says
+    command: _Command = ()
+    patch: _Patch = ()
+    object: _Object = field(default_factory=dict)
 
 
 class Remedy(Base, frozen=True, kw_only=True):
     """A change that was simulated, and its result."""
 
     code: Annotated[str, Meta(description="Stable key of the kind of change, for example `uncordon`.")]
-    says: Annotated[str, Meta(description="The change in words.")]
-    command: Annotated[
-        tuple[str, ...], Meta(description="Command line that makes the change; empty if none does.")
-    ] = ()
-    patch: Annotated[tuple[dict[str, Any], ...], Meta(description="The change as RFC 6902 operations.")] = ()
-    object: Annotated[dict[str, str], Meta(description="Object that the patch applies to: apiVersion, kind, …")] = (
-        field(default_factory=dict)
-    )
+    says: _Says
+    command: _Command = ()
+    patch: _Patch = ()
+    object: _Object = field(default_factory=dict)
     further: Annotated[
         tuple[RemedyPart, ...], Meta(description="Changes of other objects, which are needed as well.")
     ] = ()
