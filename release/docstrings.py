@@ -10,7 +10,6 @@ import sys
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-FOLDERS = ("src",)
 REFUSED = frozenset(
     ("How", "Of", "That", "These", "Those", "What", "When", "Where", "Whether", "Which", "Who", "Whose", "Why")
 )
@@ -20,8 +19,7 @@ def main() -> int:
     """Print each docstring that begins with a refused word; return 1 if there is any."""
     faults = [
         f"{path.relative_to(ROOT)}:{getattr(node, 'lineno', 1)}: a docstring begins with {text.split()[0]!r}"
-        for folder in FOLDERS
-        for path in sorted((ROOT / folder).rglob("*.py"))
+        for path in sorted((ROOT / "src").rglob("*.py"))
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
         if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef)
         if (text := ast.get_docstring(node)) and text.split()[0].strip(",.:;") in REFUSED

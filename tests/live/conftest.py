@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,6 +18,7 @@ from tests.live.api_server import CONTROL_PLANE, WITH_GROUPS, api_server
 from tests.live.shop import objects
 
 HERE = Path(__file__).parent
+BUILD = HERE.parent.parent / "build"
 PROGRAMS = ("etcd", "kube-apiserver", "kube-controller-manager", "kube-scheduler", "kubectl")
 
 
@@ -62,14 +63,17 @@ class ControlPlane:
         self.kubectl("create", "--validate=false", "-f", "-", given=listed)
 
 
-def _programs() -> Path:
-    """The programs, built when they are missing or older than what pins them."""
-    folder = HERE.parent.parent / "build" / "live"
-    pinned = (HERE / "go.mod").stat().st_mtime
+def _built(folder: Path, programs: Iterable[str], pins: Path, *build: str | Path) -> Path:
+    """The folder of programs, built when one is missing or older than what pins it."""
     with alone_in(folder):
-        if not all((folder / name).exists() and (folder / name).stat().st_mtime >= pinned for name in PROGRAMS):
-            subprocess.run([CONTROL_PLANE, "build", folder], check=True)
+        made = [folder / each for each in programs]
+        if not all(each.exists() and each.stat().st_mtime >= pins.stat().st_mtime for each in made):
+            subprocess.run([*build, folder], check=True)
     return folder
+
+
+def _programs() -> Path:
+    return _built(BUILD / "live", PROGRAMS, HERE / "go.mod", CONTROL_PLANE, "build")
 
 
 @pytest.fixture(scope="session")
@@ -80,13 +84,9 @@ def kubectl() -> Path:
 
 @pytest.fixture(scope="session")
 def renderers() -> Path:
-    """The folder of helm and kustomize, built when they are missing or older than what pins them."""
-    folder = HERE.parent.parent / "build" / "renderers"
-    pinned = (HERE / "renderers" / "go.mod").stat().st_mtime
-    with alone_in(folder):
-        if not all((folder / n).exists() and (folder / n).stat().st_mtime >= pinned for n in ("helm", "kustomize")):
-            subprocess.run([HERE / "renderers" / "build.sh", folder], check=True)
-    return folder
+    """The folder of helm and kustomize."""
+    of = HERE / "renderers"
+    return _built(BUILD / "renderers", ("helm", "kustomize"), of / "go.mod", of / "build.sh")
 
 
 @contextmanager

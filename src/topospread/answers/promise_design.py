@@ -15,7 +15,7 @@ from topospread.designing.design import design
 from topospread.designing.result import Design
 from topospread.designing.wanted import wanted_of
 from topospread.errors import UsageError
-from topospread.guarantees.guarantee import unjudged_parts
+from topospread.guarantees.guarantee import unjudged_classes, unjudged_parts
 from topospread.promises.fresh import LISTS, without_pods_of, without_unjudged
 from topospread.simulation.run import PLAIN, SimulationOptions, prepare
 from topospread.workloads.scale import short_target, the_workload
@@ -166,7 +166,7 @@ def _unjudged(inventory: Inventory, options: SimulationOptions, key: ObjectKey) 
     own = [
         each for each in run.queue if (each.workload.kind, each.workload.namespace, each.workload.name) == key
     ]  # fmt: skip
-    return unjudged_parts(run, own)
+    return unjudged_parts(run, own, unjudged_classes(run, own))
 
 
 def _designed(one: Design, *, is_judged: bool, is_open: bool, tries: int) -> DesignedWorkload:

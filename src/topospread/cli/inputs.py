@@ -12,7 +12,6 @@ import click
 
 from topospread.config.versions import NEWEST
 from topospread.errors import UsageError
-from topospread.whole_number import whole_number
 
 from .live_options import NOTHING_GIVEN, is_meant, is_there, named_options, read_access, read_live, why_none
 from .output import wants
@@ -337,16 +336,10 @@ def parse_scale(given: Mapping[str, Any]) -> dict[str, int]:
     Raises:
         UsageError: not of this form.
     """
-    from topospread.workloads.scale import in_namespace
+    from topospread.workloads.scale import in_namespace, read_scale
 
-    scale = {}
-    for each in given["scale"]:
-        target, equals, number = each.rpartition("=")
-        replicas = whole_number(number)
-        if not equals or replicas is None:
-            raise UsageError(f"--scale {each}: write it as [NAMESPACE/]KIND/NAME=REPLICAS, for example deploy/web=30")
-        scale[in_namespace(target, given["namespace"])] = replicas
-    return scale
+    found = (read_scale(each, "--scale") for each in given["scale"])
+    return {in_namespace(target, given["namespace"]): replicas for target, replicas in found}
 
 
 def given_pools(given: Mapping[str, Any]) -> tuple[NodePool, ...]:

@@ -125,9 +125,8 @@ class DesignChecks:
 
     def _counts_revisions_alone(self, key: str) -> bool:
         """Return whether new pods of a rollout ignore its old ones; without matchLabelKeys they do not."""
-        in_force = self.drills.options.in_force
-        by_labels = all(each.enabled("MatchLabelKeysInPodTopologySpread") for each in in_force)
-        return counts_revisions_alone(workload_of(self.drills.inventory, self.drills.key), key, by_labels=by_labels)
+        begin = self.drills
+        return counts_revisions_alone(workload_of(begin.inventory, begin.key), key, begin.options)
 
     def _drained(self) -> Iterator[DesignFailure]:
         for node in self.drills.inventory.nodes:

@@ -8,10 +8,9 @@ from dataclasses import dataclass
 from topospread.api.inventory import Inventory, ObjectKey
 from topospread.api.well_known_labels import HOSTNAME, ZONE
 from topospread.errors import UsageError
+from topospread.guarantees.questions import LOSSES
 from topospread.promises.fresh import workload_of
 from topospread.promises.wants import read_wants
-
-_KEYS = {"zone": ZONE, "node": HOSTNAME}
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,7 +23,7 @@ class Survival:
     @property
     def word(self) -> str:
         """``zone``, ``node``, or the key."""
-        return next((word for word, key in _KEYS.items() if key == self.key), self.key)
+        return next((word for word, key in LOSSES.items() if key == self.key), self.key)
 
     def __str__(self) -> str:
         return f"the loss of any one {self.word} leaves at least {self.left}"
@@ -78,7 +77,7 @@ def wanted_of(
     number = replicas or workload_of(inventory, key).spec.replicas or 1
     if not want:
         loss = "zone" if len({each.labels.get(ZONE) for each in inventory.nodes}) > 1 else "node"
-        domains = len({each.labels.get(_KEYS[loss]) for each in inventory.nodes})
+        domains = len({each.labels.get(LOSSES[loss]) for each in inventory.nodes})
         return (loss,), (number - -(-number // max(domains, 1)),)
     found: dict[str, int] = {}
     for each in read_wants(want):
@@ -109,7 +108,7 @@ def read_intent(survive: Sequence[str], left: Sequence[int], replicas: int, *, u
             raise UsageError(f"--left {each}: of {replicas} replicas a loss can leave 1 to {replicas - 1}")
     if unnoticed and replicas < 2:
         raise UsageError("--lose-node-unnoticed: a single pod is always noticed: ask for more with --of")
-    found = [Survival(_KEYS.get(key, key), number) for key, number in zip(survive, left, strict=True)]
+    found = [Survival(LOSSES.get(key, key), number) for key, number in zip(survive, left, strict=True)]
     if len({each.key for each in found}) != len(found):
         raise UsageError("--survive: a topology key stands there twice")
     return Intent(replicas, tuple(found), unnoticed)
@@ -127,7 +126,7 @@ def beyond_counting(intent: Intent, labels: Sequence[Mapping[str, str]]) -> Iter
         if None not in domains and intent.replicas - share < each.left:
             named = (
                 f"{len(domains)} {each.word}{'s' * (len(domains) > 1)}"
-                if each.word in _KEYS
+                if each.word in LOSSES
                 else f"{len(domains)} of {each.word}"
             )
             yield (

@@ -8,7 +8,7 @@ from typing import Literal, get_args
 from topospread.api.well_known_labels import BETA_REGION, BETA_ZONE, REGION, ZONE
 from topospread.config.durations import parse_duration
 from topospread.errors import UsageError
-from topospread.whole_number import whole_number
+from topospread.workloads import scale
 
 _NANOSECONDS = 1_000_000_000
 _AUTOSCALERS = frozenset({"hpa", "horizontalpodautoscaler", "horizontalpodautoscalers"})
@@ -214,11 +214,7 @@ def read_scale(text: str, where: str) -> Scale:
     Raises:
         UsageError: it is not of this form.
     """
-    target, equals, number = text.rpartition("=")
-    replicas = whole_number(number)
-    if not equals or replicas is None:
-        raise UsageError(f"{where} {text}: write it as [NAMESPACE/]KIND/NAME=REPLICAS, for example deploy/web=30")
-    return Scale(target, replicas)
+    return Scale(*scale.read_scale(text, where))
 
 
 def read_scale_down(text: str, where: str) -> Scale:
@@ -227,8 +223,7 @@ def read_scale_down(text: str, where: str) -> Scale:
     Raises:
         UsageError: it is not of this form.
     """
-    step = read_scale(text, where)
-    return Scale(step.target, step.replicas, down=True)
+    return Scale(*scale.read_scale(text, where), down=True)
 
 
 def read_autoscale(text: str, where: str) -> Autoscale:

@@ -66,34 +66,7 @@ def guarantee(  # noqa: PLR0913 - keyword arguments
         topospread.drills.interruption.Interrupted: Ctrl-C, a KeyboardInterrupt; with the answers that were there.
     """
     read = partial(_questions, never_pending=never_pending, skew=skew, survives=survives, left=left)
-    return answered(
-        inventory, options, read, SearchBudget(states, seconds), rollout=rollout, sources=sources or {}
-    )  # fmt: skip
-
-
-def answered(  # noqa: PLR0913 - keyword arguments
-    inventory: Inventory,
-    options: SimulationOptions,
-    read: Callable[[Run], Sequence[EndQuestion]],
-    budget: SearchBudget,
-    *,
-    rollout: str | None = None,
-    sources: Mapping[str, object] | None = None,
-) -> Guarantee:
-    """Answer questions on every order of the pods that come, or on every course of a rollout.
-
-    Args:
-        inventory: the objects.
-        options: the control plane; nothing is evicted.
-        read: gives the questions on a prepared run.
-        budget: the limits of the search for each question.
-        rollout: Deployment that is rolled out, ``[NS/]deploy/NAME``.
-        sources: ``cluster`` and ``manifests`` of the drill's file.
-
-    Raises:
-        topospread.drills.interruption.Interrupted: Ctrl-C, a KeyboardInterrupt; with the answers that were there.
-    """
-    asking = Asking.begin(inventory, options, budget, rollout=rollout, sources=sources)
+    asking = Asking.begin(inventory, options, SearchBudget(states, seconds), rollout=rollout, sources=sources)
     questions = len(read(asking.run))
     answers: list[GuaranteeAnswer] = []
 
@@ -116,7 +89,7 @@ def answered(  # noqa: PLR0913 - keyword arguments
 
 @dataclass(frozen=True, slots=True)
 class _Assumed:
-    """The same pods and questions if parts that topospread does not model let every node pass."""
+    """The same pods if parts that topospread does not model let every node pass."""
 
     run: Run
     queue: Sequence[QueuedPod]
@@ -149,7 +122,7 @@ class Asking:
         rollout: str | None = None,
         sources: Mapping[str, object] | None = None,
     ) -> Asking:
-        """Prepare the orders, or the courses of a rollout; the arguments are those of `answered`."""
+        """Prepare the orders, or the courses of a rollout; the arguments are those of `guarantee`."""
         options = replace(options, preemption=False)
         begun = None if rollout is None else begin_rollout(inventory, options, rollout)
         run = prepare(inventory, options, with_spreads=False) if begun is None else begun.run
@@ -164,7 +137,7 @@ class Asking:
     @cached_property
     def unjudged_parts(self) -> tuple[Unjudged, ...]:
         """Parts of the pods that topospread does not model."""
-        return unjudged_parts(self.run, self.queue)
+        return unjudged_parts(self.run, self.queue, self.unjudged)
 
     @cached_property
     def _proof(self) -> Proof:
@@ -306,9 +279,16 @@ def unjudged_classes(run: Run, queue: Sequence[QueuedPod]) -> dict[int, Sequence
     return found
 
 
-def unjudged_parts(run: Run, queue: Sequence[QueuedPod]) -> tuple[Unjudged, ...]:
-    """Return each part of pods that come that topospread does not model, with these pods."""
-    classes = unjudged_classes(run, queue)
+def unjudged_parts(
+    run: Run, queue: Sequence[QueuedPod], classes: Mapping[int, Sequence[NotJudgedError]]
+) -> tuple[Unjudged, ...]:
+    """Return each part of pods that come that topospread does not model, with these pods.
+
+    Args:
+        run: the prepared run.
+        queue: the pods.
+        classes: what `unjudged_classes` says of them.
+    """
     parts: dict[str, tuple[NotJudgedError, list[str]]] = {}
     for each in queue:
         for part in classes.get(run.cluster.shared_class(each.pod).index, ()):

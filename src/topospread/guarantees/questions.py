@@ -7,12 +7,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
+from topospread.api.well_known_labels import HOSTNAME, ZONE
 from topospread.errors import UsageError
 from topospread.simulation.run import Run, spreads
 from topospread.whole_number import whole_number
 from topospread.workloads.planned import QueuedPod, Workload
 
-LOSSES = {"zone": "topology.kubernetes.io/zone", "node": "kubernetes.io/hostname"}
+LOSSES = {"zone": ZONE, "node": HOSTNAME}
 
 
 @dataclass(frozen=True, slots=True)

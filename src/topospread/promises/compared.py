@@ -27,7 +27,7 @@ from topospread.simulation.run import SimulationOptions
 from topospread.workloads.planned import Workload
 
 from .fresh import LISTS, Designed, workload_of
-from .kept import Fewest, WorkloadPromises, budgets_over
+from .kept import WorkloadPromises, budgets_over
 from .wants import Want
 
 Event = Literal["zone-loss", "node-loss", "zone-after", "node-after", "drains", "rollout", "skew", "never-waits"]
@@ -168,6 +168,7 @@ class _Comparison:
     after: _Side
     key: ObjectKey
     wants_of: WantsOf
+    _verdicts: dict[Want, tuple[Word, Word]] = field(default_factory=dict)
 
     @cached_property
     def _judges(self) -> tuple[WorkloadPromises, WorkloadPromises]:
@@ -192,17 +193,20 @@ class _Comparison:
                 yield replace(found, parts=self._differ) if found.verdict == "no" else found
 
     def _kept(self, want: Want) -> tuple[Word, Word]:
-        before, after = (next(iter(judge.kept([want]))).verdict for judge in self._judges)
-        return before, after
+        """Return whether a promise is kept before and after; one on zones is the yardstick for nodes, too."""
+        if want not in self._verdicts:
+            before, after = (next(iter(judge.kept([want]))).verdict for judge in self._judges)
+            self._verdicts[want] = before, after
+        return self._verdicts[want]
 
     def _counted(self, replicas: tuple[int, int]) -> Iterator[PromiseChange]:
         there = {label for each in self.after.inventory.nodes for label in each.labels}
         for event, label in _KEYS.items():
             if label in there:
-                before, after = (_bounds(judge.fewest(event.removesuffix("-loss"))) for judge in self._judges)
+                before, after = (_left(judge, event) for judge in self._judges)
                 scaled = None
                 if replicas[1] > replicas[0] and len(self._differ) > 1:
-                    scaled = _bounds(self._with_old("spec.replicas", others=True).fewest(event.removesuffix("-loss")))
+                    scaled = _left(self._with_old("spec.replicas", others=True), event)
                 ground: Ground = "proved" if before.known and after.known else "none"
                 loss = PromiseChange(self.key, event, before, after, replicas, ground, scaled)
                 yield loss
@@ -243,8 +247,7 @@ class _Comparison:
         """Return whether the count is worse although one field has its old value."""
         if change.event.endswith("after"):
             return False
-        judge = self._with_old(group)
-        after = _bounds(judge.fewest(change.event.removesuffix("-loss")))
+        after = _left(self._with_old(group), change.event)
         return replace(change, after=after, kept=None, scaled=None).verdict == "no"
 
     def _with_old(self, group: str, *, others: bool = False) -> WorkloadPromises:
@@ -310,6 +313,5 @@ def _budgets(inventory: Inventory, item: Designed) -> dict[str, object]:
     return {each.metadata.name or "": each.spec for each, _ in budgets_over(inventory, namespace, labels)}
 
 
-def _bounds(fewest: Fewest) -> Bounds:
-    parts = [fewest.orders, *([] if fewest.rolled is None else [fewest.rolled])]
-    return Bounds(least=min(each.least for each in parts), most=min(each.most for each in parts))
+def _left(judge: WorkloadPromises, event: Event) -> Bounds:
+    return judge.fewest(event.removesuffix("-loss")).bounds

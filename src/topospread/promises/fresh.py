@@ -13,6 +13,7 @@ from topospread.api.pod import Volume
 from topospread.api.spread import DO_NOT_SCHEDULE, TopologySpreadConstraint
 from topospread.api.well_known_labels import HOSTNAME
 from topospread.api.workload import Deployment, StatefulSet
+from topospread.simulation.run import SimulationOptions
 
 Designed = Deployment | StatefulSet
 LISTS = {"Deployment": "deployments", "StatefulSet": "stateful_sets"}
@@ -55,7 +56,7 @@ def _is_owned(metadata: ObjectMeta, owners: set[ObjectKey]) -> bool:
     return owner is not None and (owner.kind, metadata.namespace or "", owner.name) in owners
 
 
-def counts_revisions_alone(item: Designed, key: str, *, by_labels: bool) -> bool:
+def counts_revisions_alone(item: Designed, key: str, options: SimulationOptions) -> bool:
     """Return whether old pods of a rollout do not matter for how its new pods are spread over a key.
 
     Either the constraint counts each revision alone, or no two pods share a node. New pods then go where pods of an
@@ -64,8 +65,9 @@ def counts_revisions_alone(item: Designed, key: str, *, by_labels: bool) -> bool
     Args:
         item: the workload.
         key: topology key.
-        by_labels: whether the API server and kube-scheduler use ``matchLabelKeys``.
+        options: the control plane; without its gate for ``matchLabelKeys`` these do not count.
     """
+    by_labels = all(each.enabled("MatchLabelKeysInPodTopologySpread") for each in options.in_force)
     pod = item.spec.template.spec
     hard = (each for each in pod.topology_spread_constraints or () if each.when_unsatisfiable == DO_NOT_SCHEDULE)
     if by_labels and any(each.topology_key == key and REVISION in (each.match_label_keys or ()) for each in hard):

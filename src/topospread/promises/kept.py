@@ -7,7 +7,6 @@ now is judged as well, and for a Deployment every course of a rollout.
 from __future__ import annotations
 
 import time
-from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
@@ -21,12 +20,11 @@ from topospread.api.labels import Selector
 from topospread.api.policy import PodDisruptionBudget
 from topospread.api.rollout import strategy_of, strategy_of_stateful_set
 from topospread.api.spread import DO_NOT_SCHEDULE
-from topospread.api.well_known_labels import HOSTNAME, ZONE
 from topospread.api.workload import Deployment
 from topospread.base import Bounds, Word, worst
 from topospread.guarantees.guarantee import Asking
 from topospread.guarantees.orders import SearchBudget, rows_of
-from topospread.guarantees.questions import EndQuestion, LeftAfterLoss, NoPending, OrderEnd, SkewWithin
+from topospread.guarantees.questions import LOSSES, EndQuestion, LeftAfterLoss, NoPending, OrderEnd, SkewWithin
 from topospread.guarantees.result import GuaranteeAnswer
 from topospread.scheduling.disruption_budgets import budget_selector
 from topospread.simulation.budgets import desired_healthy, replicas_of
@@ -50,7 +48,6 @@ Ground = Literal["none", "seen", "drawn", "proved"]
 """How a verdict was found: the state now, orders drawn at random, or all orders counted or searched."""
 _WORDS: Mapping[str, Word] = {"always": "yes", "never": "no", "not always": "no", "not decided": "unknown"}
 _LOSSES: Mapping[str, tuple[str, ...]] = {"zone-loss": ("zone",), "node-loss": ("node",), "drain": ("node",)}
-_KEYS = {"zone": ZONE, "node": HOSTNAME}
 _Ask = Callable[[Workload], EndQuestion]
 """Gives the question about a workload."""
 
@@ -98,6 +95,12 @@ class Fewest:
     rolled: Bounds | None
     now: int | None
 
+    @property
+    def bounds(self) -> Bounds:
+        """The fewest in every order and every course of a rollout."""
+        parts = [self.orders, *([] if self.rolled is None else [self.rolled])]
+        return Bounds(least=min(each.least for each in parts), most=min(each.most for each in parts))
+
 
 @dataclass
 class WorkloadPromises:
@@ -124,6 +127,10 @@ class WorkloadPromises:
     @cached_property
     def _now(self) -> Run:
         return self.shared or prepare(self.inventory, self.options, with_spreads=False)
+
+    @property
+    def _end_now(self) -> OrderEnd:
+        return OrderEnd(self._now, (), {id(self.workload): rows_of(self._now, self.workload.existing)})
 
     @cached_property
     def workload(self) -> Workload:
@@ -173,31 +180,27 @@ class WorkloadPromises:
 
     def _left(self, loss: str, least: int) -> Iterator[KeptPart]:
         if self.workload.existing:
-            now = LeftAfterLoss(loss, self.workload, least)
-            rows = {id(self.workload): rows_of(self._now, self.workload.existing)}
-            wrong = now.wrong(OrderEnd(self._now, (), rows))
+            wrong = LeftAfterLoss(loss, self.workload, least).wrong(self._end_now)
             yield KeptPart("now", "no" if wrong else "yes", wrong, "seen")
-        with_rollout = not self._is_alone(_KEYS[loss])
+        with_rollout = not self._is_alone(LOSSES[loss])
         yield from self._in_orders(lambda of: LeftAfterLoss(loss, of, least), with_rollout=with_rollout)
 
     def fewest(self, loss: str) -> Fewest:
         """Return the fewest pods that the loss of any one zone or node leaves."""
         now = self.now[loss] if self.now else self.now_left(loss)
-        names = {each.labels.get(_KEYS[loss]) for each in self.inventory.nodes}
+        names = {each.labels.get(LOSSES[loss]) for each in self.inventory.nodes}
         replicas = self.workload.replicas
         highest = replicas if None in names or not names else replicas - -(-replicas // len(names))
         orders = self._between(loss, highest, None)
         rolled = None
-        if self._is_rolled and not self._is_alone(_KEYS[loss]):
+        if self._is_rolled and not self._is_alone(LOSSES[loss]):
             rolled = self._between(loss, min(highest, orders.most), short_target(self.key))
         return Fewest(orders, rolled, now)
 
     def now_left(self, loss: str) -> int | None:
         """Return the pods that the loss of any one zone or node leaves now; ``None`` if no pod has a node."""
-        rows = rows_of(self._now, self.workload.existing)
-        column = self._now.cluster.nodes.labels(_KEYS[loss])
-        held = Counter(column.codes[row].item() for row in rows)
-        return len(rows) - max((number for code, number in held.items() if code >= 0), default=0) if rows else None
+        end = self._end_now
+        return LeftAfterLoss(loss, self.workload, 0).left(end) if end.placed[id(self.workload)] else None
 
     def _between(self, loss: str, highest: int, rollout: str | None) -> Bounds:
         """Return bounds of the fewest pods that are left: from above by orders, from below by counting."""
@@ -243,8 +246,7 @@ class WorkloadPromises:
 
     def _is_alone(self, key: str) -> bool:
         """Return whether a rollout spreads new pods over a key as if there were no old ones."""
-        by_labels = all(each.enabled("MatchLabelKeysInPodTopologySpread") for each in self.options.in_force)
-        return self._item is not None and counts_revisions_alone(self._item, key, by_labels=by_labels)
+        return self._item is not None and counts_revisions_alone(self._item, key, self.options)
 
     def _in_orders(self, ask: _Ask, *, with_rollout: bool = True) -> Iterator[KeptPart]:
         """Yield the judgements on every order, and on every rollout of a Deployment that has one."""
@@ -270,9 +272,7 @@ class WorkloadPromises:
 
     def _answered(self, ask: _Ask, rollout: str | None, *, deep: bool = True) -> GuaranteeAnswer:
         if rollout not in self.askings:
-            begun = Asking.begin(
-                self._fresh, self._unscored, self.budget, rollout=rollout, sources=self.sources
-            )  # fmt: skip
+            begun = Asking.begin(self._fresh, self._unscored, self.budget, rollout=rollout, sources=self.sources)
             self.askings[rollout] = begun
             self.unjudged += begun.unjudged_parts
         return self.askings[rollout].answer(lambda run: ask(_of(run, self.key)), deep=deep)

@@ -166,14 +166,13 @@ class _Showing:
 
     def shown(self, ready: int) -> Shown:
         """Return the workload with its events."""
-        replicas, kind, judge = self.settled.replicas, self.settled.kind, self.judge
+        judge = self.judge
         losses = list(self._losses())
         # Without a node as long as they are not judged, such pods tell nothing in a drill.
         is_judged = not any(self._is_own(each) for each in judge.unjudged)
         events = [*map(self._followed, losses), *self._others()] if is_judged else losses
-        needed = replicas // 2 + 1 if has_quorum(kind, replicas) else min(replicas, 1)
         parts = {each.what: each for each in judge.unjudged}
-        return Shown(judge.key, replicas, ready, needed, self.settled.constraints, tuple(events), tuple(parts.values()))
+        return self._told(ready, events, tuple(parts.values()))
 
     def counted(self, ready: int, zones: Sequence[tuple[str, WorkloadState]]) -> Shown:
         """Return the workload by counts, with the end of the worst zone's loss."""
@@ -182,21 +181,19 @@ class _Showing:
         if zones and losses and losses[0].when == "zone-loss":
             name, worst_end = max(zones, key=lambda each: (each[1].pending, -each[1].ready))
             pending, missing = worst_end.pending, max(of - worst_end.ready, 0)
-            then = (
-                f"{pending} stay pending"
-                if pending
-                else f"{missing} are not replaced"
-                if missing
-                else "all ready again"
-            )
+            then = _ended(pending, missing)
             losses[0] = replace(losses[0], then=then, pending=pending, missing=missing, worst=name, runs=len(zones))
         nodes = [each.lost for each in one.losses if each.topology_key == HOSTNAME]
         least = max(judge.budget_least, of - max(nodes, default=0))
         events = [*losses, ShownEvent("drain", Bounds.exactly(least), of, "seen")]
         if judge.key[0] in _ROLLED:
             events.append(ShownEvent("rollout", Bounds.exactly(judge.rolling_least()), of, "proved"))
+        return self._told(ready, events)
+
+    def _told(self, ready: int, events: Sequence[ShownEvent], unjudged: tuple[Unjudged, ...] = ()) -> Shown:
+        one, of = self.settled, self.settled.replicas
         needed = of // 2 + 1 if has_quorum(one.kind, of) else min(of, 1)
-        return Shown(judge.key, of, ready, needed, one.constraints, tuple(events), ())
+        return Shown(self.judge.key, of, ready, needed, one.constraints, tuple(events), unjudged)
 
     def _is_own(self, part: Unjudged) -> bool:
         return any(each.startswith(f"{self.settled.namespace}/{self.settled.name}-") for each in part.pods)
@@ -208,8 +205,7 @@ class _Showing:
 
     def _lost(self, when: When, key: str) -> ShownEvent:
         found = self.judge.fewest("zone" if when == "zone-loss" else "node")
-        parts = [found.orders, *([] if found.rolled is None else [found.rolled])]
-        least, most = min(each.least for each in parts), min(each.most for each in parts)
+        least, most = found.bounds.least, found.bounds.most
         basis: Basis = "proved" if least == most else "none"
         if found.now is not None and found.now <= least:
             least, most, basis = found.now, found.now, "seen"
@@ -231,10 +227,8 @@ class _Showing:
             then = f"does not end: {worst_one.left} may not be evicted"
         elif worst_one.broken:
             then = f"breaks {', '.join(worst_one.broken)}"
-        elif pending:
-            then = f"{pending} stay pending"
         else:
-            then = f"{missing} are not replaced" if missing else "all ready again"
+            then = _ended(pending, missing)
         return replace(
             event, then=then, pending=pending, missing=missing, worst=name, why=worst_one.why, steps=worst_one.steps,
             runs=len(played),
@@ -288,6 +282,12 @@ class _Showing:
         then = "more were not tried" if found.pending is None else "then a pod is pending"
         why = found.pending.message if found.pending else ""
         return ShownEvent("more", Bounds.exactly(room.more), 0, "played", then=then, missing=room.missing, why=why)
+
+
+def _ended(pending: int, missing: int) -> str:
+    if pending:
+        return f"{pending} stay pending"
+    return f"{missing} are not replaced" if missing else "all ready again"
 
 
 def _short(trial: Trial) -> tuple[int, int]:

@@ -100,13 +100,11 @@ def _add(text: str) -> steps.Step:
     """``3 like node-1``, and ``in ZONE``."""
     words = text.split()
     in_zone = len(words) == 5 and words[3] == "in"
-    if (len(words) != 3 and not in_zone) or words[1] != "like" or not _is_number(words[0]):
+    number = whole_number(words[0]) if words else None
+    is_form = (len(words) == 3 or in_zone) and words[1] == "like"
+    if not is_form or number is None or not 0 < number <= 10_000:
         raise UsageError(f"add {text}: write add NUMBER like NODE, or add NUMBER like NODE in ZONE")
-    return steps.AddNodes(int(words[0]), words[2], words[4] if in_zone else "")
-
-
-def _is_number(text: str) -> bool:
-    return 0 < (whole_number(text) or 0) <= 10_000
+    return steps.AddNodes(number, words[2], words[4] if in_zone else "")
 
 
 def _patch(text: str) -> PatchedObject:

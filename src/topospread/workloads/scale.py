@@ -8,9 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from difflib import get_close_matches
+from typing import TYPE_CHECKING
 
-from topospread.api.inventory import ObjectKey
 from topospread.errors import UsageError
+from topospread.whole_number import whole_number
+
+if TYPE_CHECKING:
+    from topospread.api.inventory import ObjectKey
 
 _KINDS: Mapping[str, tuple[str, ...]] = {
     "Deployment": ("deployment", "deployments", "deploy"),
@@ -24,6 +28,19 @@ _KINDS: Mapping[str, tuple[str, ...]] = {
 KIND_OF = {alias: kind for kind, aliases in _KINDS.items() for alias in aliases}
 _SHORT = {kind: aliases[0] for kind, aliases in _KINDS.items()}
 _SCALABLE = "deployment, replicaset, replicationcontroller, statefulset or job"
+
+
+def read_scale(text: str, option: str) -> tuple[str, int]:
+    """Return the target and the replicas of ``deploy/web=30``.
+
+    Raises:
+        UsageError: if it is not of this form.
+    """
+    target, equals, number = text.rpartition("=")
+    replicas = whole_number(number)
+    if not equals or replicas is None:
+        raise UsageError(f"{option} {text}: write it as [NAMESPACE/]KIND/NAME=REPLICAS, for example deploy/web=30")
+    return target, replicas
 
 
 def scaled(scale: Mapping[str, int], controllers: Collection[ObjectKey]) -> dict[ObjectKey, int]:

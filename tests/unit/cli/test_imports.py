@@ -29,6 +29,11 @@ def test_help_imports_nothing_that_decodes_or_calculates() -> None:
     assert not imported("--help") & {"msgspec", "numpy", "yaml", "topospread.api"}
 
 
+@pytest.mark.parametrize("command", ["capacity", "drill", "plan", "simulate", "status", "why"])
+def test_the_help_of_a_command_imports_no_objects_and_no_configuration(command: str) -> None:
+    assert not imported(command, "--help") & {"numpy", "yaml", "topospread.api", "topospread.config.load"}
+
+
 @pytest.mark.parametrize(("nodes", "calculates"), [((), False), (("--on", "zones=3,nodes=3"), True)])
 def test_manifests_are_linted_without_the_engine_where_there_are_no_nodes(
     tmp_path: Path, nodes: tuple[str, ...], calculates: bool
