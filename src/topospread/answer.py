@@ -12,7 +12,7 @@ from msgspec import Meta, field
 
 from topospread.base import API_VERSION, Base, Word
 from topospread.errors import UnknownVerdictError
-from topospread.text import escape_commands, escape_control_characters, one_line
+from topospread.text import escape_all, one_line
 
 _REPR_LENGTH = 100
 
@@ -42,31 +42,29 @@ class Tried(Base, frozen=True, kw_only=True):
     ] = ()
 
 
+_Says = Annotated[str, Meta(description="The change in words.")]
+_Command = Annotated[tuple[str, ...], Meta(description="Command line that makes the change; empty if none does.")]
+_Patch = Annotated[tuple[dict[str, Any], ...], Meta(description="The change as RFC 6902 operations.")]
+_Object = Annotated[dict[str, str], Meta(description="Object that the patch applies to: apiVersion, kind, …")]
+
+
 class RemedyPart(Base, frozen=True, kw_only=True):
     """A further change of a remedy, of another object."""
 
-    says: Annotated[str, Meta(description="The change in words.")]
-    command: Annotated[
-        tuple[str, ...], Meta(description="Command line that makes the change; empty if none does.")
-    ] = ()
-    patch: Annotated[tuple[dict[str, Any], ...], Meta(description="The change as RFC 6902 operations.")] = ()
-    object: Annotated[dict[str, str], Meta(description="Object that the patch applies to: apiVersion, kind, …")] = (
-        field(default_factory=dict)
-    )
+    says: _Says
+    command: _Command = ()
+    patch: _Patch = ()
+    object: _Object = field(default_factory=dict)
 
 
 class Remedy(Base, frozen=True, kw_only=True):
     """A change that was simulated, and its result."""
 
     code: Annotated[str, Meta(description="Stable key of the kind of change, for example `uncordon`.")]
-    says: Annotated[str, Meta(description="The change in words.")]
-    command: Annotated[
-        tuple[str, ...], Meta(description="Command line that makes the change; empty if none does.")
-    ] = ()
-    patch: Annotated[tuple[dict[str, Any], ...], Meta(description="The change as RFC 6902 operations.")] = ()
-    object: Annotated[dict[str, str], Meta(description="Object that the patch applies to: apiVersion, kind, …")] = (
-        field(default_factory=dict)
-    )
+    says: _Says
+    command: _Command = ()
+    patch: _Patch = ()
+    object: _Object = field(default_factory=dict)
     further: Annotated[
         tuple[RemedyPart, ...], Meta(description="Changes of other objects, which are needed as well.")
     ] = ()
@@ -152,11 +150,11 @@ class Answer(Base, frozen=True, kw_only=True):
             wide: whether everything is shown, as with ``-o wide``.
             width: columns of the screen.
         """
-        return _safe(import_module("topospread.render.text").text(self.page(), wide=wide, width=width))
+        return escape_all(import_module("topospread.render.text").text(self.page(), wide=wide, width=width))
 
     def markdown(self) -> str:
         """Return the answer as GitHub Markdown, as with ``-o md``."""
-        return _safe(import_module("topospread.render.markdown").markdown(self.page()))
+        return escape_all(import_module("topospread.render.markdown").markdown(self.page()))
 
     def frame(self, rows: str) -> Any:
         """Return a list of the answer as a data frame of pandas, or of polars if pandas is not installed.
@@ -174,9 +172,4 @@ class Answer(Base, frozen=True, kw_only=True):
 
     def _repr_html_(self) -> str:
         """Return the answer as a notebook shows it."""
-        return _safe(import_module("topospread.render.html").fragment(self.page()))
-
-
-def _safe(text: str) -> str:
-    """Return a text as the command prints it: with names of an input a terminal or a pipeline does nothing."""
-    return escape_commands(escape_control_characters(text))
+        return escape_all(import_module("topospread.render.html").fragment(self.page()))

@@ -42,7 +42,7 @@ def escape_control_bytes(data: bytes) -> bytes:
     """Return JSON as UTF-8 with its control characters and commands escaped; fast for the usual text without any."""
     if not _CONTROL_IN_UTF_8.search(data):
         return data
-    return escape_commands(escape_control_characters(data.decode())).encode()
+    return escape_all(data.decode()).encode()
 
 
 def one_line(text: str) -> str:
@@ -76,6 +76,11 @@ def message_lines(text: str, notes: Iterable[str] = ()) -> str:
 def escape_commands(text: str) -> str:
     r"""Return the text without commands to the pipeline that shows it, such as a line that starts with ``::``."""
     return _COMMAND.sub(lambda found: f"{found[1]}\\u003a" if found[1] is not None else "#\\u0023", text)
+
+
+def escape_all(text: str) -> str:
+    """Return the text as answers and files have it: a terminal or a pipeline acts on nothing in it."""
+    return escape_commands(escape_control_characters(text))
 
 
 def colour_mark(codes: str) -> str:

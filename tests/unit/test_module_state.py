@@ -85,4 +85,4 @@ def test_nothing_stays_of_what_was_linted_and_simulated(tmp_path: Path) -> None:
 
     assert {name: size for name, size in after.items() if size > before[name]} == {}
     weak = [name for name, value in module_values() if isinstance(value, WeakKeyDictionary | WeakValueDictionary)]
-    assert {"topospread.linting.template_on_nodes._KNOWN", "topospread.plugins.volume_catalog._CATALOGS"} <= set(weak)
+    assert {"topospread.linting.lint_input._KEPT", "topospread.plugins.volume_catalog._CATALOGS"} <= set(weak)

@@ -11,7 +11,7 @@ from click.shell_completion import CompletionItem
 from topospread.atomic_file import write_file
 from topospread.base import Word
 from topospread.errors import UsageError
-from topospread.text import escape_commands, escape_control_characters
+from topospread.text import escape_all, escape_control_characters
 
 from .terminal import has_colours, show, show_commands, width, written
 
@@ -120,8 +120,7 @@ def write_answer(answer: Answer, given: Mapping[str, Any], others: Mapping[str, 
     for name, path in outputs:
         text = others[name]() if others and name in others else _text(answer, name, path, given)
         if path:
-            safe = escape_control_characters(text)
-            write_file(path, safe if name == "github" else escape_commands(safe))
+            write_file(path, (escape_control_characters if name == "github" else escape_all)(text))
         else:
             (show_commands if name == "github" else show)(text)
     return code_of(answer.verdict, given)

@@ -11,7 +11,7 @@ import click
 from topospread.atomic_file import write_file
 from topospread.config.versions import NEWEST
 from topospread.errors import UsageError
-from topospread.text import escape_commands, escape_control_characters
+from topospread.text import escape_all
 
 from .drill_many import INTERRUPTED
 from .inputs import PATH, input_options, namespace_options, read_inventory, read_options, shown_namespace
@@ -158,4 +158,4 @@ def _write_drill(found: PromiseCheck, path: str | None) -> None:
     if not text:
         warn([f"--save-drill {path}: not written, as no counterexample can be written as a drill"])
         return
-    write_file(path, escape_commands(escape_control_characters(text)))
+    write_file(path, escape_all(text))

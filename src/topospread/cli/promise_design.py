@@ -9,7 +9,7 @@ import click
 
 from topospread.atomic_file import write_file
 from topospread.errors import InputError
-from topospread.text import escape_commands, escape_control_characters
+from topospread.text import escape_all
 
 from .inputs import PATH, POOLS, input_options, read_inventory, read_options
 from .output import check_outputs, output_options, write_answer
@@ -89,4 +89,4 @@ def _write_files(found: PromiseDesign, folder: str) -> None:
         raise InputError(f"{folder}: {error.strerror}") from None
     for each in found.workloads:
         if each.manifest:
-            write_file(os.path.join(folder, each.file), escape_commands(escape_control_characters(each.manifest)))
+            write_file(os.path.join(folder, each.file), escape_all(each.manifest))

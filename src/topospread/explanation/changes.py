@@ -265,7 +265,7 @@ def request_change(owner: Owned, short: Sequence[Shortage]) -> Change | None:
     patch = tuple(
         {
             "op": "replace",
-            "path": f"{owner.path}/containers/{at}/resources/requests/{name.replace('~', '~0').replace('/', '~1')}",
+            "path": f"{owner.path}/containers/{at}/resources/requests/{pointer(name)}",
             "value": text,
         }
         for (at, name), text in put.items()
@@ -322,6 +322,11 @@ def _toleration(taint: Taint) -> Toleration:
     if taint.value:
         return Toleration(key=taint.key, operator="Equal", value=taint.value, effect=taint.effect)
     return Toleration(key=taint.key, operator="Exists", effect=taint.effect)
+
+
+def pointer(name: str) -> str:
+    """Return a member's name as a JSON pointer has it (RFC 6901)."""
+    return name.replace("~", "~0").replace("/", "~1")
 
 
 def _plain(items: Sequence[object]) -> list[Json]:

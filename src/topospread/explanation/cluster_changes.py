@@ -23,7 +23,7 @@ from topospread.scheduling.verdict import LEFT_OUT_BY_PRE_FILTER
 from topospread.workloads.planned import Workload
 from topospread.workloads.revisions import TEMPLATE_HASH_LABEL
 
-from .changes import Change
+from .changes import Change, pointer
 from .claim_changes import claim_changes
 from .obstacles import RESOURCES, TAINTS, UNSCHEDULABLE, Obstacles, Shortage, amount_words
 from .result import ConstraintTable, Json
@@ -128,7 +128,7 @@ def _room(obstacles: Obstacles, hard: list[ConstraintTable]) -> Iterator[Change]
         node, (short, alone) = _node(obstacles, position), short_of[position]
         more = {each.resource: _text(each, each.allocatable + each.missing) for each in short}
         patch: tuple[Json, ...] = tuple(
-            {"op": "add", "path": f"/status/allocatable/{_pointer(name)}", "value": text} for name, text in more.items()
+            {"op": "add", "path": f"/status/allocatable/{pointer(name)}", "value": text} for name, text in more.items()
         )
         words = " and ".join(amount_words(each.resource, each.missing) for each in short)
         title = f"free {words} on {_named(obstacles, hard, position)}"
@@ -244,8 +244,3 @@ def _reference(node: Node) -> dict[str, str]:
 
 def _text(short: Shortage, amount: int) -> str:
     return f"{amount}m" if short.resource == "cpu" else str(amount)
-
-
-def _pointer(name: str) -> str:
-    """A member's name as a JSON pointer has it (RFC 6901)."""
-    return name.replace("~", "~0").replace("/", "~1")

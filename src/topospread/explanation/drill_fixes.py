@@ -25,7 +25,6 @@ from topospread.workloads.planned import QueuedPod
 from .changes import Change, combined, go_together
 from .correction_sets import smallest_sets
 from .obstacles import Obstacles
-from .own_constraints import in_force
 from .owner import owned
 from .result import Further, Suggestion
 from .suggest import spec_changes
@@ -93,27 +92,30 @@ class _Search:
         """Yield the smallest set of changes that leaves no pod newly pending."""
 
         def suffices(chosen: tuple[Change, ...]) -> bool:
-            untried = self._untried
-            tried = self._try(combined(chosen), most=_IN_ALL)
-            if self._untried > untried:
-                raise OutOfEffortError
+            tried = self._try(combined(chosen), must=True)
             return tried is not None and not tried.pending
 
         try:
             for chosen in smallest_sets(items, suffices, go_together, _TOGETHER):
-                tried = self._try(combined(chosen), most=_IN_ALL)
+                tried = self._try(combined(chosen))
                 if tried is not None:
                     yield tried
                     return
         except OutOfEffortError:
             return
 
-    def _try(self, change: Change, most: int = _CHANGES) -> DrillFix | None:
-        """Play the drill with a change; ``None`` if it does not help, or was not tried."""
+    def _try(self, change: Change, *, must: bool = False) -> DrillFix | None:
+        """Play the drill with a change; ``None`` if it does not help, or was not tried.
+
+        Raises:
+            OutOfEffortError: if it was not tried, but ``must`` be.
+        """
         if change.title in self._tried:
             return self._tried[change.title]
-        if len(self._tried) >= most or self._spent + self._cost > EFFORT:
+        if len(self._tried) >= (_IN_ALL if must else _CHANGES) or self._spent + self._cost > EFFORT:
             self._untried += 1
+            if must:
+                raise OutOfEffortError
             return None
         self._spent += self._cost
         begun, options = self._begun, self._begun.options
@@ -156,11 +158,10 @@ class _Search:
         there = {(each.namespace, each.name) for each in self._begun.inventory.pods}
         for number, (subject, obstacles) in enumerate(self._rejected()):
             inventories = [self._begun.inventory, *self._begun.manifests.values()]
-            constraints = in_force(obstacles.view)
-            has_pods = any((each.namespace, each.name) in there for each in subject.workload.existing)
-            owners = (owned(each, subject, constraints, has_pods=has_pods) for each in inventories)
-            owner = next(filter(None, owners), None)
             found = looked_at(Baseline(0, 1, frozenset()), obstacles, obstacles, [], older=False)
+            has_pods = any((each.namespace, each.name) in there for each in subject.workload.existing)
+            owners = (owned(each, subject, found.constraints, has_pods=has_pods) for each in inventories)
+            owner = next(filter(None, owners), None)
             own: dict[str, list[Change]] = {}
             for each in spec_changes(owner, found) if owner is not None else ():
                 same = own.setdefault(each.kind, [])

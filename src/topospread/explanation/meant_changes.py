@@ -18,7 +18,7 @@ from topospread.api.labels import InvalidSelectorError, Selector
 from topospread.api.node_selection import PodAffinity, PodAffinityTerm, WeightedPodAffinityTerm
 from topospread.api.pod import Pod, PodSpec
 
-from .changes import Change, of_spec
+from .changes import Change, of_spec, pointer
 from .obstacles import Obstacles
 from .owner import Owned
 from .result import Json
@@ -150,8 +150,8 @@ def _required(spec: PodSpec, side: str) -> Sequence[PodAffinityTerm]:
 def _selector_change(owner: Owned, asked: Label, meant: Label) -> Change:
     (key, value), (other, instead) = asked, meant
     path = f"{owner.path}/nodeSelector"
-    added: Json = {"op": "add", "path": f"{path}/{_pointer(other)}", "value": instead}
-    removed: tuple[Json, ...] = ({"op": "remove", "path": f"{path}/{_pointer(key)}"},) if other != key else ()
+    added: Json = {"op": "add", "path": f"{path}/{pointer(other)}", "value": instead}
+    removed: tuple[Json, ...] = ({"op": "remove", "path": f"{path}/{pointer(key)}"},) if other != key else ()
 
     def of_pod(pod: Pod) -> Pod:
         kept = {name: each for name, each in (pod.spec.node_selector or {}).items() if name != key}
@@ -217,7 +217,3 @@ def _with_affinity(pod: Pod, **sides: PodAffinity) -> Pod:
     affinity = pod.spec.affinity
     assert affinity is not None, "what is changed is there"
     return replace(pod, spec=replace(pod.spec, affinity=replace(affinity, **sides)))
-
-
-def _pointer(name: str) -> str:
-    return name.replace("~", "~0").replace("/", "~1")

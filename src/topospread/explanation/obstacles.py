@@ -267,7 +267,10 @@ class Obstacles:
         if not len(self.rows) or not np.all(self.count > 0):
             return ()
         units = [(each, mask) for each, mask in self._units() if mask.any()]
+        most = sorted((each.nodes for each, _ in units), reverse=True)
         for size in range(1, _CORE + 1):
+            if sum(most[:size]) < len(self.rows):
+                continue  # no choice of so few can do; of many taints there would be very many choices
             for chosen in combinations(units, size):
                 if np.all(np.logical_or.reduce([mask for _, mask in chosen])):
                     return tuple(each for each, _ in chosen)

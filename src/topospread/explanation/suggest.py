@@ -214,11 +214,7 @@ def _with_least_skews(
     """Return a set of changes with the least values of maxSkew that do as well."""
     for each in chosen:
         if each.kind == "maxSkew" and owner is not None:
-            constraint = next(
-                one
-                for one in hard_constraints(owner, found)
-                if max_skew_change(owner, one, 0).size[-1] == each.size[-1]
-            )
+            constraint = next(one for one in hard_constraints(owner, found) if one.position == each.size[-1])
             others = [other for other in chosen if other is not each]
             by = _by_max_skew(search, owner, constraint, others)
             smallest = _smallest(search, constraint.max_skew, _most(found, constraint), by)

@@ -26,7 +26,7 @@ from topospread.sources.rendering import Rendering
 from topospread.sources.text import Text, printable
 
 from .ignores import Ignores, unused
-from .lint_input import CustomManifest, LintInput, LintSubject, TrialEffort
+from .lint_input import CustomManifest, LintInput, LintSubject
 from .problem import MOST_ALIKE, Problem
 from .reading import Progress, Question, Read, read, untold
 from .rule import SEVERITIES, Finding, Rule, Severity
@@ -212,24 +212,24 @@ def run(
             configuration = found.add_configuration(configuration)
         return judge(
             found,
-            [
-                replace(each, pools=question.pools, spread_from=question.settings.spread_from)
-                for each in _given(found, gates, cluster, configuration)
-            ],
+            _given(question, found, gates, cluster, configuration),
             question.settings,
             lambda done, total: tell(total + done, 2 * total),
         )
 
 
 def _given(
-    found: Read, gates: Gates, cluster: Inventory | None, configuration: Configuration | None
+    question: Question, found: Read, gates: Gates, cluster: Inventory | None, configuration: Configuration | None
 ) -> list[LintInput]:
     """Return the rules' input for each world; problems of single objects are reported in the first."""
-    effort = TrialEffort()
-    worlds = [
-        LintInput(gates, manifests, cluster=cluster, configuration=configuration, effort=effort)
-        for manifests in worlds_of(found.manifests)
-    ]
+    of_all = LintInput(
+        gates,
+        cluster=cluster,
+        configuration=configuration,
+        pools=question.pools,
+        spread_from=question.settings.spread_from,
+    )
+    worlds = [replace(of_all, manifests=manifests) for manifests in worlds_of(found.manifests)]
     worlds[0] = replace(
         worlds[0],
         configurations=found.configurations,

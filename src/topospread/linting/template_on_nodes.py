@@ -6,7 +6,6 @@ Every template is held against the nodes and the pods that are on them, each by 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from weakref import WeakKeyDictionary
 
 import msgspec
 import numpy as np
@@ -34,7 +33,7 @@ from topospread.simulation.paper import grow_each
 from topospread.simulation.run import as_served
 from topospread.workloads.admission import Admission
 
-from .lint_input import LintInput, Manifest
+from .lint_input import LintInput, Manifest, once_per_input
 from .pod_source import PodSource
 
 
@@ -91,15 +90,11 @@ class TemplateOnNodes(msgspec.Struct, frozen=True, eq=False):
         return found
 
 
-_KNOWN: WeakKeyDictionary[LintInput, list[TemplateOnNodes]] = WeakKeyDictionary()
-
-
+@once_per_input
 def templates_on_nodes(given: LintInput) -> list[TemplateOnNodes]:
     """Every template with constraints of its own, or pods that keep apart from their like, that kube-scheduler would
     place; worked out once."""
-    if given not in _KNOWN:
-        _KNOWN[given] = list(_all(given, cluster_of(given))) if given.nodes else []
-    return _KNOWN[given]
+    return list(_all(given, cluster_of(given))) if given.nodes else []
 
 
 def cluster_of(given: LintInput) -> Cluster:

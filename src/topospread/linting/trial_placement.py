@@ -197,7 +197,7 @@ def spend(given: LintInput, item: KubeObject) -> None:
 
 
 def simulated(given: LintInput, item: KubeObject) -> tuple[PendingGroup, ...]:
-    """Return the pods that stay pending if these workloads are created anew.
+    """Return the pods that stay pending if this workload is created anew.
 
     Raises:
         InputError: an object that the API server would refuse.

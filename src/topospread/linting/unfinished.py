@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 from typing import Any, Final, Literal
 
-from topospread.sources.kustomizations import KUSTOMIZATIONS, kustomization_value
+from topospread.sources.kustomizations import KUSTOMIZATIONS, kustomization_value, path_of
 from topospread.sources.rendering import CHART
 
 Unfinished = Literal["template", "patch", "base"]
@@ -83,8 +83,8 @@ def _named_in(path: str) -> dict[str, Unfinished]:
     patches = _strings(value.get("patchesStrategicMerge"))
     for listed in ("patches", "patchesJson6902"):
         patches += [each["path"] for each in _mappings(value.get(listed)) if isinstance(each.get("path"), str)]
-    named: dict[str, Unfinished] = {os.path.normpath(os.path.join(folder, each)): "base" for each in bases}
-    return named | {os.path.normpath(os.path.join(folder, each)): "patch" for each in patches if "\n" not in each}
+    named: dict[str, Unfinished] = {path_of(folder, each): "base" for each in bases}
+    return named | {path_of(folder, each): "patch" for each in patches if "\n" not in each}
 
 
 def _strings(value: Any) -> list[str]:

@@ -100,10 +100,7 @@ def namespace_of(paths: str, context: str | None) -> str:
     Raises:
         InputError: no file, not YAML, or an unknown context.
     """
-    config = _merged(paths).config
-    assert config is not None
-    name = context or config.value.get("current-context")
-    _checked_context(config, name, Place(source=paths))
+    config, name, _ = _checked_context(_merged(paths), context, Place(source=paths))
     chosen = next(each.value for each in config.value["contexts"] if each.value["name"] == name)
     return str((chosen.get("context") or {}).get("namespace") or "")
 
@@ -116,9 +113,7 @@ def runs_a_program(paths: str, context: str | None) -> bool:
     """
     if not paths:
         return False
-    config = _merged(paths).config
-    assert config is not None
-    user = _checked_context(config, context or config.value.get("current-context"), Place(source=paths))
+    _, _, user = _checked_context(_merged(paths), context, Place(source=paths))
     return "exec" in user or "auth-provider" in user
 
 
@@ -129,12 +124,10 @@ async def kubeconfig_credentials(paths: str, context: str | None) -> Credentials
         InputError: no file, not YAML, an unknown context, a part that is missing, a plugin that fails.
     """
     merger, place = _merged(paths), Place(source=paths)
-    assert merger.config is not None
-    name = context or merger.config.value.get("current-context")
-    user = _checked_context(merger.config, name, place)
+    config, name, user = _checked_context(merger, context, place)
     found = Credentials("", paths, _nothing, as_user=user.get("as"))
     loader = KubeConfigLoader(
-        config_dict=merger.config,
+        config_dict=config,
         active_context=name,
         config_base_path=None,
         config_persister=lambda _: _persist(merger),
@@ -202,12 +195,19 @@ def _checked_file(path: str) -> None:
             raise InputError("must be a list of entries with names each", place.at(part))
 
 
-def _checked_context(config: ConfigNode, name: str | None, place: Place) -> dict[str, Any]:
-    """The user of a context, with what kubernetes_asyncio would fall over mended or refused.
+def _checked_context(
+    merger: KubeConfigMerger, context: str | None, place: Place
+) -> tuple[ConfigNode, str, dict[str, Any]]:
+    """The merged files, the name of the named or current context, and its user.
+
+    What kubernetes_asyncio would fall over is mended or refused.
 
     Raises:
         InputError: no such context, or it names what is not there.
     """
+    config = merger.config
+    assert config is not None
+    name = context or config.value.get("current-context")
     by_name = {
         part: {each.value["name"]: each.value for each in config.value[part]}
         for part in ("clusters", "contexts", "users")
@@ -235,7 +235,7 @@ def _checked_context(config: ConfigNode, name: str | None, place: Place) -> dict
     given: dict[str, Any] = user["user"]
     if given.get("as-groups") or given.get("as-user-extra"):
         raise InputError(f'user "{wanted}": as-groups and as-user-extra are not supported, only as', place)
-    return given
+    return config, name, given
 
 
 def _persist(merger: KubeConfigMerger) -> None:

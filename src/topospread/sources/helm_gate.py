@@ -33,8 +33,8 @@ _WITH_VALUE: Final = {
     "pull": frozenset({"--untardir", "--repo", "--version"}),
 }
 _PATHS: Final = frozenset({"-f", "--untardir"})
-_PARTS_FILES: Final = re.compile(r'[,"\r\n]')
-"""Helm takes the value of ``-f`` for a line of CSV."""
+PARTS_FILES: Final = re.compile(r'[,"\r\n]')
+"""What parts or quotes names of files: Helm takes the value of ``-f``, or ``--values``, for a line of CSV."""
 _ASKS_DNS: Final = "getHostByName"
 """The only function of a name's template that uses the network; charts have it only with an option of Helm."""
 
@@ -94,7 +94,7 @@ def check_call(words: Sequence[str], roots: Sequence[str], *, network: bool) -> 
         if word in _WITH_VALUE[command]:
             value = next(waiting, "")
             paths += [value] if word in _PATHS else []
-            if word == "-f" and _PARTS_FILES.search(value):
+            if word == "-f" and PARTS_FILES.search(value):
                 raise UsageError(f"{shown_path(value)}: Helm reads this as the names of several files; rename the file")
             if word == "--name-template" and _ASKS_DNS in value and not network:
                 raise UsageError(f"a name of a release calls {_ASKS_DNS}; add --render-network")

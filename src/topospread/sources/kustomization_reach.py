@@ -113,8 +113,9 @@ class _ReachCheck:
         """
         for document in read_documents(Text(self._place.source, data)):
             self._check_texts(document.value)
-        merges = any(isinstance(each, yaml.ScalarEvent) and each.value == "<<" for each in _events(data))
-        if merges and not self._network:
+        if self._network:
+            return
+        if any(isinstance(each, yaml.ScalarEvent) and each.value == "<<" for each in _events(data)):
             raise InputError("a configuration of kustomize merges keys with <<; write them out", self._place)
 
     def _check_texts(self, value: Any) -> None:

@@ -17,6 +17,7 @@ import msgspec
 
 from topospread.errors import Place
 
+from .kustomizations import path_of
 from .patches import written_in
 from .positions import locate
 from .source_files import SourceFiles, child_of, values_of
@@ -112,7 +113,7 @@ class KustomizationOrigins:
             return replace(told, source=self._named(os.path.join(self._folder, made_by)))
         found = None
         if isinstance(file, str) and "repo" not in origin:
-            found = self._in_resource(os.path.normpath(os.path.join(self._folder, file)), document, path, told)
+            found = self._in_resource(path_of(self._folder, file), document, path, told)
         return found or self._in_patch(document, path, told) or told
 
     def _named(self, path: str) -> str:
@@ -133,7 +134,7 @@ class KustomizationOrigins:
         # Which transformer: PatchTransformer, PatchStrategicMergeTransformer, PatchJson6902Transformer.
         patched = [each.get("configuredIn") for each in by if "Patch" in str(each.get("configuredBy"))]
         last_first = dict.fromkeys(each for each in reversed(patched) if isinstance(each, str))
-        files = [os.path.normpath(os.path.join(self._folder, each)) for each in last_first]
+        files = [path_of(self._folder, each) for each in last_first]
         found = written_in(self._files, files, value, path) if isinstance(value, dict) else None
         if found is None:
             return None

@@ -8,6 +8,7 @@ from typing import Any, Final
 
 import msgspec
 
+from .kustomizations import path_of
 from .positions import Position, locate
 from .source_files import SourceFiles, child_of, name_of, values_of
 from .text import Text
@@ -82,7 +83,7 @@ def _patches(files: SourceFiles, kustomization: str) -> Iterator[Patch]:
                 continue
             path, inline = entry.get("path"), entry.get("patch")
             if isinstance(path, str):
-                file = os.path.normpath(os.path.join(folder, path))
+                file = path_of(folder, path)
                 yield Patch(file, None, files.documents(file), "target" in entry)
             elif isinstance(inline, str):
                 at = (field, index) if isinstance(each, str) else (field, index, "patch")

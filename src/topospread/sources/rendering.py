@@ -15,7 +15,7 @@ from topospread.errors import InputError, Place
 
 from .chart_schemas import NO_VALIDATION, PACKED, has_outside_references
 from .files import Source, checked_utf8, read_text
-from .helm_gate import write_gate
+from .helm_gate import PARTS_FILES, write_gate
 from .kustomization_reach import check_reach
 from .kustomizations import Kustomization
 from .origins import Annotated, ChartOrigins, KustomizationOrigins
@@ -261,7 +261,7 @@ def _is_release(name: str) -> bool:
 
 def _as_csv(path: str) -> str:
     """A path that Helm takes for one: it reads the names of files as a line of CSV, so a comma would begin another."""
-    return '"' + path.replace('"', '""') + '"' if re.search(r'[,"\r\n]', path) else path
+    return '"' + path.replace('"', '""') + '"' if PARTS_FILES.search(path) else path
 
 
 def _without_git(chart: str, home: str) -> str:

@@ -120,10 +120,11 @@ def _is_revision(name: str) -> bool:
     Raises:
         InputError: if git cannot tell. The path is not taken then: a pull request may have added it.
     """
-    if repository_of(os.curdir) is None:
+    repository = repository_of(os.curdir)
+    if repository is None:
         return False
     try:
-        _git(name).commit(name)
+        _git(name, repository).commit(name)
     except _UnknownRevisionError:
         return False
     except InputError as error:
@@ -140,22 +141,22 @@ def _check_out(revision: str, folder: str, only: Collection[str]) -> str:
     Raises:
         InputError: if there is no such revision, or git fails.
     """
-    if repository_of(os.curdir) is None:
+    repository = repository_of(os.curdir)
+    if repository is None:
         missing = "no such file or folder, and no revision, as this folder is in no git repository"
         raise InputError(missing, Place(shown_path(revision)))
-    git = _git(revision)
+    git = _git(revision, repository)
     commit, prefix = git.commit(revision), git.run("rev-parse", "--show-prefix").rstrip("\n/")
     git.write_files(commit, folder, only)
     return prefix
 
 
-def _git(revision: str) -> _Git:
+def _git(revision: str, repository: str) -> _Git:
     program = shutil.which("git", path=search_path())
     place = Place(shown_path(revision))
     if program is None:
         raise InputError(_MISSING, place)
-    repository = repository_of(os.curdir)
-    if repository is not None and not lies_in(own := os.path.join(repository, GIT), repository):
+    if not lies_in(own := os.path.join(repository, GIT), repository):
         raise leaves(os.path.relpath(own), repository)
     return _Git(program, place)
 

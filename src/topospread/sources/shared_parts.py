@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from copy import copy
 from sys import intern
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 import msgspec
 
@@ -12,14 +12,16 @@ from topospread.api.pod import Pod, PodSpec
 
 _ENCODE: Final = msgspec.msgpack.Encoder().encode
 _KEPT: Final = 1 << 13
+T = TypeVar("T")
+_Parts = dict[tuple[type, bytes], T]
 
 
 class SharedParts:
     """The parts of the pods so far, a bounded number of them; nobody changes a part in place."""
 
     def __init__(self) -> None:
-        self._specs: dict[bytes, PodSpec] = {}
-        self._others: dict[tuple[type, bytes], Any] = {}
+        self._specs: _Parts[PodSpec] = {}
+        self._others: _Parts[Any] = {}
 
     def share(self, pod: Pod) -> None:
         """Let a pod have the parts of an earlier one where they are equal."""
@@ -28,31 +30,24 @@ class SharedParts:
         metadata.namespace = intern(metadata.namespace or "") or None
         metadata.creation_timestamp = intern(metadata.creation_timestamp or "") or None
         if metadata.labels is not None:
-            metadata.labels = self._first(metadata.labels)
+            metadata.labels = _first(self._others, metadata.labels)
         if metadata.owner_references is not None:
-            metadata.owner_references = self._first(metadata.owner_references)
+            metadata.owner_references = _first(self._others, metadata.owner_references)
         if pod.status is not None:
-            pod.status = self._first(pod.status)
+            pod.status = _first(self._others, pod.status)
         node, spec.node_name = spec.node_name, None
-        key = _key(spec)
-        if len(self._specs) == _KEPT:
-            self._specs.clear()
-        first = spec if key is None else self._specs.setdefault(key, spec)
+        first = _first(self._specs, spec)
         if first is not spec:
             spec = pod.spec = copy(first)
         spec.node_name = None if node is None else intern(node)
 
-    def _first(self, part: Any) -> Any:
-        """Return the first part that is equal to a part."""
-        key = _key(part)
-        if len(self._others) == _KEPT:
-            self._others.clear()
-        return part if key is None else self._others.setdefault((type(part), key), part)
 
-
-def _key(part: Any) -> bytes | None:
-    """Return equal bytes for equal parts; None for a part with a number beyond 64 bits."""
+def _first(parts: _Parts[T], part: T) -> T:
+    """Return the first part that is equal to a part; itself if it has a number beyond 64 bits."""
     try:
-        return _ENCODE(part)
+        key = _ENCODE(part)
     except OverflowError:
-        return None
+        return part
+    if len(parts) == _KEPT:
+        parts.clear()
+    return parts.setdefault((type(part), key), part)

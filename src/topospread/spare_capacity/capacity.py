@@ -179,14 +179,13 @@ def answer(
     """
     run = prepare(inventory, replace(question.options, one_of_many=True), with_spreads=False)
     place_all(run, progress)
-    # Return the parts that are not modelled and alone keep the inventory's own pods from a node.
-    waiting = ((each, outcome) for each in run.queue if (outcome := run.outcomes[id(each)]).verdict is not None)
-    groups = (
+    # What is not modelled and alone keeps the inventory's own pods from a node.
+    outcomes = ((each, run.outcomes[id(each)]) for each in run.queue)
+    unjudged = unjudged_parts(
         pending_group(each.workload, (each.name,), outcome, run.cluster)
-        for each, outcome in waiting
+        for each, outcome in outcomes
         if outcome.verdict is not None and outcome.verdict.unjudged
     )
-    unjudged = unjudged_parts(groups)
     settled = inventory_after(run)
     warnings = (*run.plan.inventory.warnings, *run.plan.warnings)
     notes = (*run.plan.inventory.notes, *run.plan.notes)

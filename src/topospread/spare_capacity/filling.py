@@ -157,12 +157,9 @@ def capacity_of(settled: Inventory, question: CapacityQuestion, progress: Progre
             if filled is not None and filled.rounds > (known.rounds if known is not None else 0):
                 # The filling was interrupted: the round that was under way does not count.
                 filled.last = None
-                whole = sum(each.missing for each in filled.wanted) + filled.rounds * sum(
-                    each.share for each in filled.wanted
-                )
-                del filled.nodes[whole:]
                 for each in filled.wanted:
                     each.placed = each.missing + filled.rounds * each.share
+                del filled.nodes[sum(each.placed for each in filled.wanted) :]
                 known = _capacity(filled, question)
             if known is None:
                 raise

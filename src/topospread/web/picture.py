@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from topospread.api.node import Node
-from topospread.api.well_known_labels import HOSTNAME
+from topospread.api.well_known_labels import HOSTNAME, REGION, ZONE
 from topospread.base import API_VERSION
 from topospread.plugins.spread_arithmetic import ConstraintArithmetic
 
@@ -19,7 +19,7 @@ Json = dict[str, Any]
 CORDONED, TAINTED, NOT_READY = 1, 2, 4
 """Bits of ``flags``. A node that lacks the label of the chosen key has the code −1 in it."""
 
-_KEYS_FIRST = ("topology.kubernetes.io/zone", "topology.kubernetes.io/region", "topology.kubernetes.io/rack")
+_KEYS_FIRST = (ZONE, REGION, "topology.kubernetes.io/rack")
 _MOST_COLUMNS, _MOST_KEYS = 64, 16
 _MIB = 1 << 20
 _OWN_TAINTS = ("node.kubernetes.io/unschedulable", "node.kubernetes.io/not-ready", "node.kubernetes.io/unreachable")

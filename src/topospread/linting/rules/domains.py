@@ -134,21 +134,20 @@ def _skewed(given: LintInput) -> Iterator[tuple[LintSubject, Problem]]:
 
 
 def _pinned(given: LintInput) -> Iterator[tuple[LintSubject, Problem]]:
+    from topospread.plugins.pod_topology_spread import minimum_in_force
+
     for template, held in _every(given):
-        closed = _closed_domains(template, held) if held.counts.hard and held.counts.counts_itself else {}
-        if not closed or len(closed) == len(held.counts.domains):
+        counts = held.counts
+        closed = _closed_domains(template, held) if counts.hard and counts.counts_itself else {}
+        if not closed or len(closed) == len(counts.domains):
             continue
         replicas = _least_replicas(given, template)
-        there = sum(domain.matching for domain in held.counts.domains)
-        # Pods that still fit into the open domains while the closed domains keep their pods.
-        from topospread.plugins.pod_topology_spread import minimum_in_force
-
-        counts = held.counts
+        there = sum(domain.matching for domain in counts.domains)
         least = min(domain.matching for domain in counts.domains if domain.name in closed)
         most = minimum_in_force(len(counts.domains), least, counts.min_domains) + counts.max_skew
-        beyond = (1 if replicas is None else replicas - there) - sum(
-            max(0, most - domain.matching) for domain in counts.domains if domain.name not in closed
-        )
+        # Pods that still fit into the open domains while the closed domains keep their pods.
+        room = sum(max(0, most - domain.matching) for domain in counts.domains if domain.name not in closed)
+        beyond = (1 if replicas is None else replicas - there) - room
         if beyond > 0:
             why = "; ".join(dict.fromkeys(_reason(node, template) for nodes in closed.values() for node in nodes))
             still = "no further pod fits" if replicas is None else f"{beyond} of {replicas} pods stay pending"

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from topospread.api.autoscaling import HorizontalPodAutoscaler
-from topospread.api.well_known_labels import ZONE
+from topospread.api.well_known_labels import HOSTNAME, ZONE
 from topospread.api.workload import Deployment
 from topospread.linting.examples import constraint, deployment
 from topospread.linting.lint_input import LintInput, LintSubject
@@ -65,7 +65,6 @@ def _domains(given: LintInput) -> dict[str, dict[str, int]]:
     """Object → path of a constraint → its eligible domains, where there are nodes; a hostname's are left out."""
     if not given.nodes:
         return {}
-    from topospread.api.well_known_labels import HOSTNAME
     from topospread.linting.template_on_nodes import templates_on_nodes
 
     return {

@@ -43,9 +43,7 @@ def _whose(groups: Sequence[PendingPods]) -> str:
 def fix_facts(remedies: Sequence[Remedy], untried: int = 0) -> Iterator[Fact]:
     """Yield the first two remedies with the results of their simulations; commands as they are, patches in words."""
     for each in remedies[:2]:
-        words = each.says if each.code == "rebalance" else tried_words(each.tried)
-        if isinstance(each, DrillRemedy):
-            words = f"{each.pending} instead of {each.pending_without} newly pending"
+        words = each.says if each.code == "rebalance" else _tried(each)
         if each.command and not each.further and "-p" not in each.command:
             yield Fact("fix", f"tried: {words}", shell_line(each.command))
         else:
@@ -59,10 +57,7 @@ def fix_sections(remedies: Sequence[Remedy], title: str = "Every fix that helps"
     """Yield all remedies with their commands or patches, for ``-o wide``."""
     facts: list[Part] = []
     for each in remedies:
-        words = tried_words(each.tried)
-        if isinstance(each, DrillRemedy):
-            words = f"{each.pending} instead of {each.pending_without} newly pending"
-        facts.append(Fact("fix", f"{each.says} (tried: {words})"))
+        facts.append(Fact("fix", f"{each.says} (tried: {_tried(each)})"))
         for part in each.parts:
             if part.command:
                 facts.append(Fact("run", "", shell_line(part.command)))
@@ -70,6 +65,13 @@ def fix_sections(remedies: Sequence[Remedy], title: str = "Every fix that helps"
                 facts.append(Code(json.dumps(list(part.patch), ensure_ascii=False), "json"))
     if facts:
         yield Section(title, tuple(facts), wide=True)
+
+
+def _tried(remedy: Remedy) -> str:
+    """Return the result of a trial, of a drill or of a simulation, in words."""
+    if isinstance(remedy, DrillRemedy):
+        return f"{remedy.pending} instead of {remedy.pending_without} newly pending"
+    return tried_words(remedy.tried)
 
 
 def unjudged_facts(parts: Iterable[Unjudged], neighbours: Sequence[str] = (), rest: str = "") -> Iterator[Fact]:
