@@ -3,23 +3,16 @@
 from __future__ import annotations
 
 import os
-import re
-import sys
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
-from io import BytesIO
-from typing import TYPE_CHECKING, Any, Literal, Self, TypeAlias, TypedDict, TypeVar, Unpack, get_args, overload
-
-import msgspec
+from typing import TYPE_CHECKING, Any, Literal, Self, TypedDict, TypeVar, Unpack, get_args, overload
 
 from topospread.api.inventory import Inventory
-from topospread.api.served import versions_of
 from topospread.config.gates import Gates, read_gates
 from topospread.config.versions import NEWEST
 from topospread.errors import UsageError
+from topospread.given_cluster import Given, GivenCluster
 from topospread.sources.inputs import Path, paths_of
-from topospread.sources.load import LiveObjects, NoNodesError, ReadFrom, load
-from topospread.sources.made_up import is_made_up
 from topospread.sources.rendering import Rendering
 
 if TYPE_CHECKING:
@@ -46,14 +39,8 @@ if TYPE_CHECKING:
     from topospread.linting.settings import Settings
     from topospread.simulation.run import SimulationOptions
 
-Given: TypeAlias = "Inventory | str | os.PathLike[str] | Mapping[str, Any] | Sequence[Any]"
-"""A cluster: paths, ``zones=3,nodes=6``, ``live``, objects as dictionaries or a client's, or what `load` returned."""
 Found = TypeVar("Found")
 Told = TypeVar("Told", bound="Answer")
-
-LIVE = "live"
-_CLASS = re.compile(r"(?:V\d+(?:alpha\d+|beta\d+)?)?(\w+)")
-"""The kind in the name of a client's class: ``V1Pod``, ``Pod``."""
 
 
 class Placing(TypedDict, total=False):
@@ -131,7 +118,9 @@ class Session:
             "progress": progress,
         }
         self._options = _options(scheduler, read_gates(kube_version, gates, "apiserver"), config)
-        self._source = _Source(on, namespace, _rendering(render, kube_version), context, self._options.lets_compare)
+        self._source = GivenCluster(
+            on, namespace, _rendering(render, kube_version), context, self._options.lets_compare
+        )
         self.promises = Promises(self)
 
     @property
@@ -626,119 +615,6 @@ class Promises:
         )
 
 
-class _Source:
-    """A cluster as it was read, to which manifests can be applied."""
-
-    def __init__(
-        self, on: Given, namespace: str, rendering: Rendering, context: str | None, comparison_operators: bool
-    ) -> None:
-        self._how: dict[str, Any] = {
-            "namespace": namespace,
-            "rendering": rendering,
-            "comparison_operators": comparison_operators,
-        }
-        self._paths: list[str] = []
-        self._cluster: str | None = None
-        self._text: bytes | None = None
-        self._live: LiveObjects | None = None
-        self.missing: NoNodesError | None = None
-        self._is_known = not isinstance(on, Inventory)
-        if isinstance(on, Inventory):
-            self._inventory, read = on, on.read_from
-            if isinstance(read, ReadFrom) and not read.live and "-" not in (*read.paths, read.cluster):
-                self._is_known, self._paths, self._cluster = True, list(read.paths), read.cluster
-                self._how |= {"namespace": read.namespace, "rendering": read.rendering}
-            return
-        if on == LIVE:
-            self._live = _live_objects(context, namespace)
-        elif context is not None:
-            raise UsageError(f'context: {context} is of a live cluster: write Session("live", context="{context}")')
-        elif isinstance(on, str | os.PathLike):
-            self._cluster = os.fspath(on)
-        elif (objects := _objects(on)) and all(isinstance(each, str | os.PathLike) for each in objects):
-            self._paths = paths_of(objects)
-        else:
-            items = list(map(plain_object, objects))
-            self._text = msgspec.json.encode({"apiVersion": "v1", "kind": "List", "items": items})
-            self._paths = ["-"]
-        try:
-            self._inventory = self._load([])
-        except NoNodesError as error:
-            self.missing = error
-
-    @property
-    def inventory(self) -> Inventory:
-        """The cluster.
-
-        Raises:
-            InputError: if there are no nodes.
-        """
-        if self.missing is not None:
-            raise self.missing
-        return self._inventory
-
-    @property
-    def made_up(self) -> str | None:
-        """The text of a synthetic cluster."""
-        return self._cluster if self._cluster and is_made_up(self._cluster) else None
-
-    @property
-    def files(self) -> list[str]:
-        """The files and folders of the cluster.
-
-        Raises:
-            UsageError: if there are none.
-        """
-        cluster = [self._cluster] if self._cluster and not self.made_up else []
-        found = [each for each in (*cluster, *self._paths) if each != "-"]
-        if not found:
-            raise UsageError("lint reads manifests as they are written: name files")
-        return found
-
-    def applied(self, manifests: Sequence[str]) -> Inventory:
-        """Return the cluster with manifests applied.
-
-        Raises:
-            UsageError: if the session was given an inventory that no file holds.
-        """
-        if not manifests:
-            return self.inventory
-        if not self._is_known:
-            raise UsageError(
-                f"{manifests[0]}: manifests can only be applied to a cluster that files hold; save it first"
-            )
-        return self._load(manifests)
-
-    def _load(self, manifests: Sequence[str]) -> Inventory:
-        stdin = sys.stdin.buffer if self._text is None and sys.stdin is not None else BytesIO(self._text or b"")
-        paths = [*self._paths, *manifests]
-        return load(paths, cluster=self._cluster, stdin=stdin, live=self._live, **self._how)
-
-
-def _live_objects(context: str | None, namespace: str) -> LiveObjects:
-    """Read the cluster of the kubeconfig; a notebook has an event loop already, so another thread reads."""
-    from concurrent.futures import ThreadPoolExecutor
-
-    from topospread.live.extra import require_extra
-
-    require_extra()
-    from topospread.live.access import Access
-    from topospread.live.cluster_lists import WantedLists
-    from topospread.live.read_cluster import live_objects
-
-    with ThreadPoolExecutor(1) as thread:
-        return thread.submit(live_objects, Access(context=context), WantedLists(otherwise=namespace)).result()
-
-
-def _objects(on: Any) -> list[Any]:
-    try:
-        return [on] if isinstance(on, Mapping) else list(on)
-    except TypeError:
-        raise UsageError(
-            f'on: {type(on).__name__}: expected "live", a path, "zones=3,nodes=6", or a list of objects'
-        ) from None
-
-
 def _rendering(render: Rendering | str, kube_version: str) -> Rendering:
     if isinstance(render, Rendering):
         return render
@@ -789,37 +665,3 @@ def _checked(steps: Sequence[Any]) -> Sequence[Step]:
 def _one_of(name: str, value: object, allowed: Sequence[str]) -> None:
     if value not in allowed:
         raise UsageError(f"{name}={value!r}: use {' or '.join(map(repr, allowed))}")
-
-
-def plain_object(given: Any) -> dict[str, Any]:
-    """Return an object of a client library as a dictionary with Kubernetes' own keys; none of them is imported.
-
-    Raises:
-        UsageError: if it is no Kubernetes object.
-    """
-    if isinstance(given, Mapping):
-        return dict(given)
-    if isinstance(raw := getattr(given, "raw", None), Mapping):  # kr8s
-        found: Any = dict(raw)
-    elif hasattr(given, "attribute_map"):  # kubernetes
-        found = _of_model(given)
-    elif callable(to_dict := getattr(given, "to_dict", None)):  # lightkube
-        found = to_dict()
-    else:
-        raise UsageError(f"{type(given).__name__}: expected a Kubernetes object: a dictionary or a client's object")
-    kind = _CLASS.fullmatch(type(given).__name__)
-    found["kind"] = found.get("kind") or (kind[1] if kind else "")
-    found["apiVersion"] = found.get("apiVersion") or next(iter(versions_of(found["kind"])), "v1")
-    return dict(found)
-
-
-def _of_model(value: Any) -> Any:
-    """Return a model of the client kubernetes as plain data, without the fields that are not set."""
-    if hasattr(value, "attribute_map"):
-        fields = ((key, getattr(value, name)) for name, key in value.attribute_map.items())
-        return {key: _of_model(each) for key, each in fields if each is not None}
-    if isinstance(value, Mapping):
-        return {key: _of_model(each) for key, each in value.items()}
-    if isinstance(value, list | tuple):
-        return [_of_model(each) for each in value]
-    return value

@@ -13,7 +13,7 @@ import pytest
 import topospread
 from topospread.drills.steps import Fail, NodeChoice, Uncordon
 from topospread.errors import TopospreadError
-from topospread.session import plain_object
+from topospread.sources.client_objects import plain_object
 
 ROOT = Path(__file__).parents[2]
 SHOP = ROOT / "docs/how-to/shop.json"

@@ -163,9 +163,7 @@ def _chosen(inventory: Inventory, targets: Sequence[str], namespace: str | None)
 
 def _unjudged(inventory: Inventory, options: SimulationOptions, key: ObjectKey) -> tuple[Unjudged, ...]:
     run = prepare(without_pods_of(inventory, key), replace(options, preemption=False), with_spreads=False)
-    own = [
-        each for each in run.queue if (each.workload.kind, each.workload.namespace, each.workload.name) == key
-    ]  # fmt: skip
+    own = [each for each in run.queue if (each.workload.kind, each.workload.namespace, each.workload.name) == key]
     return unjudged_parts(run, own, unjudged_classes(run, own))
 
 

@@ -333,13 +333,14 @@ class OrderSearch:
     def _end(self) -> None:
         found, pending = self._found, [pod for line in self._lines for pod in line.left]
         found.ends += 1
-        wrong = self._question.wrong(OrderEnd(self._run, pending, self._placed))
+        end = OrderEnd(self._run, pending, self._placed)
+        wrong = self._question.wrong(end)
         if not wrong:
             found.holds = True
         elif not found.order and not found.why:
             found.why = wrong
             if isinstance(self._question, LeftAfterLoss):
-                found.left = self._question.left(OrderEnd(self._run, pending, self._placed))
+                found.left = self._question.left(end)
             found.order = (*self._path, *(_step(each, "", ()) for each in pending))
         found.over = found.holds and bool(found.why)
 

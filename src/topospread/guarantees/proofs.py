@@ -237,9 +237,7 @@ class Proof:
         counted = matching(self._scheduler, own[0], constraint, [(each, 1) for each in self._classes])
         if counted - len(own) >= sum(each.matching for each in constraint.domains):
             # When the last new pod comes to a domain, old pods count as well: as many as the surge allows.
-            yield _most_in_domains(
-                constraint, min(counted, len(own) + self._surge), constraint.max_skew, inside
-            )  # fmt: skip
+            yield _most_in_domains(constraint, min(counted, len(own) + self._surge), constraint.max_skew, inside)
 
     def _counts_just(self, own: Sequence[PodClass], rows: Sequence[int], constraint: ConstraintArithmetic) -> bool:
         """Return whether a constraint counts the workload's pods and no others, now and later."""

@@ -331,13 +331,14 @@ class RolloutSearch:
         pending = rollout.new[len(self._placed) : self._created]
         placed = {id(each): rows_of(self._run, each.existing) for each in self._run.plan.workloads}
         placed[id(rollout.workload)] = [self._row_of[key] for key in (*self._old, *self._placed)]
-        wrong = self._question.wrong(OrderEnd(self._run, pending, placed))
+        end = OrderEnd(self._run, pending, placed)
+        wrong = self._question.wrong(end)
         if not wrong:
             found.holds = True
         elif not found.why:
             found.why = wrong
             if isinstance(self._question, LeftAfterLoss):
-                found.left = self._question.left(OrderEnd(self._run, pending, placed))
+                found.left = self._question.left(end)
             found.order = (*self._path, *(self._step(each.name, "", (), "placed") for each in pending))
         found.over = found.holds and bool(found.why)
 

@@ -315,8 +315,8 @@ def budgets_over(
 ) -> Iterator[tuple[PodDisruptionBudget, Selector]]:
     """Yield the disruption budgets that select pods with these labels."""
     for each in inventory.pod_disruption_budgets:
-        selector = budget_selector(each)
-        if (each.metadata.namespace or "default") == namespace and selector is not None and selector.matches(labels):
+        selector = budget_selector(each) if (each.metadata.namespace or "default") == namespace else None
+        if selector is not None and selector.matches(labels):
             yield each, selector
 
 

@@ -71,11 +71,9 @@ class ChangedLines:
                 yield ChangedLine(self._place(0, old, ()), f"{key[0]} {key[2]} removed")
             return
         for was_at, now_at, was, now in _differences(old.value, new.value):
-            if not _is_in(now_at, part):
-                continue
-            at = _ABSENT is now
-            place = self._place(0, old, was_at) if at else self._place(1, new, now_at)
-            yield ChangedLine(place, _says(old.value if at else new.value, was_at if at else now_at, was, now))
+            if _is_in(now_at, part):
+                side, manifest, path = (0, old, was_at) if now is _ABSENT else (1, new, now_at)
+                yield ChangedLine(self._place(side, manifest, path), _says(manifest.value, path, was, now))
 
     def _place(self, side: int, manifest: Manifest, path: Path) -> Place:
         state, field = self._states[side], format_path(path)
@@ -88,8 +86,8 @@ class ChangedLines:
 def _is_in(path: Path, part: Path) -> bool:
     if part[-1:] == ("labels",) and path[:2] == ("spec", "selector"):
         return True
-    is_pod = part == ("spec", "template", "spec")
-    return path[: len(part)] == part and not (is_pod and path[len(part) : len(part) + 1][0] in _IN_POD)
+    apart = _IN_POD if part == ("spec", "template", "spec") else frozenset[str]()
+    return path[: len(part)] == part and apart.isdisjoint(path[len(part) :][:1])
 
 
 def _differences(old: Any, new: Any, was: Path = (), now: Path = ()) -> Iterator[tuple[Path, Path, Any, Any]]:

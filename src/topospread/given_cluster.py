@@ -1,0 +1,137 @@
+"""The cluster that a session is given: a live one, files, a synthetic one, or objects. It is read once."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Mapping, Sequence
+from io import BytesIO
+from typing import Any, TypeAlias
+
+import msgspec
+
+from topospread.api.inventory import Inventory
+from topospread.errors import UsageError
+from topospread.sources.client_objects import plain_object
+from topospread.sources.inputs import paths_of
+from topospread.sources.load import LiveObjects, NoNodesError, ReadFrom, load
+from topospread.sources.made_up import is_made_up
+from topospread.sources.rendering import Rendering
+
+Given: TypeAlias = "Inventory | str | os.PathLike[str] | Mapping[str, Any] | Sequence[Any]"
+"""A cluster: paths, ``zones=3,nodes=6``, ``live``, objects as dictionaries or a client's, or what `load` returned."""
+
+LIVE = "live"
+
+
+class GivenCluster:
+    """A cluster as it was read, to which manifests can be applied."""
+
+    def __init__(
+        self, on: Given, namespace: str, rendering: Rendering, context: str | None, comparison_operators: bool
+    ) -> None:
+        self._how: dict[str, Any] = {
+            "namespace": namespace,
+            "rendering": rendering,
+            "comparison_operators": comparison_operators,
+        }
+        self._paths: list[str] = []
+        self._cluster: str | None = None
+        self._text: bytes | None = None
+        self._live: LiveObjects | None = None
+        self.missing: NoNodesError | None = None
+        self._is_known = not isinstance(on, Inventory)
+        if isinstance(on, Inventory):
+            self._inventory, read = on, on.read_from
+            if isinstance(read, ReadFrom) and not read.live and "-" not in (*read.paths, read.cluster):
+                self._is_known, self._paths, self._cluster = True, list(read.paths), read.cluster
+                self._how |= {"namespace": read.namespace, "rendering": read.rendering}
+            return
+        if on == LIVE:
+            self._live = _live_objects(context, namespace)
+        elif context is not None:
+            raise UsageError(f'context: {context} is of a live cluster: write Session("live", context="{context}")')
+        elif isinstance(on, str | os.PathLike):
+            self._cluster = os.fspath(on)
+        elif (objects := _objects(on)) and all(isinstance(each, str | os.PathLike) for each in objects):
+            self._paths = paths_of(objects)
+        else:
+            items = list(map(plain_object, objects))
+            self._text = msgspec.json.encode({"apiVersion": "v1", "kind": "List", "items": items})
+            self._paths = ["-"]
+        try:
+            self._inventory = self._load([])
+        except NoNodesError as error:
+            self.missing = error
+
+    @property
+    def inventory(self) -> Inventory:
+        """The cluster.
+
+        Raises:
+            InputError: if there are no nodes.
+        """
+        if self.missing is not None:
+            raise self.missing
+        return self._inventory
+
+    @property
+    def made_up(self) -> str | None:
+        """The text of a synthetic cluster."""
+        return self._cluster if self._cluster and is_made_up(self._cluster) else None
+
+    @property
+    def files(self) -> list[str]:
+        """The files and folders of the cluster.
+
+        Raises:
+            UsageError: if there are none.
+        """
+        cluster = [self._cluster] if self._cluster and not self.made_up else []
+        found = [each for each in (*cluster, *self._paths) if each != "-"]
+        if not found:
+            raise UsageError("lint reads manifests as they are written: name files")
+        return found
+
+    def applied(self, manifests: Sequence[str]) -> Inventory:
+        """Return the cluster with manifests applied.
+
+        Raises:
+            UsageError: if the session was given an inventory that no file holds.
+        """
+        if not manifests:
+            return self.inventory
+        if not self._is_known:
+            raise UsageError(
+                f"{manifests[0]}: manifests can only be applied to a cluster that files hold; save it first"
+            )
+        return self._load(manifests)
+
+    def _load(self, manifests: Sequence[str]) -> Inventory:
+        stdin = sys.stdin.buffer if self._text is None and sys.stdin is not None else BytesIO(self._text or b"")
+        paths = [*self._paths, *manifests]
+        return load(paths, cluster=self._cluster, stdin=stdin, live=self._live, **self._how)
+
+
+def _live_objects(context: str | None, namespace: str) -> LiveObjects:
+    """Read the cluster of the kubeconfig; a notebook has an event loop already, so another thread reads."""
+    from concurrent.futures import ThreadPoolExecutor
+
+    from topospread.live.extra import require_extra
+
+    require_extra()
+    from topospread.live.access import Access
+    from topospread.live.cluster_lists import WantedLists
+    from topospread.live.read_cluster import live_objects
+
+    with ThreadPoolExecutor(1) as thread:
+        return thread.submit(live_objects, Access(context=context), WantedLists(otherwise=namespace)).result()
+
+
+def _objects(on: Any) -> list[Any]:
+    try:
+        return [on] if isinstance(on, Mapping) else list(on)
+    except TypeError:
+        raise UsageError(
+            f'on: {type(on).__name__}: expected "live", a path, "zones=3,nodes=6", or a list of objects'
+        ) from None
