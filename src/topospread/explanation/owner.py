@@ -74,8 +74,7 @@ class Owned:
 
 def exists(item: KubeObject) -> bool:
     """Return whether an API server has an object: it gave it a uid, or a pod has a node or a phase."""
-    there = bool(item.metadata.uid or item.metadata.resource_version)
-    return there or (isinstance(item, Pod) and bool(item.spec.node_name or item.phase))
+    return item.metadata.is_stored or (isinstance(item, Pod) and bool(item.spec.node_name or item.phase))
 
 
 def is_older(pod: Pod, template: Pod) -> bool:

@@ -98,7 +98,7 @@ def inherit(earlier: KubeObject, later: KubeObject) -> None:
     brings its taint, which a controller adds.
     """
     old, new = earlier.metadata, later.metadata
-    stored = bool(new.uid or new.resource_version)
+    stored = new.is_stored
     new.creation_timestamp = new.creation_timestamp or old.creation_timestamp
     if not new.uid:
         new.uid = old.uid

@@ -36,7 +36,7 @@ def hooks_of(item: KubeObject) -> tuple[str, ...]:
 def is_passing(item: KubeObject) -> bool:
     """Return whether an object makes pods that do not stay: a Pod or Job of any hook, or a workload of a test."""
     metadata = item.metadata
-    if metadata.annotations is None or metadata.uid or metadata.resource_version:
+    if metadata.annotations is None or metadata.is_stored:
         return False
     hooks = hooks_of(item)
     if not hooks or item.kind not in _RUN_AND_GO | _MAKE_PODS:

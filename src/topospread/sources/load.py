@@ -52,7 +52,7 @@ class NoNodesError(InputError):
 
     def __init__(self, inventory: Inventory) -> None:
         found = list(inventory.objects())
-        self.manifests = bool(found) and not any(each.metadata.uid or each.metadata.resource_version for each in found)
+        self.manifests = bool(found) and not any(each.metadata.is_stored for each in found)
         super().__init__(NO_NODES)
 
 
