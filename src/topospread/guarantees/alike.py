@@ -15,7 +15,7 @@ import msgspec
 from topospread.api.node import Node
 from topospread.api.pod import Pod
 from topospread.api.storage import PersistentVolumeClaim
-from topospread.api.well_known_labels import HOSTNAME, ZONE
+from topospread.api.well_known_labels import BETA_REGION, BETA_ZONE, HOSTNAME, REGION, ZONE
 from topospread.cluster import Cluster
 from topospread.cluster.volume_use import volume_refs
 from topospread.config.profile import Profile
@@ -110,13 +110,7 @@ def _selected_node(claim: PersistentVolumeClaim) -> str | None:
 
 _KEY = re.compile(rb'"key":"((?:[^"\\]|\\.)*)"')
 _TOPOLOGY_KEY = re.compile(rb'"topologyKey":"((?:[^"\\]|\\.)*)"')
-_ALWAYS_ASKED_FOR = frozenset(
-    {
-        "topology.kubernetes.io/region",
-        "failure-domain.beta.kubernetes.io/zone",
-        "failure-domain.beta.kubernetes.io/region",
-    }
-)
+_ALWAYS_ASKED_FOR = frozenset({REGION, BETA_ZONE, BETA_REGION})
 """What old versions' plugins read without being told."""
 
 

@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from topospread.api.inventory import Inventory
 from topospread.api.node import Node
-from topospread.api.well_known_labels import HOSTNAME, REGION, ZONE
+from topospread.api.well_known_labels import BETA_REGION, BETA_ZONE, HOSTNAME, REGION, ZONE
 from topospread.drills.interruption import Interrupted
 from topospread.drills.manifests import node_like
 from topospread.errors import InputError, Place, UsageError
@@ -22,7 +22,7 @@ from .result import Capacity, Purchase
 
 NEW_ZONE = "a new zone"
 """What a zone is called that has no node yet."""
-_OF_ZONES = (ZONE, REGION, "failure-domain.beta.kubernetes.io/zone", "failure-domain.beta.kubernetes.io/region")
+_OF_ZONES = (ZONE, REGION, BETA_ZONE, BETA_REGION)
 """Labels that go with the zone wherever they are."""
 _CLUSTER_KEYS = ("nodes", "zones", "regions", "racks", "storage-class", "cordon")
 

@@ -7,12 +7,13 @@ from collections.abc import Iterable, Sequence
 
 import msgspec
 
+from topospread.api.well_known_labels import HOSTNAME, ZONE
 from topospread.cluster import Cluster
 
 from .members import OF_THEIR_NODE, Members
 from .result import DomainRisk, LargeLoss, Loss, WorkloadStatus
 
-WELL_KNOWN = ("topology.kubernetes.io/zone", "kubernetes.io/hostname")
+WELL_KNOWN = (ZONE, HOSTNAME)
 """Keys that are looked at besides those of constraints, where nodes have them."""
 
 
