@@ -91,6 +91,11 @@ class ObjectMeta(KubeStruct):
                 return owner
         return None
 
+    @property
+    def is_stored(self) -> bool:
+        """True if an API server has stored the object."""
+        return bool(self.uid or self.resource_version)
+
 
 class KubeObject(KubeStruct):
     """An object of the API: kind, version and metadata; its kind adds ``spec`` and ``status``."""

@@ -6,6 +6,8 @@ from typing import Final
 
 ZONE: Final = "topology.kubernetes.io/zone"
 REGION: Final = "topology.kubernetes.io/region"
+BETA_ZONE: Final = "failure-domain.beta.kubernetes.io/zone"
+BETA_REGION: Final = "failure-domain.beta.kubernetes.io/region"
 HOSTNAME: Final = "kubernetes.io/hostname"
 OS: Final = "kubernetes.io/os"
 ARCH: Final = "kubernetes.io/arch"

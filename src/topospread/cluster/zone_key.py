@@ -6,13 +6,14 @@ Source: component-helpers/node/topology/helpers.go (``GetZoneKey``); until 1.21 
 from __future__ import annotations
 
 from topospread.api.node import Node
+from topospread.api.well_known_labels import BETA_REGION, BETA_ZONE, REGION, ZONE
 
-_ZONE = ("failure-domain.beta.kubernetes.io/zone", "topology.kubernetes.io/zone")
-_REGION = ("failure-domain.beta.kubernetes.io/region", "topology.kubernetes.io/region")
+_ZONES = (BETA_ZONE, ZONE)
+_REGIONS = (BETA_REGION, REGION)
 
 
 def zone_key(node: Node) -> str:
     """Region and zone as one word, the older labels first; "" where the node has neither."""
-    zone = next((node.labels[key] for key in _ZONE if key in node.labels), "")
-    region = next((node.labels[key] for key in _REGION if key in node.labels), "")
+    zone = next((node.labels[key] for key in _ZONES if key in node.labels), "")
+    region = next((node.labels[key] for key in _REGIONS if key in node.labels), "")
     return f"{region}:\0:{zone}" if region or zone else ""

@@ -125,7 +125,7 @@ def _profile(given: ProfileDocument, full: ProfileDocument, document: Document, 
         args,
         document.fields["percentageOfNodesToScore"] if own is None else own,
         dict(_origins(given, document)),
-        tuple(each for each in _extenders(document) if each.decides),
+        tuple(_extenders(document)),
     )
 
 
@@ -143,13 +143,12 @@ def _ignored_resources(document: Document) -> dict[str, str]:
 
 
 def _extenders(document: Document) -> Iterator[Extender]:
+    """Yield the extenders that decide on placements."""
     for index, extender in enumerate(document.fields.get("extenders", ())):
-        yield Extender(
-            url=extender.get("urlPrefix", ""),
-            decides={verb: what for verb, what in _VERBS.items() if extender.get(verb)},
-            managed=frozenset(resource.get("name", "") for resource in extender.get("managedResources", ())),
-            origin=f"extenders[{index}]",
-        )
+        decides = {verb: what for verb, what in _VERBS.items() if extender.get(verb)}
+        if decides:
+            managed = frozenset(resource.get("name", "") for resource in extender.get("managedResources", ()))
+            yield Extender(extender.get("urlPrefix", ""), decides, managed, origin=f"extenders[{index}]")
 
 
 def _origins(given: ProfileDocument, document: Document) -> Iterator[tuple[str, str]]:
@@ -181,9 +180,8 @@ def _warnings(given: Document, full: Document, kube_version: KubeVersion) -> Ite
     if served:
         yield served
     for each in _extenders(given):
-        if each.decides:
-            does = " and ".join(each.decides.values())
-            yield f"{each.origin} ({each.url}) is not asked: kube-scheduler would let it {does}"
+        does = " and ".join(each.decides.values())
+        yield f"{each.origin} ({each.url}) is not asked: kube-scheduler would let it {does}"
     known = extension_points(full.version)
     for profile, defaulted in zip(given.profiles, full.profiles, strict=False):
         for point in forgotten_points(given.api, full.version):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal, get_args
 
+from topospread.api.well_known_labels import BETA_REGION, BETA_ZONE, REGION, ZONE
 from topospread.config.durations import parse_duration
 from topospread.errors import UsageError
 from topospread.workloads import scale
@@ -12,8 +13,8 @@ from topospread.workloads import scale
 _NANOSECONDS = 1_000_000_000
 _AUTOSCALERS = frozenset({"hpa", "horizontalpodautoscaler", "horizontalpodautoscalers"})
 _ALIASES = {
-    "zone": ("topology.kubernetes.io/zone", "failure-domain.beta.kubernetes.io/zone"),
-    "region": ("topology.kubernetes.io/region", "failure-domain.beta.kubernetes.io/region"),
+    "zone": (ZONE, BETA_ZONE),
+    "region": (REGION, BETA_REGION),
     "node": ("",),
     "pool": (
         "karpenter.sh/nodepool",

@@ -15,7 +15,6 @@ from topospread.api.inventory import Inventory
 from topospread.api.node import Node
 from topospread.cluster import Cluster
 from topospread.cluster.cluster import pod_key
-from topospread.config.gates import gates_for
 from topospread.simulation.placing import place_waiting
 from topospread.simulation.run import SimulationOptions, prepare
 from topospread.simulation.virtual_queue import VirtualQueue
@@ -76,7 +75,7 @@ class World:
         self.pods = FollowedPods()
         self.warnings: dict[str, None] = {}
         self.notes: dict[str, None] = {}
-        self.gates = options.apiserver_gates or gates_for(options.kube_version, component="apiserver")
+        _, self.gates = options.in_force
         self._options = options
         self.began = begin_of(inventory)
         self._agenda = Agenda()

@@ -14,10 +14,9 @@ from msgspec.structs import replace
 
 from topospread.api.node_selection import NodeSelector, NodeSelectorRequirement, NodeSelectorTerm
 from topospread.api.storage import CSINode, NamedDisk, PersistentVolume, PersistentVolumeSpec, VolumeNodeAffinity
-from topospread.api.well_known_labels import REGION, ZONE
+from topospread.api.well_known_labels import BETA_REGION, BETA_ZONE, REGION, ZONE
 from topospread.cluster.volume_use import AWS_DISK, AZURE_DISK, CINDER, GCE_DISK, PORTWORX, VolumeRef
 
-BETA_ZONE, BETA_REGION = "failure-domain.beta.kubernetes.io/zone", "failure-domain.beta.kubernetes.io/region"
 MULTI_ZONE = "__"
 """Stands between the zones of a volume that is in several."""
 UNSPECIFIED = "UNSPECIFIED"

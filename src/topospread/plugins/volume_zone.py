@@ -10,14 +10,14 @@ import numpy as np
 
 from topospread.api.pod import Pod
 from topospread.api.storage import PersistentVolume, PersistentVolumeClaim, StorageClass
-from topospread.api.well_known_labels import REGION, ZONE
+from topospread.api.well_known_labels import BETA_REGION, BETA_ZONE, REGION, ZONE
 from topospread.cluster import Cluster, NodeTable, PodClass
 from topospread.cluster.arrays import Bools, Ints, Rows
 from topospread.cluster.objects import ClusterObjects
 from topospread.config.version_rules import since
 
 from .cluster_event import ADD, NODE_LABEL, UPDATE, ClusterEvent, Registration
-from .csi_migration import BETA_REGION, BETA_ZONE, MULTI_ZONE
+from .csi_migration import MULTI_ZONE
 from .interface import UNRESOLVABLE, Prepared, Scope, Status, length
 from .pod_volumes import WAIT_FOR_FIRST_CONSUMER, claim_class, is_assumed, not_found, pod_claims
 

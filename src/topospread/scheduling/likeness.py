@@ -69,7 +69,7 @@ class Likenesses:
         volumes = [each for each in pod.spec.volumes or () if not _is_claim(each)]
         claims = [(each.name, each.ephemeral is None) for each in pod.spec.volumes or () if _is_claim(each)]
         plain = replace(pod, metadata=replace(pod.metadata, labels=labels), spec=replace(pod.spec, volumes=volumes))
-        key = (pod_class.node_name, *(identity(plain), tuple(claims), _ENCODER.encode(signature(plain))))
+        key = (pod_class.node_name, identity(plain), tuple(claims), _ENCODER.encode(signature(plain)))
         found = self._known.get(key)
         if found is None:
             found = self._known[key] = Likeness()

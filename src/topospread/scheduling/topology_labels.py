@@ -14,12 +14,13 @@ import msgspec
 
 from topospread.api.node import Node
 from topospread.api.pod import Pod
+from topospread.api.well_known_labels import REGION, ZONE
 from topospread.cluster import Cluster, PodClass
 from topospread.cluster.objects import ClusterObjects
 
 from .selecting_keys import keys_of, keys_of_owners, keys_read_by
 
-TOPOLOGY_LABELS = ("topology.kubernetes.io/zone", "topology.kubernetes.io/region")
+TOPOLOGY_LABELS = (ZONE, REGION)
 GATE = "PodTopologyLabelsAdmission"
 _REMEMBERED = 1 << 13
 

@@ -80,6 +80,7 @@ class PoolScaler(msgspec.Struct):
         """A new node for the first pod that one would take; ``None`` where none would help any."""
         nodes = [each for each in scheduler.cluster.nodes.nodes if each is not None]
         growing = [each for each in self.pools if each.may_grow(nodes)]
+        made = [(each, each.node(next(new_names(each, nodes)), nodes)) for each in growing]
         self.refused = {each.name: [] for each in growing}
         tried: set[tuple[int, str]] = set()
         for queued in waiting if growing else ():
@@ -87,8 +88,7 @@ class PoolScaler(msgspec.Struct):
             if kind in tried or queued.workload.kind == "DaemonSet":
                 continue
             tried.add(kind)
-            for pool in growing:
-                node = pool.node(next(new_names(pool, nodes)), nodes)
+            for pool, node in made:
                 refusal = _refusal(scheduler, workloads, node, queued)
                 if refusal is None:
                     self.added[pool.name].append(node.name)

@@ -9,6 +9,7 @@ alike in what is said of single nodes one is asked for all.
 from __future__ import annotations
 
 from collections.abc import Collection, Hashable, Iterable, Sequence
+from functools import cache
 from weakref import ref
 
 import msgspec
@@ -59,11 +60,12 @@ class _Alike(msgspec.Struct, eq=False):
         lost = [row for row in pods if own.moved_since(row, position)]
         if not changed and not lost:
             return []
+        rejection = cache(own.rejection)
         return [
             key
             for key, each in self.refusals.items()
-            if any(each.blamed(row) != own.rejection(row) for row in changed)
-            or any(not each.is_blamed_alike(row, own.rejection(row)) for row in lost)
+            if any(each.blamed(row) != rejection(row) for row in changed)
+            or any(not each.is_blamed_alike(row, rejection(row)) for row in lost)
         ]
 
     def _counts_elsewhere(self, row: int, position: int) -> bool:
@@ -111,9 +113,14 @@ class _Basis(msgspec.Struct, eq=False):
 
 
 class StandingRefusals:
-    """The results for the last pod of each class that found no node."""
+    """The results for the last pod of each class that found no node.
+
+    Attributes:
+        likeness: the shared identity of pods that are refused alike, for a class.
+    """
 
     def __init__(self, scheduler: Scheduler) -> None:
+        self.likeness = scheduler.views.likenesses.key
         self._scheduler = scheduler
         self._cluster = cluster = scheduler.cluster
         self._known: dict[Hashable, tuple[PodOutcome, _Basis | None]] = {}
@@ -134,7 +141,7 @@ class StandingRefusals:
     def note(self, pod_class: PodClass, outcome: PodOutcome) -> None:
         """A pod of a class was refused just now."""
         self.catch_up()
-        key = self._scheduler.views.likenesses.key(pod_class)
+        key = self.likeness(pod_class)
         self._fall((key,))
         basis = self._basis(pod_class, outcome)
         self._known[key] = with_fields(outcome), basis
@@ -151,7 +158,7 @@ class StandingRefusals:
     def of(self, pod_class: PodClass) -> PodOutcome | None:
         """Return the outcome for a pod of the class, stamped as of now; ``None`` if it has to be tried."""
         self.catch_up()
-        key, stamp = self._scheduler.views.likenesses.key(pod_class), self._cluster.journal.stamp
+        key, stamp = self.likeness(pod_class), self._cluster.journal.stamp
         outcome, basis = self._known.get(key, (None, None))
         if outcome is not None and outcome.stamp != stamp:
             if basis is None or basis.view() is None or self._may_lapse():
@@ -165,10 +172,6 @@ class StandingRefusals:
         self.catch_up()
         found, self._fallen = self._fallen, {}
         return None if self._may_lapse() else found
-
-    def likeness(self, pod_class: PodClass) -> Hashable:
-        """Return the shared identity of pods that are refused alike."""
-        return self._scheduler.views.likenesses.key(pod_class)
 
     def _may_lapse(self) -> bool:
         """Return whether more than filters on nodes as they are decides: promises, a journal that is taken back."""
@@ -249,11 +252,15 @@ class StandingRefusals:
         fallen = self._counting_any(classes, changes)
         if lowest < self._highest or self._version != self._cluster.objects.version:
             self._version = self._cluster.objects.version
-            bases = [(key, basis) for key, (_, basis) in self._known.items() if basis is not None]
+            bases = self._bases().items()
             fallen += [key for key, each in bases if each.priority > lowest or not each.reading.unchanged()]
         self._fall(fallen)
+        pods -= nodes
         for alike in list(self._alike.values()):
-            self._fall(alike.touched(pods - nodes, nodes, position))
+            self._fall(alike.touched(pods, nodes, position))
+
+    def _bases(self) -> dict[Hashable, _Basis]:
+        return {key: basis for key, (_, basis) in self._known.items() if basis is not None}
 
     def _is_same_node(self, row: int) -> bool:
         nodes = self._cluster.nodes
@@ -265,7 +272,7 @@ class StandingRefusals:
         asked = self._listening
         for each in classes:
             if each.label_set is None or has_pod_affinity(each.pod):
-                asked = {key: basis for key, (_, basis) in self._known.items() if basis is not None}
+                asked = self._bases()
             elif each.counted:
                 for reference in each.label_set.selecting:
                     if (selection := reference()) is not None:

@@ -266,7 +266,7 @@ def _refuse_invalid_resources(spec: PodSpec) -> None:
 
 def is_stored(pod: Pod) -> bool:
     """Return whether a pod stands as an API server stored it: identified, and defaulted as none is by hand."""
-    return bool((pod.metadata.uid or pod.metadata.resource_version) and pod.spec.scheduler_name)
+    return pod.metadata.is_stored and bool(pod.spec.scheduler_name)
 
 
 def _class(each: PriorityClass) -> _Class:

@@ -46,9 +46,9 @@ class DefaultClass:
         Raises:
             InvalidError: there are several default classes, and the version makes no choice.
         """
-        if not self._defaults or _names_class(claim) or (claim.spec.volume_name and _is_stored(claim)):
+        if not self._defaults or _names_class(claim) or (claim.spec.volume_name and claim.metadata.is_stored):
             return claim
-        if _is_stored(claim) and self._version < _RETROACTIVE_SINCE:
+        if claim.metadata.is_stored and self._version < _RETROACTIVE_SINCE:
             return claim
         if len(self._defaults) > 1 and self._version < _OF_SEVERAL_SINCE:
             words = (
@@ -88,7 +88,3 @@ def _names_class(claim: PersistentVolumeClaim) -> bool:
     annotations = claim.metadata.annotations
     by_annotation = annotations is not None and annotations.storage_class is not None
     return by_annotation or claim.spec.storage_class_name is not None
-
-
-def _is_stored(claim: PersistentVolumeClaim) -> bool:
-    return bool(claim.metadata.uid or claim.metadata.resource_version)

@@ -249,7 +249,7 @@ def without_dropped_fields(
         if not any(trees):
             continue
         kept = _Kept(rules, unused, inventory.places)
-        made = [kept.object(each) if mentions(each, trees[_is_stored(each)]) else each for each in items]
+        made = [kept.object(each) if mentions(each, trees[each.metadata.is_stored]) else each for each in items]
         if any(now is not before for now, before in zip(made, items, strict=True)):
             changed[attribute] = made
     return (replace_fields(inventory, **changed) if changed else inventory), unused
@@ -276,10 +276,6 @@ class _Rules(NamedTuple):
         return cls(unknown, disabled, ignored, path_tree(each.path for each in (*gone, *ignored)))
 
 
-def _is_stored(item: KubeObject) -> bool:
-    return bool(item.metadata.uid or item.metadata.resource_version)
-
-
 class _Kept:
     """The objects of one list without what is dropped; pods with one spec are looked at once.
 
@@ -301,7 +297,7 @@ class _Kept:
         Raises:
             InvalidError: it is new, and the API server refuses it without what is dropped.
         """
-        stored = _is_stored(item)
+        stored = item.metadata.is_stored
         rules = self._rules[stored]
         made, found = self._pod(item, rules) if isinstance(item, Pod) else _looked_into(item, rules)
         kind = item.kind or type(item).__name__

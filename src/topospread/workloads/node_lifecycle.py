@@ -14,6 +14,7 @@ from msgspec.structs import replace
 
 from topospread.api.node import Node
 from topospread.api.node_selection import Taint
+from topospread.api.well_known_labels import REGION, ZONE
 from topospread.config.versions import KubeVersion
 
 from .tolerations import NOT_READY, UNREACHABLE
@@ -38,7 +39,7 @@ def grace_seconds(version: KubeVersion) -> int:
 
 def zone_key(node: Node) -> tuple[str, str]:
     """Region and zone of a node, "" where it has none: nodes of one key are tainted one after the other."""
-    return node.labels.get("topology.kubernetes.io/region", ""), node.labels.get("topology.kubernetes.io/zone", "")
+    return node.labels.get(REGION, ""), node.labels.get(ZONE, "")
 
 
 def zone_state(silent: int, nodes: int) -> ZoneState:

@@ -62,10 +62,6 @@ def _has_phase(volume: PersistentVolume) -> bool:
     return volume.status is not None and bool(volume.status.phase)
 
 
-def _is_stored(item: KubeObject) -> bool:
-    return bool(item.metadata.uid or item.metadata.resource_version)
-
-
 def plan(  # noqa: PLR0913 - keyword arguments
     inventory: Inventory,
     *,
@@ -96,7 +92,7 @@ def plan(  # noqa: PLR0913 - keyword arguments
     whole = completed(inventory, names)
     # Cordoned nodes with the taint that says so (pkg/controller/nodelifecycle, `doNoScheduleTaintingPass`). Every
     # version from 1.17 on does it: TaintNodesByCondition cannot be turned off any more.
-    whole.nodes = [each if _is_stored(each) else with_taint_of_cordon(each) for each in whole.nodes]
+    whole.nodes = [each if each.metadata.is_stored else with_taint_of_cordon(each) for each in whole.nodes]
     whole.persistent_volumes = marked_volumes(whole.persistent_volumes, whole.persistent_volume_claims)
     waiting = _add_runs(whole, run_cron_jobs)
     controllers = {each.key: each for each in controllers_of(whole)}
