@@ -145,7 +145,7 @@ def _answer(given: dict[str, Any], states: Sequence[State], paths: Sequence[Sequ
     options = [_options_for(given, each, paths) for each in paths]
     inventories = [_read(own, state, each, side) for own, state, each in zip(options, states, paths, strict=True)]
     settings = [_settings(states[0], each) for each in states]
-    reports = [_linted(*each, given["no_lint"]) for each in zip(options, settings, states, paths, strict=True)]
+    reports = [_linted(*each) for each in zip(options, settings, states, paths, strict=True)]
     read = [each for _, each, _ in reports]
     names = (states[0].name, states[1].name)
     with progress("placing") as bar:
@@ -210,7 +210,7 @@ def _settings(old: State, state: State) -> Settings:
 
 
 def _linted(
-    given: dict[str, Any], settings: Settings, state: State, paths: Sequence[str], no_lint: bool
+    given: dict[str, Any], settings: Settings, state: State, paths: Sequence[str]
 ) -> tuple[list[Finding], Read | None, tuple[str, ...]]:
     """Return the findings of lint in a state, with paths as a person knows them, the manifests as they are written,
     and the workloads that lint did not place.
@@ -220,7 +220,6 @@ def _linted(
         settings: those of the old state.
         state: the state.
         paths: its files.
-        no_lint: whether manifests are read only.
     """
     from topospread.config.gates import gates_for
     from topospread.linting.reading import Question, read
@@ -237,7 +236,7 @@ def _linted(
         settings=settings,
         rendering=read_rendering(given, given["kube_version"]),
     )
-    if no_lint:
+    if given["no_lint"]:
         return [], read(question, gates_for(given["kube_version"])), ()
     with progress("linting") as bar:
         outcome = run(question, progress=bar)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -69,21 +68,19 @@ def check(**given: Any) -> int:
     from topospread.drills.interruption import Interrupted
     from topospread.linting.settings import find_settings
 
-    asked = partial(
-        promise_check,
-        inventory,
-        given["targets"],
-        options,
-        want=given["want"],
-        namespace=shown_namespace(given),
-        selector=given["selector"],
-        states=given["states"],
-        seconds=given["seconds"],
-        sources=_sources(given),
-        declared=find_settings().promises,
-    )
     try:
-        found = asked()
+        found = promise_check(
+            inventory,
+            given["targets"],
+            options,
+            want=given["want"],
+            namespace=shown_namespace(given),
+            selector=given["selector"],
+            states=given["states"],
+            seconds=given["seconds"],
+            sources=_sources(given),
+            declared=find_settings().promises,
+        )
     except Interrupted as interrupted:
         _written(interrupted.finished, given)
         return INTERRUPTED
