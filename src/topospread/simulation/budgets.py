@@ -20,6 +20,7 @@ from topospread.api.policy import PodDisruptionBudget, PodDisruptionBudgetStatus
 from topospread.cluster import Cluster
 from topospread.cluster.selections import Selection
 from topospread.scheduling.disruption_budgets import budget_selector
+from topospread.text import listed
 from topospread.whole_number import scaled
 from topospread.workloads.planned import Plan, Workload
 
@@ -64,11 +65,9 @@ def _note(completed: Sequence[tuple[str, PodDisruptionBudgetStatus]]) -> str:
     closed = [name for name, status in completed if not status.disruptions_allowed]
     if not closed:
         return f"{begin} each allows an eviction"
-    more = f" and {len(closed) - _NAMED} more" if len(closed) > _NAMED + 1 else ""
-    names = ", ".join(closed[:_NAMED] if more else closed) + more
     allow = "1 allows none" if len(closed) == 1 else f"{len(closed)} allow none"
     allow = "all allow none" if len(closed) == len(completed) else allow
-    return f"{begin} {allow}: {names}"
+    return f"{begin} {allow}: {listed(closed, _NAMED)}"
 
 
 class _PodsThere:
