@@ -45,9 +45,9 @@ async def body(made: Any, path: str, query: str = "", leaves: bool = False) -> t
     given = iter([{"type": "http.request", "body": b"", "more_body": False}])
 
     async def receive() -> Any:
-        if leaves:
-            return next(given, {"type": "http.disconnect"})
-        await asyncio.sleep(600)
+        if not leaves:
+            await asyncio.sleep(600)
+        return next(given, {"type": "http.disconnect"})
 
     async def send(message: Any) -> None:
         sent.append(message)
