@@ -114,7 +114,7 @@ class Member(NamedTuple):
 
 
 class Status(msgspec.Struct):
-    """What an attempt came to (``framework.Status``).
+    """The outcome of an attempt (``framework.Status``).
 
     Attributes:
         of_group: the status carries ``errPodGroupUnschedulable``.
@@ -131,12 +131,12 @@ class Status(msgspec.Struct):
 
     @property
     def as_error(self) -> str:
-        """What Go's ``AsError`` says."""
+        """The words of Go's ``AsError``."""
         return UNSCHEDULABLE if self.of_group else self.message
 
 
 class MemberResult(msgspec.Struct):
-    """What became of one pod.
+    """The result for one pod.
 
     Attributes:
         row: the node that it found, −1 for none; the pod takes it only if the group succeeds.

@@ -89,7 +89,7 @@ def try_group_at_hand(run: Run, queue: VirtualQueue) -> None:
 
 
 def _outcome(run: Run, attempt: GroupAttempt, result: MemberResult) -> PodOutcome:
-    """What became of one pod, as things stand after the attempt."""
+    """The outcome of one pod, as things stand after the attempt."""
     key, cluster = result.member.key, run.cluster
     if result.row >= 0:
         return PodOutcome(Placement(key, cluster.nodes.names[result.row], result.score), stamp=cluster.journal.stamp)
@@ -107,7 +107,7 @@ def _refused(run: Run, key: str, says: str) -> Verdict:
 
 
 def _sentence(attempt: GroupAttempt) -> str:
-    """Why the group takes no node: what it needs, and how many of its pods would find nodes."""
+    """The reason why the group takes no node: what it needs, and how many of its pods would find nodes."""
     group, least = attempt.group, min_count(attempt.group)
     name = f"PodGroup {group.namespace}/{group.name}"
     if attempt.status.code == "Error":
