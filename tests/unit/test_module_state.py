@@ -21,7 +21,7 @@ from topospread.simulation.simulate import simulate
 
 BY_CODE = {
     "topospread.api.decoding._type_of": "by type",
-    "topospread.api.new_fields.first_minor": "by field of a table",
+    "topospread.api.shipped_table.first_minor": "by field of a table",
     "topospread.api.validation.rules._asked": "by struct of a table",
     "topospread.api.validation.schema._reader": "by type of the schema",
     "topospread.api.validation.schema._search": "by type of the schema",
@@ -30,7 +30,7 @@ BY_CODE = {
     "topospread.config.registry.extension_points": "by minor version",
     "topospread.live.heard_queue.label": "by resource and action of an event",
     "topospread.workloads.dropped_fields.gate_of": "by path of a table",
-    "topospread.workloads.field_paths._steps": "by path of a table",
+    "topospread.workloads.dropped_fields._steps": "by path of a table",
 }
 """Caches without a bound, by what they are remembered: the code knows how many there can be."""
 
