@@ -21,7 +21,7 @@ from topospread.simulation.simulate import simulate
 
 BY_CODE = {
     "topospread.api.decoding._type_of": "by type",
-    "topospread.api.shipped_table.first_minor": "by field of a table",
+    "topospread.api.new_fields.first_minor": "by field of a table",
     "topospread.api.validation.rules._asked": "by struct of a table",
     "topospread.api.validation.schema._reader": "by type of the schema",
     "topospread.api.validation.schema._search": "by type of the schema",
