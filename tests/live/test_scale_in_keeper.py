@@ -17,7 +17,7 @@ from tests.live.running import Api, Json, eventually, in_cluster, node, spread
 from tests.live.test_drills import controllers
 
 _HOST = "kubernetes.io/hostname"
-_ZONES = "aaabbbccc"
+_ZONES = "aaaaaabbbbbbcccccc"
 _WORKLOADS, _ROUNDS = 10, 5
 _PODS = "/api/v1/namespaces/default/pods"
 _COST = "controller.kubernetes.io/pod-deletion-cost"

@@ -132,17 +132,17 @@ async def patiently(ask: Callable[[], Awaitable[T]], connection: Connection) -> 
 
 async def lead(
     work: Callable[[asyncio.Event], Coroutine[Any, Any, None]],
-    allow: Callable[[bool], None],
     election: LeaderElection,
     stop: Stop,
+    allow: Callable[[bool], None] = lambda _: None,
 ) -> int:
     """Follow at once and write while leading; writes in flight end before the lease is released.
 
     Args:
         work: follows, and writes while it may; ends when its event is set.
-        allow: receives whether the work may write.
         election: this candidate.
         stop: asks for the end.
+        allow: receives whether the work may write.
 
     Returns:
         The exit code, `DONE` or `LOST`.

@@ -106,7 +106,7 @@ async def launch(wanted: Launch) -> int:
             def allow(now: bool) -> None:
                 scheduler.may_bind = now
 
-            return await lead(scheduler.run, allow, election, stop)
+            return await lead(scheduler.run, election, stop, allow)
         if wanted.dry_run:
             log.info("dry run: nothing is bound; how others bind the pods of the profiles is compared")
         await scheduler.run(stop.asked)

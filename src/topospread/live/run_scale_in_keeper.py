@@ -85,14 +85,8 @@ async def run_scale_in_keeper(wanted: ScaleInSettings) -> int:
         if election is None:
             await keeper.run(stop.asked)
             return DONE
-        may_write = False
-
-        def allow(now: bool) -> None:
-            nonlocal may_write
-            may_write = now
-
-        keeper.allowed = lambda: may_write and election.election.may_bind
-        return await lead(keeper.run, allow, election, stop)
+        keeper.allowed = lambda: election.election.may_bind
+        return await lead(keeper.run, election, stop)
 
 
 def _needed(wanted: ScaleInSettings) -> Iterator[Right]:
