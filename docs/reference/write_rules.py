@@ -5,6 +5,7 @@ python docs/reference/write_rules.py
 
 from __future__ import annotations
 
+import difflib
 from pathlib import Path
 
 from topospread.linting.rule import Rule
@@ -24,14 +25,23 @@ Severities: `error`, what is meant cannot happen; `warning`, very probably not w
 
 
 def rule_page(rule: Rule) -> str:
-    """A rule's page in ``docs/reference/rules``."""
-    lines = [f"# {rule.id}", "", f"{rule.sentence} {rule.why}", ""]
-    lines += ["| | |", "|---|---|", f"| severity | {rule.severity} |", f"| looks at | {NEEDS[rule.needs]} |"]
-    lines += [f"| `--fix` | {rule.fix} |"] if rule.fix else []
-    lines += [f"| Kubernetes | <{rule.link}> |", ""]
-    for title, example in (("Wrong", rule.wrong), ("Right", rule.right)):
-        lines += [f"## {title}{with_options(example)}", "", "```yaml", example.manifests.rstrip("\n"), "```", ""]
+    """Return a rule's page in ``docs/reference/rules``."""
+    facts = f"Severity: {rule.severity}. Looks at: {NEEDS[rule.needs]}. [Kubernetes' documentation]({rule.link})."
+    lines = [f"# {rule.id}", "", f"{rule.sentence} {rule.why}", "", facts, ""]
+    lines += [f"`--fix`: {rule.fix}", ""] if rule.fix else []
+    wrong, right = with_options(rule.wrong), with_options(rule.right)
+    if wrong == right:
+        lines += [f"## Wrong (-) and right (+){wrong}", "", "```diff", *difference(rule), "```"]
+    else:
+        for title, example in ((f"Wrong{wrong}", rule.wrong), (f"Right{right}", rule.right)):
+            lines += [f"## {title}", "", "```yaml", example.manifests.rstrip("\n"), "```", ""]
     return "\n".join(lines).rstrip("\n") + "\n"
+
+
+def difference(rule: Rule) -> list[str]:
+    """Return the lines of both examples as one diff without its header."""
+    wrong, right = (each.manifests.splitlines() for each in (rule.wrong, rule.right))
+    return list(difflib.unified_diff(wrong, right, n=len(wrong), lineterm=""))[3:]
 
 
 def rules_page() -> str:

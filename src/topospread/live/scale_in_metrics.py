@@ -1,4 +1,4 @@
-"""What `topospread run scale-in-keeper` counts and logs of its requests, watches and election."""
+"""The metrics and log lines of `topospread run scale-in-keeper`."""
 
 from __future__ import annotations
 
