@@ -117,30 +117,36 @@ def check_call(words: Sequence[str], roots: Sequence[str], *, network: bool) -> 
         raise UsageError(f"helm {shown_path(command)} is not allowed in a kustomization")
     if command == "pull" and not network:
         raise UsageError(NEEDS_NETWORK)
-    positions, folders = [], []
+    positions = []
     waiting = iter(rest)
     for word in waiting:
         if word in _WITH_VALUE[command]:
-            value = next(waiting, "")
-            folders += [value] if word == "--untardir" else []
-            if word == "-f" and PARTS_FILES.search(value):
-                raise UsageError(f"{shown_path(value)}: Helm reads this as the names of several files; rename the file")
-            if word == "-f" and not any(is_within(value, each) for each in roots):
-                raise _outside(value, roots)
-            if word == "--name-template" and _ASKS_DNS in value and not network:
-                raise UsageError(f"a name of a release calls {_ASKS_DNS}; add --render-network")
+            _check_value(word, next(waiting, ""), roots, network)
         elif word.startswith("-"):
             if word not in _FLAGS[command]:
                 raise UsageError(f"{shown_path(word)} is not allowed as an option of Helm in a kustomization")
         else:
             positions.append(word)
     charts = positions[-1:] if command == "template" else []
-    for path in (*folders, *charts):
-        if not is_within(path, roots[0]):
-            raise _outside(path, roots)
     for chart in charts:
+        if not is_within(chart, roots[0]):
+            raise _outside(chart, roots)
         check_links(chart, roots[0])
     return [NO_VALIDATION] if any(map(has_outside_references, charts)) else []
+
+
+def _check_value(option: str, value: str, roots: Sequence[str], network: bool) -> None:
+    if option == "-f":
+        if PARTS_FILES.search(value):
+            raise UsageError(f"{shown_path(value)}: Helm reads this as the names of several files; rename the file")
+        if "://" in value:
+            raise UsageError(f"{shown_path(value)}: Helm would fetch these values; name a file")
+        if not any(is_within(value, each) for each in roots):
+            raise _outside(value, roots)
+    if option == "--untardir" and not is_within(value, roots[0]):
+        raise _outside(value, roots)
+    if option == "--name-template" and _ASKS_DNS in value and not network:
+        raise UsageError(f"a name of a release calls {_ASKS_DNS}; add --render-network")
 
 
 def _outside(path: str, roots: Sequence[str]) -> UsageError:

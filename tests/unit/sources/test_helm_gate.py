@@ -43,6 +43,7 @@ def test_the_calls_of_kustomize_are_allowed(root: Path) -> None:
         (("pull", "--untar", "--untardir", "ROOT/charts", "web"), "add --render-network"),
         (("template", "web", "ROOT/charts/web", "-f", "ROOT/a,ROOT/../secret"), "the names of several files"),
         (("template", "web", "ROOT/charts/web", "-f", 'ROOT/"a'), "the names of several files"),
+        (("template", "web", "ROOT/charts/web", "-f", "oci://127.0.0.1/web"), "Helm would fetch these values"),
         (("template", "--name-template", '{{getHostByName "a"}}', "ROOT/charts/web"), "add --render-network"),
     ],
 )
