@@ -6,8 +6,11 @@ Sources: karpenter.sh/v1 ``NodePool`` (requirements, limits), and cluster-autosc
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from fractions import Fraction
 from typing import Any
 
 import msgspec
@@ -32,6 +35,7 @@ _TEMPLATE = "k8s.io/cluster-autoscaler/node-template/"
 _DEFAULTS = {"pods": "110"}
 _MOST_NODES = 100_000
 """As many as a synthetic cluster may have."""
+_PRICE = re.compile(r"[0-9]{1,9}(?:\.[0-9]{1,9})?")
 _EFFECTS = ("NoSchedule", "PreferNoSchedule", "NoExecute")
 
 
@@ -50,6 +54,7 @@ class GivenPool(_Strict):
     tags: dict[str, str] = {}
     min: int = 0
     max: int | None = None
+    price: str | int | float | None = None
 
 
 class GivenInstanceType(_Strict):
@@ -59,6 +64,7 @@ class GivenInstanceType(_Strict):
     shape: dict[str, str | int | float]
     zones: list[str]
     labels: dict[str, str] = {}
+    price: str | int | float | None = None
 
 
 class _Pools(_Strict):
@@ -159,7 +165,8 @@ def _own(file: _Pools, place: Place) -> Iterator[NodePool]:
             raise ConfigError("its nodes need cpu and memory: shape: {cpu: 8, memory: 32Gi}", here)
         if each.min < 0 or (each.max is not None and each.max < each.min):
             raise ConfigError(f"min {each.min} and max {each.max}: from 0, and max is no less than min", here)
-        yield _checked(NodePool(each.name, labels, _DEFAULTS | amounts, tuple(taints), each.min, each.max), here)
+        pool = NodePool(each.name, labels, _DEFAULTS | amounts, tuple(taints), each.min, each.max)
+        yield _checked(replace(pool, price=_price(each.price, here)), here)
 
 
 def _tagged(tags: Mapping[str, str], place: Place) -> tuple[dict[str, str], dict[str, str], list[Taint]]:
@@ -181,6 +188,15 @@ def _tagged(tags: Mapping[str, str], place: Place) -> tuple[dict[str, str], dict
                 raise ConfigError(f"tags[{key}]: expected VALUE:EFFECT, and this is {value}", place)
             taints.append(Taint(key=name, value=text or None, effect=effect))
     return labels, amounts, taints
+
+
+def _price(given: str | float | None, place: Place) -> Fraction | None:
+    if given is None:
+        return None
+    found = _PRICE.fullmatch(str(given))
+    if found is None or not Fraction(found[0]):
+        raise ConfigError(f"price {given}: write a number above 0 without a currency, for example 0.19", place)
+    return Fraction(found[0])
 
 
 def _texts(shape: Mapping[str, str | int | float]) -> dict[str, str]:
@@ -228,7 +244,7 @@ def _of_karpenter(item: _NodePool, types: Sequence[GivenInstanceType], place: Pl
             if all(_meets(each, labels) for each in template.spec.requirements):
                 shape = _DEFAULTS | _texts(kind.shape)
                 pool = NodePool(f"{name}-{kind.name}-{zone}", labels, shape, tuple(template.spec.taints), limits=limits)
-                yield _checked(pool, place)
+                yield _checked(replace(pool, price=_price(kind.price, place)), place)
 
 
 def _meets(requirement: _Requirement, labels: Mapping[str, str]) -> bool:
