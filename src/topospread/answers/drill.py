@@ -10,10 +10,10 @@ from msgspec.structs import asdict
 from topospread.answer import Answer
 from topospread.base import Base
 from topospread.drills.result import BrokenBudget, DrillAutoscaler, DrillEvent, DrillRollout, StepBounds, UnevictedPod
+from topospread.service_traffic.result import ExpectedTraffic
 
 from .remedies import DrillRemedy, remedy_of
 from .spread import PendingPods, Pool, SpreadOutcome, pending_pods, pool_of, spread_outcome
-from .traffic import ExpectedTraffic, traffic_of
 from .words import counted, listed
 
 if TYPE_CHECKING:
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
 
     from topospread.drills import Drill, StepOutcome, WorkloadState
     from topospread.rebalancing import Rebalance
-    from topospread.service_traffic import Traffic
 
 
 class DrilledWorkload(Base, frozen=True, kw_only=True):
@@ -90,7 +89,9 @@ class DrillResult(Answer, frozen=True, kw_only=True):
     notes: Annotated[tuple[str, ...], Meta(description="Sentences that help a person.")] = ()
 
 
-def drill_answer(drill: Drill, traffic: Sequence[Traffic] = (), mending: Rebalance | None = None) -> DrillResult:
+def drill_answer(
+    drill: Drill, traffic: Sequence[ExpectedTraffic] = (), mending: Rebalance | None = None
+) -> DrillResult:
     """Return what a drill found as an answer.
 
     Args:
@@ -99,7 +100,7 @@ def drill_answer(drill: Drill, traffic: Sequence[Traffic] = (), mending: Rebalan
         mending: evictions that remove the skew that stays.
     """
     verdict = drill.verdict
-    moved = [*map(traffic_of, traffic), *[None] * len(drill.steps)]
+    moved = [*traffic, *[None] * len(drill.steps)]
     steps = tuple(_step(each, told) for each, told in zip(drill.steps, moved, strict=False))
     new = {(each.namespace, each.workload) for each in drill.harm.pending}
     remedies, untried = _fixes(drill)

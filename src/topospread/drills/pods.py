@@ -8,7 +8,7 @@ import msgspec
 
 from topospread.api.pod import Pod
 from topospread.cluster.cluster import PodKey, pod_key
-from topospread.simulation.result import Eviction
+from topospread.simulation.result import EvictedPod
 from topospread.simulation.run import Run
 from topospread.workloads.planned import QueuedPod, Workload
 
@@ -118,7 +118,7 @@ def there_of(pod: FollowedPod) -> DrillPod:
     return DrillPod(pod.namespace, pod.name, owner_of(pod), pod.node)
 
 
-def by_preemptor(evictions: Iterable[Eviction]) -> dict[str, list[DrillPod]]:
+def by_preemptor(evictions: Iterable[EvictedPod]) -> dict[str, list[DrillPod]]:
     """Pods that were preempted, by the pod that they had to make room for."""
     found: dict[str, list[DrillPod]] = {}
     for each in evictions:

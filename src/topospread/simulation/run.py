@@ -38,7 +38,7 @@ from topospread.workloads.planned import Plan, QueuedPod, Workload
 from topospread.workloads.planner import plan
 
 from .budgets import KeepsBudgets, complete_budgets
-from .result import Eviction
+from .result import EvictedPod
 
 Sampling = Literal["all", "kube"]
 """How many nodes a pod is compared on: all of them, or as many as kube-scheduler is content with."""
@@ -160,7 +160,7 @@ class Run(msgspec.Struct):
     options: SimulationOptions
     queue: list[QueuedPod] = []
     outcomes: dict[int, PodOutcome] = {}
-    evictions: list[Eviction] = []
+    evictions: list[EvictedPod] = []
     placed_here: dict[str, QueuedPod] = {}
     placements: list[str] = []
     owners: dict[str, Workload] = {}
