@@ -115,11 +115,12 @@ class NodeSearch:
     def _best_of_all(self, view: View, key: str) -> Chosen | None:
         """The best of all nodes but those that are promised to other pods."""
         blocked = blocked_by_nominated(key, view) if self._cluster.nominated else []
-        walked = walkable(view)
-        if self.within is not None:
-            walked = walked[np.isin(walked, self.within)]
-        if view.can_fail and (failure := first_failure(view, walked, blocked)):
-            raise failure.error
+        if view.can_fail:
+            walked = walkable(view)
+            if self.within is not None:
+                walked = walked[np.isin(walked, self.within)]
+            if failure := first_failure(view, walked, blocked):
+                raise failure.error
         heads = view.heads() if self._among is None and not blocked and self.within is None else None
         if heads is None:
             # No heads are known: compare the nodes one by one.
