@@ -51,8 +51,8 @@ function go(changes) {
   return showChosen();
 }
 
-async function picture(at, signal) {
-  const address = request("/api/picture", view.steps, at);
+async function picture(at, signal, steps = view.steps) {
+  const address = request("/api/picture", steps, at);
   if (!pictures.has(address)) {
     pictures.set(address, await ask(address, signal));
     if (pictures.size > 12) pictures.delete(pictures.keys().next().value);
@@ -67,6 +67,8 @@ async function refresh() {
   const { signal } = asking;
   const late = setTimeout(() => trial.working(view.steps, cancel), 300);
   try {
+    // While steps are played, things are shown as they were read.
+    if (!now && view.steps.length) picture("0", signal, []).then((found) => now || drawSoon(found), () => {});
     // The map needs no list of frames: both are asked for at once, and it is drawn as soon as it is there.
     const drawing = picture(view.at, signal).then((found) => {
       if (mine === turn) drawSoon(found);
