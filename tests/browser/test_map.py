@@ -196,7 +196,8 @@ def test_what_is_beyond_a_soft_max_skew_is_a_milder_mark_with_words(page: Page, 
         expect(page.locator("#table .warn").first).to_have_text("~ 4 of 1, soft")
         expect(page.locator("#legend .warn")).to_have_text("~ skew")
         page.get_by_role("button", name="All workloads").click()
-        expect(page.locator("#panel").get_by_role("button", name="shop/soft")).to_contain_text("~ 3 more than a soft maxSkew")
+        button = page.locator("#panel").get_by_role("button", name="shop/soft")
+        expect(button).to_contain_text("~ 3 more than a soft maxSkew")
         page.goto("about:blank")
 
 
