@@ -24,6 +24,8 @@ from topospread.errors import ConfigError, Place
 from topospread.whole_number import whole_number
 
 from .files import Source, read_text
+from .line_breaks import line_break_in
+from .text import printable
 from .yaml import read_documents
 
 API_VERSION = "topospread.dev/v1alpha1"
@@ -143,10 +145,13 @@ def read_pools(paths: Iterable[str]) -> tuple[NodePool, ...]:
 
 def _converted(value: Any, kind: Any, place: Place) -> Any:
     try:
-        return msgspec.convert(value, kind)
+        found = msgspec.convert(value, kind)
     except msgspec.ValidationError as error:
         words, _, path = str(error).partition(" - at `$.")
         raise ConfigError(words, place.at(path.rstrip("`"))) from None
+    if broken := line_break_in(msgspec.to_builtins(found), matters=True):
+        raise ConfigError("a name has one line", place.at(printable(broken)))
+    return found
 
 
 def _own(file: _Pools, place: Place) -> Iterator[NodePool]:
