@@ -18,8 +18,7 @@ if TYPE_CHECKING:
 
     from topospread.plugins.spread_arithmetic import ConstraintArithmetic, Domain
     from topospread.scheduling.verdict import Verdict
-    from topospread.simulation import PendingGroup, PoolUse, WorkloadSpread
-    from topospread.simulation.result import PoolRefusal
+    from topospread.simulation.result import PendingGroup, PoolRefusal, PoolUse, WorkloadSpread
 
 Reasons = dict[str, int]
 """Reason of kube-scheduler → nodes that are rejected for it."""

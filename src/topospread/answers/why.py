@@ -19,7 +19,7 @@ from .why_placed import causes_of_node
 from .words import counted
 
 if TYPE_CHECKING:
-    from topospread.explanation import ConstraintTable, Explanation, Suggestion
+    from topospread.explanation.result import ConstraintTable, Explanation, Suggestion
 
 
 class ReplicaCounts(Base, frozen=True, kw_only=True):

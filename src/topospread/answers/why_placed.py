@@ -11,7 +11,7 @@ from .causes import node_words
 from .words import counted, in_order, listed, noun_of
 
 if TYPE_CHECKING:
-    from topospread.explanation import ConstraintTable, Explanation, NodeScores
+    from topospread.explanation.result import ConstraintTable, Explanation, NodeScores
 
 _NAMES = 3
 
