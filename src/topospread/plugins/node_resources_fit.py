@@ -58,34 +58,34 @@ class NodeResourcesFitRules:
     )
     checks_what_is_not_requested: bool = until(
         "1.27",
-        "A node that is overcommitted in a resource no longer rejects pods that request none of it. (Before, it did "
-        "where the pod requested some other resource.)",
+        "A node that is overcommitted in a resource accepts pods that do not request it. Before, not "
+        "if they requested another resource.",
     )
     checks_zero_of_extended: bool = until(
         "1.25",
-        "A node that is overcommitted in an extended resource no longer rejects pods that explicitly request 0 of it.",
+        "A node that is overcommitted in an extended resource accepts pods that request 0 of it.",
     )
     resizes: bool = gated("InPlacePodVerticalScaling")
     promises_take_room: bool = since(
         "1.33",
-        "Queueing hints: a pod that loses the node it was promised moves those that NodeResourcesFit, NodePorts or "
-        "NodeVolumeLimits rejected, as one that goes.",
+        "Queueing hints: a pod that loses its nomination moves pods that NodeResourcesFit, NodePorts "
+        "or NodeVolumeLimits rejected, as a deleted pod does.",
     )
     hears_of_classes: bool = since(
         "1.35",
-        "Queueing hints: a DeviceClass that comes to stand for an extended resource moves the pods that request it and "
-        "that NodeResourcesFit rejected.",
+        "Queueing hints: a DeviceClass for an extended resource moves pods that request it and that "
+        "NodeResourcesFit rejected.",
     )
     knows_sidecars: bool = by_gates(
         lambda gates: gates.kube_version < _SIDECARS_SINCE or gates.enabled("SidecarContainers"),
         {
-            "1.28": "Pods with sidecars are rejected while SidecarContainers is off (in 1.28 it is by default): `Pod "
+            "1.28": "Pods with sidecars are rejected while SidecarContainers is off (the default in 1.28): `Pod "
             "has a restartable init container and the SidecarContainers feature is disabled`."
         },
     )
     rejects_sidecars_at_once: bool = since(
         "1.30",
-        "Pods with sidecars while SidecarContainers is off: PreFilter rejects them as a whole, no longer each node.",
+        "While SidecarContainers is off, PreFilter rejects pods with sidecars. Before, each node did.",
     )
 
 
