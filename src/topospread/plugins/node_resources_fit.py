@@ -116,7 +116,7 @@ class NodeResourcesFit:
         requests = fit_scoring_requests(pod_class.pod, pod_class.rules)
         reader = ResourceReader(strategy.resources, requests, cluster.nodes)
         prepared = Prepared(
-            filter=_Room(
+            filter=Room(
                 self._checked(pod_class.request),
                 cluster.nodes,
                 self._rules,
@@ -220,7 +220,7 @@ def _has_sidecar(pod_class: PodClass) -> bool:
     return any(container.restart_policy == "Always" for container in pod_class.pod.spec.init_containers or ())
 
 
-class _Room:
+class Room:
     """Codes are a bit for each resource that is short: pods first, then cpu, memory, storage, extended ones."""
 
     scope = Scope.USAGE
@@ -241,7 +241,13 @@ class _Room:
         self._checks = [(nodes.resource(name), requests[name], 2 << i) for i, name in enumerate(names)]
         self._devices = frozenset(nodes.resource(name) for name in names if name in devices)
 
+    @property
+    def amounts(self) -> dict[int, int]:
+        """Column of a resource → what a pod takes of it, of resources that every node must have left."""
+        return {column: amount for column, amount, _ in self._checks if amount and column not in self._devices}
+
     def filter(self, rows: Rows) -> Ints:
+        """Return the codes of nodes."""
         allocatable = self._nodes.allocatable
         used = self._nodes.used
         codes = (used[rows, PODS] + 1 > allocatable[rows, PODS]).astype(np.int64)
@@ -271,6 +277,7 @@ class _Room:
         return code
 
     def status(self, code: int) -> Status:
+        """Return the status that a code stands for."""
         reasons = [TOO_MANY_PODS] if code & 1 else []
         reasons += [f"Insufficient {name}" for i, name in enumerate(self._names) if code & (2 << i)]
         return Status(UNRESOLVABLE if code & _UNRESOLVABLE_BIT else UNSCHEDULABLE, tuple(reasons))
