@@ -12,8 +12,9 @@ from topospread.base import Base, Bounds, Word
 from topospread.explanation.result import ChoiceWithout, NearestNode, NodeScores, PluginVerdict
 from topospread.explanation.tries import Attempts
 
-from .causes import causes_of_pod, core_of
+from .causes import causes_of_node, causes_of_pod, core_of
 from .remedies import remedy_of
+<<<<<<< HEAD
 from .spread import (
     ConstraintTerms,
     LeftOutNodes,
@@ -25,6 +26,9 @@ from .spread import (
     terms_of,
 )
 from .why_placed import causes_of_node
+=======
+from .spread import LeftOutNodes, Reasons, RejectedNodes, left_out_nodes, rejections_of, sum_in_words
+>>>>>>> main
 from .words import counted
 
 if TYPE_CHECKING:
