@@ -14,7 +14,6 @@ from topospread.explanation.tries import Attempts
 
 from .causes import causes_of_node, causes_of_pod, core_of
 from .remedies import remedy_of
-<<<<<<< HEAD
 from .spread import (
     ConstraintTerms,
     LeftOutNodes,
@@ -25,10 +24,6 @@ from .spread import (
     sum_in_words,
     terms_of,
 )
-from .why_placed import causes_of_node
-=======
-from .spread import LeftOutNodes, Reasons, RejectedNodes, left_out_nodes, rejections_of, sum_in_words
->>>>>>> main
 from .words import counted
 
 if TYPE_CHECKING:
