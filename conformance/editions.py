@@ -151,23 +151,29 @@ _EDITIONS = {"en": "English", "fr": "French", "ja": "Japanese", "zh": "Chinese",
 _HEAD = """\
 # Where the editions of the documentation disagree
 
-The page “Pod Topology Spread Constraints” is read in several editions of several ages: English (of about 1.27), French
-(1.18), Japanese (1.31), Chinese (1.29), and the field's own description as client libraries carry it. Each row is a
-case (`tests/conformance/editions.yaml`) that is executed: what an edition says, in our words, what would follow from
-it, and what kube-scheduler does, judged by the sources of the versions named. topospread answers every row as
-kube-scheduler does; a test holds it to that, and this page to the rows.
+The page “Pod Topology Spread Constraints” exists in several editions: English (of about 1.27), French (1.18),
+Japanese (1.31), Chinese (1.29), and the field's own description in client libraries. Every question here is executed
+as a case (`tests/conformance/editions.yaml`) by the kube-scheduler versions named; topospread gives the same answer.
+Nodes are listed with their labels and number of matching pods. An edition's sentence is in our words, followed by the
+outcome that it implies.
 
 Printed by `python -m conformance.editions`.
 """
 
 
 def page() -> str:
-    """The whole page."""
+    """Return the whole page: a section for each disagreement, then the rows on which all editions are right."""
     verdicts = stored()
-    sections = [_section(row, verdicts[row["name"]]) for row in rows()]
-    summary = [_summary(row, verdicts[row["name"]]) for row in rows()]
-    head = "| question | as it is | says otherwise |\n|---|---|---|\n"
-    return _HEAD + "\n" + head + "".join(summary) + "".join(sections)
+    disputed, agreed = [], []
+    for row in rows():
+        found = _found(row, verdicts[row["name"]])
+        wrong = any(follows(claim, found) is False for claim in row["editions"].values())
+        verdict = f"**{_verdict(row, verdicts[row['name']], found)}.** {row['answer'].strip()}"
+        if wrong:
+            disputed.append(f"\n## {row['question']}\n\n{_given(row)}{_claims(row, found)}\n{verdict}\n")
+        else:
+            agreed.append(f"- {row['question']} {row['answer'].strip()}\n")
+    return "".join([_HEAD, *disputed, "\n## Where no edition is wrong\n\n", *agreed])
 
 
 def _found(row: Json, verdicts: Mapping[str, Json]) -> Json:
@@ -177,37 +183,25 @@ def _found(row: Json, verdicts: Mapping[str, Json]) -> Json:
     return outcome(ours(row, row["read"][-1]))
 
 
-def _editions(row: Json, verdicts: Mapping[str, Json], agrees: bool) -> str:
-    found = _found(row, verdicts)
-    names = [_EDITIONS[name] for name, claim in row["editions"].items() if follows(claim, found) is agrees]
-    return ", ".join(names)
-
-
-def _anchor(text: str) -> str:
-    kept = "".join(each for each in text.lower() if each.isalnum() or each in " -_")
-    return kept.replace(" ", "-")
-
-
-def _summary(row: Json, verdicts: Mapping[str, Json]) -> str:
-    right, wrong = (_editions(row, verdicts, each) for each in (True, False))
-    return f"| [{row['question']}](#{_anchor(row['question'])}) | {right} | {wrong} |\n"
-
-
-def _section(row: Json, verdicts: Mapping[str, Json]) -> str:
-    found = _found(row, verdicts)
-    lines = [f"\n## {row['question']}\n\n", _given(row), "| edition | says | so | |\n|---|---|---|---|\n"]
+def _claims(row: Json, found: Json) -> str:
+    """Return a line for each different sentence, with the editions that have it."""
+    groups: dict[str, list[str]] = {}
     for name, claim in row["editions"].items():
-        agrees = {True: "as it is", False: "**not so**", None: ""}[follows(claim, found)]
-        lines.append(f"| {_EDITIONS[name]} | {claim['says']} | {_shown(claim)} | {agrees} |\n")
-    if verdicts:
-        groups: dict[str, list[str]] = {}
-        for version, answer in verdicts.items():
-            groups.setdefault(_what(row, outcome(answer)), []).append(version)
-        who = "API server" if "manifest" in row else "kube-scheduler"
-        said = "; ".join(f"{who} {', '.join(which)}: {what}" for what, which in groups.items())
-    else:
-        said = f"topospread as {', '.join(row['read'])}, from reading its source: {_what(row, found)}"
-    return "".join([*lines, f"\n**{said}.** {row['answer'].strip()}\n"])
+        mark = {True: "right", False: "**wrong**", None: "says nothing about it"}[follows(claim, found)]
+        shown = f" ({_shown(claim)})" if _shown(claim) else ""
+        groups.setdefault(f"{claim['says']}{shown}: {mark}", []).append(_EDITIONS[name])
+    return "".join(f"- {', '.join(names)}: {text}\n" for text, names in groups.items())
+
+
+def _verdict(row: Json, verdicts: Mapping[str, Json], found: Json) -> str:
+    """Return the outcome with the versions that judged it."""
+    if not verdicts:
+        return f"topospread as {', '.join(row['read'])}, from reading its source: {_what(row, found)}"
+    groups: dict[str, list[str]] = {}
+    for version, answer in verdicts.items():
+        groups.setdefault(_what(row, outcome(answer)), []).append(version)
+    who = "API server" if "manifest" in row else "kube-scheduler"
+    return "; ".join(f"{who} {', '.join(which)}: {what}" for what, which in groups.items())
 
 
 def _given(row: Json) -> str:
@@ -221,7 +215,7 @@ def _given(row: Json) -> str:
     constraints = [f"`{json.dumps(each)}`" for each in row.get("constraints", ())]
     asks = " and ".join(constraints) or "no constraint of its own"
     gates = "".join(f" {name} is {'on' if on else 'off'}." for name, on in row.get("gates", {}).items())
-    return f"Nodes with their labels and matching pods: {', '.join(nodes)}. The pod has {asks}.{gates}\n\n"
+    return f"Nodes: {', '.join(nodes)}. The pod has {asks}.{gates}\n\n"
 
 
 def _labels(labels: Mapping[str, str]) -> str:

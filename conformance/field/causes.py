@@ -86,9 +86,8 @@ _DESCHEDULER = (
         "min-domains-unread",
         "descheduler",
         "`minDomains` is not read",
-        "While there are fewer domains than `minDomains`, kube-scheduler takes the least count to be 0. "
-        "descheduler's own form of a constraint has no such field, so it balances what is there; what it evicts "
-        "finds no place.",
+        "With fewer domains than `minDomains`, kube-scheduler takes the minimum to be 0. descheduler's "
+        "constraint has no such field, so it evicts pods for which kube-scheduler then has no node.",
         f"{DESCHEDULER}`, `newTopologySpreadConstraint",
         ("into-pending", "overlooked", "needless", "sent-back"),
         lambda case: bool(_constraints(case, "minDomains")),
@@ -97,10 +96,9 @@ _DESCHEDULER = (
         "evictable-pods-only",
         "descheduler",
         "Only pods that it may evict are counted",
-        "kube-scheduler counts every pod that the selector selects. descheduler lists the pods that its evictor "
-        "would let go, and counts those: here a pod without an owner is left out, and in clusters those with "
-        "local storage, of a DaemonSet or of a system priority, unless made evictable. The evictor's filter is "
-        "meant so; that it decides what is counted, too, follows from where it is asked.",
+        "kube-scheduler counts every pod that the selector selects. descheduler counts only pods that "
+        "its evictor accepts: not pods without an owner, of a DaemonSet, with local storage or of a "
+        "system priority.",
         f"{DESCHEDULER}`, `New` and `Balance",
         ("needless", "overlooked", "sent-back", "into-pending"),
         lambda case: _some(case, "bare"),
@@ -109,9 +107,8 @@ _DESCHEDULER = (
         "empty-selector",
         "descheduler",
         "An empty selector selects everything",
-        "`labelSelector: {}` selects every pod by the rules of the API. kube-scheduler's count returns 0 for it "
-        "at once (`countPodsMatchSelector`), so that nothing is ever skewed; descheduler counts every pod of the "
-        "namespace.",
+        "`labelSelector: {}` selects every pod in the API. kube-scheduler's `countPodsMatchSelector` "
+        "returns 0 for it; descheduler counts every pod of the namespace.",
         f"{DESCHEDULER}`, `Balance",
         ("needless", "sent-back", "into-pending"),
         _selector_selects_nothing,
@@ -120,9 +117,8 @@ _DESCHEDULER = (
         "node-without-the-key",
         "descheduler",
         "A pod on a node without the key is passed over",
-        "kube-scheduler lets no pod on a node that lacks the topology key of one of its hard constraints, and "
-        "does not count the pods there. descheduler goes on to the next pod; where a pod has two keys, it counts "
-        "what kube-scheduler leaves out. That a pod on such a node is no matter of balance is a way to see it.",
+        "kube-scheduler rejects a node that lacks the key of a hard constraint, and does not count its "
+        "pods. descheduler skips the pod; with two keys it counts pods that kube-scheduler leaves out.",
         f"{DESCHEDULER}`, `Balance",
         ("overlooked", "needless", "into-pending", "sent-back"),
         _lacks_a_key,
@@ -131,9 +127,9 @@ _DESCHEDULER = (
         "not-asked-whether-let-in",
         "descheduler",
         "Whether the constraint lets the pod in elsewhere is not asked",
-        "Before it evicts, descheduler asks whether some node of a domain below the average takes the pod by its "
-        "resources, taints and node affinity (`PodFitsAnyOtherNode`), not whether kube-scheduler would then let "
-        "it in there. An empty domain that takes no pod holds the least count at 0 and closes all others.",
+        "Before an eviction, descheduler checks resources, taints and node affinity of nodes below the "
+        "average (`PodFitsAnyOtherNode`), but not the constraint. An empty domain that takes no pod "
+        "keeps the minimum at 0 and closes all others.",
         f"{DESCHEDULER}`, `balanceDomains",
         ("into-pending", "sent-back", "overlooked"),
         lambda case: True,
@@ -145,10 +141,9 @@ _AUTOSCALER = (
         "cordon-tolerated",
         "cluster-autoscaler",
         "A cordoned node takes no pod, whatever it tolerates",
-        "kube-scheduler lets a pod on a cordoned node that tolerates `node.kubernetes.io/unschedulable`. "
-        "cluster-autoscaler passes over every node with `spec.unschedulable` before its predicates are run, to "
-        "save time. It has nothing to do with spreading: its predicates are kube-scheduler's own plugins, of "
-        "1.36.2.",
+        "kube-scheduler accepts a cordoned node for a pod that tolerates "
+        "`node.kubernetes.io/unschedulable`. cluster-autoscaler skips every node with "
+        "`spec.unschedulable` before it runs predicates. Spreading has no part in it.",
         "simulator/clustersnapshot/predicate/plugin_runner.go`, `RunFiltersUntilPassingNode",
         ("refuses",),
         lambda case: any(each.get("unschedulable") for each in case["nodes"]),
@@ -159,8 +154,8 @@ _KARPENTER = (
         "empty-value",
         "karpenter",
         "A domain without a name is no domain",
-        "A label may have the empty value, and for kube-scheduler that is a domain like others. Karpenter keeps "
-        'the domain that it found in a string and takes `""` for none found.',
+        "For kube-scheduler the empty value of a label is a domain like any other. Karpenter keeps the "
+        'domain that it found in a string and takes `""` for none found.',
         f"{KARPENTER}topologygroup.go`, `nextDomainTopologySpread",
         ("refuses", "not-made"),
         lambda case: any("" in each["labels"].values() for each in case["nodes"]),
@@ -169,9 +164,8 @@ _KARPENTER = (
         "min-domains-not-in-the-hash",
         "karpenter",
         "Constraints that differ in `minDomains` alone are one",
-        "Karpenter keeps one count for all constraints with the same hash, and `minDomains` is not hashed: of a "
-        "soft and a hard constraint over the same key, the one that comes first in the pod gives its `minDomains` "
-        "to both.",
+        "Karpenter keeps one count for constraints of the same hash, which leaves out `minDomains`. Of a "
+        "soft and a hard constraint over one key, the first in the pod gives its `minDomains` to both.",
         f"{KARPENTER}topologygroup.go`, `Hash",
         ("in-vain", "takes"),
         lambda case: _soft(case) and bool(_constraints(case, "minDomains")),
@@ -180,10 +174,9 @@ _KARPENTER = (
         "prefer-no-schedule",
         "karpenter",
         "`PreferNoSchedule` is taken for a refusal",
-        "To kube-scheduler that taint is a wish: it refuses nobody, and `nodeTaintsPolicy: Honor` leaves no such "
-        "node out. Karpenter asks whether all taints are tolerated, of whatever effect, both when it counts and "
-        "when it looks for a node that is there. For nodes that it makes it adds the toleration where it finds no "
-        "place otherwise.",
+        "For kube-scheduler this taint is a preference, which `nodeTaintsPolicy: Honor` ignores too. "
+        "Karpenter requires that every taint is tolerated, when it counts and when it looks at existing "
+        "nodes.",
         "pkg/scheduling/taints.go`, `Tolerates",
         ("in-vain", "takes", "refuses", "not-made", "made-beside"),
         _softly_tainted,
@@ -192,8 +185,7 @@ _KARPENTER = (
         "selector-missing-counts-all",
         "karpenter",
         "A missing selector counts every pod",
-        "Without a labelSelector a constraint selects no pod, and kube-scheduler counts none. Karpenter lists "
-        "pods for counting with `labels.Everything()` where there is no selector.",
+        "kube-scheduler counts no pod without a labelSelector. Karpenter lists pods with `labels.Everything()`.",
         f"{KARPENTER}topology.go`, `TopologyListOptions",
         ("refuses", "not-made", "made-beside"),
         lambda case: any("labelSelector" not in each for each in case["pod"]["constraints"]),
@@ -202,8 +194,7 @@ _KARPENTER = (
         "selector-empty-counts-all",
         "karpenter",
         "An empty selector selects everything",
-        "`labelSelector: {}` selects every pod by the rules of the API, and so Karpenter counts them. "
-        "kube-scheduler's `countPodsMatchSelector` returns 0 for it at once.",
+        "kube-scheduler's `countPodsMatchSelector` returns 0 for `labelSelector: {}`. Karpenter counts every pod.",
         f"{KARPENTER}topology.go`, `TopologyListOptions",
         ("refuses", "not-made", "made-beside"),
         _selector_selects_nothing,
@@ -212,9 +203,8 @@ _KARPENTER = (
         "contradiction",
         "karpenter",
         "Selectors that contradict each other ask for a node without the label",
-        "A nodeSelector that wants a value and an affinity that forbids it leave no value. Karpenter then lets "
-        "the pod on a node that lacks the label; kube-scheduler asks one after the other and refuses. It has "
-        "nothing to do with spreading.",
+        "A nodeSelector that requires a value and an affinity that forbids it leave no value. Karpenter "
+        "then accepts a node without the label; kube-scheduler rejects it. Spreading has no part in it.",
         "pkg/scheduling/requirements.go`, `Compatible",
         ("takes", "in-vain", "made-beside"),
         lambda case: "nodeSelector" in case["pod"] and "affinity" in case["pod"],
@@ -223,9 +213,9 @@ _KARPENTER = (
         "preferences-first",
         "karpenter",
         "A soft constraint is hard at first",
-        "To kube-scheduler a soft constraint refuses nobody. Karpenter takes all preferences for requirements and "
-        "drops them one by one until it finds a place: it would rather make a node where the constraint holds "
-        "than use one that is there. It is meant so (`--preference-policy=Ignore` leaves preferences out).",
+        "For kube-scheduler a soft constraint rejects no node. Karpenter first treats all preferences as "
+        "requirements and drops them one by one, so it creates a node instead of using an existing one. "
+        "This is intended; `--preference-policy=Ignore` leaves preferences out.",
         f"{KARPENTER}preferences.go`, `Relax",
         ("made-beside", "refuses"),
         _soft,
@@ -234,9 +224,8 @@ _KARPENTER = (
         "hostname-minimum-zero",
         "karpenter",
         "The least count of hosts is 0",
-        "kube-scheduler's least count is that of the nodes that there are. As Karpenter can always make one more, "
-        "it takes 0, and lets no node have more than `maxSkew` pods: it makes a node where kube-scheduler would "
-        "use one that is there. It is meant so, says the source.",
+        "kube-scheduler takes the minimum over existing nodes. Karpenter takes 0, because it can always "
+        "create a node, so no node gets more than `maxSkew` pods. Its source says that this is intended.",
         f"{KARPENTER}topologygroup.go`, `domainMinCount` and `nextDomainTopologySpread",
         ("made-beside", "refuses"),
         lambda case: HOST in _keys(case),
@@ -245,8 +234,8 @@ _KARPENTER = (
         "second-key",
         "karpenter",
         "A node that lacks another constraint's key is counted",
-        "kube-scheduler counts no node that lacks the key of any of a pod's hard constraints. Karpenter counts "
-        "for each constraint by itself.",
+        "kube-scheduler counts no node that lacks the key of any of the pod's hard constraints. "
+        "Karpenter counts for each constraint by itself.",
         f"{KARPENTER}topology.go`, `countDomains",
         ("refuses", "not-made", "made-beside", "in-vain", "takes"),
         lambda case: _lacks_a_key(case) and len(_keys(case)) > 1,
@@ -255,11 +244,10 @@ _KARPENTER = (
         "zones-that-could-be",
         "karpenter",
         "A domain that a pool could make is an empty domain",
-        "kube-scheduler counts domains of nodes that there are. Karpenter also counts every value that some pool "
-        "could give the key, at 0, so that it makes nodes in new zones instead of using one that is there. That "
-        "is meant so. It does the same with the domains of a pool that the pod cannot use, for its taints or its "
-        "labels; then 0 stays the least count for ever, and the pod stays pending where kube-scheduler would take "
-        "it on a node of its own pool.",
+        "kube-scheduler counts domains of existing nodes. Karpenter also counts, at 0, every value that "
+        "a pool could give the key; this is intended. It includes pools that the pod cannot use because "
+        "of taints or labels. The minimum then stays 0, and the pod stays pending although "
+        "kube-scheduler would take it.",
         f"{KARPENTER}topology.go`, `buildDomainGroups",
         ("made-beside", "refuses", "not-made"),
         _pool_could_add_a_domain,
@@ -268,9 +256,8 @@ _KARPENTER = (
         "emptiest-only",
         "karpenter",
         "Only the emptiest domain is tried, even one that no pool can make",
-        "Every domain within `maxSkew` would do for kube-scheduler. Karpenter takes one with the least count, any "
-        "of equal ones, for a node that it would make; if no pool makes nodes there, it finds no place, in this "
-        "round at least. The NodePools here do not name their zones; those come of the instance type alone.",
+        "kube-scheduler accepts every domain within `maxSkew`. Karpenter takes one with the least count, "
+        "any of equal ones. If no pool creates nodes there, it finds no place in this round.",
         f"{KARPENTER}topologygroup.go`, `nextDomainTopologySpread",
         ("not-made", "refuses", "by-chance"),
         lambda case: True,

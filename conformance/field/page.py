@@ -20,82 +20,55 @@ Json = dict[str, Any]
 PAGE = ROOT / "docs" / "reference" / "field.md"
 
 HEAD = """\
-# The field: who judges topology spread otherwise
+# Where other programs answer otherwise than kube-scheduler
 
-The same {count} situations, put to kube-scheduler {kube-scheduler} and to the programs that judge topology spread
-beside it: where one of them answers otherwise than kube-scheduler, a small case that shows it, and the place in
-its source that it comes from. {traps} of the situations are made by hand, one for each thing that is easily read
-otherwise (`conformance/field/traps.py`), {drawn} are drawn (`conformance/field/drawn.py`): up to eight nodes in two to
-four zones, one workload with one or two constraints, node pools. A case below is what is left of a
-situation when all goes that can go, or one made by hand. Every program answered itself; nothing here is what
-its documentation says. How often something differs says how often it was drawn, not how often it happens in clusters.
+{count} situations were put to kube-scheduler {kube-scheduler} and to programs that also evaluate topology spread.
+{traps} are written by hand and {drawn} are random, with up to eight nodes in two to four zones, one workload and node
+pools. Each section names one difference, its place in the other program's source and its smallest case. topospread
+answers every question as kube-scheduler does; `make test` checks it.
 
-Written by `python -m conformance.field.page` from `tests/conformance/field.json`, which
-`python -m conformance.field` stores; with `--check` it asks all of them again.
-On 2026-11-22 all were asked again in one run, about the smallest cases too: every answer was the stored one, but that
-Karpenter, which takes any of equal zones, came to three of four stored ends in 64 askings about one situation.
+A difference is not always a mistake: an autoscaler considers nodes that do not exist yet, and a descheduler leaves pods
+alone that it must not evict. Frequencies are those of the random cases, not of clusters.
 
-## Who was asked what
+Written by `python -m conformance.field.page` from `tests/conformance/field.json`; `python -m conformance.field --check`
+runs all programs again.
+
+## The programs
 
 {asked}
-## Who answers otherwise
+## How often the answers differ
 
-{summary}
-**topospread** answers every one of these questions as kube-scheduler does; `make test` holds it to that.
-
-A difference is not always a mistake. kube-scheduler decides about one pod on the nodes that there are; an autoscaler
-knows nodes that there could be, a descheduler has to leave alone what it must not evict. Where a difference is meant
-so, it says so below.
-"""
+{summary}"""
 
 ASKED = {
-    "kube-scheduler": (
-        "its own plugins, framework and cache, compiled from its source: which nodes take the pod; the same with one"
-        " new node of each pool and zone beside; and every pod that stands, taken away and asked again"
-    ),
-    "cluster-autoscaler": (
-        "its cluster snapshot, its predicates on every node, its binpacking estimator on a node of each pool and zone,"
-        " from its source at the tag (the module proxy does not serve it)"
-    ),
-    "karpenter": (
-        "its `Topology`, `NewScheduler` and `Solve`, called as its provisioner calls them with default settings, with"
-        " one NodePool for each pool and one instance type that is offered in the pool's zones; 64 times, as it takes"
-        " any of equal zones"
-    ),
-    "descheduler": (
-        "its plugin `RemovePodsViolatingTopologySpreadConstraint` with default arguments and `nodeFit`, as its own"
-        " tests run it; evictions are noted, not made; eight times, as it takes any of equal pods"
-    ),
-    "kube-score": "all its checks, on the Deployment of the situation; compared is `pod-topology-spread-constraints`",
+    "kube-scheduler": "its own plugins, framework and cache: for the pod, for one new node per pool and zone, and for"
+    " each running pod again",
+    "cluster-autoscaler": "its predicates on every node, its binpacking estimator on a node of each pool and zone",
+    "karpenter": "its `Topology`, `NewScheduler` and `Solve` with default settings and a NodePool for each pool; 64"
+    " times, because it takes any of equal zones",
+    "descheduler": "`RemovePodsViolatingTopologySpreadConstraint` with default arguments and `nodeFit`; eight times,"
+    " because it takes any of equal pods",
+    "kube-score": "its check `pod-topology-spread-constraints` on the Deployment",
     "kube-linter": "has no check of spread constraints: [what it does find](peers.md)",
-    "polaris": "all its checks, on the Deployment of the situation; compared is `topologySpreadConstraint`",
+    "polaris": "its check `topologySpreadConstraint` on the Deployment",
 }
 
 SOURCES = {
-    "descheduler": "Files are those of the module `sigs.k8s.io/descheduler`.",
-    "karpenter": (
-        "Files are those of the module `sigs.k8s.io/karpenter`. In a cluster it is asked about pods that kube-scheduler"
-        " has refused everywhere; a difference about nodes that are there touches what it simulates before it removes"
-        " a node."
-    ),
-    "cluster-autoscaler": (
-        "Files are those of `cluster-autoscaler/` in `kubernetes/autoscaler`. It runs kube-scheduler's own plugins, and"
-        " so agrees about spreading. Each pool and zone was asked by itself, about one pod; which of several groups it"
-        " would choose, and for how many pods, was not."
-    ),
+    "descheduler": "Files are in the module `sigs.k8s.io/descheduler`.",
+    "karpenter": "Files are in the module `sigs.k8s.io/karpenter`. In a cluster Karpenter sees pods that kube-scheduler"
+    " rejected on every node. So a difference about existing nodes matters when it simulates the removal of a node.",
+    "cluster-autoscaler": "Files are in `cluster-autoscaler/` of `kubernetes/autoscaler`. It runs kube-scheduler's own"
+    " plugins, so it agrees about spreading. The choice between several node groups was not compared.",
 }
 
 LINTERS = """
 ## Linters
 
-A linter sees the Deployment and no node. In {pending} of the {count} situations no node that is there takes the pod;
-of their Deployments kube-score's check fails {score_pending}, Polaris's {polaris_pending}. In the other {placed}, it is
-{score_placed} and {polaris_placed}. kube-score asks whether a labelSelector is there and the fields are such as an API
-server lets in (`score/podtopologyspreadconstraints/podtopologyspreadconstraints.go`, `podTopologySpreadConstraints`);
-here it fails just where the labelSelector is missing, which `topospread lint` finds too
-([`selector-missing`](rules/selector-missing.md)). Polaris asks whether there is any constraint
-(`pkg/config/checks/topologySpreadConstraint.yaml`), and here there always is. kube-linter has no such check. This is
-meant so: none of them claims to know the cluster. [Beside other linters](peers.md) has all of their checks.
+A linter sees the Deployment and no node. In {pending} of the {count} situations no existing node takes the pod;
+kube-score's check fails {score_pending} of their Deployments, Polaris's {polaris_pending}. In the other {placed} they
+fail {score_placed} and {polaris_placed}. kube-score fails where the labelSelector is missing, which
+[`selector-missing`](rules/selector-missing.md) finds too. Polaris asks only whether a constraint exists.
+[Beside other linters](peers.md) compares all of their checks.
 """
 
 
@@ -132,19 +105,10 @@ def section(peer: str, smallest: list[Json]) -> str:
 
 
 def cause_section(cause: Cause, cases: list[Json]) -> str:
-    """One cause: what, why, where in the source, the smallest case of each kind."""
-    text = f"\n### {cause.title}\n\n{cause.why}\n\nSource: `{cause.source}`.\n"
-    by_kind: dict[str, Json] = {}
-    for each in sorted(cases, key=lambda case: (size(case), case["of"])):
-        by_kind.setdefault(each["kind"], each)
-    for kind, case in by_kind.items():
-        about = ", ".join(case["about"])
-        text += (
-            f"\nIt {KINDS[kind]} (`{about}`):\n\n```text\n"
-            + "\n".join(case_lines(case["situation"]) + said(case))
-            + "\n```\n"
-        )
-    return text
+    """Return one cause: what, why, where in the source, and its smallest case."""
+    case = min(cases, key=lambda each: (size(each), each["of"]))
+    shown = "\n".join(case_lines(case["situation"]) + said(case))
+    return f"\n### {cause.title}\n\n{cause.why} Source: `{cause.source}`.\n\n```text\n{shown}\n```\n"
 
 
 def said(case: Json) -> list[str]:

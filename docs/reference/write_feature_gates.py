@@ -5,6 +5,7 @@ python docs/reference/write_feature_gates.py > docs/reference/feature-gates.md
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from topospread.config.gate_table import GATES, GateRow
@@ -17,31 +18,25 @@ HEAD = """\
 Printed from the tables by `python docs/reference/write_feature_gates.py`.
 
 `--kube-version` gives every gate its default of that version. `--feature-gates A=true,B=false` changes gates of the
-API server and of kube-scheduler alike; `apiserver:A=true` and `scheduler:A=true` are of one program, and
-decide against the first where they name the same gate. Any gate the version has may be named, also one that has
-nothing to do with scheduling; `AllAlpha` and `AllBeta` work. What kube-scheduler refuses is refused in its words:
+API server and of kube-scheduler; `apiserver:A=true` and `scheduler:A=true` change one program and win over the form
+without a program. Any gate of the version is accepted, also `AllAlpha` and `AllBeta`. Errors are kube-scheduler's:
 
 ```text
 error: --feature-gates: unrecognized feature gate: NoSuchGate
 error: --feature-gates: cannot set feature gate MinDomainsInPodTopologySpread to false, feature is locked to true
 ```
 
-The two programs do different things with a gate that is off:
+The two programs treat a field whose gate is off differently:
 
-- **The API server drops** the field when an object is created: it is as if it had not been written. A field that the
-  version does not know yet is dropped as well, even from objects that are stored (they have a `uid` or a
-  `resourceVersion`); one whose gate is off stays in stored objects, as it does on update. Templates of stored
-  workloads give pods without it, for those are created now.
-- **kube-scheduler ignores** the field, which stays in the object. What the API server has made of it stays in force:
-  since 1.34 `matchLabelKeys` are written into the selector, and count whatever kube-scheduler's gates say.
+- **The API server drops** the field when an object is created, so pods of stored workloads lack it too. A stored object
+  (with a `uid` or a `resourceVersion`) keeps it, unless the version does not know the field at all.
+- **kube-scheduler ignores** the field, which stays in the object. Since 1.34 the API server writes `matchLabelKeys`
+  into the selector, so they count whatever kube-scheduler's gates are.
 
-The answer says which fields of which objects these are: as warnings, and in JSON as `droppedFields` and
-`ignoredFields`. Two cases are no matter of dropping. Tolerations with the operators `Lt` and `Gt` are refused while
-`TaintTolerationComparisonOperators` is off. Volumes that are left without a source, because the version does not know
-`image` or `ephemeral`, are refused, too.
-
-What becomes of a pod that is created is compared with the API server's own code of 1.20, 1.22, 1.25,
-1.27, 1.31, 1.33, 1.34 and 1.37, on random pods and gates; for the other versions the rules are read from their sources.
+The answer lists these fields as warnings, and in JSON as `droppedFields` and `ignoredFields`. Two cases are rejected
+instead: tolerations with `Lt` and `Gt` while `TaintTolerationComparisonOperators` is off, and volumes whose only source
+(`image`, `ephemeral`) the version does not know. [Kubernetes versions](versions.md) says which API servers this is
+compared with.
 
 ```console
 $ topospread simulate -f docs/reference/min-domains.yaml --on zones=3,nodes=6 --kube-version 1.26
@@ -57,7 +52,7 @@ default/web     6/6       2       2       2     0    1
 FIELDS_HEAD = """
 ## Fields that not every version keeps
 
-| field | known since | kept by the API server while the gate is on |
+| gate | field that the API server keeps while the gate is on | known since |
 |---|---|---|
 """
 
@@ -67,10 +62,11 @@ GATES_HEAD = """
 `off` and `on` are the defaults from a version on; a gate that is *locked* cannot be changed. After its last version a
 gate is no longer recognised, and what it switched stays as it was.
 
-| gate | history | decides in | what it does |
+| gate | history | program | effect |
 |---|---|---|---|
 """
 
+PROGRAMS = {"scheduler": "kube-scheduler", "apiserver": "API server"}
 _OBJECTS = {
     "nodes": "Node",
     "pods": "Pod",
@@ -84,27 +80,26 @@ _OBJECTS = {
 
 
 def fields() -> Iterator[str]:
-    """A row for each field of a kind; what stands in templates is the pod's."""
+    """Yield a row for the fields of one gate and version; fields of templates are the pod's."""
+    grouped: dict[tuple[str, str], dict[str, None]] = {}
     for attribute, kind in _OBJECTS.items():
         for each in FIELDS[attribute]:
             if not each.of_template:
                 since = f"1.{each.since.minor}" if each.since > OLDEST else f"{OLDEST} or earlier"
-                yield f"| {kind} `{_short(each)}` | {since} | {each.gate} |"
+                grouped.setdefault((each.gate, since), {})[f"{kind} `{_short(each)}`"] = None
+    yield from (f"| {gate} | {', '.join(names)} | {since} |" for (gate, since), names in grouped.items())
 
 
 def _short(field: GatedField) -> str:
-    """The path, the middle of affinity terms left out: they are four times the same."""
-    return field.path.replace("requiredDuringSchedulingIgnoredDuringExecution[]", "required…[]").replace(
-        "preferredDuringSchedulingIgnoredDuringExecution[]", "preferred…[]"
-    )
+    """Return the path, with one path for the four kinds of affinity terms and for both kinds of containers."""
+    path = re.sub(r"affinity\.pod\w+\.\w+\[\](\.podAffinityTerm)?", "affinity…terms[]", field.path)
+    return re.sub(r"(initC|c)ontainers(?=\[\]\.(volumeM|restartPolicyR))", "containers/initContainers", path)
 
 
 def gates() -> Iterator[str]:
     """A row for each gate, by name."""
     for row in sorted(GATES.values(), key=lambda each: each.name):
-        programs = " and ".join(
-            {"scheduler": "kube-scheduler", "apiserver": "API server"}[one] for one in row.components
-        )
+        programs = "both" if len(row.components) > 1 else PROGRAMS[row.components[0]]
         yield f"| {row.name} | {_history(row)} | {programs} | {row.effect} |"
 
 

@@ -19,26 +19,26 @@ Json = dict[str, Any]
 IN_SCOPE = {
     "kube-score": {
         "deployment-replicas": "fewer than two replicas",
-        "deployment-strategy": "a Deployment's strategy",
-        "deployment-has-host-podantiaffinity": "anti-affinity by host, which `anti-affinity-for-spread` speaks about",
-        "statefulset-has-host-podantiaffinity": "the same of a StatefulSet",
+        "deployment-strategy": "a Deployment without a rolling update",
+        "deployment-has-host-podantiaffinity": "no anti-affinity by host",
+        "statefulset-has-host-podantiaffinity": "no anti-affinity by host",
         "deployment-has-poddisruptionbudget": "",
         "statefulset-has-poddisruptionbudget": "",
-        "poddisruptionbudget-has-policy": "a budget that says neither minAvailable nor maxUnavailable",
+        "poddisruptionbudget-has-policy": "a budget without minAvailable and maxUnavailable",
         "horizontalpodautoscaler-has-target": "",
         "horizontalpodautoscaler-replicas": "minReplicas under two, whatever the domains",
-        "deployment-targeted-by-hpa-does-not-have-replicas-configured": "replicas beside an autoscaler",
+        "deployment-targeted-by-hpa-does-not-have-replicas-configured": "replicas set together with an autoscaler",
         "pod-topology-spread-constraints": "",
     },
     "kube-linter": {
-        "no-anti-affinity": "no anti-affinity by host, which `anti-affinity-for-spread` speaks about",
+        "no-anti-affinity": "no anti-affinity by host",
         "minimum-three-replicas": "fewer than three replicas, whatever the domains",
         "hpa-minimum-three-replicas": "minReplicas under three, whatever the domains",
         "pdb-max-unavailable": "",
         "pdb-min-available": "",
         "pdb-unhealthy-pod-eviction-policy": "a budget without unhealthyPodEvictionPolicy",
         "dangling-horizontalpodautoscaler": "",
-        "no-rolling-update-strategy": "a Deployment's strategy",
+        "no-rolling-update-strategy": "a Deployment without a rolling update",
         "no-node-affinity": "no node affinity",
     },
     "polaris": {
@@ -46,9 +46,9 @@ IN_SCOPE = {
         "topologySpreadConstraint": "",
         "missingPodDisruptionBudget": "",
         "pdbDisruptionsIsZero": "",
-        "pdbMinAvailableGreaterThanHPAMinReplicas": "minAvailable over an autoscaler's minReplicas",
+        "pdbMinAvailableGreaterThanHPAMinReplicas": "minAvailable above an autoscaler's minReplicas",
         "hpaMinAvailability": "minReplicas under two, whatever the domains",
-        "hpaMaxAvailability": "maxReplicas that is minReplicas",
+        "hpaMaxAvailability": "maxReplicas equal to minReplicas",
     },
 }
 """The checks of the others that are about spreading and availability, and what they ask where that needs a word."""
@@ -56,20 +56,14 @@ IN_SCOPE = {
 HEAD = """\
 # Beside other linters
 
-What kube-score {kube-score}, kube-linter {kube-linter} and Polaris {polaris} find in the very files that show our
-rules. Each was run with every check that it has on the [wrong and on the right example](rules/README.md) of each rule;
-a check stands here that fails on the wrong one and not on the right one, so that it tells the two apart. They look at
-manifests alone: what takes nodes, none of them can know. Written from `tests/conformance/peers.json` by
-`python docs/reference/write_peers.py`; `python -m conformance.peers` runs the programs again.
+kube-score {kube-score}, kube-linter {kube-linter} and Polaris {polaris} see manifests alone, and no nodes. Each was
+run with every check on the [wrong and the right example](rules/README.md) of each rule. "Found here by" names the rules
+whose wrong example fails the check and whose right example passes it. For all other rules, no check differs.
 
-| rule | kube-score | kube-linter | Polaris |
-|---|---|---|---|
-"""
+Written from `tests/conformance/peers.json` by `python docs/reference/write_peers.py`;
+`python -m conformance.peers` runs the programs again.
 
-OTHER_WAY = """
-## Their checks of spreading and availability
-
-| program | check | found here by | what it asks |
+| program | check | found here by | what it reports |
 |---|---|---|---|
 """
 
@@ -88,17 +82,12 @@ def page() -> str:
         text = text.replace(f"{{{name}}}", version)
     found_by: dict[tuple[str, str], list[str]] = {}
     for rule, found in rules:
-        cells = []
         for peer in IN_SCOPE:
-            checks = told_apart(found[peer])
-            cells.append(", ".join(f"`{each}`" for each in checks) or "–")
-            for each in checks:
-                found_by.setdefault((peer, each), []).append(rule)
-        text += f"| [`{rule}`](rules/{rule}.md) | {' | '.join(cells)} |\n"
-    text += OTHER_WAY
+            for each in told_apart(found[peer]):
+                found_by.setdefault((peer, each), []).append(f"[`{rule}`](rules/{rule}.md)")
     for peer, checks in IN_SCOPE.items():
         for check, asks in checks.items():
-            ours = ", ".join(f"`{each}`" for each in found_by.get((peer, check), ())) or "–"
+            ours = ", ".join(found_by.get((peer, check), ())) or "–"
             text += f"| {peer} | `{check}` | {ours} | {asks} |\n"
     return text
 

@@ -12,18 +12,16 @@ from functools import cached_property
 from typing import Any
 
 import topospread
+from topospread.answer import Answer
 
 HEAD = """\
 # The Python API
 
 Printed from the docstrings by `python docs/reference/write_python_api.py`.
 
-A `Session` reads a cluster once; its methods ask the questions of the commands. An answer is data, and `to_json()` is
-exactly what the command writes with `-o json`, whose forms are described beside ([simulation](simulation.md),
-[explanation](why.md), [status](status.md), [drill](drill.md), [capacity](capacity.md),
-[rebalance](rebalance.md), [promises.check](promise-check.md), [promises.show](promise-show.md),
-[promises.design](promise-design.md),
-[lint](lint.md), [plan](plan.md)). The steps of a drill are in `topospread.drills.steps`.
+A `Session` reads a cluster once, and a method answers each question of the command. An answer is data: `to_json()` is
+exactly what the command writes with `-o json` (the [reference](README.md) has a page for each command). The steps of a
+drill are in `topospread.drills.steps`. `help(topospread.load)` prints a whole docstring.
 
 ```python
 import topospread
@@ -37,8 +35,8 @@ for finding in cluster.lint().findings:
     print(finding.rule, finding.where, finding.says)
 ```
 
-A cluster can be synthetic, of another Kubernetes version, with feature gates and a configuration of kube-scheduler, as
-a file or as data:
+A cluster can be synthetic and of another Kubernetes version. Feature gates and kube-scheduler's configuration are files
+or data:
 
 ```python
 import topospread
@@ -56,18 +54,16 @@ cluster = topospread.Session(
     },
 )
 print(cluster.simulate("docs/reference/lint/web.yaml").to_json())
-
-settings = topospread.Settings(ignore=frozenset({"no-budget"}))
-found = cluster.lint("docs/reference/lint/web.yaml", settings=settings)
-assert "no-budget" not in {each.rule for each in found.findings}
 ```
 
-What cannot be read or used raises an `InputError`, in the words of the command, and every exception that is raised on
-purpose is a `TopospreadError`.
+Input that cannot be read raises an `InputError` with the command's message. Every intended exception is a
+`TopospreadError`.
 """
 
 ASKED = ("Session", "Promises")
-"""Classes whose methods are told at length."""
+"""Classes whose methods are shown with their arguments."""
+OPTIONS = ("Placing", "Rendering", "Settings", "LintFinding")
+"""Classes whose attributes are shown."""
 
 SECTION = re.compile(r"^(Args|Attributes|Raises|Returns):$", re.MULTILINE)
 DEDENTED = re.compile(r"^(?=\S)", re.MULTILINE)
@@ -79,16 +75,18 @@ def prose(text: str) -> str:
     return re.sub(r"``([^`]*)``|`([^`]*)`", lambda found: f"`{found[1] or found[2]}`", text).strip()
 
 
-def docstring(text: str) -> Iterator[str]:
-    """A docstring's paragraphs as Markdown, those of its sections as lists."""
+def docstring(text: str, whole: bool = True, sections_kept: tuple[str, ...] = ("Raises",)) -> Iterator[str]:
+    """Yield a docstring's paragraphs as Markdown, or its first one with some sections."""
     said, *sections = SECTION.split(inspect.cleandoc(text))
-    yield prose(said)
+    yield prose(said) if whole else prose(said.split("\n\n")[0])
     for title, body in zip(sections[::2], sections[1::2], strict=True):
+        if not whole and title not in sections_kept:
+            continue
         listing, *after = DEDENTED.split(body, maxsplit=1)
         entries = [" ".join(each.split()) for each in ENTRY.split(listing)[1:]]
         listed = "\n".join(f"- {prose(each) if title == 'Returns' else entry(each)}" for each in entries)
         yield f"{'Arguments' if title == 'Args' else title}:\n\n{listed}"
-        yield from map(prose, after)
+        yield from map(prose, after if whole else ())
 
 
 def entry(text: str) -> str:
@@ -116,14 +114,16 @@ def signature(name: str, value: Any) -> str:
 
 
 def members(value: type) -> Iterator[str]:
-    """What a class has besides its attributes, a line each, and its own before what it inherits."""
+    """Yield a line for each method and property of a class, without those of every answer."""
     for name, member in inspect.getmembers_static(value):
+        if value is not Answer and issubclass(value, Answer) and hasattr(Answer, name):
+            continue
         inner = getattr(member, "__func__", getattr(member, "func", getattr(member, "fget", member)))
         if name.startswith("_") or not (inspect.isfunction(inner) and inner.__module__.startswith("topospread")):
             continue
         called = name if isinstance(member, (property, cached_property)) else signature(name, inner)
-        (first, *_) = docstring(inspect.getdoc(inner) or "")
-        yield f"- `{' '.join(called.split())}`: {' '.join(first.split(chr(10) * 2)[0].split())}"
+        (first, *_) = docstring(inspect.getdoc(inner) or "", whole=False)
+        yield f"- `{' '.join(called.split())}`: {' '.join(first.split())}"
 
 
 def section(name: str) -> Iterator[str]:
@@ -132,7 +132,8 @@ def section(name: str) -> Iterator[str]:
     yield f"### {name}"
     if not inspect.isclass(value):
         yield f"```text\n{signature(name, value)}\n```"
-    yield from docstring(inspect.getdoc(value) or "")
+    kept = ("Raises", "Attributes") if name in OPTIONS else ("Raises",)
+    yield from docstring(inspect.getdoc(value) or "", name in ASKED, kept)
     if name in ASKED:
         for method, member in inspect.getmembers_static(value, inspect.isfunction):
             if not method.startswith("_"):
@@ -142,7 +143,7 @@ def section(name: str) -> Iterator[str]:
     elif inspect.isclass(value):
         found = list(members(value))
         if found:
-            yield "It has:\n\n" + "\n".join(found)
+            yield "\n".join(found)
 
 
 def page() -> str:
@@ -150,7 +151,7 @@ def page() -> str:
     names = [name for name in topospread.__all__ if not name.startswith("_")]
     classes = [name for name in names if inspect.isclass(getattr(topospread, name))]
     functions = [name for name in names if name not in classes]
-    parts = [HEAD.rstrip()]
+    parts = [HEAD.rstrip(), "## Methods of every answer", "\n".join(members(Answer))]
     for title, listed in (("Functions", functions), ("Classes", classes)):
         parts += [f"## {title}", *(part for name in listed for part in section(name))]
     return "\n\n".join(parts) + "\n"

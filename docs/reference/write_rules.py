@@ -5,6 +5,7 @@ python docs/reference/write_rules.py
 
 from __future__ import annotations
 
+import difflib
 from pathlib import Path
 
 from topospread.linting.rule import Rule
@@ -15,32 +16,46 @@ FOLDER = Path(__file__).parent / "rules"
 HEAD = """\
 # Rules
 
-What [`topospread lint`](../lint.md) looks for. Written from the rules themselves by
-`python docs/reference/write_rules.py`; `topospread explain RULE` prints a page in the terminal.
-
-Severities: `error`, what is meant cannot happen; `warning`, very probably not what is meant; `hint`, may well be meant.
-
+Rules of [`topospread lint`](../lint.md), written by `python docs/reference/write_rules.py`. `topospread explain RULE`
+prints a page in the terminal. Each sentence is what the rule requires. A star marks rules with a `--fix`.
 """
+SEVERITIES = {
+    "error": "the intent cannot work, or the API server rejects it",
+    "warning": "very probably not intended",
+    "hint": "may be intended",
+}
 
 
 def rule_page(rule: Rule) -> str:
-    """A rule's page in ``docs/reference/rules``."""
-    lines = [f"# {rule.id}", "", f"{rule.sentence} {rule.why}", ""]
-    lines += ["| | |", "|---|---|", f"| severity | {rule.severity} |", f"| looks at | {NEEDS[rule.needs]} |"]
-    lines += [f"| `--fix` | {rule.fix} |"] if rule.fix else []
-    lines += [f"| Kubernetes | <{rule.link}> |", ""]
-    for title, example in (("Wrong", rule.wrong), ("Right", rule.right)):
-        lines += [f"## {title}{with_options(example)}", "", "```yaml", example.manifests.rstrip("\n"), "```", ""]
+    """Return a rule's page in ``docs/reference/rules``."""
+    facts = f"Severity: {rule.severity}. Looks at: {NEEDS[rule.needs]}. [Kubernetes' documentation]({rule.link})."
+    lines = [f"# {rule.id}", "", f"{rule.sentence} {rule.why}", "", facts, ""]
+    lines += [f"`--fix`: {rule.fix}", ""] if rule.fix else []
+    wrong, right = with_options(rule.wrong), with_options(rule.right)
+    if wrong == right:
+        lines += [f"## Wrong (-) and right (+){wrong}", "", "```diff", *difference(rule), "```"]
+    else:
+        for title, example in ((f"Wrong{wrong}", rule.wrong), (f"Right{right}", rule.right)):
+            lines += [f"## {title}", "", "```yaml", example.manifests.rstrip("\n"), "```", ""]
     return "\n".join(lines).rstrip("\n") + "\n"
 
 
+def difference(rule: Rule) -> list[str]:
+    """Return the lines of both examples as one diff without its header."""
+    wrong, right = (each.manifests.splitlines() for each in (rule.wrong, rule.right))
+    return list(difflib.unified_diff(wrong, right, n=len(wrong), lineterm=""))[3:]
+
+
 def rules_page() -> str:
-    """The list of all rules, each with a link to its page."""
-    lines = ["| rule | severity | asks that | `--fix` |", "|---|---|---|---|"]
-    lines += [
-        f"| [{rule.id}]({rule.id}.md) | {rule.severity} | {rule.sentence} | {'yes' if rule.fix else ''} |"
-        for rule in RULES
-    ]
+    """Return the list of all rules by severity, each with a link to its page."""
+    lines = []
+    for severity, meaning in SEVERITIES.items():
+        lines += ["", f"## {severity.capitalize()}: {meaning}", ""]
+        lines += [
+            f"- [{rule.id}]({rule.id}.md){'*' if rule.fix else ''}: {rule.sentence}"
+            for rule in RULES
+            if rule.severity == severity
+        ]
     return "\n".join(lines) + "\n"
 
 

@@ -9,6 +9,7 @@ import dataclasses
 import importlib
 import pkgutil
 from collections.abc import Iterator
+from itertools import groupby
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -17,7 +18,7 @@ import topospread.plugins
 from topospread.config import request_rules
 from topospread.config.api_versions import API_VERSIONS
 from topospread.config.load import default_profile
-from topospread.config.version_rules import VersionChange, changes
+from topospread.config.version_rules import changes
 from topospread.config.versions import NEWEST, OLDEST, KubeVersion
 from topospread.scheduling import eligible_to_preempt_others, framework, preemption, requeueing, sampling
 from topospread.scheduling import select_host as choice
@@ -31,50 +32,42 @@ HEAD = """\
 
 Printed from the rules beside the plugins by `python docs/reference/write_versions.py`.
 
-`--kube-version 1.18` to `1.37` decides as that version's kube-scheduler does: its arithmetic, its default profile, its
-gates, its words. Patch levels are not told apart. Feature gates have [a page of their own](feature-gates.md).
-
-## Which versions their own source has judged
-
-Stored cases are part of `make test`. All that topospread answers about a pod is compared: feasible nodes, codes,
-plugins, reasons, messages, points by plugin, totals, preemption. Validation of pods, sampling, queueing hints and
-the pods that controllers make are judged for 1.37 alone, configurations also by 1.27, 1.25, 1.23 and 1.22, and what the
-API server keeps of a pod that is created by 1.20, 1.22, 1.25, 1.27, 1.31, 1.33 and 1.34 too.
-
-| version | judged by |
-|---|---|
-"""
-
-CHANGES_HEAD = """
-Where a version was not judged, its source was read, minor version by minor version: every change stands at the version
-that made it.
+`--kube-version 1.18` to `1.37` decides as that minor version's kube-scheduler does, with its default profile, gates and
+messages. [Feature gates](feature-gates.md) have their own page.
 
 ## In short
 
-- **Hard constraints** decide alike from 1.24 on, but for an empty selector (1.27) and the gates of `minDomains`,
+- **Hard constraints** decide alike from 1.24 on, except an empty selector (1.27) and the gates of `minDomains`,
   `nodeAffinityPolicy`, `nodeTaintsPolicy` and `matchLabelKeys`. 1.19 to 1.23 count pods on more nodes.
-- **Soft constraints** score alike from 1.19 on, but for rounding (1.24). 1.18 scores in another way altogether.
-- **What moves pods from 1.27 to 1.37** without any change of manifests: NodeResourcesBalancedAllocation (1.33, 1.36),
+- **Soft constraints** score alike from 1.19 on, except for rounding (1.24). 1.18 scores differently.
+- **From 1.27 to 1.37** the same manifests can land elsewhere because of NodeResourcesBalancedAllocation (1.33, 1.36),
   requests of sidecars (1.28, 1.32) and of pods resized in place (1.33, 1.37), ImageLocality (1.30, 1.36, 1.37),
-  overcommitted nodes (1.28), the order of preemption's victims (1.30).
-- **Before 1.23** the default profile weighs TaintToleration, NodeAffinity and InterPodAffinity 1; since, 3, 2 and 2.
-  Before 1.20 SelectorSpread spread pods that have no constraints; since, built-in default constraints do.
+  overcommitted nodes (1.28) and the order of preemption's victims (1.30).
+- **Before 1.23** the default profile weighs TaintToleration, NodeAffinity and InterPodAffinity 1, since then 3, 2 and
+  2. Before 1.20 SelectorSpread spread pods without constraints; since then built-in default constraints do.
+
+## Versions that are compared with their own source
+
+Feasible nodes, codes, plugins, reasons, messages, points, totals and preemption are compared with these
+kube-schedulers. Stored cases are part of `make test`.
+
+"""
+
+CHANGES_HEAD = """
+Other versions follow their source, read one minor version after the other. Validation of pods, sampling, queueing hints
+and pods of controllers are compared with 1.37 alone, configurations also with 1.27, 1.25, 1.23 and 1.22. Fields that
+the API server keeps of a new pod are also compared with 1.20, 1.22, 1.25, 1.27, 1.31, 1.33 and 1.34.
 
 ## What changed
 
-The newest first. *Judged*: **yes** where the versions on both sides of the change have been judged by their own
-source; **about** where it has been judged as it was and as it is, but the very version is read, because its
-neighbours were not built; **as it is** where what was before is only read.
-
-| since | where | what is so from then on | judged |
-|---|---|---|---|
+A version is *compared* if its own source and that of the version before were run, *partly compared* if newer and older
+versions were, else *read*. Queueing hints are read.
 """
 
 PROFILE_HEAD = """
 ## The default profile
 
-What the default profile of a version (without a configuration, gates at their defaults) has that the one before it
-had not. Filters and scores only; a number is the weight of a score.
+Changes of the default profile's filters and scores, with gates at their defaults. A number is a score's weight.
 
 | version | |
 |---|---|
@@ -83,9 +76,8 @@ had not. Filters and scores only; a number is the weight of a score.
 API_HEAD = """
 ## Versions of the configuration
 
-A version that `--kube-version` does not serve is still read, with a warning: it keeps its own defaults, those of the
-nearest version that served it. What the versions enable by default is in
-[the scheduler's configuration](configuration.md).
+A version that `--kube-version` does not serve is still read, with a warning, and keeps the defaults of the nearest
+version that served it. [The scheduler's configuration](configuration.md) has the defaults.
 
 | apiVersion | served by |
 |---|---|
@@ -96,28 +88,23 @@ _WHERE = {
     "VersionedRequestRules": "requests of pods",
     "PreemptionRules": "DefaultPreemption",
     "EligibilityRules": "DefaultPreemption",
-    "ChoiceRules": "The choice among equals",
-    "RequeueingRules": "Pods that wait",
-    "NodeEventRules": "Pods that wait",
+    "ChoiceRules": "Choice among equal nodes",
+    "RequeueingRules": "Pending pods",
+    "NodeEventRules": "Pending pods",
     "SamplingRules": "`--sampling kube`",
     "StrategyRules": "scores by resources",
     "BalancedAllocationRules": "NodeResourcesBalancedAllocation",
     "BalanceOfTwoRules": "NodeResourcesBalancedAllocation",
     "AffinityHintRules": "InterPodAffinity",
-    "NodeVolumeLimitsRules": "NodeVolumeLimits and its in-tree siblings",
+    "NodeVolumeLimitsRules": "NodeVolumeLimits",
 }
 
 
 def judged() -> Iterator[str]:
-    """A row for each version or span of versions."""
-    for version in DRAWN:
-        fresh = "fresh random cases in every `make conformance`"
-        yield f"| {version} | kube-scheduler {_release(version)}: {fresh}, stored ones |"
-    for version in STORED:
-        fresh = f'`make conformance ARGS="--flavours v{version}"`'
-        yield f"| {version} | kube-scheduler {_release(version)}: stored cases, fresh ones by {fresh} |"
-    yield "| 1.32 | none: read, between versions that are judged |"
-    yield "| 1.25 to 1.18 | none: read |"
+    """Yield a line for each way in which versions are compared."""
+    drawn, stored = (", ".join(map(_release, versions)) for versions in (DRAWN, STORED))
+    yield f"- {drawn}: stored cases, and fresh random cases in every `make conformance`"
+    yield f'- {stored}: stored cases, and fresh ones with `make conformance ARGS="--flavours v1.34"`'
 
 
 def _release(version: str) -> str:
@@ -128,11 +115,13 @@ def _release(version: str) -> str:
 
 
 def told() -> Iterator[str]:
-    """A row for each change of behaviour."""
-    found = [(change, where) for kind in _kinds() for change in changes(kind) for where in [_where(kind)]]
-    dated = [(change.version, where, change) for change, where in found if change.version is not None]
-    for version, where, change in sorted(dated, key=lambda each: (-each[0].minor, each[1])):
-        yield f"| {version} | {where} | {_escaped(change)} | {_judged(version, change)} |"
+    """Yield a section for each version, with a line for each change of behaviour."""
+    found = [(change, _where(kind)) for kind in _kinds() for change in changes(kind)]
+    dated = [(change.version, where, change.what) for change, where in found if change.version is not None]
+    by_version = sorted(dated, key=lambda each: (-each[0].minor, each[1]))
+    for version, of_version in groupby(by_version, key=lambda each: each[0]):
+        yield f"\n### {version}, {_judged(version)}\n"
+        yield from (f"- {where}: {what}" for _, where, what in of_version)
 
 
 def _kinds() -> Iterator[type[Any]]:
@@ -153,18 +142,12 @@ def _where(kind: type[Any]) -> str:
     return _WHERE.get(kind.__name__, kind.__name__.removesuffix("Rules"))
 
 
-def _escaped(change: VersionChange) -> str:
-    return change.what.replace("|", "\\|")
-
-
-def _judged(version: KubeVersion, change: VersionChange) -> str:
-    if change.what.startswith("Queueing hints: "):
-        return "as it is"
+def _judged(version: KubeVersion) -> str:
     with_source = {KubeVersion.parse(each) for each in (*DRAWN, *STORED)}
     before = KubeVersion(version.major, version.minor - 1)
     if version in with_source and before in with_source:
-        return "yes"
-    return "about" if version > min(with_source) else "as it is"
+        return "compared"
+    return "partly compared" if version > min(with_source) else "read"
 
 
 def profiles() -> Iterator[str]:

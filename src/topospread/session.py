@@ -29,7 +29,6 @@ if TYPE_CHECKING:
     from topospread.answers.rebalance import Rebalance
     from topospread.answers.simulation import Simulation
     from topospread.answers.status import Status
-    from topospread.answers.traffic import ExpectedTraffic
     from topospread.answers.why import Why
     from topospread.answers.why_history import WhyHistory
     from topospread.answers.why_pending import WhyPending
@@ -37,6 +36,7 @@ if TYPE_CHECKING:
     from topospread.config.profile import Configuration
     from topospread.drills.steps import Step
     from topospread.linting.settings import Settings
+    from topospread.service_traffic.result import ExpectedTraffic
     from topospread.simulation.run import SimulationOptions
 
 Found = TypeVar("Found")
@@ -377,10 +377,11 @@ class Session:
         pod: Path | None = None,
         shapes: Sequence[str] = (),
         limit: int = 10_000,
+        seconds: float = 10.0,
         namespace: str | None = None,
         **placing: Unpack[Placing],
     ) -> Capacity:
-        """Return whether more pods fit, what ends it, and which node would help.
+        """Return whether more pods fit, what ends it, and which nodes would help.
 
         Args:
             targets: ``deploy/web``, or several in a ratio: ``deploy/web=2``, ``deploy/api=1``.
@@ -389,8 +390,9 @@ class Session:
             pod: file of a pod, in place of targets.
             shapes: nodes to try, ``cpu=8,memory=32Gi``; by default shapes of the cluster if fewer fit than have to.
             limit: rounds that are tried.
+            seconds: time to search for the cheapest set of nodes of pools.
             namespace: namespace of targets that name none.
-            placing: other circumstances: scale, seed, preemption.
+            placing: other circumstances: scale, pools, seed, preemption.
         """
         from topospread.answers.capacity import capacity_answer
         from topospread.spare_capacity.capacity import capacity
@@ -406,6 +408,7 @@ class Session:
                 each_zone=each_zone,
                 shapes=shapes,
                 limit=limit,
+                seconds=seconds,
                 namespace=namespace,
                 workers=self._given["workers"],
                 progress=self._progress,
@@ -483,12 +486,10 @@ class Session:
             clients: who asks: ``deploy/web``, ``zone-a=70,zone-b=30``, ``api:deploy/web`` for the Service api.
             price: price of a GB that crosses zones.
         """
-        from topospread.answers.traffic import traffic_of
         from topospread.service_traffic.clients import read_clients
-        from topospread.service_traffic.traffic import TrafficQuestion
-        from topospread.service_traffic.traffic import traffic_of as expected
+        from topospread.service_traffic.traffic import TrafficQuestion, traffic_of
 
-        return traffic_of(expected(self.inventory, self._options, TrafficQuestion(read_clients(clients), price)))
+        return traffic_of(self.inventory, self._options, TrafficQuestion(read_clients(clients), price))
 
     @property
     def _progress(self) -> Any:

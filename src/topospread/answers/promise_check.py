@@ -50,8 +50,9 @@ class CheckedPromise(Base, frozen=True, kw_only=True):
     workload: Annotated[str, Meta(description="NAMESPACE/KIND/NAME.")]
     want: Annotated[str, Meta(description="The promise as it is declared, for example `zone-loss>=4`.")]
     declared: Annotated[str, Meta(description="Where it is declared; empty if nothing is.")] = ""
-    file: Annotated[str, Meta(description="File of the workload; empty if it is not known.")] = ""
-    line: Annotated[int | None, Meta(description="Line of the workload in the file; null if it is not known.")] = None
+    file: Annotated[str, Meta(description="File of the declaration, else of the workload; empty if not known.")] = ""
+    line: Annotated[int | None, Meta(description="Line in the file; null if it is not known.")] = None
+    column: Annotated[int | None, Meta(description="Column in the line; null if it is not known.")] = None
     verdict: Annotated[Word, Meta(description="Whether the promise is kept.")]
     ground: Annotated[
         Ground,
@@ -173,7 +174,7 @@ def chosen_workloads(
     return found
 
 
-_Declared = Mapping[ObjectKey, tuple[tuple[Want, ...], str]]
+_Declared = Mapping[ObjectKey, tuple[tuple[Want, ...], Place]]
 """Workload → its declared promises, and where they are declared."""
 
 
@@ -189,7 +190,7 @@ def _declared(inventory: Inventory, chosen: Sequence[Workload], declared: Sequen
 
 def declared_wants(
     inventory: Inventory, workload: Workload, declared: Sequence[DeclaredPromise]
-) -> tuple[tuple[Want, ...], str]:
+) -> tuple[tuple[Want, ...], Place]:
     """Return the declared promises of a workload and where they are: in its annotation, which wins, or in settings.
 
     Raises:
@@ -201,16 +202,19 @@ def declared_wants(
     of_pods = workload.template.labels if workload.template else {}
     labels = {**of_pods, **((item.metadata.labels if item else None) or {})}
     if annotations is not None and (annotations.promise or annotations.quorum):
-        place = inventory.places.get(key)
-        where = f"{place.source}:{place.line}" if place is not None and place.line else "annotation"
+        where = inventory.declared.get(key, Place(field="annotation"))
         text = " ".join(part for part in (annotations.promise, _quorum(annotations.quorum)) if part)
     else:
         one = next((one for one in declared if one.select.items() <= labels.items()), None)
-        text, where = (one.want, one.where) if one is not None else ("", "")
+        text, where = (one.want, one.where) if one is not None else ("", Place())
     try:
         return read_wants(text), where
     except UsageError as error:
-        raise UsageError(f"{where}: {workload.namespace}/{workload.name}: {error}") from None
+        raise UsageError(f"{_place(where)}: {workload.namespace}/{workload.name}: {error}") from None
+
+
+def _place(where: Place) -> str:
+    return str(Place(where.source, line=where.line)) or where.field
 
 
 def _quorum(number: str | None) -> str:
@@ -232,10 +236,10 @@ class _Checking:
     def check(self, workload: Workload) -> None:
         key = workload.kind, workload.namespace, workload.name
         judge = WorkloadPromises(self.inventory, self.options, key, self.budget, self.sources)
-        wants, where = self.declared.get(key, (self.wants, ""))
+        wants, where = self.declared.get(key, (self.wants, Place()))
         found = list(judge.kept(wants or default_wants(workload.kind, workload.replicas)))
-        place = self.inventory.places.get(key, Place())
-        self.promises += (_checked(f"{key[1]}/{key[0]}/{key[2]}", each, where, place) for each in found)
+        place = where if where.source else self.inventory.places.get(key, Place())
+        self.promises += (_checked(f"{key[1]}/{key[0]}/{key[2]}", each, _place(where), place) for each in found)
         self.unjudged += judge.unjudged
         broken = [each.want for each in found if each.verdict == "no" and each.part.when == "after a rollout"]
         if broken and (other := judge.by_revision()) is not None:
@@ -316,7 +320,8 @@ def _checked(workload: str, kept: Kept, where: str, place: Place) -> CheckedProm
         want=str(kept.want),
         declared=where,
         file=place.source,
-        line=place.line or None,
+        line=place.line,
+        column=place.column,
         verdict=kept.verdict,
         ground=part.ground,
         when=part.when,
@@ -340,7 +345,7 @@ def _checked(workload: str, kept: Kept, where: str, place: Place) -> CheckedProm
 
 
 def finding_of(each: CheckedPromise) -> Finding | None:
-    """Return a broken promise as an error at its workload's place, and one that is not decided as a warning."""
+    """Return a broken promise as an error at its declaration, else its workload; one not decided as a warning."""
     if each.verdict == "yes":
         return None
     namespace, kind, name = each.workload.split("/")
@@ -351,6 +356,7 @@ def finding_of(each: CheckedPromise) -> Finding | None:
         says=f"{namespace}/{name}: promise {each.want} is not {word}: {each.says}",
         file=each.file or "-",
         line=each.line,
+        column=each.column,
         object=f"{kind} {namespace}/{name}",
     )
 

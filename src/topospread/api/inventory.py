@@ -43,6 +43,7 @@ class Inventory:
         warnings: sentences a person must see (what is missing or was left out).
         notes: sentences worth knowing (what was replaced, assumed or added).
         places: where each object stands in the input.
+        declared: where a workload declares its promises: the annotation.
         configurations: KubeSchedulerConfiguration objects as plain data.
         unread: kind → why its objects are not known, for example ``Forbidden``. `ABSENT`: the input has none.
         read_from: how whoever read it did, for who needs the texts once more (`sources.load.ReadFrom`).
@@ -83,6 +84,7 @@ class Inventory:
     warnings: list[str] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     places: dict[ObjectKey, Place] = field(default_factory=dict)
+    declared: dict[ObjectKey, Place] = field(default_factory=dict)
     unread: dict[str, str] = field(default_factory=dict)
     read_from: object = field(default=None, repr=False, compare=False)
 

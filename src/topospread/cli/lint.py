@@ -215,7 +215,7 @@ def _written(report: LintReport, given: dict[str, Any]) -> int:
     from topospread.answers.lint import cases, lint_answer
     from topospread.render.github import github
     from topospread.render.junit import junit
-    from topospread.render.lint_sarif import lint_sarif
+    from topospread.render.sarif import lint_sarif
 
     answer = lint_answer(report)
     for each in () if prints_page(given) else answer.unjudged:

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from topospread.atomic_file import write_file
 from topospread.config.versions import NEWEST
 from topospread.errors import UsageError
+from topospread.sources.atomic_file import write_file
 from topospread.text import escape_all
 
 from .drill_many import INTERRUPTED
@@ -17,7 +17,7 @@ from .inputs import PATH, input_options, namespace_options, read_inventory, read
 from .live_options import access_options
 from .output import check_outputs, output_options, write_answer
 from .targets import target_argument
-from .terminal import warn
+from .terminal import warn, written
 from .usage import Explained
 
 if TYPE_CHECKING:
@@ -56,7 +56,7 @@ Examples:
 @click.option("--save-drill", "drill", metavar="FILE", type=PATH, help="Write the first counterexample as a drill.")
 @namespace_options("Workloads of")
 @click.option("-l", "--selector", metavar="SELECTOR", help="Workloads whose pods have these labels.")
-@output_options("junit", "github")
+@output_options("junit", "github", "sarif")
 def check(**given: Any) -> int:
     """Write the answer; return the verdict's exit code."""
     check_outputs(given)
@@ -93,12 +93,17 @@ def _written(found: PromiseCheck, given: dict[str, Any]) -> int:
     from topospread.answers.promise_check import cases, finding_of
     from topospread.render.github import github
     from topospread.render.junit import junit
+    from topospread.render.sarif import promise_sarif
 
     findings = [finding for each in found.promises if (finding := finding_of(each)) is not None]
     return write_answer(
         found,
         given,
-        {"junit": lambda: junit("topospread promise check", cases(found)), "github": lambda: github(findings)},
+        {
+            "junit": lambda: junit("topospread promise check", cases(found)),
+            "github": lambda: github(findings),
+            "sarif": lambda: written(promise_sarif(findings), "json"),
+        },
     )
 
 

@@ -192,15 +192,15 @@ def _set_fields(path: str, constraint: TopologySpreadConstraint, fields: dict[st
 
 
 def combined(changes: Sequence[Change]) -> Change:
-    """Several changes at once; those of the pods' spec are one patch."""
-    of_spec = [each for each in changes if each.of_pod is not None]
-    parts = [each for each in changes if each.of_pod is None]
-    changes = [*of_spec, *parts]
-    if of_spec:
-        parts.insert(0, _one_patch(of_spec))
-    first = parts[0]
+    """Several changes at once; those of one object's pod spec are one patch."""
+    changes = sorted(changes, key=lambda each: each.each[0].of_pod is None)
+    of_spec: dict[str, list[Change]] = {}
+    others: list[Change] = []
+    for each in (part for change in changes for part in change.each):
+        (others if each.of_pod is None else of_spec.setdefault(str(each.object), [])).append(each)
+    parts = [*map(_one_patch, of_spec.values()), *others]
     return dataclass_replace(
-        first,
+        parts[0],
         kind="+".join(each.kind for each in changes),
         title=f"{', '.join(each.title for each in changes[:-1])}, and {changes[-1].title}",
         size=(9.0, float(len(changes)), *(size for each in changes for size in each.size)),
@@ -234,9 +234,15 @@ def go_together(one: Change, other: Change) -> bool:
 
     A surplus pod is deleted alone or with changes of the cluster: a new revision replaces it in any case.
     """
+    return all(_parts_go_together(first, second) for first in one.each for second in other.each)
+
+
+def _parts_go_together(one: Change, other: Change) -> bool:
     if one.of_pod is None or other.of_pod is None:
         useless = (one.deleted and other.of_pod) or (other.deleted and one.of_pod)
         return not useless and (one.object != other.object or one.kind != other.kind)
+    if one.object != other.object:
+        return True
     first, second = ({each["path"] for each in change.patch} for change in (one, other))
     if any(each["op"] == "remove" and each["path"][-1].isdigit() for each in (*one.patch, *other.patch)):
         return False

@@ -176,7 +176,11 @@ class _Search:
                 by_kind.setdefault(kind, []).append(with_fields(one, title=f"{one.title} of {name}", kind=kind))
             cluster += found.cluster_changes if not number else ()
         for kind, changes in by_kind.items():
-            yield changes[0] if len(changes) == 1 else _of_all(kind, changes)
+            first = changes[0]
+            if len(changes) > 1:
+                title = f"{first.title} and {len(changes) - 1} more"
+                first = with_fields(combined(changes), kind=kind, title=title, size=first.size)
+            yield first
         cordoned = {each.name for each in self._begun.inventory.nodes if each.spec.unschedulable}
         yield from (each for each in cluster if each.kind != "uncordon" or each.object["name"] in cordoned)
 
@@ -201,15 +205,6 @@ class _Search:
                     view = scheduler.view(pod_class)
                     yield each.queued, Obstacles(view, scheduler.framework_of(pod_class), verdict)
                     break
-
-
-def _of_all(kind: str, changes: Sequence[Change]) -> Change:
-    """One kind of change of several workloads."""
-    first = changes[0]
-    title = f"{first.title} and {len(changes) - 1} more"
-    return with_fields(
-        first, kind=kind, title=title, of_pod=None, parts=tuple(part for each in changes for part in each.each)
-    )
 
 
 def _applied(given: Inventory, change: Change, *, nodes: bool = True) -> Inventory:

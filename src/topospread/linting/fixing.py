@@ -16,8 +16,8 @@ from typing import Any, BinaryIO, Final
 import msgspec
 
 from topospread.api.inventory import Inventory
-from topospread.atomic_file import write_file
 from topospread.errors import DecodeError, DuplicateError, InputError, Place
+from topospread.sources.atomic_file import write_file
 from topospread.sources.files import STANDARD_INPUT, Source
 from topospread.sources.roots import is_within, leaves, root_of
 from topospread.sources.text import Text

@@ -20,8 +20,8 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from fnmatch import translate
 from functools import lru_cache
@@ -32,6 +32,7 @@ from topospread.errors import ConfigError, Place
 from topospread.sources.custom_kinds import parse_kinds
 from topospread.sources.files import STANDARD_INPUT, Source, read_text
 from topospread.sources.made_up import is_made_up
+from topospread.sources.positions import positions
 from topospread.sources.project_table import read_table
 from topospread.sources.roots import check_link, is_within, root_of, upwards
 from topospread.sources.text import described, shown_path
@@ -44,6 +45,10 @@ SETTINGS_NAMES: Final = (".topospread.yaml", ".topospread.yml", "topospread.toml
 """Files that may hold settings, the first in a folder first."""
 _OPTIONS: Final = ("on", "kube-version", "config", "pools", "namespace", "output", "unknown")
 """Options of all commands that a TOML file may set, which the command line reads."""
+_PROMISES: Final = re.compile(
+    r"^[ \t]*(?:\[\[[ \t]*(?:tool\.topospread\.)?promises[ \t]*\]\]|promises[ \t]*=)", re.MULTILINE
+)
+"""An entry of `promises` in TOML, or the key of an array of all."""
 _MOST_GLOBS: Final = 1000
 """Each is compared with each file."""
 
@@ -55,12 +60,12 @@ class DeclaredPromise:
     Attributes:
         select: labels of a workload's pods, or of the workload.
         want: the promises, as `topospread promise check --want` takes them.
-        where: the file and the place in it.
+        where: the file and line of the entry.
     """
 
     select: Mapping[str, str]
     want: str
-    where: str
+    where: Place
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -146,22 +151,27 @@ def read_settings(path: str) -> Settings | None:
     """
     if path.endswith(".toml"):
         prefix = "" if os.path.basename(path) == "topospread.toml" else "tool.topospread"
-        value = read_table(path)[1]
+        text, value = read_table(path)
         if value is None:
             return None
+        lines = [text.count("\n", 0, found.end()) + 1 for found in _PROMISES.finditer(text)]
     else:
         prefix = ""
-        documents = [each.value for each in read_documents(read_text(Source(path, None)))]
-        value = documents[0] if documents else None
-    return _SettingsParser(path, prefix).settings(value or {})
+        read = read_text(Source(path, None))
+        value = next((each.value for each in read_documents(read)), None)
+        found = positions(read.data, 1)
+        lines = [at.line for steps, at in found.items() if len(steps) == 2 and steps[0] == "promises"]
+    return _SettingsParser(path, prefix, lines).settings(value or {})
 
 
 class _SettingsParser:
     """Turns plain data into settings; whatever it does not know is refused with its place."""
 
-    def __init__(self, path: str, prefix: str) -> None:
+    def __init__(self, path: str, prefix: str, lines: Sequence[int]) -> None:
         self.path = path
         self.prefix = prefix
+        self.lines = lines
+        """Line of each entry of `promises`, as far as it is known."""
 
     def settings(self, value: Any) -> Settings:
         """The settings that a file holds."""
@@ -208,9 +218,9 @@ class _SettingsParser:
             if not all(re.fullmatch(r"[^=\s]+=[^=\s]*", word) for word in words):
                 raise self._error("expected labels such as tier=web,app=shop", f"{where}.select")
             select = dict(word.split("=") for word in words)
-            found.append(
-                DeclaredPromise(select, self._string(given.get("want", ""), f"{where}.want"), f"{self.path} {where}")
-            )
+            line = self.lines[index] if index < len(self.lines) else next(iter(self.lines[-1:]), None)
+            want = self._string(given.get("want", ""), f"{where}.want")
+            found.append(DeclaredPromise(select, want, replace(self._place(where), line=line)))
         return tuple(found)
 
     def _known(self, value: Mapping[str, Any], known: tuple[str, ...], where: str) -> None:

@@ -8,6 +8,8 @@ from types import MappingProxyType
 
 import msgspec
 
+from topospread.api.pod import Pod
+from topospread.api.pod_groups import PodGroup
 from topospread.cluster import Cluster, PodClass
 from topospread.cluster.arrays import Ints, Rows
 from topospread.cluster.objects import One, Subject
@@ -101,33 +103,31 @@ class FrameworkRules:
     """
 
     names_pre_filter_plugin: bool = until(
-        "1.18", 'What PreFilter says is no longer preceded by `rejected by "PLUGIN" at prefilter: `.'
+        "1.18", 'PreFilter\'s message lacks the prefix `rejected by "PLUGIN" at prefilter: `.'
     )
     reserves_by_plugin: bool = since(
-        "1.19", "VolumeBinding binds a pod's volumes in Reserve and PreBind; before, the scheduler did so by itself."
+        "1.19", "VolumeBinding binds volumes in Reserve and PreBind. Before, the scheduler did."
     )
     counts_pre_filter: bool = until(
         "1.25",
-        "Where PreFilter rejects a pod, the message is what it says, without counts: `0/9 nodes are available: "
-        "REASON.` Before, it counted as every node's: `0/9 nodes are available: 9 REASON.`",
+        "A PreFilter rejection has no counts: `0/9 nodes are available: REASON.` Before, `0/9 nodes "
+        "are available: 9 REASON.`",
     )
     missing_node_fails: bool = until(
         "1.26",
-        "A node that a pod names and that is not there is passed over. Before, the pod could not be scheduled at all, "
-        "with an error.",
+        "A missing node that a pod names is ignored. Before, it was an error.",
     )
     asks_every_pre_filter: bool = since(
         "1.30",
-        "A PreFilter rejection that evictions may mend no longer keeps the plugins after it from being asked; one that "
-        "they cannot mend wins.",
+        "After a PreFilter rejection that evictions can fix, further PreFilter plugins run; one that "
+        "evictions cannot fix wins.",
     )
     contradiction_unresolvable: bool = since(
-        "1.30", "Plugins whose nodes contradict each other reject the pod as unresolvable: no eviction is tried."
+        "1.30", "Plugins whose node lists have no node in common reject the pod as unresolvable, without preemption."
     )
     names_left_out: bool = since(
         "1.32",
-        "Nodes that PreFilter left out are counted: `node(s) didn't satisfy plugin(s) [NodeAffinity]`. Before, they "
-        "were in no message.",
+        "Nodes that PreFilter left out are in the message: `node(s) didn't satisfy plugin(s) [NodeAffinity]`.",
     )
 
 
@@ -138,13 +138,17 @@ class Framework:
         profile: the profile.
         gates: kube-scheduler's feature gates.
         assumes_unjudged: treat filters that topospread does not model as if they let every node pass.
+        tries_groups: pods of a PodGroup are tried together (`pod_groups`), so that the group says whether they may go.
 
     Attributes:
         devices: the plugin that allocates devices, ``None`` where the profile lacks a part of it.
     """
 
-    def __init__(self, profile: Profile, gates: Gates, *, assumes_unjudged: bool = False) -> None:
+    def __init__(
+        self, profile: Profile, gates: Gates, *, assumes_unjudged: bool = False, tries_groups: bool = False
+    ) -> None:
         self.assumes_unjudged = assumes_unjudged
+        self._tries_groups = tries_groups
         settings = PluginSettings(profile.args, gates)
         used = {*profile.enabled("filter"), *profile.enabled("score"), *profile.enabled("pre_filter")}
         self.profile = profile
@@ -237,8 +241,8 @@ class Framework:
                 plugins.watchers.append(watcher)
         spec = pod_class.pod.spec
         if self._has_pod_groups and (spec.scheduling_group or spec.workload_ref) and not self.assumes_unjudged:
-            field = "spec.schedulingGroup" if spec.scheduling_group else "spec.workloadRef"
-            plugins.unjudged += (NotJudgedError("podGroups", field, "pod groups"),)
+            plugins.unjudged += self._unjudged_group(pod_class.pod, cluster)
+            reads.add((PodGroup, ""))
         plugins.unjudged += self.extenders(pod_class, "filterVerb", "prioritizeVerb")
         self._pre_filter(plugins, failed)
         if self.rules.missing_node_fails:
@@ -246,6 +250,15 @@ class Framework:
         self._filters(plugins)
         self._scores(plugins)
         return plugins
+
+    def _unjudged_group(self, pod: Pod, cluster: Cluster) -> tuple[NotJudgedError, ...]:
+        """Return what is not modelled of a pod's group: all of it where pods are judged one by one."""
+        group = pod.spec.scheduling_group
+        if not self._tries_groups or group is None:
+            field = "spec.schedulingGroup" if group is not None else "spec.workloadRef"
+            return (NotJudgedError("podGroups", field, "pod groups"),)
+        found = cluster.objects.unjudged_groups.get((pod.namespace, group.pod_group_name))
+        return () if found is None else (found,)
 
     def ask(self, plugin: Plugin, pod_class: PodClass, cluster: Cluster) -> Prepared:
         """Ask one plugin about a pod class. Measurements override this method.

@@ -51,7 +51,7 @@ def _anonymous(inventory: Inventory, names: Pseudonyms) -> Inventory:
     # Without ResourceSlices pods that need devices are not judged: words for names change what selectors select.
     kinds["resource_slices"] = []
     # Warnings, notes, places and configurations hold names; `read_from` leads back to all of them.
-    return replace(inventory, **kinds, warnings=[], notes=[], places={}, configurations=[], read_from=None)
+    return replace(inventory, **kinds, warnings=[], notes=[], places={}, declared={}, configurations=[], read_from=None)
 
 
 def _is_of_objects(items: list[Any]) -> bool:

@@ -14,6 +14,7 @@ from topospread.api.workload import Deployment, ReplicaSet, ReplicationControlle
 from topospread.errors import DuplicateError, Place
 from topospread.text import listed
 
+from .declared_promises import DeclarationPlaces
 from .objects import ReadObject
 
 _NAMES_SHOWN = 5
@@ -65,11 +66,14 @@ class Collection:
     def fill(self, inventory: Inventory) -> None:
         """Hand everything over; places of objects without a name go by their generateName."""
         lists = {kind: getattr(inventory, how.attribute) for kind, how in KINDS.items()}
-        places = inventory.places
+        places, declarations = inventory.places, DeclarationPlaces()
         for key, each in self.objects.items():
             lists[each.kind].append(each.item)
             metadata = each.item.metadata
             places[key if metadata.name else (key[0], key[1], metadata.generate_name or "")] = each.place
+            declared = declarations.of(each)
+            if declared is not None:
+                inventory.declared[key] = declared
 
 
 def applied(earlier: Inventory, later: Inventory) -> Inventory:
@@ -83,6 +87,7 @@ def applied(earlier: Inventory, later: Inventory) -> Inventory:
         )
     made = Inventory(warnings=list(later.warnings), notes=list(later.notes), skipped=earlier.skipped)
     collection.fill(made)
+    made.declared = earlier.declared | later.declared
     return made
 
 

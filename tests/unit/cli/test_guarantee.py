@@ -23,6 +23,7 @@ from topospread.guarantees.questions import EndQuestion
 ROOT = Path(__file__).parents[3]
 SHOP = str(ROOT / "docs/how-to/guarantee/shop.yaml")
 FOUR = ("--on", "zones=2,nodes=4,cpu=3")
+SCANNED = ROOT / "tests/unit/render/sarif-2.1.0-subset.schema.json"
 MAIN = "from topospread.cli.main import main; main()"
 
 
@@ -56,6 +57,39 @@ def test_pipelines_see_each_promise_at_its_workload() -> None:
     assert error.startswith("::error file=")
     assert "line=18" in error
     assert "promise never-waits is not kept" in error
+
+
+def declaring(folder: Path) -> list[str]:
+    """Two Deployments without spread in one file: an annotation declares the promise of one, the project the other."""
+    web = workload("Deployment", "web", 4)
+    text = json.dumps(workload("Deployment", "api", 4)) + "\n---\n" + json.dumps(web | {"metadata": None})
+    annotated = "{name: web, namespace: shop,\n    annotations: {\n      topospread.dev/promise: zone-loss>=2}}"
+    (folder / "app.yaml").write_text(text.replace("null", annotated))
+    (folder / "topospread.toml").write_text('[lint]\n\n[[promises]]\nselect = "app=api"\nwant = "zone-loss>=2"\n')
+    return ["promise", "check", "-f", "app.yaml", "--on", "zones=3,nodes=6"]
+
+
+@pytest.mark.parametrize("form", ["github", "sarif", "junit"])
+def test_pipelines_see_each_promise_at_its_declaration(form: str, tmp_path: Path) -> None:
+    words = declaring(tmp_path)
+    done = subprocess.run(
+        [sys.executable, "-c", MAIN, *words, "-o", form], capture_output=True, text=True, check=False, cwd=tmp_path
+    )
+    assert done.returncode == 1, done.stderr
+    if form == "github":
+        places = {(part["file"], int(part["line"])) for part in map(properties, done.stdout.splitlines())}
+    elif form == "sarif":
+        jsonschema.validate(json.loads(done.stdout), json.loads(SCANNED.read_text()))
+        where = [each["locations"][0]["physicalLocation"] for each in json.loads(done.stdout)["runs"][0]["results"]]
+        places = {(each["artifactLocation"]["uri"], each["region"]["startLine"]) for each in where}
+    else:
+        texts = [each.text or "" for each in ElementTree.fromstring(done.stdout).iter("failure")]
+        places = {(text.split(":")[0], int(text.split(":")[1])) for text in texts}
+    assert places == {("app.yaml", 5), ("topospread.toml", 3)}
+
+
+def properties(line: str) -> dict[str, str]:
+    return dict(each.split("=", 1) for each in line.split("::")[1].partition(" ")[2].split(","))
 
 
 def test_the_counterexample_is_written_as_a_drill_that_falls_short(tmp_path: Path) -> None:

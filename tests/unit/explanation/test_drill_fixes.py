@@ -52,6 +52,18 @@ def test_changes_that_help_only_together_are_found_together() -> None:
     assert [each.object["kind"] for each in first.parts] == ["Deployment", "Node"]
 
 
+def test_a_change_of_several_workloads_keeps_each_part_in_a_set() -> None:
+    """One pod of each of two Deployments loses its node; of zone c, one node is full and the other cordoned."""
+    objects = [*nodes("a"), node("c2", "c", cpu="2"), node("c1", "c", unschedulable=True)]
+    first = told([*objects, web(replicas=2), web("api", replicas=2)], Fail(at("zone=a"))).answer().remedies[0]
+    assert (first.code, first.pending_without, first.pending) == ("nodeTaintsPolicy+uncordon", 2, 0)
+    assert sorted((each.object["kind"], each.object["name"]) for each in first.parts) == [
+        ("Deployment", "api"),
+        ("Deployment", "web"),
+        ("Node", "c1"),
+    ]
+
+
 def test_a_cordon_of_the_drill_is_not_to_be_lifted() -> None:
     answer = told([*SIX, web()], Drain(at("zone=a"))).answer()
     assert answer.remedies[0].code == "nodeTaintsPolicy"

@@ -21,8 +21,8 @@ from topospread.linting.rules import RULES
 from topospread.linting.run import LintReport, run
 from topospread.render.github import github
 from topospread.render.junit import junit
-from topospread.render.lint_sarif import lint_sarif, uri
 from topospread.render.pages.rules import rule_page, rules_page
+from topospread.render.sarif import lint_sarif, uri
 from topospread.render.text import text as drawn
 from topospread.text import for_terminal
 

@@ -7,30 +7,48 @@ from __future__ import annotations
 
 import hashlib
 import os
+import re
+from collections.abc import Iterable
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, get_args
 from urllib.parse import quote
 
+from topospread.answers.finding import Finding as PromiseFinding
+from topospread.errors import Place
 from topospread.linting.rule import Finding, Rule
 from topospread.linting.rules import RULES
 from topospread.linting.run import LintReport
+from topospread.promises.wants import About
 from topospread.sources.files import STANDARD_INPUT
 from topospread.version import __version__
 
 SCHEMA: Final = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
 LEVELS: Final = {"error": "error", "warning": "warning", "hint": "note"}
-_INDEX: Final = {rule.id: at for at, rule in enumerate(RULES)}
 
 
 def lint_sarif(outcome: LintReport) -> dict[str, Any]:
     """Return the output of ``topospread lint -o sarif``: one run, every rule, every finding."""
-    driver = {
-        "name": "topospread",
-        "version": __version__,
-        "semanticVersion": __version__,
-        "rules": [_rule(rule) for rule in RULES],
-    }
+    return _log([_rule(rule) for rule in RULES], outcome.findings, _invocation(outcome))
+
+
+def promise_sarif(findings: Iterable[PromiseFinding]) -> dict[str, Any]:
+    """Return the output of ``topospread promise check -o sarif``: the events that promises are about are the rules."""
+    found = [
+        Finding(
+            re.split("[<>]", each.rule)[0],
+            each.level,
+            each.says,
+            Place(each.file, object=each.object, line=each.line, column=each.column),
+        )
+        for each in findings
+    ]
+    return _log([_promise_rule(each) for each in get_args(About)], found, {"executionSuccessful": True})
+
+
+def _log(rules: list[dict[str, Any]], findings: Iterable[Finding], invocation: dict[str, Any]) -> dict[str, Any]:
+    driver = {"name": "topospread", "version": __version__, "semanticVersion": __version__, "rules": rules}
     seen: dict[str, int] = {}
+    index = {rule["id"]: at for at, rule in enumerate(rules)}
     return {
         "$schema": SCHEMA,
         "version": "2.1.0",
@@ -38,8 +56,8 @@ def lint_sarif(outcome: LintReport) -> dict[str, Any]:
             {
                 "tool": {"driver": driver},
                 "columnKind": "unicodeCodePoints",
-                "invocations": [_invocation(outcome)],
-                "results": [_result(finding, seen) for finding in outcome.findings],
+                "invocations": [invocation],
+                "results": [_result(finding, index[finding.rule], seen) for finding in findings],
             }
         ],
     }
@@ -66,7 +84,19 @@ def _rule(rule: Rule) -> dict[str, Any]:
     }
 
 
-def _result(finding: Finding, seen: dict[str, int]) -> dict[str, Any]:
+def _promise_rule(about: str) -> dict[str, Any]:
+    text = f"A workload keeps its declared promise: {about}."
+    return {
+        "id": about,
+        "shortDescription": {"text": text},
+        "fullDescription": {"text": text},
+        "help": {"text": f"{text} `topospread promise check` shows the proof or the order that breaks it."},
+        "defaultConfiguration": {"level": "error"},
+        "properties": {"tags": ["kubernetes"]},
+    }
+
+
+def _result(finding: Finding, index: int, seen: dict[str, int]) -> dict[str, Any]:
     place = finding.place
     location: dict[str, Any] = {
         "physicalLocation": {
@@ -79,7 +109,7 @@ def _result(finding: Finding, seen: dict[str, int]) -> dict[str, Any]:
         location["logicalLocations"] = [{"fullyQualifiedName": ": ".join(names), "kind": "object"}]
     return {
         "ruleId": finding.rule,
-        "ruleIndex": _INDEX[finding.rule],
+        "ruleIndex": index,
         "level": LEVELS[finding.severity],
         "message": {"text": _no_link(finding.message)},
         "locations": [location],
