@@ -38,7 +38,7 @@ class PodAnswer:
 
 
 class Why:
-    """Explains pods, one at a time."""
+    """Explains pods."""
 
     def __init__(self, served: ServedCluster, trials: PlayedTrials) -> None:
         self._served = served
@@ -52,12 +52,9 @@ class Why:
             UsageError: there is no such pod.
         """
         options = self._served.options
-        with self._trials.lock:
-            found = explain(
-                self._trials.inventory(steps, at),
-                target,
-                replace(options.answered_by, preemption=options.preemption),
-            )
+        inventory = self._trials.inventory(steps, at)
+        with self._trials.explaining:
+            found = explain(inventory, target, replace(options.answered_by, preemption=options.preemption))
         answer = why_answer(found)
         written = answer.to_dict()
         suggestions = [
