@@ -224,14 +224,14 @@ def answer(
             parts = (part for each in losses for part in (*each.unjudged, *_of_end(each.capacity)))
             report = replace(report, losses=losses, unjudged=merged(unjudged, parts))
         if not (question.options.assumes_unjudged or _of_end(found)) and besides.buys(found):
-            pools, rounds = question.options.pools, besides.rounds(found)
+            pools, number = question.options.pools, besides.rounds(found)
             if not pools:
                 report = replace(report, purchases=tuple(purchases(settled, found, question, besides.shapes, work)))
-                if besides.is_short(found) and all(each.rounds < rounds for each in report.purchases):
+                if besides.is_short(found) and all(each.rounds < number for each in report.purchases):
                     pools = () if besides.each_zone else as_pools(settled.nodes, found, besides.shapes)
             if pools:
                 wider = replace(question, options=replace(question.options, pools=pools))
-                report = replace(report, sizing=sizing(settled, wider, rounds, besides.seconds))
+                report = replace(report, sizing=sizing(settled, wider, number, besides.seconds))
     except KeyboardInterrupt as ended:
         raise Interrupted(_as_far(report, besides, ended, pools=bool(question.options.pools))) from None
     return report
