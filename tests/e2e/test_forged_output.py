@@ -280,3 +280,24 @@ def test_snapshots_and_files_give_no_command_to_a_pipeline(run, command):
     run("lint", "::error::x", "-o", "line=out.line")
     assert "x/a.yaml" in Path("out.line").read_text()
     assert is_safe(Path("out.line").read_text())
+
+
+@pytest.mark.parametrize("form", formats_of("drill --check"))
+def test_saved_parts_of_checks_begin_no_line(run, form):
+    write("h.json", node("a", "a"), pod("p"))
+    spec = {"cluster": "h.json", "steps": [{"fail": "node=a"}], "expect": {"pending": 0}}
+    drill = {"apiVersion": "topospread.dev/v1alpha1", "kind": "Drill", "metadata": {"name": "d"}, "spec": spec}
+    Path("drill.yaml").write_text(json.dumps(drill))
+    code, part, err = run("drill", "--check", "-f", "drill.yaml", "--shard", "0/1", "-o", "json")
+    assert code == 1, err
+    whole = json.loads(part)
+    for each in whole["drills"]:
+        each["name"] += "\nFORGED"
+        each["file"] += "\nFORGED"
+        each["shortfalls"] = [one | {"path": "a\nFORGED", "message": "b\nFORGED"} for one in each["shortfalls"]]
+    Path("part.json").write_text(json.dumps(whole))
+    code, out, err = run("drill", "--merge", "-f", "part.json", "-o", form)
+    assert code == 1 or "has no bars to draw" in err
+    assert "FORGED" in out + err or form == "svg"
+    # HTML has no lines where a text has some.
+    assert form == "html" or not [line for line in out.splitlines() if line.startswith("FORGED")]

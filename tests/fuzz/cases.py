@@ -292,7 +292,7 @@ def _file(draw: random.Random, role: str) -> bytes:
     seeds = _seeds(role)
     if role == "objects":
         chosen = _objects(draw)
-    elif role == "config":
+    elif role in ("config", "drills"):
         chosen = [draw.choice(seeds)]
     elif role == "audit":
         chosen = draw.sample(seeds, min(len(seeds), 12)) if draw.random() < 0.3 else seeds[:40]
