@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from topospread.api.autoscaling import CrossVersionObjectReference, HorizontalPodAutoscaler
 from topospread.api.kinds import KINDS
+from topospread.api.workload import CrossVersionObjectReference, HorizontalPodAutoscaler
 from topospread.linting.examples import constraint, deployment
 from topospread.linting.lint_input import LintInput, LintSubject, Manifest
 from topospread.linting.problem import Problem

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from topospread.api.autoscaling import HorizontalPodAutoscaler
 from topospread.api.well_known_labels import HOSTNAME, ZONE
-from topospread.api.workload import Deployment
+from topospread.api.workload import Deployment, HorizontalPodAutoscaler
 from topospread.linting.examples import constraint, deployment
 from topospread.linting.lint_input import LintInput, LintSubject
 from topospread.linting.neighbours import autoscaled
