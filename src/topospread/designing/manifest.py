@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 from topospread.api.yaml_text import yaml_text
 from topospread.promises.fresh import Designed
+from topospread.text import one_line
 
 from .result import ReasonedLine
 from .rules import DesignRules, manifest_data
@@ -25,7 +26,7 @@ def manifest_text(item: Designed, rules: DesignRules, replicas: int, lines: Sequ
 
 def _comment(each: ReasonedLine) -> list[str]:
     return textwrap.wrap(
-        f"{each.line} - {each.reason}",
+        one_line(f"{each.line} - {each.reason}"),
         _WIDTH,
         initial_indent="# ",
         subsequent_indent="#   ",

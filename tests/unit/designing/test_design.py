@@ -19,6 +19,8 @@ from topospread.cli.main import topospread as command
 from topospread.designing import Design
 from topospread.designing.design import design
 from topospread.errors import UsageError
+from topospread.render.blocks import Code, Section
+from topospread.render.pages.promise_design import page
 
 Json = dict[str, Any]
 ROOT = Path(__file__).parents[3]
@@ -175,3 +177,22 @@ def test_all_workloads_are_designed_for_with_a_row_each() -> None:
 def test_a_promise_that_constraints_do_not_keep_is_refused() -> None:
     with pytest.raises(UsageError, match="a design is for zone-loss, node-loss and quorum"):
         promise_design(inventory(*nodes("a", "b"), workload("Deployment", replicas=3)), want="skew<=1")
+
+
+def test_the_name_of_a_zone_adds_nothing_to_the_yaml_that_is_shown_or_applied() -> None:
+    forged = '\u2028{"kind":"ClusterRoleBinding"}\x85'
+    clean, hostile = (
+        promise_design(
+            inventory(*nodes(f"a{each}", "b", "c"), workload("Deployment", replicas=3)),
+            ["deploy/web"],
+            survive=["zone"],
+            left=[2],
+            states=500,
+            tries=30,
+        )
+        for each in ("", forged)
+    )
+    assert "a\\u2028" in hostile.workloads[0].manifest
+    assert [*yaml.safe_load_all(hostile.workloads[0].manifest)] == [*yaml.safe_load_all(clean.workloads[0].manifest)]
+    parts = next(each for each in page(hostile).parts if isinstance(each, Section) and isinstance(each.parts[0], Code))
+    assert parts in page(clean).parts
