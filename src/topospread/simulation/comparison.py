@@ -13,7 +13,7 @@ from typing import Literal, TypeVar
 
 import msgspec
 
-from topospread.config.difference import Difference
+from topospread.config.show import Difference
 from topospread.errors import UsageError
 
 from .result import EvictedPod, Placement, Simulation, WorkloadResult, WorkloadSpread
