@@ -17,9 +17,8 @@ from topospread.api.workload import Job, StatefulSet
 from topospread.config.gates import gates_for
 from topospread.plugins.volume_controller import VolumeController
 from topospread.simulation.run import Run
-from topospread.workloads.claims import VolumeClaims
+from topospread.workloads.claims import DefaultClass, VolumeClaims
 from topospread.workloads.daemon_set import GENERATION_LABEL, for_node, target_node
-from topospread.workloads.default_class import DefaultClass
 from topospread.workloads.names import Names, parent_and_ordinal, pod_prefix
 from topospread.workloads.planned import QueuedPod, Workload
 from topospread.workloads.revisions import REVISION_HASH_LABEL, TEMPLATE_HASH_LABEL
