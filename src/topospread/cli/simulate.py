@@ -92,6 +92,8 @@ def simulate(**given: Any) -> int:
     from topospread.sources.needed_kinds import PLACEMENT, PLACEMENT_AND_RUNS
 
     needed = PLACEMENT_AND_RUNS if given["cron_jobs"] else PLACEMENT
+    if options.in_force[0].enabled("GenericWorkload"):
+        needed = needed.with_pod_groups
     inventory = read_inventory(given, by=[options], needed=needed)
     if given["orders"] is not None:
         return _in_orders(given, inventory, options)

@@ -81,7 +81,8 @@ def why(**given: Any) -> int:
     options = replace(read_options(given), scale=scale, autoscale=given["autoscale"])
     from topospread.sources.needed_kinds import PLACEMENT
 
-    inventory = read_inventory(given, by=[options], needed=PLACEMENT)
+    groups = options.in_force[0].enabled("GenericWorkload")
+    inventory = read_inventory(given, by=[options], needed=PLACEMENT.with_pod_groups if groups else PLACEMENT)
     target = named or _only_one(inventory, given["paths"])
     if target is None:
         return _pending(given, inventory, options)

@@ -19,10 +19,11 @@ from topospread.cluster.objects import Key
 from topospread.plugins.cluster_event import ADD, UPDATE, ClusterEvent
 
 from .object_changes import pod_changes
-from .pod_groups import GANG, Member, group_key, min_count, scheduled_count
+from .pod_groups import Member, group_key, min_count, scheduled_count
 from .queue import SchedulingQueue
 from .queued_pod_info import QueuedPodInfo, remember
 from .requeueing import Happening, QueueingStrategy, Requeueing, pod_worth_requeuing
+from .verdict import GANG
 
 UNSCHEDULED_POD_ADD = ClusterEvent("UnscheduledPod", ADD)
 _HEARD: tuple[ClusterEvent, ...] = (
@@ -64,8 +65,8 @@ class PodGroupQueue:
 
     def takes(self, pod: Pod) -> bool:
         """Return whether a pod is tried together with others."""
-        key = group_key(pod)
-        return key is not None and key not in self._cluster.objects.unjudged_groups
+        key, whole = group_key(pod), self._cluster.objects.whole_groups
+        return key is not None and (whole is None or key in whole)
 
     def add(self, info: QueuedPodInfo) -> None:
         """A new pod, or one that was tried."""

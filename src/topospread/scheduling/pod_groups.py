@@ -23,9 +23,8 @@ from topospread.plugins.interface import UNRESOLVABLE, NotJudgedError, PluginErr
 from .cycle import Scheduler
 from .framework import Framework
 from .placements import Assignment, placements_by, scores
-from .verdict import Verdict
+from .verdict import GANG, Verdict
 
-GANG = "GangScheduling"
 UNSCHEDULABLE = "pod group is unschedulable"
 _TOPOLOGY = "TopologyAwareWorkloadScheduling"
 _SINCE = KubeVersion(1, 37)

@@ -40,6 +40,11 @@ class NeededKinds(msgspec.Struct, frozen=True):
         """The kinds with those of volumes in any case."""
         return replace(self, volumes=True)
 
+    @property
+    def with_pod_groups(self) -> NeededKinds:
+        """The kinds with PodGroup."""
+        return replace(self, kinds=tuple(each for each in ORDER if each in self.kinds or each == "PodGroup"))
+
     def beside(self, items: Iterable[KubeObject]) -> NeededKinds:
         """Return the kinds needed if these objects are applied to the cluster: their CronJobs replace those there."""
         there = list(items)
