@@ -11,9 +11,9 @@ from msgspec import Meta
 from topospread.answer import Cause, Remedy
 from topospread.api.inventory import Inventory, ObjectKey
 from topospread.base import Base, Word
-from topospread.explanation import Explanation
 from topospread.explanation.explain import PendingPods, Waiting, explain_pending
 from topospread.explanation.owner import exists
+from topospread.explanation.result import Explanation
 from topospread.explanation.what_if import EFFORT
 from topospread.scheduling.verdict import GANG
 from topospread.simulation.result import Placement, Simulation

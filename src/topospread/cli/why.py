@@ -29,7 +29,7 @@ from .usage import Explained
 
 if TYPE_CHECKING:
     from topospread.api.inventory import Inventory
-    from topospread.explanation import Explanation
+    from topospread.explanation.result import Explanation
     from topospread.simulation.run import SimulationOptions
 
 # ``topospread why --audit``: what happened in a cluster, from a snapshot and an audit log, or its events.
@@ -114,8 +114,7 @@ def why(**given: Any) -> int:
     options = replace(read_options(given), scale=scale, autoscale=given["autoscale"])
     from topospread.sources.needed_kinds import PLACEMENT
 
-    groups = options.in_force[0].enabled("GenericWorkload")
-    inventory = read_inventory(given, by=[options], needed=PLACEMENT.with_pod_groups if groups else PLACEMENT)
+    inventory = read_inventory(given, by=[options], needed=PLACEMENT.under(options.in_force[0]))
     target = named or _only_one(inventory, given["paths"])
     if target is None:
         return _pending(given, inventory, options)

@@ -13,9 +13,9 @@ from topospread.answers.causes import causes_of
 from topospread.answers.pending_pods import fixes_of
 from topospread.answers.why import why_answer
 from topospread.config.gates import gates_for
-from topospread.explanation import Explanation
 from topospread.explanation.explain import explain
-from topospread.simulation import Simulation
+from topospread.explanation.result import Explanation
+from topospread.simulation.result import Simulation
 from topospread.simulation.run import SimulationOptions
 from topospread.simulation.simulate import simulate
 
