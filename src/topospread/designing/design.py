@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import heapq
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from itertools import combinations
 
 from topospread.api.inventory import Inventory, ObjectKey
+from topospread.api.well_known_labels import HOSTNAME, ZONE
 from topospread.errors import UsageError
 from topospread.promises.fresh import LISTS, workload_of
 from topospread.promises.workload_drills import WorkloadDrills
@@ -17,7 +19,7 @@ from .amendments import amendments
 from .checks import DesignChecks, DesignFailure
 from .manifest import manifest_text
 from .result import Design, ReasonedLine
-from .rules import DesignRules, with_rules
+from .rules import DesignRules, manifest_data, with_rules
 from .wanted import Intent, beyond_counting, read_intent
 
 Progress = Callable[[int, int | None], None]
@@ -74,20 +76,23 @@ def design(  # noqa: PLR0913 - keyword arguments
         counted_out = () if options.pools else tuple(beyond_counting(intent, [each.labels for each in inventory.nodes]))
         against = [*counted_out, *_by_failure(failures)]
     lines = () if wanted else tuple(search.reasons(rules))
-    shown = "" if wanted else manifest_text(item, rules, intent.replicas, lines)
+    objects = () if wanted else tuple(manifest_data(inventory, item, rules, intent.replicas))
     return Design(
         *key,
         intent.replicas,
         intent.phrases,
         not wanted,
         lines,
-        shown,
+        manifest_text(objects, lines),
         search.checks(rules).phrases,
         tuple(dict.fromkeys([*against, *search.undecided[rules]])),
         search.tried,
-        tuple(inventory.warnings),
-        tuple(inventory.notes),
-        bool(counted_out),
+        is_impossible=bool(counted_out),
+        is_open=any(search.undecided[rules].values()),
+        conflict=tuple(search.conflict()) if wanted and not counted_out and search.tried < tries else (),
+        objects=objects,
+        wants=tuple(each.promise for each in intent.of_domains if each.key in (ZONE, HOSTNAME)),
+        inventory=inventory if wanted else with_rules(inventory, key, rules, intent.replicas),
     )
 
 
@@ -116,7 +121,7 @@ class _Search:
     states: int
     tries: int
     progress: Progress | None = None
-    undecided: dict[DesignRules, dict[str, None]] = field(default_factory=dict)
+    undecided: dict[DesignRules, dict[str, bool]] = field(default_factory=dict)
     found: dict[DesignRules, DesignFailure | None] = field(default_factory=dict)
 
     @property
@@ -162,6 +167,21 @@ class _Search:
             failure = self.found[rules] or failure
             return rules, {rules: failure}
         return rules, {tried: each for tried, each in self.found.items() if each is not None}
+
+    def conflict(self) -> Iterator[str]:
+        """Yield the smallest set of wants for which no design is found, if fewer than all have none."""
+        whole = self.intent
+        wants = [*whole.survivals, *(["unnoticed"] if whole.unnoticed else [])]
+        for size in range(1, len(wants)):
+            for chosen in combinations(wants, size):
+                survivals = tuple(each for each in whole.survivals if each in chosen)
+                intent = replace(whole, survivals=survivals, unnoticed="unnoticed" in chosen)
+                search = _Search(self.begin, intent, self.states, self.tries)
+                failures = search.best()[1]
+                if any(each.is_wanted for each in failures.values()) and search.tried < self.tries:
+                    yield from intent.phrases
+                    return
+        yield from whole.phrases
 
     def _least(self, rules: DesignRules) -> DesignRules:
         """Without the parts that are not needed."""

@@ -3,24 +3,22 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from topospread.api.yaml_text import yaml_text
-from topospread.promises.fresh import Designed
 
 from .result import ReasonedLine
-from .rules import DesignRules, manifest_data
 
 _WIDTH = 100
 
 
-def manifest_text(item: Designed, rules: DesignRules, replicas: int, lines: Sequence[ReasonedLine]) -> str:
+def manifest_text(documents: Sequence[Mapping[str, Any]], lines: Sequence[ReasonedLine]) -> str:
     """For ``kubectl apply --server-side --force-conflicts -f -``; "" where nothing is to be changed."""
-    documents = [yaml_text(each) for each in manifest_data(item, rules, replicas)]
     if not documents:
         return ""
     comments = [comment for each in lines for comment in _comment(each)]
-    return "".join(f"{each}\n" for each in comments) + "---\n".join(documents)
+    return "".join(f"{each}\n" for each in comments) + "---\n".join(map(yaml_text, documents))
 
 
 def _comment(each: ReasonedLine) -> list[str]:

@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
+
+from topospread.api.inventory import Inventory
+from topospread.promises.wants import Want
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +37,11 @@ class Design:
         unmet: what it cannot promise: of what was asked where ``promises`` is false, else of what comes with it.
         tried: how many designs were checked.
         is_impossible: whether no placement at all keeps what was asked.
+        is_open: whether the search of all orders ended early, so that the design is not proved.
+        conflict: the smallest set of wants that no design keeps together, if all designs were tried.
+        objects: the objects of the manifest.
+        inventory: the input with the design.
+        wants: the wants on zones and nodes, as promises.
     """
 
     kind: str
@@ -45,6 +55,9 @@ class Design:
     checked: tuple[str, ...]
     unmet: tuple[str, ...]
     tried: int
-    warnings: tuple[str, ...] = ()
-    notes: tuple[str, ...] = ()
+    inventory: Inventory
     is_impossible: bool = False
+    is_open: bool = False
+    conflict: tuple[str, ...] = ()
+    objects: tuple[Mapping[str, Any], ...] = ()
+    wants: tuple[Want, ...] = ()

@@ -10,7 +10,7 @@ from topospread.api.well_known_labels import HOSTNAME, ZONE
 from topospread.errors import UsageError
 from topospread.guarantees.questions import LOSSES
 from topospread.promises.fresh import workload_of
-from topospread.promises.wants import read_wants
+from topospread.promises.wants import Want, read_wants
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,6 +24,11 @@ class Survival:
     def word(self) -> str:
         """``zone``, ``node``, or the key."""
         return next((word for word, key in LOSSES.items() if key == self.key), self.key)
+
+    @property
+    def promise(self) -> Want:
+        """The same as a declared promise; of zones and nodes alone."""
+        return Want("zone-loss" if self.key == ZONE else "node-loss", self.left)
 
     def __str__(self) -> str:
         return f"the loss of any one {self.word} leaves at least {self.left}"

@@ -124,6 +124,20 @@ def test_what_cannot_be_meant_is_refused(wanted: Json, said: str) -> None:
         designed(*nodes("a", "b", "c"), workload("Deployment", replicas=3), **wanted)
 
 
+def test_the_smallest_set_of_wants_without_a_design_is_named() -> None:
+    """Two nodes of a zone leave 2 of 4 each; the one node of the other zone then leaves 2 at most."""
+    objects = [*nodes("a", "a", "b"), workload("Deployment", replicas=4)]
+    found = promise_design(inventory(*objects), want="zone-loss>=2 node-loss>=3", states=500, tries=30)
+    assert found.verdict == "no"
+    assert found.workloads[0].unmet
+    conflict = designed(*nodes("a", "a", "a", "b"), workload("Deployment", replicas=4), survive=["zone", "node"],
+                        left=[2, 3]).conflict  # fmt: skip
+    assert conflict == (
+        "the loss of any one zone leaves at least 2 of 4",
+        "the loss of any one node leaves at least 3 of 4",
+    )
+
+
 def test_the_command_writes_yaml_that_can_be_applied_and_data_of_the_documented_form(tmp_path: Path) -> None:
     words = ["promise", "design", "deploy/web", "-f", WEB, "--on", "zones=3,nodes=3,cpu=8", "--of", "3"]
     words += ["--want", "zone-loss>=2"]
