@@ -18,17 +18,20 @@ from topospread.api.kinds import KINDS
 from topospread.api.meta import KubeObject, OwnerReference
 from topospread.api.node import Node
 from topospread.api.pod import Pod, PodResourceClaimStatus, PodStatus
+from topospread.api.pod_groups import PodGroup
 from topospread.api.policy import PriorityClass
 from topospread.cluster import Cluster
 from topospread.cluster.cluster import pod_key
 from topospread.config.gates import gates_for
 from topospread.config.request_rules import request_rules
 from topospread.plugins.cluster_event import ADD, ASSIGNED_POD_DELETE, DELETE, UPDATE, ClusterEvent
-from topospread.plugins.interface import UNRESOLVABLE
+from topospread.plugins.interface import UNRESOLVABLE, NotJudgedError
 from topospread.scheduling.backoff_queue import BackoffSettings
 from topospread.scheduling.cycle import Scheduler
 from topospread.scheduling.framework import Framework
 from topospread.scheduling.object_changes import node_changes
+from topospread.scheduling.pod_group_queue import UNSCHEDULED_POD_ADD, PodGroupQueue
+from topospread.scheduling.pod_groups import GroupAttempt, group_key, try_group, unjudged_victims
 from topospread.scheduling.preemption import Preemption
 from topospread.scheduling.queue import SchedulingQueue
 from topospread.scheduling.queued_pod_info import SECOND, QueuedPodInfo
@@ -44,6 +47,13 @@ _DEVICES = "DynamicResources"
 
 def judge_whole(case: Json) -> Json:
     """Return the state after the last settle: pods, claims, and whether attempts would go on for ever."""
+    try:
+        return _answer(case)
+    except NotJudgedError as error:
+        return {"id": case.get("id", ""), "error": str(error)}
+
+
+def _answer(case: Json) -> Json:
     world = _World(case)
     steps = list(case.get("steps") or [])
     if not steps or not (steps[-1].get("settle") or steps[-1].get("advance")):
@@ -69,14 +79,20 @@ class _World:
     def __init__(self, case: Json) -> None:
         gates = gates_for("1.37", case.get("featureGates") or {})
         self.cluster = Cluster(request_rules(gates))
-        frameworks = {name: Framework(each, gates) for name, each in profiles_of(case, gates).items()}
-        self.cluster.objects.devices_known = True
+        groups = gates.enabled("GenericWorkload")
+        frameworks = {
+            name: Framework(each, gates, tries_groups=groups) for name, each in profiles_of(case, gates).items()
+        }
+        self.cluster.objects.devices_known = self.cluster.objects.pod_groups_known = True
         self.scheduler = Scheduler(self.cluster, frameworks, sampled=True)
         self.scheduler.generated = self._generated
         self._requeueings = {name: requeueing_of(each, self.cluster) for name, each in frameworks.items()}
         settings = BackoffSettings(pops_early=gates.enabled("SchedulerPopFromBackoffQ"))
         self.now = 0
         self.queue = SchedulingQueue(lambda: self.now, self._requeueing_of, settings, self.cluster.rules)
+        self.groups = PodGroupQueue(self.queue, self.cluster, self._requeueing_of) if groups else None
+        self.queue.groups = self.groups
+        self.group_conditions: dict[tuple[str, str], Json] = {}
         self.pods: dict[str, Pod] = {}
         self.conditions: dict[str, tuple[str, str]] = {}
         self.deleted: list[Pod] = []
@@ -150,6 +166,8 @@ class _World:
             given = step["delete"]
             kind, name, namespace = given["kind"], given["name"], given.get("namespace", "")
             if kind == "Pod":
+                if pod_key(namespace, name) not in self.pods:
+                    raise NotJudgedError("steps", name, f"the deletion of pod {name}, which is gone")
                 self._delete_pod(pod_key(namespace, name))
             elif kind == "Node":
                 self.cluster.delete_node(name)
@@ -183,12 +201,17 @@ class _World:
         before = self._known(item)
         if not self.cluster.apply("ADDED", item):
             return
+        if isinstance(item, PodGroup) and self.groups is not None and before is None:
+            self.groups.group_added((item.namespace, item.name))
         kind: Any = type(item).__name__
         self.queue.move_all(ClusterEvent(kind, ADD if before is None else UPDATE), before, item)
 
     def _delete(self, item: KubeObject) -> None:
         before = self._known(item)
         if self.cluster.apply("DELETED", item):
+            if isinstance(item, PodGroup) and self.groups is not None:
+                self.groups.group_deleted((item.namespace, item.name))
+                self.group_conditions.pop((item.namespace, item.name), None)
             kind: Any = type(item).__name__
             self.queue.move_all(ClusterEvent(kind, DELETE), before, None)
 
@@ -227,6 +250,8 @@ class _World:
             self.queue.assigned_pod_added(pod)
             return
         self.queue.add(pod)
+        if self.groups is not None:
+            self.queue.move_all(UNSCHEDULED_POD_ADD, None, pod)
         self._make_claims(key, pod)
 
     def _make_claims(self, key: str, pod: Pod) -> None:
@@ -266,6 +291,9 @@ class _World:
         if not pod.spec.node_name:
             self.cluster.withdraw(key)
             self.queue.delete(key)
+            group = group_key(pod)
+            if self.groups is not None and group is not None:
+                self.groups.delete(group, key)
             return
         # Claims are given back by the controller, which comes later.
         users = self.cluster.objects.devices.users
@@ -295,6 +323,9 @@ class _World:
         info = self.queue.pop()
         if info is None:
             return
+        if info.members:
+            self._schedule_group(info)
+            return
         pod = self.pods.get(info.key)
         if pod is None or pod.metadata.uid != info.uid:
             self.queue.done(info.uid)
@@ -312,6 +343,50 @@ class _World:
         self.queue.done(info.uid)
         self._tell_of_claims(claims)
         self.queue.assigned_pod_added(bound)
+
+    def _schedule_group(self, info: QueuedPodInfo) -> None:
+        """Try the pods of a group (``scheduleOnePodGroup``)."""
+        groups = self.groups
+        assert groups is not None, "a group was popped"
+        group, members = groups.popped(info)
+        if group is None:
+            raise NotImplementedError("a PodGroup went while its pods stood in the queue")
+        attempt = try_group(self.scheduler, group, members)
+        infos = {each.key: each for each in info.members}
+        code = attempt.status.code
+        bound = []
+        for result in attempt.results:
+            key = result.member.key
+            if result.row >= 0:
+                pod = self.pods[key]
+                placed = replace(pod, spec=replace(pod.spec, node_name=self.cluster.nodes.names[result.row]))
+                self.pods[key] = placed
+                self.conditions.pop(key, None)
+                groups.bound((group.namespace, group.name), key)
+                bound.append(placed)
+                continue
+            self.conditions[key] = (
+                "SchedulerError" if result.error or code == "Error" else "Unschedulable",
+                result.message,
+            )
+            rejectors = result.verdict.rejectors if result.verdict is not None and not result.error else ()
+            groups.failed(infos[key], rejectors)
+            if not result.keeps_promise:
+                self._nominate(key, "")
+        self._note_group(group, attempt)
+        groups.tried(info, attempt.queue_code)
+        for placed in bound:
+            self.queue.assigned_pod_added(placed)
+
+    def _note_group(self, group: PodGroup, attempt: GroupAttempt) -> None:
+        """Write the group's condition; one that is true stays so."""
+        key, status = (group.namespace, group.name), attempt.status
+        before = self.group_conditions.get(key)
+        if before is not None and before["status"] == "True" and status.code != "Success":
+            return
+        reason = {"Success": "Scheduled", "Error": "SchedulerError"}.get(status.code, "Unschedulable")
+        told = {"status": str(status.code == "Success"), "reason": reason, "message": status.message}
+        self.group_conditions[key] = {name: text for name, text in told.items() if text}
 
     def _tell_of_claims(self, before: dict[tuple[str, str], ResourceClaim]) -> None:
         """Tell the queue of claims that an attempt wrote."""
@@ -338,6 +413,10 @@ class _World:
         released = scheduler.release_claim(pod, pod.name, verdict)
         found = Preemption()
         if scheduler.preempts(pod):
+            mine = self.cluster.shared_class(pod)
+            unjudged = unjudged_victims(self.cluster, mine) if scheduler.has_groups else None
+            if unjudged is not None:
+                raise unjudged
             found = scheduler.preemption(pod, verdict)
         candidate = scheduler.pick(found)
         after = [released] if released else []
@@ -400,7 +479,12 @@ class _World:
             told = {"reason": reason, "message": message, "nominatedNodeName": pod.nominated_node_name}
             pods[key] = {name: text for name, text in told.items() if text}
         claims = {f"{each.namespace}/{each.name}": _claim_json(each) for each in self._claims()}
-        return {"pods": pods} | ({"claims": claims} if claims else {})
+        groups = {
+            f"{namespace}/{name}": {"PodGroupInitiallyScheduled": told} if told else {}
+            for namespace, name in sorted(self.cluster.objects.pod_groups)
+            for told in [self.group_conditions.get((namespace, name))]
+        }
+        return {"pods": pods} | ({"claims": claims} if claims else {}) | ({"podGroups": groups} if groups else {})
 
     def _claims(self) -> list[ResourceClaim]:
         return sorted(self.cluster.objects.resource_claims.values(), key=lambda each: (each.namespace, each.name))

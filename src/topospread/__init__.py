@@ -28,7 +28,6 @@ if TYPE_CHECKING:
     from topospread.answers.rebalance import Rebalance
     from topospread.answers.simulation import Simulation
     from topospread.answers.status import Status
-    from topospread.answers.traffic import ExpectedTraffic
     from topospread.answers.why import Why
     from topospread.answers.why_history import WhyHistory
     from topospread.answers.why_pending import WhyPending
@@ -39,6 +38,7 @@ if TYPE_CHECKING:
     from topospread.config.versions import KubeVersion
     from topospread.errors import InputError, TopospreadError
     from topospread.linting.settings import Settings, find_settings, read_settings
+    from topospread.service_traffic.result import ExpectedTraffic
     from topospread.session import Placing, Promises, Session
     from topospread.sources.configuration import read_configuration
     from topospread.sources.rendering import Rendering
@@ -49,7 +49,7 @@ _MODULES = {
     "Configuration": "topospread.config.profile",
     "DrillEach": "topospread.answers.drill_many",
     "DrillResult": "topospread.answers.drill",
-    "ExpectedTraffic": "topospread.answers.traffic",
+    "ExpectedTraffic": "topospread.service_traffic.result",
     "InputError": "topospread.errors",
     "Inventory": "topospread.api.inventory",
     "KubeVersion": "topospread.config.versions",

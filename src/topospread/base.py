@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from typing import Annotated, Any, Literal, Self
 
 import msgspec
@@ -36,6 +36,11 @@ class Bounds(Base, frozen=True, kw_only=True):
     def exactly(cls, count: int) -> Self:
         """Return bounds that hold one number."""
         return cls(least=count, most=count)
+
+    @classmethod
+    def of(cls, counts: Collection[int]) -> Self:
+        """Return the least and the greatest of some numbers, at least one."""
+        return cls(least=min(counts), most=max(counts))
 
     @property
     def known(self) -> bool:

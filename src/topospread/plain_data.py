@@ -16,7 +16,6 @@ _ANSWERS = {
     "EachDrill": ("drill_many", "each_answer"),
     "Orders": ("orders", "orders_answer"),
     "Simulation": ("simulation", "simulation_answer"),
-    "Traffic": ("traffic", "traffic_of"),
 }
 """Class → the module of `answers` and its function."""
 

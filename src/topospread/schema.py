@@ -9,7 +9,7 @@ from typing import Any
 
 import msgspec
 
-from topospread.atomic_file import write_file
+from topospread.sources.atomic_file import write_file
 
 ANSWERS: dict[str, str] = {
     "DrillCheck": "topospread.answers.drill_many",

@@ -29,7 +29,6 @@ if TYPE_CHECKING:
     from topospread.answers.rebalance import Rebalance
     from topospread.answers.simulation import Simulation
     from topospread.answers.status import Status
-    from topospread.answers.traffic import ExpectedTraffic
     from topospread.answers.why import Why
     from topospread.answers.why_history import WhyHistory
     from topospread.answers.why_pending import WhyPending
@@ -37,6 +36,7 @@ if TYPE_CHECKING:
     from topospread.config.profile import Configuration
     from topospread.drills.steps import Step
     from topospread.linting.settings import Settings
+    from topospread.service_traffic.result import ExpectedTraffic
     from topospread.simulation.run import SimulationOptions
 
 Found = TypeVar("Found")
@@ -483,12 +483,10 @@ class Session:
             clients: who asks: ``deploy/web``, ``zone-a=70,zone-b=30``, ``api:deploy/web`` for the Service api.
             price: price of a GB that crosses zones.
         """
-        from topospread.answers.traffic import traffic_of
         from topospread.service_traffic.clients import read_clients
-        from topospread.service_traffic.traffic import TrafficQuestion
-        from topospread.service_traffic.traffic import traffic_of as expected
+        from topospread.service_traffic.traffic import TrafficQuestion, traffic_of
 
-        return traffic_of(expected(self.inventory, self._options, TrafficQuestion(read_clients(clients), price)))
+        return traffic_of(self.inventory, self._options, TrafficQuestion(read_clients(clients), price))
 
     @property
     def _progress(self) -> Any:

@@ -13,6 +13,8 @@ from tests.browser.conftest import NewPage
 from tests.browser.serving import TOKEN, WEB, many_nodes, served
 
 EVIL = "<script>alert(1)</script>"
+MOST_OF_FIRST_LOAD = 300_000
+"""Bytes, compressed, of all that the page asks for before it is whole."""
 
 
 def opened(page: Page, url: str, query: str = "") -> None:
@@ -150,7 +152,10 @@ def test_a_name_is_shown_and_never_run(page: Page, tmp_path: Path) -> None:
 
 def test_five_thousand_nodes_and_a_hundred_thousand_pods_are_drawn_and_answer(page: Page, tmp_path: Path) -> None:
     with served(*many_nodes(tmp_path)) as url:
+        sizes: list[int] = []
+        page.on("requestfinished", lambda request: sizes.append(request.sizes()["responseBodySize"]))
         opened(page, url)
+        assert 50_000 < sum(sizes) <= MOST_OF_FIRST_LOAD
         drawn = page.evaluate("fetch('/api/picture').then((answer) => answer.json())")
         assert len(drawn["nodes"]["name"]) == 5_000
         assert sum(sum(each[1::2]) for each in drawn["nodes"]["pods"]) == 100_000

@@ -1,4 +1,4 @@
-"""Cases of claims and steps come to what the whole kube-scheduler makes of them."""
+"""Cases of claims, pod groups and steps come to what the whole kube-scheduler makes of them."""
 
 from __future__ import annotations
 
@@ -24,6 +24,26 @@ def test_pods_and_claims_end_where_kube_scheduler_has_them(name: str) -> None:
                 # Chance decides among equal nodes: then any value that was seen is right.
                 seen = expected.get("varying", {}).get(f"{kind} {item}") or [expected.get(kind, {}).get(item)]
                 assert found.get(kind, {}).get(item) in seen, (case["id"], kind, item)
+
+
+def test_groups_end_where_kube_scheduler_has_them() -> None:
+    cases, verdicts = stored("whole-gangs")
+    unjudged = []
+    for case, expected in zip(cases, verdicts, strict=True):
+        found = judge_whole(case)
+        if "error" in found:
+            unjudged.append(found["error"])
+            continue
+        for kind in ("pods", "podGroups"):
+            for item in sorted({*expected.get(kind, {}), *found.get(kind, {})}):
+                seen = expected.get("varying", {}).get(f"{kind} {item}") or [expected.get(kind, {}).get(item)]
+                assert found.get(kind, {}).get(item) in seen, (case["id"], kind, item)
+    assert len(cases) - len(unjudged) >= 70
+    parts = ("topology constraints of the PodGroup ", "preemption for the PodGroup ", "the eviction of the PodGroup ")
+    assert all(any(f"not judged: {part}" in each for part in parts) for each in unjudged), unjudged
+    messages = [pod.get("message", "") for each in verdicts for pod in each["pods"].values()]
+    for words in ("minCount", "No preemption victims found", "PodGroupPostFilter plugins: not found"):
+        assert any(words in message for message in messages), words
 
 
 def test_stored_cases_show_what_may_become_of_a_claim() -> None:

@@ -51,6 +51,10 @@ CODES: dict[str, str] = {
         "claim is missing, or the node's volume limit is reached."
     ),
     "scheduling-gate": "The pod has scheduling gates; kube-scheduler does not try it until they are removed.",
+    "pod-group": (
+        "Fewer pods of the PodGroup find nodes at once than its minCount asks for, so none of them takes a node. Make "
+        "room for all of them, or lower minCount."
+    ),
     "not-created": "The pod does not exist yet; its controller creates it once the pod before it is ready.",
     "not-placed-yet": "A node is feasible for the pod, but kube-scheduler has not placed it yet. Check that it runs.",
     "skew-remains": (
@@ -109,6 +113,7 @@ _OF_PLUGIN = {
     "AzureDiskLimits": "volume",
     "SchedulingGates": "scheduling-gate",
     "nominated pods": "nominated",
+    "GangScheduling": "pod-group",
 }
 _OF_RESOURCE = {
     "Insufficient cpu": "cpu-short",

@@ -18,7 +18,7 @@ from .cause_codes import code_of
 from .words import agreeing, counted, in_order, joined, listed, noun_of
 
 if TYPE_CHECKING:
-    from topospread.explanation import ConstraintTable, CoreObstacle, Explanation, NearNode, Obstacle
+    from topospread.explanation import ConstraintTable, CoreObstacle, Explanation, NearestNode, NodeObstacle
     from topospread.plugins.spread_arithmetic import ConstraintArithmetic, Domain
     from topospread.scheduling.verdict import Verdict
     from topospread.simulation.result import PendingGroup
@@ -125,7 +125,7 @@ def why_words(causes: Sequence[Cause]) -> str:
     return ", and ".join(spread) or joined(nodes)
 
 
-def node_words(obstacles: Sequence[Obstacle]) -> str:
+def node_words(obstacles: Sequence[NodeObstacle]) -> str:
     """Return what a node lacks: ``is cordoned and lacks 700m cpu``."""
     return joined([_one(each) for each in _told(obstacles)])
 
@@ -239,7 +239,7 @@ def _of_reasons(rejections: Iterable[tuple[str, str, int]], scope: int, verdict:
 
 def _of_nodes(found: Explanation, scope: int, *, everywhere: bool) -> Iterator[Cause]:
     """Yield a cause for each kind of obstacle of the nodes that constraints admit, most nodes first."""
-    kinds: dict[tuple[str, str], list[tuple[NearNode, Obstacle]]] = {}
+    kinds: dict[tuple[str, str], list[tuple[NearestNode, NodeObstacle]]] = {}
     for near in found.admitted:
         for each in _told(near.obstacles):
             kinds.setdefault((_code(each), _many(each.plugin, each.reasons)), []).append((near, each))
@@ -265,7 +265,7 @@ def _only(found: Explanation, plugin: str) -> str:
     return f" ({alone} lack{'s' if alone == 1 else ''} nothing else)" if alone else ""
 
 
-def _told(obstacles: Sequence[Obstacle]) -> list[Obstacle]:
+def _told(obstacles: Sequence[NodeObstacle]) -> list[NodeObstacle]:
     """Return obstacles without the taint of a cordon, which goes with it."""
     cordoned = any(each.plugin == "NodeUnschedulable" for each in obstacles)
     return [
@@ -279,11 +279,11 @@ def _told(obstacles: Sequence[Obstacle]) -> list[Obstacle]:
     ]
 
 
-def _code(obstacle: Obstacle) -> str:
+def _code(obstacle: NodeObstacle) -> str:
     return code_of(obstacle.plugin, obstacle.reasons)
 
 
-def _one(obstacle: Obstacle) -> str:
+def _one(obstacle: NodeObstacle) -> str:
     """Return what is said of a single node: ``lacks 700m cpu``."""
     code, details = _code(obstacle), obstacle.details
     if details:

@@ -7,56 +7,20 @@ from typing import TYPE_CHECKING, Annotated, ClassVar
 from msgspec import Meta
 from msgspec.structs import asdict
 
-from topospread.answer import Answer, Remedy
+from topospread.answer import Answer
 from topospread.base import Base
+from topospread.drills.result import BrokenBudget, DrillAutoscaler, DrillEvent, DrillRollout, StepBounds, UnevictedPod
+from topospread.service_traffic.result import ExpectedTraffic
 
+from .remedies import DrillRemedy, remedy_of
 from .spread import PendingPods, Pool, SpreadOutcome, pending_pods, pool_of, spread_outcome
-from .traffic import ExpectedTraffic, traffic_of
 from .words import counted, listed
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from topospread.drills import BudgetBreach, Drill, Event, PodThere, StepOutcome, WorkloadState
+    from topospread.drills import Drill, StepOutcome, WorkloadState
     from topospread.rebalancing import Rebalance
-    from topospread.service_traffic import Traffic
-
-
-class DrillPod(Base, frozen=True, kw_only=True):
-    """A pod of an event."""
-
-    namespace: Annotated[str, Meta(description="Namespace of the pod.")]
-    name: Annotated[str, Meta(description="Name of the pod.")]
-    workload: Annotated[str, Meta(description="`Deployment/web`; empty for a pod without a workload.")]
-    node: Annotated[str, Meta(description="Node that the pod was on, or that it gets.")]
-
-
-class UnevictedPod(Base, frozen=True, kw_only=True):
-    """A pod that a drain did not evict."""
-
-    namespace: Annotated[str, Meta(description="Namespace of the pod.")]
-    name: Annotated[str, Meta(description="Name of the pod.")]
-    workload: Annotated[str, Meta(description="`Deployment/web`; empty for a pod without a workload.")]
-    node: Annotated[str, Meta(description="Node of the pod.")]
-    why: Annotated[str, Meta(description="Why the drain did not evict it.")]
-
-
-class DrillEvent(Base, frozen=True, kw_only=True):
-    """Something that happened in a step."""
-
-    at: Annotated[float, Meta(description="Seconds since the drill began.")]
-    kind: Annotated[
-        str,
-        Meta(
-            description="Of nodes `down`, `up`, `tainted`, `cordoned`, `uncordoned`, `added`; `scaled`, `applied`, "
-            "`rollout`; of pods `evicted`, `lost`, `placed`."
-        ),
-    ]
-    detail: Annotated[str, Meta(description="A taint, why pods were evicted, or the workload that was scaled.")]
-    nodes: Annotated[tuple[str, ...], Meta(description="Nodes of the event.")]
-    pods: Annotated[tuple[DrillPod, ...], Meta(description="Pods of the event.")]
-    ready: Annotated[int, Meta(description="Ready pods of workloads just after the event.")]
-    pending: Annotated[int, Meta(description="Pending pods just after the event.")]
 
 
 class DrilledWorkload(Base, frozen=True, kw_only=True):
@@ -72,39 +36,6 @@ class DrilledWorkload(Base, frozen=True, kw_only=True):
     pending: Annotated[int, Meta(description="Pods without a node.")]
     terminating: Annotated[int, Meta(description="Pods that are deleted on nodes that are down.")]
     spread: Annotated[tuple[SpreadOutcome, ...], Meta(description="Its constraints, before and after the step.")]
-
-
-class BrokenBudget(Base, frozen=True, kw_only=True):
-    """A PodDisruptionBudget with fewer healthy pods than it wants."""
-
-    budget: Annotated[str, Meta(description="NAMESPACE/NAME of the budget.")]
-    at: Annotated[float, Meta(description="Seconds since the drill began.")]
-    healthy: Annotated[int, Meta(description="Healthy pods at the worst moment.")]
-    needed: Annotated[int, Meta(description="Pods that it wants.")]
-
-
-class DrillRollout(Base, frozen=True, kw_only=True):
-    """A rollout under way, or one that the step completed."""
-
-    kind: Annotated[str, Meta(description="Kind of the workload.")]
-    namespace: Annotated[str, Meta(description="Namespace of the workload.")]
-    name: Annotated[str, Meta(description="Name of the workload.")]
-    updated: Annotated[int, Meta(description="Ready pods of the new revision.")]
-    replicas: Annotated[int, Meta(description="Pods that the rollout is for.")]
-    old: Annotated[int, Meta(description="Pods of old revisions that are left.")]
-    over: Annotated[bool, Meta(description="Whether the rollout is complete.")]
-
-
-class DrillAutoscaler(Base, frozen=True, kw_only=True):
-    """The replicas that an autoscaler reached."""
-
-    namespace: Annotated[str, Meta(description="Namespace of the autoscaler.")]
-    name: Annotated[str, Meta(description="Name of the autoscaler.")]
-    target: Annotated[str, Meta(description="Workload that it scales, `Deployment/web`.")]
-    least: Annotated[int, Meta(description="minReplicas.")]
-    most: Annotated[int, Meta(description="maxReplicas.")]
-    fits: Annotated[int, Meta(description="Most replicas without a pending pod.")]
-    why: Annotated[str, Meta(description="kube-scheduler's sentence on the first pending pod.")]
 
 
 class DrillStep(Base, frozen=True, kw_only=True):
@@ -125,36 +56,12 @@ class DrillStep(Base, frozen=True, kw_only=True):
     traffic: Annotated[ExpectedTraffic | None, Meta(description="Expected traffic, with `--traffic`.")] = None
 
 
-class SkewRange(Base, frozen=True, kw_only=True):
-    """The skew of one constraint over several runs."""
-
-    workload: Annotated[str, Meta(description="`Deployment shop/web`")]
-    topology_key: Annotated[str, Meta(description="Topology key of the constraint.")]
-    least: Annotated[int, Meta(description="Smallest skew.")]
-    most: Annotated[int, Meta(description="Largest skew.")]
-
-
-class StepBounds(Base, frozen=True, kw_only=True):
-    """A step over several runs."""
-
-    pending: Annotated[tuple[int, int], Meta(description="Fewest and most pending pods.")]
-    stuck: Annotated[int, Meta(description="Runs in which a rollout is not complete.")]
-    skews: Annotated[tuple[SkewRange, ...], Meta(description="Skews of each constraint.")]
-
-
 class MendingEviction(Base, frozen=True, kw_only=True):
     """An eviction that reduces the skew that stays."""
 
     pod: Annotated[str, Meta(description="NAMESPACE/NAME of the pod to evict.")]
     node: Annotated[str, Meta(description="Node that it is on.")]
     to: Annotated[str, Meta(description="Node of the pod that replaces it.")]
-
-
-class DrillRemedy(Remedy, frozen=True, kw_only=True):
-    """A change with which the drill was run again."""
-
-    pending: Annotated[int, Meta(description="Newly pending pods at the end with the change, of all workloads.")]
-    pending_without: Annotated[int, Meta(description="Newly pending pods at the end without the change.")]
 
 
 class DrillResult(Answer, frozen=True, kw_only=True):
@@ -182,7 +89,9 @@ class DrillResult(Answer, frozen=True, kw_only=True):
     notes: Annotated[tuple[str, ...], Meta(description="Sentences that help a person.")] = ()
 
 
-def drill_answer(drill: Drill, traffic: Sequence[Traffic] = (), mending: Rebalance | None = None) -> DrillResult:
+def drill_answer(
+    drill: Drill, traffic: Sequence[ExpectedTraffic] = (), mending: Rebalance | None = None
+) -> DrillResult:
     """Return what a drill found as an answer.
 
     Args:
@@ -191,7 +100,7 @@ def drill_answer(drill: Drill, traffic: Sequence[Traffic] = (), mending: Rebalan
         mending: evictions that remove the skew that stays.
     """
     verdict = drill.verdict
-    moved = [*map(traffic_of, traffic), *[None] * len(drill.steps)]
+    moved = [*traffic, *[None] * len(drill.steps)]
     steps = tuple(_step(each, told) for each, told in zip(drill.steps, moved, strict=False))
     new = {(each.namespace, each.workload) for each in drill.harm.pending}
     remedies, untried = _fixes(drill)
@@ -210,19 +119,9 @@ def drill_answer(drill: Drill, traffic: Sequence[Traffic] = (), mending: Rebalan
         holds=verdict == "yes",
         nodes=drill.nodes,
         steps=steps,
-        breaches=tuple(map(_breach, drill.breaches)),
+        breaches=drill.breaches,
         runs=drill.runs,
-        ranges=tuple(
-            StepBounds(
-                pending=each.pending,
-                stuck=each.stuck,
-                skews=tuple(
-                    SkewRange(workload=workload, topology_key=key, least=least, most=most)
-                    for (workload, key), (least, most) in each.skews.items()
-                ),
-            )
-            for each in drill.ranges
-        ),
+        ranges=drill.ranges,
         partial=drill.partial,
         pools=tuple(map(pool_of, drill.pools)),
         pending_before=sum(len(each.pods) for each in drill.steps[0].pending),
@@ -239,8 +138,6 @@ def _fixes(drill: Drill) -> tuple[tuple[DrillRemedy, ...], int]:
     if drill.begun is None or not drill.harm.pending:
         return (), 0
     from topospread.explanation.drill_fixes import fixes_of
-
-    from .remedies import remedy_of
 
     found = fixes_of(drill)
     fixes = tuple(
@@ -282,68 +179,21 @@ def _are(number: int) -> str:
 
 
 def _step(each: StepOutcome, traffic: ExpectedTraffic | None) -> DrillStep:
-    scaled = each.autoscaled
     return DrillStep(
         step=each.step,
         begins=each.begins,
         ends=each.ends,
         ready=each.ready,
-        events=tuple(map(_event, each.events)),
+        events=each.events,
         workloads=tuple(map(_workload, each.changed)),
         pending=tuple(map(pending_pods, each.pending)),
-        breaches=tuple(map(_breach, each.breaches)),
-        not_evicted=tuple(
-            UnevictedPod(
-                namespace=left.pod.namespace,
-                name=left.pod.name,
-                workload=left.pod.workload,
-                node=left.pod.node,
-                why=left.why,
-            )
-            for left in each.not_evicted
-        ),
-        rollouts=tuple(
-            DrillRollout(
-                kind=one.kind,
-                namespace=one.namespace,
-                name=one.name,
-                updated=one.updated,
-                replicas=one.replicas,
-                old=one.old,
-                over=one.is_over,
-            )
-            for one in each.rollouts
-        ),
-        remarks=tuple(each.remarks),
-        autoscaled=None
-        if scaled is None
-        else DrillAutoscaler(
-            namespace=scaled.namespace,
-            name=scaled.name,
-            target=scaled.target,
-            least=scaled.least,
-            most=scaled.most,
-            fits=scaled.fits,
-            why=scaled.why,
-        ),
+        breaches=each.breaches,
+        not_evicted=each.not_evicted,
+        rollouts=each.rollouts,
+        remarks=each.remarks,
+        autoscaled=each.autoscaled,
         traffic=traffic,
     )
-
-
-def _event(each: Event) -> DrillEvent:
-    return DrillEvent(
-        at=each.at,
-        kind=each.kind,
-        detail=each.detail,
-        nodes=tuple(each.nodes),
-        pods=tuple(map(_pod, each.pods)),
-        ready=each.ready,
-        pending=each.pending,
-    )
-
-
-def _pod(each: PodThere) -> DrillPod:
-    return DrillPod(namespace=each.namespace, name=each.name, workload=each.workload, node=each.node)
 
 
 def _workload(each: WorkloadState) -> DrilledWorkload:
@@ -359,7 +209,3 @@ def _workload(each: WorkloadState) -> DrilledWorkload:
         terminating=each.terminating,
         spread=tuple(map(spread_outcome, each.spread)),
     )
-
-
-def _breach(each: BudgetBreach) -> BrokenBudget:
-    return BrokenBudget(budget=each.budget, at=each.at, healthy=each.healthy, needed=each.needed)

@@ -14,7 +14,7 @@ from topospread.base import Base, Word
 from topospread.explanation.explain import PendingPods, Waiting, explain_pending
 from topospread.explanation.owner import exists
 from topospread.explanation.what_if import EFFORT
-from topospread.simulation.result import PodPlacement, Simulation
+from topospread.simulation.result import Placement, Simulation
 from topospread.simulation.run import prepare
 
 from .causes import causes_of_pod, why_words
@@ -77,17 +77,17 @@ def fixes_of(simulation: Simulation, namespace: str | None) -> tuple[tuple[Remed
     return tuple(found), sum(each.untried or not each.searched for each in searched if each.state == "pending")
 
 
-def key_of(placement: PodPlacement) -> ObjectKey:
+def key_of(placement: Placement) -> ObjectKey:
     """Return kind, namespace and name of the workload of a placed or pending pod."""
     kind, _, name = placement.workload.partition("/")
     return kind, placement.namespace, name
 
 
-def _pod(placement: PodPlacement) -> str:
+def _pod(placement: Placement) -> str:
     return f"{placement.namespace}/{placement.name}"
 
 
-def _group(verdict: Word, pods: Iterable[PodPlacement], says: str, causes: tuple[Cause, ...]) -> Pending:
+def _group(verdict: Word, pods: Iterable[Placement], says: str, causes: tuple[Cause, ...]) -> Pending:
     workloads: dict[str, list[str]] = {}
     for each in pods:
         workloads.setdefault(f"{each.namespace}/{each.workload}", []).append(_pod(each))

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
+
+from msgspec import Meta
 
 from topospread.answer import Remedy, RemedyPart, Tried
 
@@ -14,6 +16,13 @@ if TYPE_CHECKING:
 
 _BY_PATCH = ("rollout", "new pods", "in place")
 """Means for which ``kubectl patch`` works: the object exists, its kind is known, and the field may change."""
+
+
+class DrillRemedy(Remedy, frozen=True, kw_only=True):
+    """A change with which the drill was run again."""
+
+    pending: Annotated[int, Meta(description="Newly pending pods at the end with the change, of all workloads.")]
+    pending_without: Annotated[int, Meta(description="Newly pending pods at the end without the change.")]
 
 
 def remedy_of(tried: Suggestion) -> Remedy:

@@ -10,33 +10,18 @@ from msgspec.structs import replace
 from topospread.answer import Answer, Remedy
 from topospread.base import Base, Bounds
 from topospread.errors import UsageError
+from topospread.service_traffic.result import ExpectedTraffic
+from topospread.simulation.result import EvictedPod, Placement
 
 from .spread import PendingPods, Pool, SpreadOutcome, pending_pods, pool_of, spread_outcome
-from .traffic import ExpectedTraffic
 from .words import counted
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator
 
-    from topospread.simulation import Eviction, WorkloadResult
     from topospread.simulation import Simulation as Simulated
+    from topospread.simulation import WorkloadResult
     from topospread.workloads.dropped_fields import UnusedField
-
-
-class Placement(Base, frozen=True, kw_only=True):
-    """A pod that was to be placed."""
-
-    namespace: Annotated[str, Meta(description="Namespace of the pod.")]
-    name: Annotated[str, Meta(description="Name of the pod.")]
-    workload: Annotated[str, Meta(description="`Deployment/web`, or `Pod/NAME` for a bare pod.")]
-    node: Annotated[str | None, Meta(description="Node of the pod; null while it is pending.")]
-    message: Annotated[
-        str, Meta(description="Why it is pending: kube-scheduler's sentence without preemption's; empty with a node.")
-    ]
-    score: Annotated[int | None, Meta(description="Total score of the node; null while the pod is pending.")]
-    nominated_node: Annotated[
-        str | None, Meta(description="Node from which pods were evicted to make room for it; null if none.")
-    ]
 
 
 class AutoscalerBounds(Base, frozen=True, kw_only=True):
@@ -64,17 +49,6 @@ class PlacedWorkload(Base, frozen=True, kw_only=True):
     pending: Annotated[int, Meta(description="Its pods without a node, created or not.")]
     spread: Annotated[tuple[SpreadOutcome, ...], Meta(description="Each constraint in force.")]
     notes: Annotated[tuple[str, ...], Meta(description="Sentences about the workload.")]
-
-
-class EvictedPod(Base, frozen=True, kw_only=True):
-    """A pod that preemption evicted for a more important pod."""
-
-    namespace: Annotated[str, Meta(description="Namespace of the pod.")]
-    name: Annotated[str, Meta(description="Name of the pod.")]
-    node: Annotated[str, Meta(description="Node that it was on.")]
-    workload: Annotated[str, Meta(description="`Deployment/web`; empty if that is not known.")]
-    preemptor: Annotated[str, Meta(description="NAMESPACE/NAME of the pod that it made room for.")]
-    created_anew: Annotated[str | None, Meta(description="Pod that its controller creates instead; null if none.")]
 
 
 class RemovedPod(Base, frozen=True, kw_only=True):
@@ -182,24 +156,10 @@ def simulation_answer(
         ),
         open_pods=tuple(filter(of_shown, result.open_pods)),
         nodes=result.nodes,
-        placements=tuple(
-            Placement(
-                namespace=each.namespace,
-                name=each.name,
-                workload=each.workload,
-                node=each.node,
-                message=each.message,
-                score=each.score,
-                nominated_node=each.nominated_node or None,
-            )
-            for each in result.placements
-            if shown(each.namespace)
-        ),
+        placements=tuple(each for each in result.placements if shown(each.namespace)),
         workloads=workloads,
         pending=pending,
-        evictions=tuple(
-            evicted_pod(each) for each in result.evictions if shown(each.namespace) or of_shown(each.preemptor)
-        ),
+        evictions=tuple(each for each in result.evictions if shown(each.namespace) or of_shown(each.preemptor)),
         removed=tuple(RemovedPod(pod=pod, node=node or None) for pod, node in result.removed.items() if of_shown(pod)),
         pools=tuple(map(pool_of, result.pools)),
         foreign=dict(sorted(result.foreign.items())),
@@ -219,18 +179,6 @@ def _fixes(result: Simulated, namespace: str | None) -> tuple[tuple[Remedy, ...]
     from .pending_pods import fixes_of  # imports the search, which a simulation that places every pod does not need
 
     return fixes_of(result, namespace)
-
-
-def evicted_pod(each: Eviction) -> EvictedPod:
-    """Return a pod that preemption evicted as data."""
-    return EvictedPod(
-        namespace=each.namespace,
-        name=each.name,
-        node=each.node,
-        workload=each.workload,
-        preemptor=each.preemptor,
-        created_anew=each.created_anew or None,
-    )
 
 
 def names(result: Simulated, namespace: str | None = None) -> str:

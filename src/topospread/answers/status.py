@@ -13,6 +13,7 @@ from topospread.api.inventory import Inventory
 from topospread.api.labels import Selector
 from topospread.base import Word
 from topospread.explanation.explain import Waiting, explain_pending
+from topospread.service_traffic.result import ExpectedTraffic
 from topospread.simulation.placing import Progress
 from topospread.simulation.run import PLAIN, SimulationOptions, prepare
 from topospread.spread_status import DomainRisk, WorkloadStatus
@@ -21,7 +22,6 @@ from topospread.workloads.planned import Plan
 
 from .asked import asked_of, input_words
 from .pending_pods import Pending, key_of, pending_groups
-from .traffic import ExpectedTraffic
 from .words import counted, noun_of
 
 _MOST_CAUSES = 3

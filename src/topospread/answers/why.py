@@ -9,6 +9,8 @@ from msgspec.structs import asdict
 
 from topospread.answer import Answer, Cause, Remedy, Unjudged
 from topospread.base import Base, Bounds, Word
+from topospread.explanation.result import ChoiceWithout, NearestNode, NodeScores, PluginVerdict
+from topospread.explanation.tries import Attempts
 
 from .causes import causes_of_pod, core_of
 from .remedies import remedy_of
@@ -17,7 +19,7 @@ from .why_placed import causes_of_node
 from .words import counted
 
 if TYPE_CHECKING:
-    from topospread.explanation import ConstraintTable, Explanation, NearNode, ScoreTable, SpreadScore, Suggestion
+    from topospread.explanation import ConstraintTable, Explanation, Suggestion
 
 
 class ReplicaCounts(Base, frozen=True, kw_only=True):
@@ -69,34 +71,6 @@ class ConstraintForPod(Base, frozen=True, kw_only=True):
         return self.when_unsatisfiable == "DoNotSchedule"
 
 
-class PluginVerdict(Base, frozen=True, kw_only=True):
-    """The nodes that one plugin rejects, whatever the plugins before it say."""
-
-    plugin: Annotated[str, Meta(description="Name of the filter plugin.")]
-    nodes: Annotated[int, Meta(description="Nodes that it rejects.")]
-    alone: Annotated[int, Meta(description="Nodes that no other plugin rejects.")]
-    reasons: Annotated[Reasons, Meta(description="Reason → nodes.")]
-    details: Annotated[tuple[str, ...], Meta(description="Taints, or labels that the pod asks for; commonest first.")]
-
-
-class NodeObstacle(Base, frozen=True, kw_only=True):
-    """A plugin's rejection of one node."""
-
-    plugin: Annotated[str, Meta(description="Name of the filter plugin.")]
-    code: Annotated[str, Meta(description="kube-scheduler's status code.")]
-    reasons: Annotated[tuple[str, ...], Meta(description="kube-scheduler's reasons.")]
-    details: Annotated[tuple[str, ...], Meta(description="Numbers or names behind the reasons.")]
-
-
-class NearestNode(Base, frozen=True, kw_only=True):
-    """A node that lacks little."""
-
-    node: Annotated[str, Meta(description="Name of the node.")]
-    domains: Annotated[dict[str, str], Meta(description="Topology key of a constraint → domain of the node.")]
-    alike: Annotated[int, Meta(description="Further nodes with the same obstacles.")]
-    obstacles: Annotated[tuple[NodeObstacle, ...], Meta(description="All rejections of the node.")]
-
-
 class TriedChange(Remedy, frozen=True, kw_only=True):
     """A change that was simulated for the pod."""
 
@@ -114,73 +88,6 @@ class TriedChange(Remedy, frozen=True, kw_only=True):
         int | None,
         Meta(description="New pods with a node when the Deployment's rolling update gets stuck; null if it ends."),
     ]
-
-
-class ScoredNode(Base, frozen=True, kw_only=True):
-    """A feasible node and its weighted points."""
-
-    node: Annotated[str, Meta(description="Name of the node.")]
-    total: Annotated[int, Meta(description="Sum of the points.")]
-    points: Annotated[dict[str, int], Meta(description="Plugin → weighted points.")]
-    alike: Annotated[int, Meta(description="Further nodes with the same points.")]
-
-
-class SpreadPoints(Base, frozen=True, kw_only=True):
-    """A soft constraint in the score of a node."""
-
-    topology_key: Annotated[str, Meta(description="Topology key of the constraint.")]
-    domain: Annotated[str | None, Meta(description="Domain of the node; null if it lacks the key.")]
-    matching: Annotated[int, Meta(description="Pods that count there; for the hostname those on the node.")]
-    domains: Annotated[int, Meta(description="Distinct domains among the scored nodes.")]
-    weight: Annotated[float, Meta(description="ln(domains + 2)")]
-    max_skew: Annotated[int, Meta(description="maxSkew of the constraint.")]
-    points: Annotated[float, Meta(description="matching × weight + maxSkew − 1")]
-
-
-class SpreadNodeScore(Base, frozen=True, kw_only=True):
-    """PodTopologySpread's score of a node."""
-
-    node: Annotated[str, Meta(description="Name of the node.")]
-    parts: Annotated[tuple[SpreadPoints, ...], Meta(description="Each soft constraint.")]
-    raw: Annotated[int | None, Meta(description="The rounded sum; null for a node that lacks a key.")]
-    lowest: Annotated[int, Meta(description="Lowest raw score of a feasible node.")]
-    highest: Annotated[int, Meta(description="Highest raw score of a feasible node.")]
-    normalized: Annotated[int, Meta(description="100 × (highest + lowest − raw) ÷ highest")]
-    weight: Annotated[int, Meta(description="Weight of the plugin.")]
-
-
-class NodeScores(Base, frozen=True, kw_only=True):
-    """The chosen node and its best rivals."""
-
-    chosen: Annotated[str, Meta(description="Node of the pod.")]
-    feasible: Annotated[int, Meta(description="Number of feasible nodes. A single node is not scored.")]
-    best: Annotated[tuple[str, ...], Meta(description="Nodes with the highest total.")]
-    draws: Annotated[bool, Meta(description="Whether kube-scheduler draws one of them.")]
-    weights: Annotated[dict[str, int], Meta(description="Score plugin → its weight.")]
-    nodes: Annotated[tuple[ScoredNode, ...], Meta(description="The chosen node first if it is feasible, then rivals.")]
-    spread: Annotated[tuple[SpreadNodeScore, ...], Meta(description="PodTopologySpread's arithmetic of these nodes.")]
-
-
-class ChoiceWithout(Base, frozen=True, kw_only=True):
-    """The choice if a constraint did not exist."""
-
-    topology_key: Annotated[str, Meta(description="Topology key of the constraint.")]
-    when_unsatisfiable: Annotated[str, Meta(description="`DoNotSchedule` or `ScheduleAnyway`.")]
-    position: Annotated[int, Meta(description="Its place in its list, from 0.")]
-    origin: Annotated[str, Meta(description="`pod`, `profile` or `system`: source of the constraint.")]
-    instead: Annotated[str | None, Meta(description="Default constraints that apply then: `system` or `profile`.")]
-    node: Annotated[str | None, Meta(description="Best node by name; null if there is none.")]
-    total: Annotated[int, Meta(description="Its total.")]
-    equals: Annotated[int, Meta(description="Number of nodes with that total.")]
-
-
-class Attempts(Base, frozen=True, kw_only=True):
-    """Attempts of a live cluster's kube-scheduler that found no node."""
-
-    since: Annotated[str, Meta(description="When the pod was created, RFC 3339.")]
-    at_least: Annotated[int, Meta(description="Attempts that events tell of; 0 if no event is left.")]
-    last: Annotated[str, Meta(description="When the last one was; empty if that is not known.")]
-    message: Annotated[str, Meta(description="kube-scheduler's sentence then.")]
 
 
 class Why(Answer, frozen=True, kw_only=True):
@@ -257,39 +164,15 @@ def why_answer(found: Explanation) -> Why:
         pods=ReplicaCounts(wanted=found.wanted, pending=found.pending, placed=Bounds(least=placed[0], most=placed[-1])),
         rejections=rejections_of(judged) if judged is not None else (),
         constraints=tuple(map(_constraint, found.constraints)),
-        plugins=tuple(
-            PluginVerdict(
-                plugin=each.plugin, nodes=each.nodes, alone=each.alone, reasons=dict(each.reasons), details=each.details
-            )
-            for each in found.plugins
-        ),
-        nearest=tuple(map(_nearest, found.nearest)),
+        plugins=found.plugins,
+        nearest=found.nearest,
         core=core_of(found) if verdict == "no" else (),
         searched=found.searched,
         untried=found.untried,
-        scores=_scores(found.scores) if found.scores is not None else None,
-        without=tuple(
-            ChoiceWithout(
-                topology_key=each.topology_key,
-                when_unsatisfiable=each.when_unsatisfiable,
-                position=each.position,
-                origin=each.origin,
-                instead=each.instead or None,
-                node=each.node,
-                total=each.total,
-                equals=each.equals,
-            )
-            for each in found.without
-        ),
+        scores=found.scores,
+        without=found.without,
         evictions=found.evictions,
-        tries=UNSET
-        if found.tries is None
-        else Attempts(
-            since=found.tries.since,
-            at_least=found.tries.at_least,
-            last=found.tries.last,
-            message=found.tries.message,
-        ),
+        tries=UNSET if found.tries is None else found.tries,
         warnings=found.warnings,
         notes=found.notes,
     )
@@ -407,54 +290,4 @@ def _constraint(table: ConstraintTable) -> ConstraintForPod:
             for each in table.domains
         ),
         left_out=left_out_nodes(arithmetic),
-    )
-
-
-def _nearest(near: NearNode) -> NearestNode:
-    return NearestNode(
-        node=near.node,
-        domains=dict(near.domains),
-        alike=near.alike,
-        obstacles=tuple(
-            NodeObstacle(plugin=each.plugin, code=each.code, reasons=each.reasons, details=each.details)
-            for each in near.obstacles
-        ),
-    )
-
-
-def _scores(table: ScoreTable) -> NodeScores:
-    return NodeScores(
-        chosen=table.chosen,
-        feasible=table.feasible,
-        best=table.best,
-        draws=table.draws,
-        weights=dict(table.weights),
-        nodes=tuple(
-            ScoredNode(node=each.node, total=each.total, points=dict(each.points), alike=each.alike)
-            for each in table.nodes
-        ),
-        spread=tuple(map(_spread, table.spread)),
-    )
-
-
-def _spread(score: SpreadScore) -> SpreadNodeScore:
-    return SpreadNodeScore(
-        node=score.node,
-        parts=tuple(
-            SpreadPoints(
-                topology_key=each.topology_key,
-                domain=each.domain or None,
-                matching=each.matching,
-                domains=each.domains,
-                weight=each.weight,
-                max_skew=each.max_skew,
-                points=each.points,
-            )
-            for each in score.parts
-        ),
-        raw=score.raw,
-        lowest=score.lowest,
-        highest=score.highest,
-        normalized=score.normalized,
-        weight=score.weight,
     )

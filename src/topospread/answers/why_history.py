@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from datetime import datetime
-from typing import TYPE_CHECKING, Annotated, ClassVar, Literal
+from typing import TYPE_CHECKING, Annotated, ClassVar
 
 from msgspec import Meta
 
 from topospread.answer import Answer, Cause, Unjudged
 from topospread.base import Base, Word
+from topospread.incidents.result import NodeChange
 
 from .causes import causes_of
 from .spread import sum_in_words
@@ -17,26 +18,7 @@ from .words import counted
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from topospread.incidents.result import Incident, NodeAlteration, PodRefusal
-
-
-class NodeChange(Base, frozen=True, kw_only=True):
-    """A change of a node in fields that kube-scheduler reads."""
-
-    at: Annotated[str, Meta(description="When, RFC 3339.")]
-    node: Annotated[str, Meta(description="Name of the node.")]
-    what: Annotated[
-        Literal["added", "deleted", "cordoned", "uncordoned", "taints", "labels", "allocatable"],
-        Meta(description="Kind of the change."),
-    ]
-    detail: Annotated[str, Meta(description="Before → after; empty if `what` says it all.")]
-
-    @property
-    def words(self) -> str:
-        """The change in words: ``node c1 was cordoned``."""
-        if self.what in ("taints", "labels", "allocatable"):
-            return f"{self.what} of node {self.node} changed{f': {self.detail}' if self.detail else ''}"
-        return f"node {self.node} was {self.what}{f': {self.detail}' if self.detail else ''}"
+    from topospread.incidents.result import Incident, PodRefusal
 
 
 class ReplayedSum(Base, frozen=True, kw_only=True):
@@ -105,7 +87,7 @@ def history_answer(found: Incident) -> WhyHistory:
         begins=found.begins,
         ends=found.ends,
         records=found.records,
-        alterations=tuple(map(_change, found.alterations)),
+        alterations=found.alterations,
         refusals=refusals,
         placed=tuple(PlacedPod(at=at, pod=pod, node=node) for at, pod, node in found.placed),
         warnings=found.warnings,
@@ -173,16 +155,12 @@ def _waiting(each: PodRefusal, found: Incident) -> WaitingPod:
             for arithmetic, outcomes in (each.group.outcomes if each.group is not None else ())
             for outcome in outcomes
         ),
-        cause=_change(each.cause) if each.cause is not None else None,
-        ended=_change(ended[-1]) if ended else None,
+        cause=each.cause,
+        ended=ended[-1] if ended else None,
         placed_at=each.placed_at or None,
         placed_on=each.placed_on or None,
         seconds=_seconds(each.first, each.placed_at) if each.placed_at else None,
     )
-
-
-def _change(each: NodeAlteration) -> NodeChange:
-    return NodeChange(at=each.at, node=each.node, what=each.what, detail=each.detail)
 
 
 def _seconds(begin: str, end: str | None) -> float:

@@ -11,7 +11,7 @@ from .causes import node_words
 from .words import counted, in_order, listed, noun_of
 
 if TYPE_CHECKING:
-    from topospread.explanation import ConstraintTable, Explanation, ScoreTable
+    from topospread.explanation import ConstraintTable, Explanation, NodeScores
 
 _NAMES = 3
 
@@ -40,7 +40,7 @@ def _narrowing(table: ConstraintTable) -> Iterator[Cause]:
         yield Cause(code="one-domain", says=says, objects=tuple(admitted) if len(admitted) <= _NAMES else ())
 
 
-def _of_scores(table: ScoreTable) -> Cause:
+def _of_scores(table: NodeScores) -> Cause:
     first = table.nodes[0]
     if table.feasible == 1:
         return Cause(code="only-node", says=f"{first.node} is the only feasible node", objects=(first.node,))

@@ -75,10 +75,9 @@ def merge(given: dict[str, Any]) -> int:
         InputError: a file cannot be read.
         UsageError: the files are not the parts of one whole.
     """
-    from topospread.drills.check_file import is_check, read_check
     from topospread.drills.checking import merged_checks
     from topospread.drills.each import merged
-    from topospread.drills.each_file import read_each
+    from topospread.drills.saved import is_check, read_check, read_each
 
     paths = given["paths"]
     if paths and is_check(paths[0]):

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from topospread.api.pools import NodePool
     from topospread.config.gates import Gates
     from topospread.config.profile import Configuration
-    from topospread.service_traffic import Traffic
+    from topospread.service_traffic import ExpectedTraffic
     from topospread.service_traffic.traffic import TrafficQuestion
     from topospread.simulation.run import SimulationOptions
     from topospread.sources.load import LiveReading
@@ -392,7 +392,7 @@ def asked_traffic(given: Mapping[str, Any]) -> TrafficQuestion | None:
 
 def expected_traffic(
     inventory: Inventory | None, asking: TrafficQuestion | None, options: SimulationOptions
-) -> Traffic | None:
+) -> ExpectedTraffic | None:
     """Return the expected traffic of the present pods; ``None`` if it was not asked for or there are no nodes."""
     if asking is None or inventory is None:
         return None

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 from click.shell_completion import CompletionItem
 
-from topospread.atomic_file import write_file
 from topospread.base import Word
 from topospread.errors import UsageError
+from topospread.sources.atomic_file import write_file
 from topospread.text import escape_all, escape_control_characters
 
 from .terminal import has_colours, show, show_commands, width, written

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from topospread.atomic_file import write_file
 from topospread.config.versions import NEWEST
 from topospread.errors import UsageError
+from topospread.sources.atomic_file import write_file
 from topospread.text import escape_all
 
 from .drill_many import INTERRUPTED

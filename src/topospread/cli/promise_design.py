@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from topospread.atomic_file import write_file
 from topospread.errors import InputError, UsageError
+from topospread.sources.atomic_file import write_file
 from topospread.text import escape_all
 
 from .inputs import PATH, POOLS, input_options, read_inventory, read_options, read_rendering

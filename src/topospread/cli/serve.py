@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from topospread.atomic_file import write_file
 from topospread.config.versions import NEWEST
 from topospread.errors import UsageError
+from topospread.sources.atomic_file import write_file
 from topospread.text import escape_control_characters, one_line
 
 from .anonymous_options import anonymous_options, read_salt

@@ -129,7 +129,6 @@ def _answered(result: Simulation, given: dict[str, Any], inventory: Inventory, o
     """Write the answer in every format that is asked for; return the exit code."""
     from topospread.answers.asked import about
     from topospread.answers.simulation import names, simulation_answer
-    from topospread.answers.traffic import traffic_of
 
     namespace = shown_namespace(given)
     if not prints_page(given):
@@ -138,8 +137,7 @@ def _answered(result: Simulation, given: dict[str, Any], inventory: Inventory, o
         show(names(result, namespace))  # of 5,000 nodes the answer itself takes long
         return code_of(result.verdict, given)
     found = expected_traffic(result.after, given["traffic"], options)
-    answer = simulation_answer(result, namespace, traffic=traffic_of(found) if found is not None else None)
-    answer = about(answer, inventory, options)
+    answer = about(simulation_answer(result, namespace, traffic=found), inventory, options)
     wish = ReportWish(inventory, replace(options, pools=()), shown={"at": "1"})
     others = {"html": lambda: html_text(given, wish), "name": lambda: names(result, namespace)}
     return write_answer(answer, given, others)

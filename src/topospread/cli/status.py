@@ -83,7 +83,6 @@ def status(**given: Any) -> int:
 
 def _answer(inventory: Inventory, given: dict[str, Any], options: SimulationOptions) -> Status:
     from topospread.answers.status import status as status_of
-    from topospread.answers.traffic import traffic_of
     from topospread.api.selector_text import parse_selector
 
     # Beside a status that is drawn again and again a bar would only flicker.
@@ -103,4 +102,4 @@ def _answer(inventory: Inventory, given: dict[str, Any], options: SimulationOpti
         )
     traffic = expected_traffic(inventory, asked_traffic(given), options)
     found = found if given["min_skew"] is None else found.with_min_skew(given["min_skew"])
-    return found if traffic is None else replace(found, traffic=traffic_of(traffic))
+    return replace(found, traffic=traffic)

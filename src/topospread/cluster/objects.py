@@ -13,6 +13,7 @@ from topospread.api.label_index import SelectorIndex
 from topospread.api.labels import Selector
 from topospread.api.meta import KubeObject
 from topospread.api.node import Namespace
+from topospread.api.pod_groups import PodGroup
 from topospread.api.policy import PodDisruptionBudget, PriorityClass
 from topospread.api.storage import (
     CSIDriver,
@@ -58,6 +59,8 @@ class ClusterObjects:
         changed: subject → `version` of the newest change.
         devices: devices that allocated claims hold.
         devices_known: the ResourceSlices are all there are, also if there are none.
+        pod_groups_known: the PodGroups are all there are, also if there are none.
+        unjudged_groups: groups of pods that somebody found not to be modelled, and what says so.
         stocked: another with every change of a volume, but not when one is bound to a claim.
         unread: kind → why its objects are not known, as in `Inventory`.
     """
@@ -93,6 +96,9 @@ class ClusterObjects:
         self.csi_storage_capacities: dict[Key, CSIStorageCapacity] = {}
         self.volume_attachments: dict[str, VolumeAttachment] = {}
         self.pod_disruption_budgets: dict[Key, PodDisruptionBudget] = {}
+        self.pod_groups: dict[Key, PodGroup] = {}
+        self.pod_groups_known = False
+        self.unjudged_groups: dict[Key, Any] = {}
         self.assumed_claims: set[Key] = set()
         self._naming: dict[tuple[type[KubeObject], str], set[Any]] = {}
         self._selecting: dict[str, SelectorIndex[Service]] = {}
@@ -105,6 +111,7 @@ class ClusterObjects:
             PodDisruptionBudget: self.pod_disruption_budgets,
             ResourceClaim: self.resource_claims,
             ResourceClaimTemplate: self.resource_claim_templates,
+            PodGroup: self.pod_groups,
         }
         by_name: dict[type[KubeObject], dict[str, Any]] = {
             Namespace: self.namespaces,
@@ -163,6 +170,12 @@ class ClusterObjects:
         self._changed(item, self._set, table, key, before)
         self._tell(item, before)
         return True
+
+    def leave_unjudged(self, group: PodGroup, because: Exception) -> None:
+        """From now on the pods of a group are not judged."""
+        key = (group.namespace, group.name)
+        self.unjudged_groups[key] = because
+        self._changed(group, self.unjudged_groups.pop, key)
 
     def bind_claim(self, claim: PersistentVolumeClaim, volume: PersistentVolume) -> None:
         """Put a claim and the volume it is bound to in place of what was known of both."""

@@ -201,6 +201,8 @@ _EFFECTS: Mapping[str, tuple[tuple[Component, ...], str]] = {
         _BOTH,
         "pods belong to pod groups; since 1.37 the GangScheduling plugin is in the default profile",
     ),
+    "CompositePodGroup": (_BOTH, "pod groups may belong to a composite one: pods of groups are not judged"),
+    "PodGroupPreemptionPolicy": (_BOTH, "pod groups have a preemption policy: pods of groups are not judged"),
     "TopologyAwareWorkloadScheduling": (
         _SCHEDULER,
         "the TopologyPlacementGenerator and PodGroupPodsCount plugins are in the default profile",

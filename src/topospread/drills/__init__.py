@@ -1,27 +1,27 @@
 """Drills: nodes fail, are drained or come back, and workloads are scaled, step by step."""
 
 from .result import (
-    AutoscalerState,
-    BudgetBreach,
+    BrokenBudget,
     Drill,
-    Event,
-    NotEvicted,
-    PodThere,
-    RolloutState,
+    DrillAutoscaler,
+    DrillEvent,
+    DrillPod,
+    DrillRollout,
+    StepBounds,
     StepOutcome,
-    StepRange,
+    UnevictedPod,
     WorkloadState,
 )
 
 __all__ = [
-    "AutoscalerState",
-    "BudgetBreach",
+    "BrokenBudget",
     "Drill",
-    "Event",
-    "NotEvicted",
-    "PodThere",
-    "RolloutState",
+    "DrillAutoscaler",
+    "DrillEvent",
+    "DrillPod",
+    "DrillRollout",
+    "StepBounds",
     "StepOutcome",
-    "StepRange",
+    "UnevictedPod",
     "WorkloadState",
 ]

@@ -10,12 +10,12 @@ from topospread.errors import UsageError
 from topospread.workloads.autoscaling import target_of
 
 from .pods import FollowedPod, WorkloadKey
-from .result import AutoscalerState
+from .result import DrillAutoscaler
 from .steps import Autoscale
 from .world import World
 
 
-def autoscale(world: World, step: Autoscale) -> AutoscalerState:
+def autoscale(world: World, step: Autoscale) -> DrillAutoscaler:
     """Scale a workload from minReplicas to maxReplicas, and note from how many on a pod waits.
 
     The pods that come are placed one after the other, before the next one is asked for; once one waits, the rest come
@@ -39,7 +39,7 @@ def autoscale(world: World, step: Autoscale) -> AutoscalerState:
             break
     if fits < most:
         _scale(world, key, most)
-    return AutoscalerState(item.namespace or "default", item.name, f"{key[0]}/{key[2]}", least, most, fits, why)
+    return DrillAutoscaler(item.namespace or "default", item.name, f"{key[0]}/{key[2]}", least, most, fits, why)
 
 
 def _scale(world: World, key: WorkloadKey, replicas: int) -> None:

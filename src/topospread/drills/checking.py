@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Annotated, Any
 
-from topospread.base import Word
+from msgspec import Meta
+
+from topospread.base import Base, Word
 from topospread.errors import InputError, UsageError
 from topospread.plain_data import PlainData
 from topospread.simulation.run import SimulationOptions
@@ -18,39 +20,30 @@ from .drill_file import DrillFile
 from .expectations import Shortfall, shortfalls
 from .forked import answers, can_fork, cores
 from .interruption import Interrupted
-from .shards import Shard, ShardMark, mark, whole_marks
+from .shards import DrillPart, Shard, mark, whole_marks
 
 Progress = Callable[[int, int], None]
 """Told how many drills of how many are over."""
 
 
-@dataclass(frozen=True, slots=True)
-class PlacedShortfall:
-    """Something that is not as expected, and where in the file that stands."""
+class DrillShortfall(Base, frozen=True):
+    """An expectation that a drill does not meet."""
 
-    path: str
-    message: str
-    line: int | None = None
-    column: int | None = None
+    path: Annotated[str, Meta(description="Field of the expectation.")]
+    line: Annotated[int | None, Meta(description="Line of the expectation; null if it is not known.")]
+    message: Annotated[str, Meta(description="What is the case.")]
+    column: Annotated[int | None, Meta(description="Column of the expectation; null if it is not known.")]
 
 
-@dataclass(frozen=True, slots=True)
-class CheckedDrill:
-    """A drill of a file, what came of it, and where that is not as expected.
+class DrillOfFile(Base, frozen=True):
+    """A drill of a file, and its result."""
 
-    Attributes:
-        file: its path.
-        document: its number in the file.
-        result: the drill as plain data (`Drill.to_dict`).
-        verdict: whether it meets its expectations; unknown if that depends on pods that are not judged.
-    """
-
-    name: str
-    file: str
-    document: int
-    shortfalls: tuple[PlacedShortfall, ...]
-    result: dict[str, Any]
-    verdict: Word = "yes"
+    name: Annotated[str, Meta(description="Name of the drill.")]
+    file: Annotated[str, Meta(description="File of the drill.")]
+    document: Annotated[int, Meta(description="Number of the drill in its file.")]
+    verdict: Annotated[Word, Meta(description="Whether it meets its expectations.")]
+    shortfalls: Annotated[tuple[DrillShortfall, ...], Meta(description="Expectations that it does not meet.")]
+    result: Annotated[dict[str, Any], Meta(description="The drill itself, as in `kind: DrillResult`.")]
 
 
 @dataclass(frozen=True)
@@ -62,9 +55,9 @@ class DrillCheck(PlainData):
         part: which part of a whole this is, where only that was asked for.
     """
 
-    drills: tuple[CheckedDrill, ...]
+    drills: tuple[DrillOfFile, ...]
     partial: str = ""
-    part: ShardMark | None = None
+    part: DrillPart | None = None
 
     @property
     def passed(self) -> bool:
@@ -97,14 +90,14 @@ def check_drills(
     own = shard.share(files) if shard is not None else list(files)
     number = min(workers or cores(), len(own))
 
-    def ask(file: DrillFile) -> CheckedDrill | InputError:
+    def ask(file: DrillFile) -> DrillOfFile | InputError:
         try:
             return _checked(file, cluster)
         except InputError as error:
             return error
 
-    def all_of(found: Iterable[CheckedDrill | InputError], partial: str = "") -> DrillCheck:
-        checked: list[CheckedDrill] = []
+    def all_of(found: Iterable[DrillOfFile | InputError], partial: str = "") -> DrillCheck:
+        checked: list[DrillOfFile] = []
         for each in found:
             if isinstance(each, InputError):
                 raise each
@@ -115,9 +108,9 @@ def check_drills(
         try:
             return all_of(answers(ask, own, number, progress))
         except Interrupted as interrupted:
-            done: list[CheckedDrill | InputError] = interrupted.finished
+            done: list[DrillOfFile | InputError] = interrupted.finished
             raise Interrupted(all_of(done, f"ended after {len(done)} of {counted_drills(own)}")) from None
-    over: list[CheckedDrill | InputError] = []
+    over: list[DrillOfFile | InputError] = []
     for file in own:
         try:
             over.append(_checked(file, cluster))
@@ -145,7 +138,7 @@ def merged_checks(parts: Sequence[tuple[str, DrillCheck]]) -> DrillCheck:
     return DrillCheck(tuple(by_index[number % of].drills[number // of] for number in range(targets)))
 
 
-def _checked(file: DrillFile, cluster: str | None) -> CheckedDrill:
+def _checked(file: DrillFile, cluster: str | None) -> DrillOfFile:
     return read_drill(file, cluster).checked()
 
 
@@ -156,7 +149,7 @@ class ReadDrill:
     file: DrillFile
     begun: BegunDrill
 
-    def checked(self) -> CheckedDrill:
+    def checked(self) -> DrillOfFile:
         """Play the drill and compare it with what is expected.
 
         Raises:
@@ -171,9 +164,8 @@ class ReadDrill:
         verdict: Word = "no" if placed else "yes"
         if found.assumed is not None and bool(shortfalls(found.assumed, file.expect)) != bool(placed):
             verdict = "unknown"
-        return CheckedDrill(
-            file.name, file.text.name, file.document, placed, replace(found, begun=None).to_dict(), verdict
-        )
+        plain = replace(found, begun=None).to_dict()
+        return DrillOfFile(file.name, file.text.name, file.document, verdict, placed, plain)
 
 
 def read_drill(file: DrillFile, cluster: str | None = None) -> ReadDrill:
@@ -200,6 +192,6 @@ def read_drill(file: DrillFile, cluster: str | None = None) -> ReadDrill:
         raise InputError(str(error), file.place("spec.steps")) from None
 
 
-def _placed(file: DrillFile, shortfall: Shortfall) -> PlacedShortfall:
+def _placed(file: DrillFile, shortfall: Shortfall) -> DrillShortfall:
     place = file.place(shortfall.path)
-    return PlacedShortfall(shortfall.path, shortfall.message, place.line, place.column)
+    return DrillShortfall(shortfall.path, place.line, shortfall.message, place.column)

@@ -21,7 +21,7 @@ from topospread.errors import InputError, TopospreadError, UsageError
 from topospread.simulation.run import SimulationOptions
 from topospread.version import __version__
 
-from .checking import CheckedDrill, DrillCheck, ReadDrill, counted_drills, read_drill
+from .checking import DrillCheck, DrillOfFile, ReadDrill, counted_drills, read_drill
 from .drill_file import DrillFile
 from .each import EachDrill, EachKind, drill_each, merged, over_so_far
 from .interruption import Interrupted
@@ -72,7 +72,7 @@ class SharedCheck:
     drill: ReadDrill
     version: str = __version__
 
-    def play(self, shard: Shard) -> CheckedDrill:
+    def play(self, shard: Shard) -> DrillOfFile:
         """All of it: it is a part of its own."""
         return self.drill.checked()
 

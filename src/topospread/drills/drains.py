@@ -14,8 +14,8 @@ from topospread.api.node import Node
 from topospread.api.taints import UNSCHEDULABLE_TAINT, with_taint_of_cordon
 from topospread.workloads.draining import RETRY_SECONDS, treatment, why_not
 
-from .pods import FollowedPod, there_of
-from .result import NotEvicted
+from .pods import FollowedPod, owner_of
+from .result import UnevictedPod
 from .world import World
 
 
@@ -39,20 +39,24 @@ def _without_cordon(node: Node) -> Node:
     return replace(node, spec=replace(node.spec, unschedulable=None, taints=left or None))
 
 
-def drain(world: World, names: Sequence[str]) -> list[NotEvicted]:
+def drain(world: World, names: Sequence[str]) -> list[UnevictedPod]:
     """Cordon nodes and evict their pods; those that stay although they are meant to go, and why."""
     cordon(world, names)
     world.settle()
-    left: list[NotEvicted] = []
+    left: list[UnevictedPod] = []
     waiting: list[FollowedPod] = []
     for name in names:
         there = [each for each in world.pods.on([name]) if not each.terminating]
         bare = [each for each in there if treatment(each.pod) == "refused"]
         meant = [each for each in there if treatment(each.pod) == "evicted"]
         waiting += [] if bare else meant
-        left += [NotEvicted(there_of(each), _BARE) for each in bare]
-        left += [NotEvicted(there_of(each), _refused_with(bare)) for each in meant if bare]
+        left += [_left(each, _BARE) for each in bare]
+        left += [_left(each, _refused_with(bare)) for each in meant if bare]
     return [*left, *_evict(world, sorted(waiting, key=lambda each: each.key))]
+
+
+def _left(pod: FollowedPod, why: str) -> UnevictedPod:
+    return UnevictedPod(pod.namespace, pod.name, owner_of(pod), pod.node, why)
 
 
 _BARE = "it declares no controller, which would create it anew: kubectl drain refuses its node without --force"
@@ -62,8 +66,8 @@ def _refused_with(bare: Sequence[FollowedPod]) -> str:
     return f"kubectl drain evicts nothing of a node on which {bare[0].key} declares no controller"
 
 
-def _evict(world: World, waiting: list[FollowedPod]) -> list[NotEvicted]:
-    silent = [NotEvicted(there_of(each), _on_silent_node(each)) for each in waiting if each.node in world.down]
+def _evict(world: World, waiting: list[FollowedPod]) -> list[UnevictedPod]:
+    silent = [_left(each, _on_silent_node(each)) for each in waiting if each.node in world.down]
     while waiting:
         reasons: dict[str, str] = {}
         gone = False
@@ -74,7 +78,7 @@ def _evict(world: World, waiting: list[FollowedPod]) -> list[NotEvicted]:
         if not waiting:
             break
         if not gone and not world.expects_something:
-            return [*silent, *(NotEvicted(there_of(each), reasons[each.key]) for each in waiting)]
+            return [*silent, *(_left(each, reasons[each.key]) for each in waiting)]
         world.pass_time(RETRY_SECONDS)
     return silent
 

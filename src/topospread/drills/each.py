@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import Literal
+from typing import Annotated, Literal
+
+from msgspec import Meta
+from msgspec.structs import replace as replace_fields
 
 from topospread.answer import Unjudged
 from topospread.api.inventory import Inventory
 from topospread.api.well_known_labels import ZONE
-from topospread.base import Word, worst
+from topospread.base import Base, Word, worst
 from topospread.errors import UsageError
 from topospread.plain_data import PlainData
 from topospread.simulation.run import SimulationOptions
@@ -21,56 +24,33 @@ from .interruption import Interrupted
 from .play import Play
 from .remarks import not_replaced
 from .result import StepOutcome, newly_pending
-from .shards import Shard, ShardMark, mark, whole_marks
+from .shards import DrillPart, Shard, mark, whole_marks
 from .steps import Fail, NodeChoice, Rollout, Step
 
 EachKind = Literal["zone", "node", "deploy"]
 
 
-@dataclass(frozen=True, slots=True)
-class EachOutcome:
-    """The result of one of many drills.
+class DrillOutcome(Base, frozen=True):
+    """The result of one drill of ``--each``."""
 
-    Attributes:
-        target: the zone, the node, or ``NAMESPACE/NAME`` of the Deployment.
-        step: as it would be given.
-        lost: how many pods fewer were ready at the worst moment than before.
-        gone: workloads that had none ready then, ``NAMESPACE/NAME``, of those that had some.
-        pending: how many wait afterwards that did not before.
-        broken: budgets that were broken.
-        stuck: a rollout was not over in the end.
-        settled: seconds until nothing happened any more.
-        unjudged: pending pods that are not judged.
-        assumed_harm: whether it ends with harm, too, if filters that topospread does not model let every node pass.
-        not_replaced: pods of StatefulSets that are left terminating on silent nodes, ``NAMESPACE/NAME``.
-        parts: the parts of these pods that topospread does not model.
-    """
+    target: Annotated[str, Meta(description="The zone, the node, or NAMESPACE/NAME of the Deployment.")]
+    step: Annotated[str, Meta(description="The step of the drill.")]
+    verdict: Annotated[Word, Meta(description="Whether it ends without harm.")]
+    holds: Annotated[bool, Meta(description="Whether the verdict is yes.")]
+    pending: Annotated[int, Meta(description="Pods that are pending afterwards and were not before.")]
+    lost: Annotated[int, Meta(description="Ready pods that are missing at the worst moment, without DaemonSets.")]
+    gone: Annotated[tuple[str, ...], Meta(description="Workloads without a ready pod at the worst moment.")]
+    broken: Annotated[tuple[str, ...], Meta(description="Budgets that were broken.")]
+    stuck: Annotated[bool, Meta(description="Whether a rollout is not complete at the end.")]
+    settled: Annotated[float, Meta(description="Seconds until the last event.")]
+    not_replaced: Annotated[
+        tuple[str, ...], Meta(description="Pods of StatefulSets that terminate on NotReady nodes, NAMESPACE/NAME.")
+    ]
+    unjudged: Annotated[int, Meta(description="Pending pods that are not judged.")]
 
-    target: str
-    step: str
-    lost: int
-    gone: tuple[str, ...]
-    pending: int
-    broken: tuple[str, ...]
-    stuck: bool
-    settled: float
-    not_replaced: tuple[str, ...] = ()
-    unjudged: int = 0
-    assumed_harm: bool = False
-    parts: tuple[Unjudged, ...] = ()
 
-    @property
-    def verdict(self) -> Word:
-        """Yes if it ends without harm; unknown if that depends on pods that are not judged."""
-        harm = bool(self.pending or self.broken or self.stuck)
-        if not self.unjudged:
-            return "no" if harm else "yes"
-        return "no" if harm and self.assumed_harm else "unknown"
-
-    @property
-    def holds(self) -> bool:
-        """True if it ends without harm."""
-        return self.verdict == "yes"
+_Found = tuple[DrillOutcome, tuple[Unjudged, ...]]
+"""What a drill comes to, and the parts of its pending pods that topospread does not model."""
 
 
 @dataclass(frozen=True)
@@ -84,10 +64,10 @@ class EachDrill(PlainData):
     """
 
     kind: EachKind
-    outcomes: tuple[EachOutcome, ...]
+    outcomes: tuple[DrillOutcome, ...]
     warnings: tuple[str, ...] = ()
     partial: str = ""
-    part: ShardMark | None = None
+    part: DrillPart | None = None
     unjudged: tuple[Unjudged, ...] = ()
 
     @property
@@ -133,27 +113,29 @@ def drill_each(  # noqa: PLR0913 - what to play, and how it is shared out
     targets = shard.share(every) if shard is not None else every
     part = mark(shard, [name for name, _ in every]) if shard is not None else None
 
-    def ask(target: tuple[str, Step]) -> EachOutcome:
+    def ask(target: tuple[str, Step]) -> _Found:
         return bracketed(target, _outcome(target, begin, play.go_on(target[1]), play))
 
-    def anew(target: tuple[str, Step], how: SimulationOptions) -> EachOutcome:
+    def anew(target: tuple[str, Step], how: SimulationOptions) -> _Found:
         own = _terse(inventory, how)
         return _outcome(target, own.begin(), own.go_on(target[1]), own)
 
-    def bracketed(target: tuple[str, Step], found: EachOutcome) -> EachOutcome:
-        """Return the outcome with what it comes to if unjudged pods may use every node."""
-        if not found.unjudged:
+    def bracketed(target: tuple[str, Step], found: _Found) -> _Found:
+        """Return the outcome, which is no only if there is harm, too, if unjudged pods may use every node."""
+        outcome, parts = found
+        if not outcome.unjudged or not _has_harm(outcome):
             return found
-        other = anew(target, replace(options, assumes_unjudged=True))
-        return replace(found, assumed_harm=other.verdict == "no")
+        other, _ = anew(target, replace(options, assumes_unjudged=True))
+        return (replace_fields(outcome, verdict="no") if other.verdict == "no" else outcome), parts
 
-    def ask_anew(target: tuple[str, Step]) -> EachOutcome:
+    def ask_anew(target: tuple[str, Step]) -> _Found:
         return bracketed(target, anew(target, options))
 
-    def all_of(found: Iterable[EachOutcome], partial: str = "") -> EachDrill:
-        outcomes = sorted(found, key=_goodness)
-        parts = merged_parts(*(each.parts for each in outcomes))
-        return EachDrill(kind, tuple(outcomes), tuple(play.world.warnings), partial, part, parts)
+    def all_of(found: Iterable[_Found], partial: str = "") -> EachDrill:
+        ordered = sorted(found, key=lambda each: _goodness(each[0]))
+        unjudged = merged_parts(*(parts for _, parts in ordered))
+        outcomes = tuple(outcome for outcome, _ in ordered)
+        return EachDrill(kind, outcomes, tuple(play.world.warnings), partial, part, unjudged)
 
     _look_once(play)
     if not can_fork():
@@ -161,7 +143,7 @@ def drill_each(  # noqa: PLR0913 - what to play, and how it is shared out
     try:
         return all_of(answers(ask, targets, workers or cores(), progress))
     except Interrupted as interrupted:
-        found: list[EachOutcome] = interrupted.finished
+        found: list[_Found] = interrupted.finished
         raise Interrupted(all_of(found, f"ended after {len(found)} of {len(targets)}")) from None
 
 
@@ -216,12 +198,12 @@ def targets_of(play: Play, kind: EachKind) -> list[tuple[str, Step]]:
     return [(each, Fail(NodeChoice(ZONE, each))) for each in zones]
 
 
-def _outcome(target: tuple[str, Step], begin: StepOutcome, outcome: StepOutcome, play: Play) -> EachOutcome:
+def _outcome(target: tuple[str, Step], begin: StepOutcome, outcome: StepOutcome, play: Play) -> _Found:
     open_before, open_after = (
         sum(len(each.pods) for each in step.pending if is_unjudged(each)) for step in (begin, outcome)
     )
     broken = {each.budget for each in begin.breaches}
-    return EachOutcome(
+    found = DrillOutcome(
         target=target[0],
         step=str(outcome.step),
         lost=sum(max(each.ready_before - each.fewest, 0) for each in outcome.changed if each.kind != "DaemonSet"),
@@ -230,14 +212,22 @@ def _outcome(target: tuple[str, Step], begin: StepOutcome, outcome: StepOutcome,
         ),
         pending=sum(each.pods for each in newly_pending(begin, outcome)),
         broken=tuple(each.budget for each in outcome.breaches if each.budget not in broken),
-        stuck=any(not each.is_over for each in outcome.rollouts),
+        stuck=any(not each.over for each in outcome.rollouts),
         settled=outcome.ends - outcome.begins,
         not_replaced=tuple(each.key for each in not_replaced(play.world)),
         unjudged=max(open_before, open_after),
-        parts=unjudged_parts([*begin.pending, *outcome.pending]),
+        verdict="yes",
+        holds=False,
     )
+    verdict: Word = "unknown" if found.unjudged else "no" if _has_harm(found) else "yes"
+    judged = replace_fields(found, verdict=verdict, holds=verdict == "yes")
+    return judged, unjudged_parts([*begin.pending, *outcome.pending])
 
 
-def _goodness(each: EachOutcome) -> tuple[object, ...]:
+def _has_harm(each: DrillOutcome) -> bool:
+    return bool(each.pending or each.broken or each.stuck)
+
+
+def _goodness(each: DrillOutcome) -> tuple[object, ...]:
     """The least comes first."""
     return -each.pending, not each.stuck, -len(each.gone), -len(each.broken), -each.lost, each.target

@@ -77,7 +77,7 @@ def _numbers(drill: Drill, expected: Expectations) -> Iterator[Shortfall]:
     """Counts that are to be no more than so many."""
     pending = [f"{each.namespace}/{pod}" for each in drill.pending for pod in each.pods]
     broken = [f"{each.budget} ({each.healthy} healthy of {each.needed})" for each in drill.breaches]
-    left = [f"{each.pod.namespace}/{each.pod.name}" for step in drill.steps for each in step.not_evicted]
+    left = [f"{each.namespace}/{each.name}" for step in drill.steps for each in step.not_evicted]
     for name, most, found, what in (
         ("pending", expected.pending, pending, "pending at the end"),
         ("brokenBudgets", expected.broken_budgets, broken, "broken"),

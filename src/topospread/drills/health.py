@@ -19,7 +19,7 @@ from topospread.simulation.budgets import desired_healthy, goes_by_scale, replic
 from topospread.workloads.planned import Workload
 
 from .pods import FollowedPod, WorkloadKey, key_of
-from .result import BudgetBreach
+from .result import BrokenBudget
 
 
 class FollowedBudget(msgspec.Struct, eq=False):
@@ -57,7 +57,7 @@ class Health:
         self._selecting: dict[tuple[str, frozenset[tuple[str, str]]], list[FollowedBudget]] = {}
         self.ready: Counter[WorkloadKey] = Counter()
         self.fewest: dict[WorkloadKey, int] = {}
-        self.breaches: dict[str, BudgetBreach] = {}
+        self.breaches: dict[str, BrokenBudget] = {}
         for budget in cluster.objects.pod_disruption_budgets.values():
             selector = budget_selector(budget)
             if selector is not None:
@@ -92,7 +92,7 @@ class Health:
             budget.healthy -= 1
             worst = self.breaches.get(budget.name)
             if budget.healthy < budget.needed and (worst is None or budget.healthy < worst.healthy):
-                self.breaches[budget.name] = BudgetBreach(budget.name, self._now(), budget.healthy, budget.needed)
+                self.breaches[budget.name] = BrokenBudget(budget.name, self._now(), budget.healthy, budget.needed)
 
     def begin_step(self) -> None:
         """Remember the fewest from here on."""

@@ -24,7 +24,7 @@ from .node_failure import NodeFailures
 from .pods import FollowedPod, WorkloadKey, key_of
 from .pool_growth import PoolGrowth
 from .remarks import remarks
-from .result import AutoscalerState, Drill, Event, NotEvicted, StepOutcome, WorkloadState
+from .result import Drill, DrillAutoscaler, DrillEvent, StepOutcome, UnevictedPod, WorkloadState
 from .rollouts import apply_and_roll, roll_out, states
 from .steps import (
     AddNodes,
@@ -131,8 +131,8 @@ class Play:
         return self._step(step, goes_on=True)
 
     def _step(self, step: Step, *, goes_on: bool) -> StepOutcome:
-        left: list[NotEvicted] = []
-        reached: list[AutoscalerState] = []
+        left: list[UnevictedPod] = []
+        reached: list[DrillAutoscaler] = []
 
         def take_its_course() -> None:
             if isinstance(step, Autoscale):
@@ -147,7 +147,7 @@ class Play:
         outcome = self._outcome(str(step), self.world.now, take_its_course)
         return replace(outcome, not_evicted=tuple(left), autoscaled=reached[0] if reached else None)
 
-    def _do(self, step: Step) -> Sequence[NotEvicted]:
+    def _do(self, step: Step) -> Sequence[UnevictedPod]:
         world = self.world
         match step:
             case Fail():
@@ -206,7 +206,7 @@ class Play:
         before, self._said = self._said, set(now)
         return [each for each in now if each not in before]
 
-    def _states(self, events: Sequence[Event]) -> Iterator[WorkloadState]:
+    def _states(self, events: Sequence[DrillEvent]) -> Iterator[WorkloadState]:
         """Workloads that something happened to, whose pods are back, or that lack pods, in input order."""
         world = self.world
         named = {(pod.workload, pod.namespace) for event in events for pod in event.pods}

@@ -8,11 +8,11 @@ import msgspec
 
 from topospread.api.pod import Pod
 from topospread.cluster.cluster import PodKey, pod_key
-from topospread.simulation.result import Eviction
+from topospread.simulation.result import EvictedPod
 from topospread.simulation.run import Run
 from topospread.workloads.planned import QueuedPod, Workload
 
-from .result import PodThere
+from .result import DrillPod
 
 WorkloadKey = tuple[str, str, str]
 """Kind, namespace and name."""
@@ -113,16 +113,16 @@ class FollowedPods:
         return list(self._of.get(key, {}).values())
 
 
-def there_of(pod: FollowedPod) -> PodThere:
+def there_of(pod: FollowedPod) -> DrillPod:
     """A pod as an event names it."""
-    return PodThere(pod.namespace, pod.name, owner_of(pod), pod.node)
+    return DrillPod(pod.namespace, pod.name, owner_of(pod), pod.node)
 
 
-def by_preemptor(evictions: Iterable[Eviction]) -> dict[str, list[PodThere]]:
+def by_preemptor(evictions: Iterable[EvictedPod]) -> dict[str, list[DrillPod]]:
     """Pods that were preempted, by the pod that they had to make room for."""
-    found: dict[str, list[PodThere]] = {}
+    found: dict[str, list[DrillPod]] = {}
     for each in evictions:
-        found.setdefault(each.preemptor, []).append(PodThere(each.namespace, each.name, each.workload, each.node))
+        found.setdefault(each.preemptor, []).append(DrillPod(each.namespace, each.name, each.workload, each.node))
     return found
 
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
-from .result import Drill, StepOutcome, StepRange
+from .result import Drill, SkewRange, StepBounds, StepOutcome
 
 
 def with_ranges(drills: Sequence[Drill]) -> Drill:
@@ -17,7 +17,7 @@ def with_ranges(drills: Sequence[Drill]) -> Drill:
     return replace(first, runs=len(drills), ranges=tuple(_range(alike) for alike in steps), others=tuple(drills[1:]))
 
 
-def _range(alike: Sequence[StepOutcome]) -> StepRange:
+def _range(alike: Sequence[StepOutcome]) -> StepBounds:
     pending = [sum(len(group.pods) for group in each.pending) for each in alike]
     skews: dict[tuple[str, str], list[int]] = {}
     for outcome in alike:
@@ -26,13 +26,8 @@ def _range(alike: Sequence[StepOutcome]) -> StepRange:
                 if spread.origin != "system":
                     key = (f"{state.kind} {state.namespace}/{state.name}", spread.topology_key)
                     skews.setdefault(key, []).append(spread.skew)
-    return StepRange(
-        pending=_span(pending),
-        skews={key: _span(found) for key, found in skews.items()},
-        stuck=sum(any(not each.is_over for each in outcome.rollouts) for outcome in alike),
+    return StepBounds(
+        pending=(min(pending), max(pending)),
+        skews=tuple(SkewRange(*key, min(found), max(found)) for key, found in skews.items()),
+        stuck=sum(any(not each.over for each in outcome.rollouts) for outcome in alike),
     )
-
-
-def _span(numbers: Iterable[int]) -> tuple[int, int]:
-    found = list(numbers)
-    return min(found), max(found)

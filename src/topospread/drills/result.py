@@ -7,13 +7,14 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 import msgspec
+from msgspec import Meta
 
 from topospread.answer import Unjudged
 from topospread.api.inventory import Inventory
-from topospread.base import Word
+from topospread.base import Base, Word
 from topospread.plain_data import PlainData
 from topospread.simulation.result import PendingGroup, PoolUse, WorkloadSpread
 from topospread.simulation.unknown import is_unjudged, unjudged_parts
@@ -32,43 +33,33 @@ EventKind = Literal[
     "lost",
     "placed",
 ]
-"""Nodes fall silent or tell of themselves again, are tainted, cordoned, uncordoned or added; a workload is scaled,
-manifests are applied, a rollout begins; pods are evicted (or deleted by their controller), are gone after they were
-terminating, or get nodes."""
 
 
-class PodThere(msgspec.Struct, frozen=True):
-    """A pod that something happened to.
+class DrillPod(Base, frozen=True):
+    """A pod of an event."""
 
-    Attributes:
-        workload: ``Deployment/web``, "" for a pod of nobody's.
-        node: where it was, or where it went.
-    """
-
-    namespace: str
-    name: str
-    workload: str
-    node: str
+    namespace: Annotated[str, Meta(description="Namespace of the pod.")]
+    name: Annotated[str, Meta(description="Name of the pod.")]
+    workload: Annotated[str, Meta(description="`Deployment/web`; empty for a pod without a workload.")]
+    node: Annotated[str, Meta(description="Node that the pod was on, or that it gets.")]
 
 
-class Event(msgspec.Struct, frozen=True):
-    """Something that happened.
+class DrillEvent(Base, frozen=True):
+    """Something that happened in a step."""
 
-    Attributes:
-        at: seconds since the drill began.
-        nodes: the nodes it is about.
-        pods: the pods it is about.
-        detail: a taint, why pods were evicted, what was scaled.
-        ready, pending: how many pods of workloads are ready, and how many wait, just after it.
-    """
-
-    at: float
-    kind: EventKind
-    nodes: tuple[str, ...] = ()
-    pods: tuple[PodThere, ...] = ()
-    detail: str = ""
-    ready: int = 0
-    pending: int = 0
+    at: Annotated[float, Meta(description="Seconds since the drill began.")]
+    kind: Annotated[
+        str,
+        Meta(
+            description="Of nodes `down`, `up`, `tainted`, `cordoned`, `uncordoned`, `added`; `scaled`, `applied`, "
+            "`rollout`; of pods `evicted`, `lost`, `placed`."
+        ),
+    ]
+    detail: Annotated[str, Meta(description="A taint, why pods were evicted, or the workload that was scaled.")]
+    nodes: Annotated[tuple[str, ...], Meta(description="Nodes of the event.")]
+    pods: Annotated[tuple[DrillPod, ...], Meta(description="Pods of the event.")]
+    ready: Annotated[int, Meta(description="Ready pods of workloads just after the event.")]
+    pending: Annotated[int, Meta(description="Pending pods just after the event.")]
 
 
 class WorkloadState(msgspec.Struct, frozen=True):
@@ -101,67 +92,47 @@ class WorkloadState(msgspec.Struct, frozen=True):
         return any(each.is_exceeded for each in self.spread)
 
 
-class BudgetBreach(msgspec.Struct, frozen=True):
-    """A PodDisruptionBudget that had fewer healthy pods than it wants.
+class BrokenBudget(Base, frozen=True):
+    """A PodDisruptionBudget with fewer healthy pods than it wants."""
 
-    Attributes:
-        budget: ``namespace/name``.
-        at: when it was worst, in seconds since the drill began.
-        healthy, needed: pods that were ready then, and how many it wants.
-    """
-
-    budget: str
-    at: float
-    healthy: int
-    needed: int
+    budget: Annotated[str, Meta(description="NAMESPACE/NAME of the budget.")]
+    at: Annotated[float, Meta(description="Seconds since the drill began.")]
+    healthy: Annotated[int, Meta(description="Healthy pods at the worst moment.")]
+    needed: Annotated[int, Meta(description="Pods that it wants.")]
 
 
-class RolloutState(msgspec.Struct, frozen=True):
-    """A rollout under way, or just over.
+class DrillRollout(Base, frozen=True):
+    """A rollout under way, or one that the step completed."""
 
-    Attributes:
-        updated: how many pods of the new revision are ready.
-        replicas: how many there are to be.
-        old: how many pods of old revisions are left.
-    """
-
-    kind: str
-    namespace: str
-    name: str
-    updated: int
-    replicas: int
-    old: int
-
-    @property
-    def is_over(self) -> bool:
-        """True if it is complete."""
-        return not self.old and self.updated == self.replicas
+    kind: Annotated[str, Meta(description="Kind of the workload.")]
+    namespace: Annotated[str, Meta(description="Namespace of the workload.")]
+    name: Annotated[str, Meta(description="Name of the workload.")]
+    updated: Annotated[int, Meta(description="Ready pods of the new revision.")]
+    replicas: Annotated[int, Meta(description="Pods that the rollout is for.")]
+    old: Annotated[int, Meta(description="Pods of old revisions that are left.")]
+    over: Annotated[bool, Meta(description="Whether the rollout is complete.")]
 
 
-class AutoscalerState(msgspec.Struct, frozen=True):
-    """The progress of an autoscaler.
+class DrillAutoscaler(Base, frozen=True):
+    """The replicas that an autoscaler reached."""
 
-    Attributes:
-        target: what it scales, ``Deployment/web``.
-        least, most: its minReplicas and maxReplicas.
-        fits: with so many replicas none waited yet.
-        why: kube-scheduler's sentence on the first that waited, "" where none did.
-    """
-
-    namespace: str
-    name: str
-    target: str
-    least: int
-    most: int
-    fits: int
-    why: str
+    namespace: Annotated[str, Meta(description="Namespace of the autoscaler.")]
+    name: Annotated[str, Meta(description="Name of the autoscaler.")]
+    target: Annotated[str, Meta(description="Workload that it scales, `Deployment/web`.")]
+    least: Annotated[int, Meta(description="minReplicas.")]
+    most: Annotated[int, Meta(description="maxReplicas.")]
+    fits: Annotated[int, Meta(description="Most replicas without a pending pod.")]
+    why: Annotated[str, Meta(description="kube-scheduler's sentence on the first pending pod.")]
 
 
-class NotEvicted(msgspec.Struct, frozen=True):
-    """A pod that a drain leaves, although it is meant to go, and why."""
+class UnevictedPod(Base, frozen=True):
+    """A pod that a drain did not evict."""
 
-    pod: PodThere
-    why: str
+    namespace: Annotated[str, Meta(description="Namespace of the pod.")]
+    name: Annotated[str, Meta(description="Name of the pod.")]
+    workload: Annotated[str, Meta(description="`Deployment/web`; empty for a pod without a workload.")]
+    node: Annotated[str, Meta(description="Node of the pod.")]
+    why: Annotated[str, Meta(description="Why the drain did not evict it.")]
 
 
 @dataclass(frozen=True, slots=True)
@@ -186,30 +157,32 @@ class StepOutcome:
     begins: float
     ends: float
     ready: int = 0
-    events: tuple[Event, ...] = ()
+    events: tuple[DrillEvent, ...] = ()
     changed: tuple[WorkloadState, ...] = ()
     pending: tuple[PendingGroup, ...] = ()
-    breaches: tuple[BudgetBreach, ...] = ()
-    not_evicted: tuple[NotEvicted, ...] = ()
-    rollouts: tuple[RolloutState, ...] = ()
+    breaches: tuple[BrokenBudget, ...] = ()
+    not_evicted: tuple[UnevictedPod, ...] = ()
+    rollouts: tuple[DrillRollout, ...] = ()
     remarks: tuple[str, ...] = ()
-    autoscaled: AutoscalerState | None = None
+    autoscaled: DrillAutoscaler | None = None
     after: Inventory | None = field(default=None, repr=False, compare=False)
 
 
-class StepRange(msgspec.Struct, frozen=True):
-    """The results of a step in several drills that differ only in random choices.
+class SkewRange(Base, frozen=True):
+    """The skew of one constraint over several runs."""
 
-    Attributes:
-        pending: the fewest and the most pods that wait after it.
-        skews: workload (``Deployment shop/web``) and topology key → the least and the greatest skew of its own
-            constraints.
-        stuck: in how many of the drills a rollout was not over.
-    """
+    workload: Annotated[str, Meta(description="`Deployment shop/web`")]
+    topology_key: Annotated[str, Meta(description="Topology key of the constraint.")]
+    least: Annotated[int, Meta(description="Smallest skew.")]
+    most: Annotated[int, Meta(description="Largest skew.")]
 
-    pending: tuple[int, int]
-    skews: dict[tuple[str, str], tuple[int, int]]
-    stuck: int
+
+class StepBounds(Base, frozen=True):
+    """A step over several runs."""
+
+    pending: Annotated[tuple[int, int], Meta(description="Fewest and most pending pods.")]
+    stuck: Annotated[int, Meta(description="Runs in which a rollout is not complete.")]
+    skews: Annotated[tuple[SkewRange, ...], Meta(description="Skews of each constraint.")]
 
 
 class NewlyPending(msgspec.Struct, frozen=True):
@@ -236,9 +209,9 @@ class Harm(msgspec.Struct, frozen=True):
     """
 
     pending: tuple[NewlyPending, ...]
-    stuck: tuple[RolloutState, ...]
-    breaches: tuple[BudgetBreach, ...]
-    not_evicted: tuple[NotEvicted, ...]
+    stuck: tuple[DrillRollout, ...]
+    breaches: tuple[BrokenBudget, ...]
+    not_evicted: tuple[UnevictedPod, ...]
 
     def __bool__(self) -> bool:
         return bool(self.pending or self.stuck or self.breaches or self.not_evicted)
@@ -281,7 +254,7 @@ class Drill(PlainData):
     warnings: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
     runs: int = 1
-    ranges: tuple[StepRange, ...] = ()
+    ranges: tuple[StepBounds, ...] = ()
     partial: str = ""
     others: tuple[Drill, ...] = field(default=(), repr=False, compare=False)
     pools: tuple[PoolUse, ...] = ()
@@ -294,18 +267,18 @@ class Drill(PlainData):
         return self.steps[-1].pending
 
     @property
-    def breaches(self) -> tuple[BudgetBreach, ...]:
+    def breaches(self) -> tuple[BrokenBudget, ...]:
         """Budgets that were broken in any step, each at its worst."""
-        worst: dict[str, BudgetBreach] = {}
+        worst: dict[str, BrokenBudget] = {}
         for each in (breach for step in self.steps for breach in step.breaches):
             if each.budget not in worst or each.healthy < worst[each.budget].healthy:
                 worst[each.budget] = each
         return tuple(worst.values())
 
     @property
-    def stuck(self) -> tuple[RolloutState, ...]:
+    def stuck(self) -> tuple[DrillRollout, ...]:
         """Rollouts that are not over at the end."""
-        return tuple(each for each in self.steps[-1].rollouts if not each.is_over)
+        return tuple(each for each in self.steps[-1].rollouts if not each.over)
 
     @property
     def harm(self) -> Harm:
@@ -336,7 +309,7 @@ class Drill(PlainData):
     @property
     def _own_harm(self) -> Harm:
         begin = self.steps[0]
-        stuck = {(each.kind, each.namespace, each.name) for each in begin.rollouts if not each.is_over}
+        stuck = {(each.kind, each.namespace, each.name) for each in begin.rollouts if not each.over}
         broken = {each.budget for each in begin.breaches}
         return Harm(
             pending=newly_pending(begin, self.steps[-1]),

@@ -21,7 +21,7 @@ from topospread.workloads.rolling_daemon_set import OnNode, nodes_to_replace
 from topospread.workloads.rolling_stateful_set import Ordinal, ordinals_to_replace
 
 from .pods import FollowedPod, WorkloadKey, key_of
-from .result import RolloutState
+from .result import DrillRollout
 from .successors import is_of
 from .world import World
 
@@ -58,7 +58,7 @@ def go_on(world: World, key: WorkloadKey) -> bool:
             return _daemon_set_goes_on(world, pods, item)
 
 
-def state(world: World, key: WorkloadKey) -> RolloutState | None:
+def state(world: World, key: WorkloadKey) -> DrillRollout | None:
     """Return the state of a rollout; ``None`` if its workload is gone."""
     workload, item = world.workload(key), template_item(world, key)
     if workload is None or item is None:
@@ -66,7 +66,7 @@ def state(world: World, key: WorkloadKey) -> RolloutState | None:
     pods = RolledPods(world, workload)
     if isinstance(item, Deployment):
         standing = pods.standing
-        return RolloutState(*key, standing.new_available, standing.replicas, standing.old)
+        return DrillRollout(*key, standing.new_available, standing.replicas, standing.old, standing.is_over)
     there = pods.every
     meant = workload.replicas
     if isinstance(item, StatefulSet):
@@ -78,7 +78,7 @@ def state(world: World, key: WorkloadKey) -> RolloutState | None:
         there, meant = [], 0
     updated = sum(pods.is_new(each) and world.is_ready(each) for each in there)
     old = sum(not pods.is_new(each) for each in there)
-    return RolloutState(*key, min(updated, meant), meant, old)
+    return DrillRollout(*key, min(updated, meant), meant, old, over=not old and updated >= meant)
 
 
 @dataclass(slots=True)

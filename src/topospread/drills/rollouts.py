@@ -17,7 +17,7 @@ from topospread.workloads.revisions import canonical, revision_hash
 from topospread.workloads.scale import the_workload
 
 from .pods import WorkloadKey, key_of
-from .result import RolloutState
+from .result import DrillRollout
 from .rolling import go_on, state, template_item
 from .steps import Rollout
 from .turns import play_turns, stand
@@ -65,14 +65,14 @@ def apply_and_roll(world: World, manifests: Inventory, path: str) -> None:
             _begin(world, (item.kind, item.namespace, item.name))
 
 
-def states(world: World) -> list[RolloutState]:
+def states(world: World) -> list[DrillRollout]:
     """Return the states of the rollouts that have begun, and forget those that have ended."""
     found = []
     for key in list(world.rollouts):
         standing = state(world, key)
         if standing is not None:
             found.append(standing)
-        if standing is None or standing.is_over:
+        if standing is None or standing.over:
             del world.rollouts[key]
     return found
 

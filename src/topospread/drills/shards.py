@@ -5,8 +5,11 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Protocol, TypeVar
+from typing import Annotated, Protocol, TypeVar
 
+from msgspec import Meta
+
+from topospread.base import Base
 from topospread.errors import UsageError
 
 Item = TypeVar("Item")
@@ -27,18 +30,18 @@ class Shard:
         return list(items[self.index :: self.of])
 
 
-@dataclass(frozen=True, slots=True)
-class ShardMark:
-    """The identity of a part, so that only parts of one whole are merged.
+class DrillPart(Base, frozen=True):
+    """The part of all drills that this is (``--shard``)."""
 
-    Attributes:
-        targets: how many there are in all parts.
-        digest: of all their names.
-    """
+    index: Annotated[int, Meta(description="Number of the part, from 0.")]
+    of: Annotated[int, Meta(description="Number of parts.")]
+    targets: Annotated[int, Meta(description="Drills of all parts.")]
+    digest: Annotated[str, Meta(description="Digest of the names of all drills.")]
 
-    shard: Shard
-    targets: int
-    digest: str
+    @property
+    def shard(self) -> Shard:
+        """The part's number, and how many there are."""
+        return Shard(self.index, self.of)
 
 
 class Part(Protocol):
@@ -49,7 +52,7 @@ class Part(Protocol):
         """The reason why not all of it was played; "" if it was."""
 
     @property
-    def part(self) -> ShardMark | None:
+    def part(self) -> DrillPart | None:
         """The part's number; None for the whole."""
 
 
@@ -68,12 +71,12 @@ def read_shard(text: str, where: str) -> Shard:
     return Shard(int(index), int(of))
 
 
-def mark(shard: Shard, names: Sequence[str]) -> ShardMark:
+def mark(shard: Shard, names: Sequence[str]) -> DrillPart:
     """The mark of a part of the drills of these names."""
-    return ShardMark(shard, len(names), hashlib.sha256("\n".join(names).encode()).hexdigest()[:16])
+    return DrillPart(shard.index, shard.of, len(names), hashlib.sha256("\n".join(names).encode()).hexdigest()[:16])
 
 
-def whole_marks(parts: Iterable[tuple[str, Part]]) -> list[tuple[str, ShardMark]]:
+def whole_marks(parts: Iterable[tuple[str, Part]]) -> list[tuple[str, DrillPart]]:
     """The marks of parts that are all of one whole, and whole themselves; each with the name of where it was read.
 
     Raises:
@@ -90,14 +93,14 @@ def whole_marks(parts: Iterable[tuple[str, Part]]) -> list[tuple[str, ShardMark]
     return marks
 
 
-def _check_whole(marks: Iterable[tuple[str, ShardMark]]) -> None:
+def _check_whole(marks: Iterable[tuple[str, DrillPart]]) -> None:
     """Check that all parts, each with the name of its file, belong to one whole.
 
     Raises:
         UsageError: they are of different drills, one is there twice, or one is missing.
     """
     known: dict[int, str] = {}
-    first: tuple[str, ShardMark] | None = None
+    first: tuple[str, DrillPart] | None = None
     for name, each in marks:
         first = first or (name, each)
         if (each.shard.of, each.targets, each.digest) != (first[1].shard.of, first[1].targets, first[1].digest):

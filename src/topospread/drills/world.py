@@ -38,7 +38,7 @@ from .pods import (
     there_of,
     waiting_pod,
 )
-from .result import Event, EventKind, PodThere
+from .result import DrillEvent, DrillPod, EventKind
 from .successors import Successors
 
 _NANOSECONDS = 1_000_000_000
@@ -68,7 +68,7 @@ class World:
         self.kubelets = Kubelets(self.draws)
         self.now = 0.0
         self.down = {each.name for each in inventory.nodes if is_silent(each)}
-        self.events: list[Event] = []
+        self.events: list[DrillEvent] = []
         self.on_arrival: list[Callable[[FollowedPod], None]] = []
         self.rollouts: dict[WorkloadKey, Callable[[], bool]] = {}
         self.before_round: Callable[[], None] = lambda: None
@@ -135,7 +135,7 @@ class World:
             gone = before.by_key.get(f"{pod.namespace}/{pod.name}")
             if pod.spec.node_name in self.down and gone is not None:
                 self._put_terminating(gone)
-            removed.append(PodThere(pod.namespace, pod.name, owner_of(gone), pod.spec.node_name or ""))
+            removed.append(DrillPod(pod.namespace, pod.name, owner_of(gone), pod.spec.node_name or ""))
         if removed:
             self.note("evicted", pods=removed, detail="deleted by their controllers")
 
@@ -386,10 +386,10 @@ class World:
         if leaving := [each for each in there if each.terminating]:
             self.vanish(leaving)
 
-    def note(self, kind: EventKind, nodes: Iterable[str] = (), pods: Iterable[PodThere] = (), detail: str = "") -> None:
+    def note(self, kind: EventKind, nodes: Iterable[str] = (), pods: Iterable[DrillPod] = (), detail: str = "") -> None:
         """Write down what happened."""
         ready, pending = self.health.ready.total(), len(self.pods.waiting)
-        self.events.append(Event(self.now, kind, tuple(nodes), tuple(pods), detail, ready, pending))
+        self.events.append(DrillEvent(self.now, kind, detail, tuple(nodes), tuple(pods), ready, pending))
 
     def workload(self, key: WorkloadKey) -> Workload | None:
         """The workload of a key, as it is planned now."""

@@ -38,7 +38,7 @@ from .obstacles import Obstacles
 from .owner import exists, is_older
 from .repeated_simulation import RepeatedSimulation
 from .replacement import MADE_OF_TEMPLATE
-from .result import ConstraintTable, Explanation, NearNode
+from .result import ConstraintTable, Explanation, NearestNode
 from .scores import score_table
 from .suggest import suggestions
 from .target import ExplainedPod, candidates, find, gated_of, gates_of, one_more, parse_target, unbound
@@ -287,7 +287,7 @@ class _Explainer:
         obstacles = _obstacles(scheduler, pod, verdict)
         draws = rules_for(ChoiceRules, scheduler.framework_of(scheduler.cluster.shared_class(pod)).gates).draws
         keys = [each.topology_key for each in verdict.arithmetic]
-        refused: tuple[NearNode, ...] = ()
+        refused: tuple[NearestNode, ...] = ()
         if chosen in verdict.nodes and chosen not in verdict.total:
             refused = (obstacles.near_node(verdict.nodes.index(chosen), keys),)
         tables = self._tables(obstacles, self._run.queue, queued.workload)

@@ -22,7 +22,7 @@ from topospread.scheduling.framework import Framework
 from topospread.scheduling.verdict import LEFT_OUT_BY_PRE_FILTER, Verdict
 from topospread.scheduling.view import View
 
-from .result import CoreObstacle, NearNode, Obstacle, PluginRejections
+from .result import CoreObstacle, NearestNode, NodeObstacle, PluginVerdict
 
 SPREAD = "PodTopologySpread"
 RESOURCES = "NodeResourcesFit"
@@ -124,7 +124,7 @@ class Obstacles:
                 result |= each.codes != 0
         return result
 
-    def rejections(self) -> tuple[PluginRejections, ...]:
+    def rejections(self) -> tuple[PluginVerdict, ...]:
         """Return each plugin's rejections, in the profile's order."""
         result = []
         for each in self.says:
@@ -139,7 +139,7 @@ class Obstacles:
                 details = self._taints(rejects) if each.plugin == TAINTS else ()
                 if each.plugin == AFFINITY:
                     details = tuple(f"{key}={value}" for key, value in (self.pod.spec.node_selector or {}).items())
-                result.append(PluginRejections(each.plugin, nodes, alone, dict(reasons), details))
+                result.append(PluginVerdict(each.plugin, nodes, alone, dict(reasons), details))
         return tuple(result)
 
     def _taints(self, which: Bools) -> tuple[str, ...]:
@@ -168,14 +168,14 @@ class Obstacles:
         ]
         return both & np.isin(codes, only)
 
-    def of_node(self, position: int) -> tuple[Obstacle, ...]:
+    def of_node(self, position: int) -> tuple[NodeObstacle, ...]:
         """Everything against one node, with its numbers."""
         result = []
         for each in self.says:
             code = int(each.codes[position])
             if code:
                 status = each.status[code]
-                result.append(Obstacle(each.plugin, status.code, status.reasons, self._details(each, position)))
+                result.append(NodeObstacle(each.plugin, status.code, status.reasons, self._details(each, position)))
         return tuple(result)
 
     def _details(self, says: PluginSays, position: int) -> tuple[str, ...]:
@@ -222,7 +222,7 @@ class Obstacles:
         shortages = getattr(room, "shortages", None)
         return [Shortage(*each) for each in shortages(int(self.rows[position]))] if shortages else []
 
-    def admitted(self, most: int) -> tuple[NearNode, ...]:
+    def admitted(self, most: int) -> tuple[NearestNode, ...]:
         """The kinds of nodes that topology spread lets pass, those that lack least first.
 
         All nodes count if topology spread alone rejects no node: relaxing it would not help.
@@ -230,7 +230,7 @@ class Obstacles:
         spread = self.rejected_by(SPREAD)
         return self.nearest(most, ~spread if np.any(spread & (self.count == 1)) else None)
 
-    def nearest(self, most: int, among: Bools | None = None) -> tuple[NearNode, ...]:
+    def nearest(self, most: int, among: Bools | None = None) -> tuple[NearestNode, ...]:
         """The nodes that the fewest plugins reject, of these those that lack least; one of each kind of obstacle.
 
         Nodes that PreFilter left out come last: nothing of them makes them candidates.
@@ -252,12 +252,12 @@ class Obstacles:
         found = list(groups.values())[:most]
         return tuple(self.near_node(each[0], keys, len(each) - 1) for each in found)
 
-    def near_node(self, position: int, keys: list[str], alike: int = 0) -> NearNode:
+    def near_node(self, position: int, keys: list[str], alike: int = 0) -> NearestNode:
         """A node with everything against it."""
         node = self.node(position)
         labels = node.labels if node is not None else {}
         domains = {key: labels[key] for key in keys if key in labels}
-        return NearNode(self.verdict.nodes[position], self.of_node(position), domains, alike)
+        return NearestNode(self.verdict.nodes[position], domains, alike, self.of_node(position))
 
     def core(self) -> tuple[CoreObstacle, ...]:
         """The fewest obstacles that reject every node together: without the rest the pod would still find none.

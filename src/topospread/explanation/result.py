@@ -7,15 +7,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 import msgspec
+from msgspec import Meta
 
 from topospread.answer import Unjudged
+from topospread.base import Base
 from topospread.plugins.spread_arithmetic import ConstraintArithmetic
 from topospread.scheduling.verdict import Verdict
 
-from .tries import Tries
+from .tries import Attempts
 
 PodState = Literal["pending", "placed", "bound", "waiting"]
 """Pending: no node takes it. Placed: the simulation found it a node. Bound: it was on a node before. Waiting:
@@ -70,34 +72,23 @@ class ConstraintTable(msgspec.Struct, frozen=True):
     own: str = ""
 
 
-class Obstacle(msgspec.Struct, frozen=True):
-    """One plugin's obstacle on a node.
+class NodeObstacle(Base, frozen=True):
+    """A plugin's rejection of one node."""
 
-    Attributes:
-        details: the numbers or names behind the reasons, a phrase each.
-    """
-
-    plugin: str
-    code: str
-    reasons: tuple[str, ...]
-    details: tuple[str, ...] = ()
+    plugin: Annotated[str, Meta(description="Name of the filter plugin.")]
+    code: Annotated[str, Meta(description="kube-scheduler's status code.")]
+    reasons: Annotated[tuple[str, ...], Meta(description="kube-scheduler's reasons.")]
+    details: Annotated[tuple[str, ...], Meta(description="Numbers or names behind the reasons.")]
 
 
-class PluginRejections(msgspec.Struct, frozen=True):
-    """One plugin's rejections among all nodes, whatever the plugins before it said.
+class PluginVerdict(Base, frozen=True):
+    """The nodes that one plugin rejects, whatever the plugins before it say."""
 
-    Attributes:
-        nodes: how many nodes it rejects.
-        alone: how many of them no other plugin rejects.
-        reasons: reason → nodes.
-        details: what stands behind the reasons, commonest first (taints), "" where nothing does.
-    """
-
-    plugin: str
-    nodes: int
-    alone: int
-    reasons: Mapping[str, int]
-    details: tuple[str, ...] = ()
+    plugin: Annotated[str, Meta(description="Name of the filter plugin.")]
+    nodes: Annotated[int, Meta(description="Nodes that it rejects.")]
+    alone: Annotated[int, Meta(description="Nodes that no other plugin rejects.")]
+    reasons: Annotated[dict[str, int], Meta(description="Reason → nodes.")]
+    details: Annotated[tuple[str, ...], Meta(description="Taints, or labels that the pod asks for; commonest first.")]
 
 
 class CoreObstacle(msgspec.Struct, frozen=True):
@@ -115,17 +106,13 @@ class CoreObstacle(msgspec.Struct, frozen=True):
     max_skew: int = 0
 
 
-class NearNode(msgspec.Struct, frozen=True):
-    """A node that lacks little, and how many others have the same obstacles.
+class NearestNode(Base, frozen=True):
+    """A node that lacks little."""
 
-    Attributes:
-        domains: topology key of a constraint → the node's domain.
-    """
-
-    node: str
-    obstacles: tuple[Obstacle, ...]
-    domains: Mapping[str, str]
-    alike: int = 0
+    node: Annotated[str, Meta(description="Name of the node.")]
+    domains: Annotated[dict[str, str], Meta(description="Topology key of a constraint → domain of the node.")]
+    alike: Annotated[int, Meta(description="Further nodes with the same obstacles.")]
+    obstacles: Annotated[tuple[NodeObstacle, ...], Meta(description="All rejections of the node.")]
 
 
 class Further(msgspec.Struct, frozen=True):
@@ -180,101 +167,62 @@ class Suggestion(msgspec.Struct, frozen=True):
         return self.placed >= self.wanted
 
 
-class NodeScore(msgspec.Struct, frozen=True):
-    """A feasible node with its weighted points by plugin; ``total`` is their sum.
+class ScoredNode(Base, frozen=True):
+    """A feasible node and its weighted points."""
 
-    ``alike``: how many nodes that are not shown have the very same points.
-    """
-
-    node: str
-    total: int
-    points: Mapping[str, int]
-    alike: int = 0
+    node: Annotated[str, Meta(description="Name of the node.")]
+    total: Annotated[int, Meta(description="Sum of the points.")]
+    points: Annotated[dict[str, int], Meta(description="Plugin → weighted points.")]
+    alike: Annotated[int, Meta(description="Further nodes with the same points.")]
 
 
-class SpreadPart(msgspec.Struct, frozen=True):
-    """One soft constraint in the score of one node.
+class SpreadPoints(Base, frozen=True):
+    """A soft constraint in the score of a node."""
 
-    Attributes:
-        domain: the node's, "" where it lacks the key.
-        matching: pods that count there; for the hostname the node's own.
-        domains: distinct domains among the scored nodes; for the hostname how many nodes are scored.
-        weight: ln(domains + 2).
-        points: matching · weight + (maxSkew − 1).
-    """
-
-    topology_key: str
-    domain: str
-    matching: int
-    domains: int
-    weight: float
-    max_skew: int
-    points: float
+    topology_key: Annotated[str, Meta(description="Topology key of the constraint.")]
+    domain: Annotated[str | None, Meta(description="Domain of the node; null if it lacks the key.")]
+    matching: Annotated[int, Meta(description="Pods that count there; for the hostname those on the node.")]
+    domains: Annotated[int, Meta(description="Distinct domains among the scored nodes.")]
+    weight: Annotated[float, Meta(description="ln(domains + 2)")]
+    max_skew: Annotated[int, Meta(description="maxSkew of the constraint.")]
+    points: Annotated[float, Meta(description="matching × weight + maxSkew − 1")]
 
 
-class SpreadScore(msgspec.Struct, frozen=True):
-    """PodTopologySpread's score of one node: the parts added up and rounded are ``raw``.
+class SpreadNodeScore(Base, frozen=True):
+    """PodTopologySpread's score of a node."""
 
-    Attributes:
-        parts: empty where only counts are added up (until 1.18).
-        raw: ``None`` for a node that lacks a key and is not scored.
-        rounds: whether the sum is rounded; until 1.23 its fraction was cut off.
-        lowest, highest: raw scores among the feasible nodes.
-        normalized: 100 · (highest + lowest − raw) // highest; 100 when the highest is 0.
-        weight: of the plugin.
-    """
-
-    node: str
-    parts: tuple[SpreadPart, ...]
-    raw: int | None
-    rounds: bool
-    lowest: int
-    highest: int
-    normalized: int
-    weight: int
+    node: Annotated[str, Meta(description="Name of the node.")]
+    parts: Annotated[tuple[SpreadPoints, ...], Meta(description="Each soft constraint.")]
+    raw: Annotated[int | None, Meta(description="The rounded sum; null for a node that lacks a key.")]
+    lowest: Annotated[int, Meta(description="Lowest raw score of a feasible node.")]
+    highest: Annotated[int, Meta(description="Highest raw score of a feasible node.")]
+    normalized: Annotated[int, Meta(description="100 × (highest + lowest − raw) ÷ highest")]
+    weight: Annotated[int, Meta(description="Weight of the plugin.")]
 
 
-class Without(msgspec.Struct, frozen=True):
-    """The choice that would be made without a constraint.
+class ChoiceWithout(Base, frozen=True):
+    """The choice if a constraint did not exist."""
 
-    Attributes:
-        instead: ``system`` or ``profile`` where the default constraints would be in force then, else "".
-        node: the best node by name, ``None`` when there is none.
-        total: its total, or 0.
-        equals: how many nodes have that total.
-    """
-
-    topology_key: str
-    when_unsatisfiable: str
-    position: int
-    origin: str
-    instead: str
-    node: str | None
-    total: int
-    equals: int
+    topology_key: Annotated[str, Meta(description="Topology key of the constraint.")]
+    when_unsatisfiable: Annotated[str, Meta(description="`DoNotSchedule` or `ScheduleAnyway`.")]
+    position: Annotated[int, Meta(description="Its place in its list, from 0.")]
+    origin: Annotated[str, Meta(description="`pod`, `profile` or `system`: source of the constraint.")]
+    instead: Annotated[str | None, Meta(description="Default constraints that apply then: `system` or `profile`.")]
+    node: Annotated[str | None, Meta(description="Best node by name; null if there is none.")]
+    total: Annotated[int, Meta(description="Its total.")]
+    equals: Annotated[int, Meta(description="Number of nodes with that total.")]
 
 
-class ScoreTable(msgspec.Struct, frozen=True):
-    """The chosen node and its best rivals.
+class NodeScores(Base, frozen=True):
+    """The chosen node and its best rivals."""
 
-    Attributes:
-        chosen: the node that the pod is on, or was given.
-        nodes: the chosen node first where it is feasible, then the best others by total and name, one of those
-            that have the same points.
-        weights: plugin → weight, in the profile's order, of the plugins that score the pod.
-        feasible: how many nodes are feasible; a single one is not scored by kube-scheduler at all.
-        best: names of the nodes with the highest total; kube-scheduler takes one of them.
-        draws: whether it draws that one; otherwise it depends on the order in which it looks at nodes.
-        spread: of the same nodes, where the pod has soft constraints.
-    """
-
-    chosen: str
-    nodes: tuple[NodeScore, ...]
-    weights: Mapping[str, int]
-    feasible: int
-    best: tuple[str, ...]
-    draws: bool
-    spread: tuple[SpreadScore, ...] = ()
+    chosen: Annotated[str, Meta(description="Node of the pod.")]
+    feasible: Annotated[int, Meta(description="Number of feasible nodes. A single node is not scored.")]
+    best: Annotated[tuple[str, ...], Meta(description="Nodes with the highest total.")]
+    draws: Annotated[bool, Meta(description="Whether kube-scheduler draws one of them.")]
+    weights: Annotated[dict[str, int], Meta(description="Score plugin → its weight.")]
+    nodes: Annotated[tuple[ScoredNode, ...], Meta(description="The chosen node first if it is feasible, then rivals.")]
+    spread: Annotated[tuple[SpreadNodeScore, ...], Meta(description="PodTopologySpread's arithmetic of these nodes.")]
 
 
 @dataclass(frozen=True)
@@ -319,20 +267,20 @@ class Explanation:
     wanted: int = 0
     nodes: int = 0
     constraints: tuple[ConstraintTable, ...] = ()
-    plugins: tuple[PluginRejections, ...] = ()
-    nearest: tuple[NearNode, ...] = ()
-    admitted: tuple[NearNode, ...] = ()
+    plugins: tuple[PluginVerdict, ...] = ()
+    nearest: tuple[NearestNode, ...] = ()
+    admitted: tuple[NearestNode, ...] = ()
     core: tuple[CoreObstacle, ...] = ()
     suggestions: tuple[Suggestion, ...] = ()
     searched: bool = False
     untried: int = 0
-    scores: ScoreTable | None = None
-    without: tuple[Without, ...] = ()
+    scores: NodeScores | None = None
+    without: tuple[ChoiceWithout, ...] = ()
     verdict: Verdict | None = None
     evictions: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
     notes: tuple[str, ...] = field(default=())
-    tries: Tries | None = None
+    tries: Attempts | None = None
     unjudged: tuple[Unjudged, ...] = ()
     assumed: Explanation | None = None
 

@@ -17,22 +17,22 @@ from topospread.scheduling.verdict import Verdict
 from topospread.scheduling.view import View
 
 from .obstacles import SPREAD
-from .result import NodeScore, ScoreTable, SpreadPart, SpreadScore
+from .result import NodeScores, ScoredNode, SpreadNodeScore, SpreadPoints
 
 RIVALS = 3
 """How many nodes are set beside the chosen one."""
 
 
-def score_table(view: View, verdict: Verdict, chosen: str, *, draws: bool) -> ScoreTable:
+def score_table(view: View, verdict: Verdict, chosen: str, *, draws: bool) -> NodeScores:
     """The chosen node's points beside those of the best others; where it is not feasible, the best alone."""
     total = verdict.total
     rivals = _distinct(verdict, chosen)
     shown = ([chosen] if chosen in total else []) + list(rivals)
     names = shown[: RIVALS + 1]
     weights = {each.plugin: each.weight for each in view.plugins.scores}
-    return ScoreTable(
+    return NodeScores(
         chosen=chosen,
-        nodes=tuple(NodeScore(name, total[name], verdict.scores[name], rivals.get(name, 0)) for name in names),
+        nodes=tuple(ScoredNode(name, total[name], verdict.scores[name], rivals.get(name, 0)) for name in names),
         weights=weights,
         feasible=len(total),
         best=verdict.best if total else (),
@@ -52,7 +52,7 @@ def _distinct(verdict: Verdict, chosen: str) -> dict[str, int]:
     return dict(sorted(firsts.items(), key=lambda each: (-verdict.total[each[0]], each[0])))
 
 
-def _spread_scores(view: View, verdict: Verdict, names: Sequence[str]) -> tuple[SpreadScore, ...]:
+def _spread_scores(view: View, verdict: Verdict, names: Sequence[str]) -> tuple[SpreadNodeScore, ...]:
     """PodTopologySpread's arithmetic for some of the feasible nodes; nothing where it has no soft constraints."""
     found = next((each for each in view.plugins.scores if each.plugin == SPREAD), None)
     if found is None or found.normalized is None or not isinstance(found.score, SoftConstraints | PlainSum):
@@ -76,16 +76,14 @@ def _spread_scores(view: View, verdict: Verdict, names: Sequence[str]) -> tuple[
 def _spread_score(
     found: WeightedScore,
     node: str,
-    parts: tuple[SpreadPart, ...],
+    parts: tuple[SpreadPoints, ...],
     points: tuple[np.int64, np.int64],
     bounds: tuple[int, int],
-) -> SpreadScore:
-    rounds = not isinstance(found.score, SoftConstraints) or found.score.spread.rules.rounds_score
-    return SpreadScore(
+) -> SpreadNodeScore:
+    return SpreadNodeScore(
         node=node,
         parts=parts,
         raw=None if points[0] == IGNORED else int(points[0]),
-        rounds=rounds,
         lowest=bounds[0],
         highest=bounds[1],
         normalized=int(points[1]),
@@ -93,20 +91,20 @@ def _spread_score(
     )
 
 
-def _parts(soft: SoftConstraints, rows: Ints) -> dict[int, tuple[SpreadPart, ...]]:
+def _parts(soft: SoftConstraints, rows: Ints) -> dict[int, tuple[SpreadPoints, ...]]:
     """Row of a scored node → what each soft constraint adds."""
     scored = soft.scored(rows)
     left = np.arange(len(rows)) if scored is None else np.flatnonzero(scored)
-    parts: dict[int, list[SpreadPart]] = {row: [] for row in rows[left].tolist()}
+    parts: dict[int, list[SpreadPoints]] = {row: [] for row in rows[left].tolist()}
     for each in soft.parts(rows, scored):
         constraint, values = each.counted.constraint, each.counted.column.values
         columns = (rows, each.codes, each.matching, each.points)
         for row, code, number, points in zip(*(column[left].tolist() for column in columns), strict=True):
             there = code >= 0
             parts[row].append(
-                SpreadPart(
+                SpreadPoints(
                     topology_key=constraint.topology_key,
-                    domain=values[code] if there else "",
+                    domain=values[code] if there else None,
                     matching=number if there else 0,
                     domains=each.domains,
                     weight=each.weight,

@@ -8,32 +8,26 @@ that the number is at least what stands there. Events are forgotten after an hou
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Final
+from typing import Annotated, Final
 
-import msgspec
+from msgspec import Meta
 
 from topospread.api.event import StoredEvent
+from topospread.base import Base
 
 FAILED: Final = "FailedScheduling"
 
 
-class Tries(msgspec.Struct, frozen=True):
-    """Attempts that found no node.
+class Attempts(Base, frozen=True):
+    """Attempts of a live cluster's kube-scheduler that found no node."""
 
-    Attributes:
-        since: when the pod was created, RFC 3339.
-        at_least: how many of them events tell; 0 where none is left or none may be read.
-        last: when the last one was that is told, "" where none is.
-        message: what kube-scheduler said then.
-    """
-
-    since: str
-    at_least: int = 0
-    last: str = ""
-    message: str = ""
+    since: Annotated[str, Meta(description="When the pod was created, RFC 3339.")]
+    at_least: Annotated[int, Meta(description="Attempts that events tell of; 0 if no event is left.")]
+    last: Annotated[str, Meta(description="When the last one was; empty if that is not known.")]
+    message: Annotated[str, Meta(description="kube-scheduler's sentence then.")]
 
 
-def tries_of(since: str, events: Iterable[StoredEvent]) -> Tries:
+def tries_of(since: str, events: Iterable[StoredEvent]) -> Attempts:
     """Return the attempts that a pod's events report.
 
     Args:
@@ -42,9 +36,9 @@ def tries_of(since: str, events: Iterable[StoredEvent]) -> Tries:
     """
     failed = sorted((each for each in events if each.reason == FAILED), key=_last)
     if not failed:
-        return Tries(since)
+        return Attempts(since, 0, "", "")
     latest = failed[-1]
-    return Tries(since, sum(map(_count, failed)), _last(latest), latest.note or latest.message)
+    return Attempts(since, sum(map(_count, failed)), _last(latest), latest.note or latest.message)
 
 
 def _count(event: StoredEvent) -> int:

@@ -15,10 +15,10 @@ from topospread.scheduling.framework import Framework
 from topospread.scheduling.verdict import Verdict
 
 from .own_constraints import with_constraints
-from .result import Without
+from .result import ChoiceWithout
 
 
-def without_each(scheduler: Scheduler, pod: Pod, name: str, verdict: Verdict) -> Iterator[Without]:
+def without_each(scheduler: Scheduler, pod: Pod, name: str, verdict: Verdict) -> Iterator[ChoiceWithout]:
     """The choice without each constraint in force, in the order of the verdict's arithmetic.
 
     A pod that loses its only constraint comes under the default ones. A default constraint is taken out of the
@@ -27,10 +27,10 @@ def without_each(scheduler: Scheduler, pod: Pod, name: str, verdict: Verdict) ->
     for each in verdict.arithmetic:
         judged = _judged_without(scheduler, pod, name, each)
         best = judged.best if judged.feasible else ()
-        instead = ""
+        instead: str | None = None
         if each.origin == "pod" and judged.arithmetic and judged.arithmetic[0].origin != "pod":
             instead = judged.arithmetic[0].origin
-        yield Without(
+        yield ChoiceWithout(
             topology_key=each.topology_key,
             when_unsatisfiable=each.when_unsatisfiable,
             position=each.position,

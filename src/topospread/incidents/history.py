@@ -16,7 +16,7 @@ from topospread.errors import DecodeError
 from topospread.sources.quantities import KnownQuantities
 
 from .audit_log import AuditRecord, Json
-from .result import Alteration, NodeAlteration
+from .result import Alteration, NodeChange
 
 PodName = tuple[str, str]
 Item = TypeVar("Item", Node, Pod)
@@ -26,7 +26,7 @@ Item = TypeVar("Item", Node, Pod)
 class AlteredNode:
     """An alteration with the node as it was before, ``None`` for one that was not there."""
 
-    alteration: NodeAlteration
+    alteration: NodeChange
     before: Node | None
 
 
@@ -100,7 +100,7 @@ class ClusterHistory:
         """A node is another one, or gone (``None``)."""
         before = self.nodes.get(name)
         for what, detail in _alterations(before, after):
-            self.altered.append(AlteredNode(NodeAlteration(at, name, what, detail), before))
+            self.altered.append(AlteredNode(NodeChange(at, name, what, detail), before))
         if after is None:
             self.nodes.pop(name, None)
         else:

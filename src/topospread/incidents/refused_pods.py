@@ -15,7 +15,7 @@ from topospread.text import one_line
 
 from .audit_log import AuditRecord
 from .history import ClusterHistory, PodName
-from .result import NodeAlteration
+from .result import NodeChange
 
 _REASON = "FailedScheduling"
 
@@ -65,7 +65,7 @@ def judged(inventory: Inventory, name: PodName, options: SimulationOptions) -> J
     return None
 
 
-def cause_of(history: ClusterHistory, name: PodName, options: SimulationOptions) -> NodeAlteration | None:
+def cause_of(history: ClusterHistory, name: PodName, options: SimulationOptions) -> NodeChange | None:
     """The last alteration without which the pod would have found a node."""
     for number in reversed(range(len(history.altered))):
         nodes = history.without(number)

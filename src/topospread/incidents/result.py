@@ -3,26 +3,33 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Annotated, Literal
 
+from msgspec import Meta
+
+from topospread.base import Base
 from topospread.simulation.result import PendingGroup
 
 Alteration = Literal["added", "deleted", "cordoned", "uncordoned", "taints", "labels", "allocatable"]
 
 
-@dataclass(frozen=True, slots=True)
-class NodeAlteration:
-    """A node changed in what kube-scheduler looks at.
+class NodeChange(Base, frozen=True):
+    """A change of a node in fields that kube-scheduler reads."""
 
-    Attributes:
-        at: when, as the log has it (RFC 3339).
-        detail: before → after, "" where the word says it all.
-    """
+    at: Annotated[str, Meta(description="When, RFC 3339.")]
+    node: Annotated[str, Meta(description="Name of the node.")]
+    what: Annotated[
+        Alteration,
+        Meta(description="Kind of the change."),
+    ]
+    detail: Annotated[str, Meta(description="Before → after; empty if `what` says it all.")]
 
-    at: str
-    node: str
-    what: Alteration
-    detail: str = ""
+    @property
+    def words(self) -> str:
+        """The change in words: ``node c1 was cordoned``."""
+        if self.what in ("taints", "labels", "allocatable"):
+            return f"{self.what} of node {self.node} changed{f': {self.detail}' if self.detail else ''}"
+        return f"node {self.node} was {self.what}{f': {self.detail}' if self.detail else ''}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +53,7 @@ class PodRefusal:
     said: str
     computed: str
     group: PendingGroup | None
-    cause: NodeAlteration | None
+    cause: NodeChange | None
     placed_at: str = ""
     placed_on: str = ""
 
@@ -70,7 +77,7 @@ class Incident:
     begins: str
     ends: str
     records: int
-    alterations: tuple[NodeAlteration, ...]
+    alterations: tuple[NodeChange, ...]
     refusals: tuple[PodRefusal, ...]
     placed: tuple[tuple[str, str, str], ...]
     warnings: tuple[str, ...] = ()

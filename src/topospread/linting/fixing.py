@@ -18,8 +18,8 @@ import msgspec
 
 from topospread.api.inventory import Inventory
 from topospread.api.yaml_text import yaml_text
-from topospread.atomic_file import write_file
 from topospread.errors import DecodeError, DuplicateError, InputError, Place
+from topospread.sources.atomic_file import write_file
 from topospread.sources.files import STANDARD_INPUT, Source
 from topospread.sources.json_text import looks_like_json
 from topospread.sources.roots import is_within, leaves, root_of

@@ -11,7 +11,7 @@ import threading
 import time
 from typing import TextIO
 
-from topospread.text import escape_control_characters
+from topospread.text import escape_all
 
 LONGEST_QUEUE = 10_000
 _AT_ONCE = 256
@@ -73,7 +73,7 @@ class QueuedLines(logging.Handler):
                 lines.append(self.format(record))
                 self._reported = dropped
             with contextlib.suppress(OSError, ValueError):  # the stream is closed
-                self._write(escape_control_characters("\n".join([*lines, ""])))
+                self._write(escape_all("\n".join([*lines, ""])))
             for _ in range(count):
                 self._lines.task_done()
 

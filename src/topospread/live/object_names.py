@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from topospread.api.node import Node
-from topospread.atomic_file import write_file
+from topospread.sources.atomic_file import write_file
 
 if TYPE_CHECKING:
     from .access import Access

@@ -1,7 +1,7 @@
 """Cluster events as plugins register for them and the scheduling queue receives them.
 
 Source: k8s.io/kube-scheduler/framework/types.go (``ClusterEvent``), pkg/scheduler/framework/types.go
-(``MatchClusterEvents``). Events of pod groups are left out: they are not judged here.
+(``MatchClusterEvents``).
 """
 
 from __future__ import annotations
@@ -27,6 +27,7 @@ Resource = Literal[
     "DeviceClass",
     "ResourceClaim",
     "ResourceSlice",
+    "PodGroup",
     "*",
 ]
 """What an event is of; ``Pod`` stands for the three after it, ``TargetPod`` for the waiting pod itself."""

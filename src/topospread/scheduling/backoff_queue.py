@@ -8,6 +8,7 @@ pods stand in the order of active ones (KEP-5142).
 from __future__ import annotations
 
 from collections.abc import Callable
+from math import sqrt
 
 import msgspec
 
@@ -117,12 +118,15 @@ class BackoffQueue:
             return NO_BACKOFF
         if info.backoff_expiration is None:
             remember(info, self._undo)
-            info.backoff_expiration = self._aligned(info.timestamp + self.duration(count))
+            info.backoff_expiration = self._aligned(info.timestamp + self.duration(count, len(info.members)))
         return info.backoff_expiration
 
-    def duration(self, count: int) -> int:
-        """Return the backoff after a number of attempts (``calculateBackoffDuration``)."""
-        return min(self.settings.initial << (count - 1), self.settings.maximum)
+    def duration(self, count: int, members: int = 0) -> int:
+        """Return the backoff after a number of attempts (``calculateBackoffDuration``); ``members``: of a pod group."""
+        maximum = self.settings.maximum
+        if members > 1:
+            maximum = int(maximum * sqrt(members))
+        return min(self.settings.initial << (count - 1), maximum)
 
     def _order(self, info: QueuedPodInfo) -> tuple[int, ...]:
         expiration = self.expiration(info)

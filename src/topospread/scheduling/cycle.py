@@ -109,6 +109,7 @@ class Scheduler:
     Attributes:
         views: what is known of the classes that were placed.
         generated: names a claim for extended resources by its prefix.
+        has_groups: whether pods may belong to pod groups.
     """
 
     def __init__(
@@ -130,6 +131,7 @@ class Scheduler:
         self._random = None if seed is None else random.Random(seed)
         self._binds_not = any(each.without_reserve for each in frameworks.values())
         gates = [each.gates for each in frameworks.values()]
+        self.has_groups = any(each.enabled("GenericWorkload") for each in gates)
         among = among_equals(gates, cluster.nodes, self._random, sampled=sampled, always_draws=always_draws)
         sampler = Sampler(cluster) if sampled else None
         self._search = NodeSearch(cluster, self.view, self.work, among, sampler)

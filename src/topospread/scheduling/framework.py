@@ -8,6 +8,8 @@ from types import MappingProxyType
 
 import msgspec
 
+from topospread.api.pod import Pod
+from topospread.api.pod_groups import PodGroup
 from topospread.cluster import Cluster, PodClass
 from topospread.cluster.arrays import Ints, Rows
 from topospread.cluster.objects import One, Subject
@@ -138,13 +140,17 @@ class Framework:
         profile: the profile.
         gates: kube-scheduler's feature gates.
         assumes_unjudged: treat filters that topospread does not model as if they let every node pass.
+        tries_groups: pods of a PodGroup are tried together (`pod_groups`), so that the group says whether they may go.
 
     Attributes:
         devices: the plugin that allocates devices, ``None`` where the profile lacks a part of it.
     """
 
-    def __init__(self, profile: Profile, gates: Gates, *, assumes_unjudged: bool = False) -> None:
+    def __init__(
+        self, profile: Profile, gates: Gates, *, assumes_unjudged: bool = False, tries_groups: bool = False
+    ) -> None:
         self.assumes_unjudged = assumes_unjudged
+        self._tries_groups = tries_groups
         settings = PluginSettings(profile.args, gates)
         used = {*profile.enabled("filter"), *profile.enabled("score"), *profile.enabled("pre_filter")}
         self.profile = profile
@@ -237,8 +243,8 @@ class Framework:
                 plugins.watchers.append(watcher)
         spec = pod_class.pod.spec
         if self._has_pod_groups and (spec.scheduling_group or spec.workload_ref) and not self.assumes_unjudged:
-            field = "spec.schedulingGroup" if spec.scheduling_group else "spec.workloadRef"
-            plugins.unjudged += (NotJudgedError("podGroups", field, "pod groups"),)
+            plugins.unjudged += self._unjudged_group(pod_class.pod, cluster)
+            reads.add((PodGroup, ""))
         plugins.unjudged += self.extenders(pod_class, "filterVerb", "prioritizeVerb")
         self._pre_filter(plugins, failed)
         if self.rules.missing_node_fails:
@@ -246,6 +252,15 @@ class Framework:
         self._filters(plugins)
         self._scores(plugins)
         return plugins
+
+    def _unjudged_group(self, pod: Pod, cluster: Cluster) -> tuple[NotJudgedError, ...]:
+        """Return what is not modelled of a pod's group: all of it where pods are judged one by one."""
+        group = pod.spec.scheduling_group
+        if not self._tries_groups or group is None:
+            field = "spec.schedulingGroup" if group is not None else "spec.workloadRef"
+            return (NotJudgedError("podGroups", field, "pod groups"),)
+        found = cluster.objects.unjudged_groups.get((pod.namespace, group.pod_group_name))
+        return () if found is None else (found,)
 
     def ask(self, plugin: Plugin, pod_class: PodClass, cluster: Cluster) -> Prepared:
         """Ask one plugin about a pod class. Measurements override this method.

@@ -1,14 +1,14 @@
 """kube-scheduler's scheduling queue: active pods, pods that back off, and pods that wait for something to happen.
 
 It says which pod is tried next; who tries it, and what time it is, is handed in. Source:
-pkg/scheduler/backend/queue/scheduling_queue.go and active_queue.go of 1.37. Pod groups (GenericWorkload) are left out;
-promised nodes stand in the cluster.
+pkg/scheduler/backend/queue/scheduling_queue.go and active_queue.go of 1.37. Promised nodes stand in the cluster, and
+what is said of pod groups alone in `pod_group_queue`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable
-from typing import Any
+from typing import Any, Protocol
 
 from topospread.api.pod import Pod
 from topospread.api.requests import CURRENT_RULES, RequestRules
@@ -39,8 +39,27 @@ Clock = Callable[[], int]
 """Says what time it is, in nanoseconds."""
 
 
+class KeepsGroups(Protocol):
+    """A keeper of pods that are tried together (`pod_group_queue`)."""
+
+    def takes(self, pod: Pod) -> bool:
+        """Return whether a pod is tried together with others."""
+
+    def add(self, info: QueuedPodInfo) -> None:
+        """A new pod, or one that was tried."""
+
+    def update(self, old: Pod, new: Pod, pod: PodKey) -> bool:
+        """A pod without a node changed; False if it is not known here."""
+
+    def happened(self, happened: Happening) -> None:
+        """Look again at the groups that are kept out, where an event may let them in."""
+
+
 class SchedulingQueue:
     """The queue. A pod is in one of its parts, or in flight between `pop` and `done`.
+
+    Attributes:
+        groups: pod groups, ``None`` where pods are tried one by one.
 
     Args:
         clock: what time it is.
@@ -64,6 +83,7 @@ class SchedulingQueue:
         self.active: KeyedHeap[QueuedPodInfo] = KeyedHeap(queue_order, self.undo)
         self.backoff = BackoffQueue(clock, settings, self.undo)
         self.unschedulable = UnschedulablePods(self.undo)
+        self.groups: KeepsGroups | None = None
         self._requeueing_of = requeueing_of
         self._settings = settings
         self._rules = rules
@@ -84,7 +104,10 @@ class SchedulingQueue:
         key = key or pod_key(pod.namespace, pod.name)
         time = self.clock() if since is None else since
         info = QueuedPodInfo(pod, key, pod.metadata.uid or key, time, kind)
-        self._to_active(info)
+        if self.groups is not None and self.groups.takes(pod):
+            self.groups.add(info)
+        else:
+            self._to_active(info)
         return info
 
     def take(self, pod: Pod, key: PodKey, kind: Hashable, since: int) -> QueuedPodInfo:
@@ -175,6 +198,8 @@ class SchedulingQueue:
         """A pod without a node changed, or one that was not known before is there."""
         key = key or pod_key(old.namespace, old.name)
         uid = new.metadata.uid or key
+        if self.groups is not None and self.groups.update(old, new, key):
+            return
         events = pod_changes(old, new, is_target=True, rules=self._rules)
         if uid in self._in_flight:
             for event in events:
@@ -269,6 +294,8 @@ class SchedulingQueue:
                     if check is None or check(info.pod):
                         self.unschedulable.delete(info.key)
                         self._requeue(info, strategy)
+        if self.groups is not None:
+            self.groups.happened(Happening(event, old, new))
         self._in_flight.happened(Happening(event, old, new))
 
     def forget_answers(self) -> None:

@@ -34,6 +34,7 @@ class QueuedPodInfo:
         unschedulable_plugins: plugins that rejected it; ``pending_plugins``: those that wait for something.
         gating_plugin: the PreEnqueue plugin that keeps it out of the queue, "" for none.
         turn: the how manieth of the unschedulable pods it was when it came to them.
+        members: of a pod group that stands in the queue as one, its pods; empty for a pod.
     """
 
     pod: Pod
@@ -51,6 +52,7 @@ class QueuedPodInfo:
     pending_plugins: frozenset[str] = frozenset()
     gating_plugin: str = ""
     turn: int = 0
+    members: tuple[QueuedPodInfo, ...] = ()
 
     @property
     def priority(self) -> int:

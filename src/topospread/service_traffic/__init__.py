@@ -1,5 +1,5 @@
 """The cost of spread: the share of each Service's traffic that crosses zones, and uneven load of its endpoints."""
 
-from .result import ServiceTraffic, Traffic, ZoneTraffic
+from .result import ExpectedTraffic, TrafficOfService, TrafficOfZone
 
-__all__ = ["ServiceTraffic", "Traffic", "ZoneTraffic"]
+__all__ = ["ExpectedTraffic", "TrafficOfService", "TrafficOfZone"]

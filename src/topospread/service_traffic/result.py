@@ -1,68 +1,46 @@
-"""The expected traffic of Services as data."""
+"""The expected traffic of Services as data, as answers hold it."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from typing import Annotated
 
-from topospread.plain_data import PlainData
+from msgspec import Meta, field
 
-
-@dataclass(frozen=True, slots=True)
-class ZoneTraffic:
-    """A zone of a Service's clients or endpoints.
-
-    Attributes:
-        name: "" for nodes without a zone.
-        clients: share of the requests that come from there.
-        endpoints: how many ready ones there are.
-        crossing: share of its own clients' requests that go to another zone.
-    """
-
-    name: str
-    clients: float
-    endpoints: int
-    crossing: float
+from topospread.base import Base
 
 
-@dataclass(frozen=True, slots=True)
-class ServiceTraffic:
-    """The expected traffic of one Service.
+class TrafficOfZone(Base, frozen=True):
+    """A Service's traffic in one zone."""
 
-    Attributes:
-        policy: what decides: ``Local``, ``PreferSameZone``, ``PreferSameNode``, ``Auto``, or ``Cluster``.
-        clients: whose requests these are: ``Deployment/web``, ``given``, or ``all pods``.
-        endpoints: how many are asked at all: ready ones, or those that terminate where none is ready.
-        crossing: share of the requests that go to another zone.
-        failing: share of the requests that reach no endpoint, or one that does not answer.
-        unanswered: that of requests to endpoints on silent nodes.
-        busiest: the endpoint that is asked most, "" where none is.
-        over_mean: how much more it is asked than the mean of all: 1 where all are asked alike.
-        why: why what the Service asks for is not in force, "" where it is.
-    """
-
-    namespace: str
-    name: str
-    policy: str
-    clients: str
-    endpoints: int
-    crossing: float
-    failing: float
-    busiest: str
-    over_mean: float
-    zones: tuple[ZoneTraffic, ...] = ()
-    why: str = ""
-    unanswered: float = 0.0
+    name: Annotated[str | None, Meta(description="Name of the zone; null for nodes without one.")]
+    clients: Annotated[float, Meta(description="Share of the requests that come from the zone.")]
+    endpoints: Annotated[int, Meta(description="Number of endpoints in the zone.")]
+    crossing: Annotated[float, Meta(description="Share of the zone's requests that go to another zone.")]
 
 
-@dataclass(frozen=True)
-class Traffic(PlainData):
-    """All Services whose endpoints are found by a selector.
+class TrafficOfService(Base, frozen=True):
+    """The expected traffic of one Service."""
 
-    Attributes:
-        price: of a GB that crosses zones, ``None`` where it was not given.
-        left_out: ``NAMESPACE/NAME`` → why nothing is said of a Service.
-    """
+    namespace: Annotated[str, Meta(description="Namespace of the Service.")]
+    name: Annotated[str, Meta(description="Name of the Service.")]
+    policy: Annotated[str, Meta(description="Routing that is in force.")]
+    clients: Annotated[str, Meta(description="Where the requests come from.")]
+    endpoints: Annotated[int, Meta(description="Number of endpoints.")]
+    crossing: Annotated[float, Meta(description="Share of the requests that go to another zone.")]
+    failing: Annotated[float, Meta(description="Share of the requests that reach no endpoint.")]
+    unanswered: Annotated[float, Meta(description="Part of `failing` that goes to endpoints on NotReady nodes.")]
+    price_per_gb: Annotated[float | None, Meta(description="Price of a GB; null without --price.")] = field(
+        name="pricePerGB"
+    )
+    busiest: Annotated[str | None, Meta(description="Endpoint with the most requests.")]
+    over_mean: Annotated[float, Meta(description="Requests of the busiest endpoint, over the mean.")]
+    zones: Annotated[tuple[TrafficOfZone, ...], Meta(description="The traffic by zone.")]
+    why: Annotated[str | None, Meta(description="Why the routing that the Service asks for is not in force.")]
 
-    services: tuple[ServiceTraffic, ...]
-    price: float | None = None
-    left_out: dict[str, str] = field(default_factory=dict)
+
+class ExpectedTraffic(Base, frozen=True):
+    """The expected traffic of Services: shares of requests."""
+
+    price: Annotated[float | None, Meta(description="Price of a GB that crosses zones; null without --price.")]
+    services: Annotated[tuple[TrafficOfService, ...], Meta(description="Services with endpoints.")]
+    left_out: Annotated[dict[str, str], Meta(description="NAMESPACE/NAME of a Service → why it has no figures.")]

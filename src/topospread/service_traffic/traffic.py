@@ -18,7 +18,7 @@ from topospread.workloads.scale import the_workload
 
 from .clients import Clients, by_pods, by_zones
 from .hints import Endpoint, TrafficRules, hinted
-from .result import ServiceTraffic, Traffic, ZoneTraffic
+from .result import ExpectedTraffic, TrafficOfService, TrafficOfZone
 
 # Which endpoints kube-proxy of a node gives requests to, each with the same chance. Hints are made by `hints`.
 # Source: pkg/proxy/topology.go (`CategorizeEndpoints`, `topologyModeFromHints`).
@@ -87,7 +87,7 @@ class _Cluster:
         self.owners = owners
 
 
-def traffic_of(inventory: Inventory, options: SimulationOptions, asking: TrafficQuestion) -> Traffic:
+def traffic_of(inventory: Inventory, options: SimulationOptions, asking: TrafficQuestion) -> ExpectedTraffic:
     """Return the expected traffic of each Service.
 
     Args:
@@ -116,7 +116,7 @@ def traffic_of(inventory: Inventory, options: SimulationOptions, asking: Traffic
             left_out[name] = why or "without pods"
             continue
         found.append(_expected(service, endpoints, cluster, rules, asking))
-    return Traffic(tuple(found), asking.price, left_out)
+    return ExpectedTraffic(asking.price, tuple(found), left_out)
 
 
 def _passed_over(service: Service) -> str:
@@ -147,7 +147,7 @@ def _is_ready(pod: Pod) -> bool:
 
 def _expected(
     service: Service, endpoints: list[Endpoint], cluster: _Cluster, rules: TrafficRules, asking: TrafficQuestion
-) -> ServiceTraffic:
+) -> TrafficOfService:
     hints = hinted(service, endpoints, cluster.nodes, rules)
     local = service.spec.internal_traffic_policy == "Local" and rules.local
     whose, weights = _clients(service, endpoints, cluster, asking)
@@ -169,22 +169,29 @@ def _expected(
     usable = [each for each in endpoints if each.ready] or endpoints
     busiest = min(loads, key=lambda pod: (-loads[pod], pod)) if loads else ""
     there = Counter(each.zone for each in usable)
-    return ServiceTraffic(
+    crossed = sum(crossing.values())
+    return TrafficOfService(
         namespace=service.namespace or "default",
         name=service.name,
         policy="Local" if local else (hints.policy if not hints.why else "") or "Cluster",
         clients=whose,
         endpoints=len(usable),
-        crossing=sum(crossing.values()),
-        failing=refused + unanswered,
-        busiest=busiest,
-        over_mean=loads[busiest] * len(usable) / (1 - refused) if busiest else 0.0,
+        crossing=round(crossed, 6),
+        failing=round(refused + unanswered, 6),
+        unanswered=round(unanswered, 6),
+        price_per_gb=None if asking.price is None else round(crossed * asking.price, 9),
+        busiest=busiest or None,
+        over_mean=round(loads[busiest] * len(usable) / (1 - refused), 6) if busiest else 0.0,
         zones=tuple(
-            ZoneTraffic(zone, shares[zone], there[zone], crossing[zone] / shares[zone] if shares[zone] else 0.0)
+            TrafficOfZone(
+                zone or None,
+                round(shares[zone], 6),
+                there[zone],
+                round(crossing[zone] / shares[zone], 6) if shares[zone] else 0.0,
+            )
             for zone in sorted({*shares, *there})
         ),
-        why="" if local else hints.why,
-        unanswered=unanswered,
+        why=None if local else hints.why or None,
     )
 
 

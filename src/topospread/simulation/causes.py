@@ -13,7 +13,7 @@ from typing import Final
 from topospread.scheduling.verdict import Verdict
 
 from .comparison import Cause, Comparison, PlacementChange
-from .result import PodPlacement, Simulation
+from .result import Placement, Simulation
 
 _OF_A_WORKLOAD: Final = 3
 _IN_ALL: Final = 60
@@ -58,11 +58,11 @@ def _chosen(comparison: Comparison) -> list[PlacementChange]:
     return sorted(chosen, key=lambda each: position.get(each.key, 0))[:_IN_ALL]
 
 
-def _key(pod: PodPlacement) -> str:
+def _key(pod: Placement) -> str:
     return f"{pod.namespace}/{pod.name}"
 
 
-def _cause(was: PodPlacement, now: PodPlacement, before: Verdict, after: Verdict) -> Cause:
+def _cause(was: Placement, now: Placement, before: Verdict, after: Verdict) -> Cause:
     old, new = was.node, now.node
     if old is not None and old not in after.total:
         return _rejected(old, after, "", nodes=before.nodes)

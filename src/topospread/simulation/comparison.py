@@ -14,7 +14,7 @@ from typing import Literal, TypeVar
 from topospread.config.difference import Difference
 
 from .namespace import in_namespace
-from .result import Eviction, PodPlacement, Simulation, WorkloadResult, WorkloadSpread
+from .result import EvictedPod, Placement, Simulation, WorkloadResult, WorkloadSpread
 
 Item = TypeVar("Item")
 
@@ -26,11 +26,11 @@ _BY_NAME = ("Pod/", "StatefulSet/")
 class PlacementChange:
     """A pod whose node or score differs; one side is ``None`` where no such pod is to be placed."""
 
-    before: PodPlacement | None
-    after: PodPlacement | None
+    before: Placement | None
+    after: Placement | None
 
     @property
-    def pod(self) -> PodPlacement:
+    def pod(self) -> Placement:
         """The pod, as the side has it that has it."""
         pod = self.before or self.after
         assert pod is not None, "one side has the pod"
@@ -131,7 +131,7 @@ class Comparison:
     before: Simulation
     after: Simulation
     workloads: tuple[WorkloadChange, ...]
-    evictions: tuple[tuple[Eviction, ...], tuple[Eviction, ...]]
+    evictions: tuple[tuple[EvictedPod, ...], tuple[EvictedPod, ...]]
     warnings: tuple[tuple[str, ...], tuple[str, ...]]
     settings: tuple[Difference, ...] = ()
     why: Mapping[str, Cause] = field(default_factory=dict)
@@ -172,7 +172,7 @@ class Comparison:
         )
 
     @property
-    def newly_gone(self) -> tuple[Eviction, ...]:
+    def newly_gone(self) -> tuple[EvictedPod, ...]:
         """Pods that are evicted only after, and that nothing creates anew."""
         return tuple(each for each in self.evictions[1] if not each.created_anew)
 
@@ -218,7 +218,7 @@ def restricted(comparison: Comparison, namespace: str) -> Comparison:
     )
 
 
-def _only(ours: Iterable[Eviction], theirs: Iterable[Eviction]) -> tuple[Eviction, ...]:
+def _only(ours: Iterable[EvictedPod], theirs: Iterable[EvictedPod]) -> tuple[EvictedPod, ...]:
     there = {(each.namespace, each.name) for each in theirs}
     return tuple(each for each in ours if (each.namespace, each.name) not in there)
 
@@ -252,22 +252,22 @@ def _by_workload(workloads: Iterable[WorkloadResult]) -> dict[Key, WorkloadResul
     return {(each.namespace, f"{each.kind}/{each.name}"): each for each in workloads}
 
 
-def _pods(placements: Iterable[PodPlacement]) -> dict[Key, list[PodPlacement]]:
-    pods: dict[Key, list[PodPlacement]] = {}
+def _pods(placements: Iterable[Placement]) -> dict[Key, list[Placement]]:
+    pods: dict[Key, list[Placement]] = {}
     for each in placements:
         pods.setdefault((each.namespace, each.workload), []).append(each)
     return pods
 
 
 def _placement_changes(
-    before: Sequence[PodPlacement], after: Sequence[PodPlacement], *, by_name: bool
+    before: Sequence[Placement], after: Sequence[Placement], *, by_name: bool
 ) -> list[PlacementChange]:
     """Pods paired with themselves, interchangeable ones with whatever is most alike; pairs that agree are left out.
 
     Of interchangeable pods those that stay go together first, then placed ones: no pod is called pending for another
     that is placed.
     """
-    identities: tuple[Callable[[PodPlacement], object], ...] = (
+    identities: tuple[Callable[[Placement], object], ...] = (
         (lambda pod: pod.name,)
         if by_name
         else (lambda pod: (pod.node, pod.score), lambda pod: pod.node, lambda pod: pod.node is None, lambda pod: None)

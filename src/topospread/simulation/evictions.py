@@ -11,7 +11,7 @@ from topospread.cluster import PodClass
 from topospread.scheduling.preemption import Candidate
 from topospread.workloads.planned import QueuedPod, Workload
 
-from .result import Eviction
+from .result import EvictedPod
 from .run import Run
 
 _NOT_CREATED_ANEW = frozenset({"Pod"})
@@ -32,13 +32,13 @@ def evict(run: Run, candidate: Candidate, preemptor: QueuedPod) -> list[PodClass
         if workload is not None and pod is not None and workload.kind not in _NOT_CREATED_ANEW:
             anew = _create_anew(run, workload, pod, name)
         run.evictions.append(
-            Eviction(
+            EvictedPod(
                 namespace=namespace,
                 name=name,
                 node=candidate.node,
                 workload=f"{workload.kind}/{workload.name}" if workload else "",
                 preemptor=f"{preemptor.namespace}/{preemptor.name}",
-                created_anew=anew,
+                created_anew=anew or None,
             )
         )
     return gone

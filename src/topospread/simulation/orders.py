@@ -9,20 +9,23 @@ one workload, that of bare pods, and pods that wait in the cluster already are l
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from copy import copy
 from dataclasses import dataclass, replace
+from typing import Annotated
+
+from msgspec import Meta
 
 from topospread.answer import Unjudged
 from topospread.api.inventory import Inventory
-from topospread.base import Word, worst
+from topospread.base import Base, Bounds, Word, worst
 from topospread.errors import UsageError
 from topospread.plain_data import PlainData
 from topospread.workloads.planned import QueuedPod
 
 from .outcome import result_of
 from .placing import place_all
-from .result import PendingGroup, Simulation, WorkloadResult, WorkloadSpread
+from .result import PendingGroup, Simulation
 from .run import SimulationOptions, prepare
 from .unknown import bracketed, has_open_pods, is_unjudged, unjudged_parts
 
@@ -30,62 +33,27 @@ Progress = Callable[[int, int], None]
 """Told how many orders of how many were tried."""
 
 
-@dataclass(frozen=True, slots=True)
-class Range:
-    """The least and the most that a number was."""
+class SpreadBounds(Base, frozen=True):
+    """One constraint of a workload over all orders."""
 
-    low: int
-    high: int
-
-    @classmethod
-    def of(cls, numbers: Iterable[int]) -> Range:
-        """From least to most of some numbers, at least one."""
-        known = list(numbers)
-        return cls(min(known), max(known))
-
-    @property
-    def same(self) -> bool:
-        """True if it was always the same."""
-        return self.low == self.high
-
-    def __str__(self) -> str:
-        return str(self.low) if self.same else f"{self.low}–{self.high}"
+    topology_key: Annotated[str, Meta(description="Node label whose values are the domains.")]
+    when_unsatisfiable: Annotated[str, Meta(description="`DoNotSchedule` (hard) or `ScheduleAnyway` (soft).")]
+    max_skew: Annotated[int, Meta(description="Largest allowed skew.")]
+    origin: Annotated[str, Meta(description="`pod`, `profile` or `system`: source of the constraint.")]
+    skew: Annotated[Bounds, Meta(description="Skew afterwards.")]
+    domains: Annotated[dict[str, Bounds], Meta(description="Eligible domain → matching pods afterwards.")]
 
 
-@dataclass(frozen=True, slots=True)
-class SpreadRange:
-    """The range of a constraint's results.
+class WorkloadBounds(Base, frozen=True):
+    """A workload over all orders."""
 
-    Attributes:
-        spread: as it comes out in the plan's own order.
-        skew: after the simulation.
-        domains: domain → pods that the selector matches, after the simulation.
-    """
-
-    spread: WorkloadSpread
-    skew: Range
-    domains: dict[str, Range]
-
-
-@dataclass(frozen=True, slots=True)
-class WorkloadRange:
-    """The range of a workload's results.
-
-    Attributes:
-        workload: as it comes out in the plan's own order.
-        pending: how many of its pods are not placed.
-    """
-
-    workload: WorkloadResult
-    pending: Range
-    spreads: tuple[SpreadRange, ...]
-
-    @property
-    def same(self) -> bool:
-        """True if every order gives the same numbers."""
-        return self.pending.same and all(
-            each.skew.same and all(count.same for count in each.domains.values()) for each in self.spreads
-        )
+    kind: Annotated[str, Meta(description="Kind of the workload; `Pod` for a bare pod.")]
+    namespace: Annotated[str, Meta(description="Namespace of the workload.")]
+    name: Annotated[str, Meta(description="Name of the workload.")]
+    replicas: Annotated[int, Meta(description="Pods that it wants.")]
+    pending: Annotated[Bounds, Meta(description="Its pods without a node.")]
+    same: Annotated[bool, Meta(description="Whether every order gave the same numbers.")]
+    spread: Annotated[tuple[SpreadBounds, ...], Meta(description="Each constraint in force.")]
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,9 +76,9 @@ class Orders(PlainData):
     given: Simulation
     orders: int
     seed: int
-    workloads: tuple[WorkloadRange, ...]
-    pending: Range
-    evicted: Range
+    workloads: tuple[WorkloadBounds, ...]
+    pending: Bounds
+    evicted: Bounds
     all_placed: int
     verdict: Word
     unjudged: tuple[Unjudged, ...] = ()
@@ -158,8 +126,8 @@ def simulate_orders(
         orders=orders,
         seed=seed,
         workloads=tuple(_ranges(found[0], tallies)),
-        pending=Range.of(each.pending for each in tallies),
-        evicted=Range.of(each.evicted for each in tallies),
+        pending=Bounds.of([each.pending for each in tallies]),
+        evicted=Bounds.of([each.evicted for each in tallies]),
         all_placed=verdicts.count("yes"),
         verdict=worst(verdicts),
         unjudged=unjudged_parts(unjudged),
@@ -231,13 +199,19 @@ class _Tally:
         )
 
 
-def _ranges(given: Simulation, tallies: Sequence[_Tally]) -> Iterator[WorkloadRange]:
+def _ranges(given: Simulation, tallies: Sequence[_Tally]) -> Iterator[WorkloadBounds]:
     for place, workload in enumerate(given.workloads):
         own = [each.of[place] for each in tallies]
         spreads = []
         for position, spread in enumerate(workload.spread):
             sides = [constraints[position] for _, constraints in own]
             names = dict.fromkeys(name for _, counts in sides for name in counts)
-            domains = {name: Range.of(counts.get(name, 0) for _, counts in sides) for name in names}
-            spreads.append(SpreadRange(spread, Range.of(skew for skew, _ in sides), domains))
-        yield WorkloadRange(workload, Range.of(pending for pending, _ in own), tuple(spreads))
+            domains = {name: Bounds.of([counts.get(name, 0) for _, counts in sides]) for name in names}
+            skew = Bounds.of([skew for skew, _ in sides])
+            what = (spread.topology_key, spread.when_unsatisfiable, spread.max_skew, spread.origin)
+            spreads.append(SpreadBounds(*what, skew, domains))
+        pending = Bounds.of([number for number, _ in own])
+        every = (pending, *(each for one in spreads for each in (one.skew, *one.domains.values())))
+        same = all(each.known for each in every)
+        who = (workload.kind, workload.namespace, workload.name, workload.replicas)
+        yield WorkloadBounds(*who, pending, same, tuple(spreads))

@@ -21,12 +21,12 @@ from .result import (
     DomainSpreads,
     Exceeded,
     PendingGroup,
-    PodPlacement,
     Reasons,
     Simulation,
     WorkloadResult,
     WorkloadSpread,
 )
+from .result import Placement as PodPlacement
 from .run import PodOutcome, Run, spreads
 from .unknown import unjudged_of
 
@@ -162,7 +162,7 @@ def _placement(queued: QueuedPod, outcome: PodOutcome) -> PodPlacement:
         node=placement.node,
         message=placement.message,
         score=placement.score,
-        nominated_node=outcome.nominated,
+        nominated_node=outcome.nominated or None,
     )
 
 

@@ -7,7 +7,9 @@ from dataclasses import replace as with_fields
 
 from msgspec.structs import replace
 
+from topospread.cluster import PodClass
 from topospread.cluster.cluster import pod_key
+from topospread.plugins.interface import NotJudgedError
 from topospread.scheduling.cycle import Placement
 from topospread.scheduling.preemption import Preemption
 from topospread.workloads.planned import QueuedPod
@@ -35,10 +37,18 @@ def place_all(run: Run, progress: Progress | None = None, grow: Grow | None = No
     """
     budgets = run.budgets = Budgets(run.cluster)
     queue = VirtualQueue(run)
+    if run.options.tries_groups and run.scheduler.has_groups:
+        from .group_attempts import take_in_groups
+
+        take_in_groups(run, queue)
     place_waiting(run, queue, progress=progress)
     while grow is not None and grow(run, queue):
         place_waiting(run, queue, progress=progress)
     budgets.restore()
+    if queue.groups is not None:
+        from .group_attempts import tell_of_waiting
+
+        tell_of_waiting(run, queue)
     # All pods that a StatefulSet has not created wait for the same one in the end: the first that is pending.
     first: dict[int, QueuedPod] = {}
     for queued in run.queue:
@@ -60,7 +70,12 @@ def place_waiting(run: Run, queue: VirtualQueue, until: int | None = None, progr
         queued = queue.next(until)
         if queued is None:
             return
-        _try(run, queue, queued)
+        if queue.group is None:
+            _try(run, queue, queued)
+        else:
+            from .group_attempts import try_group_at_hand
+
+            try_group_at_hand(run, queue)
         tried += 1
         if progress is not None:
             progress(tried, tried + len(queue))
@@ -156,6 +171,15 @@ def _placed(run: Run, queue: VirtualQueue, queued: QueuedPod) -> PodOutcome:
     return outcome
 
 
+def _unjudged_victims(run: Run, pod_class: PodClass) -> tuple[NotJudgedError, ...]:
+    if not run.scheduler.has_groups or run.options.assumes_unjudged:
+        return ()
+    from topospread.scheduling.pod_groups import unjudged_victims
+
+    found = unjudged_victims(run.cluster, pod_class)
+    return () if found is None else (found,)
+
+
 def _preempt(run: Run, queue: VirtualQueue, queued: QueuedPod, outcome: PodOutcome) -> bool:
     """Evict for the pod where that helps, and promise it the node; whether it did (preemption/executor.go)."""
     assert outcome.verdict is not None, "it was looked for a node"
@@ -168,8 +192,9 @@ def _preempt(run: Run, queue: VirtualQueue, queued: QueuedPod, outcome: PodOutco
     candidate = run.scheduler.pick(found)
     pod_class = run.cluster.shared_class(queued.pod)
     extenders = run.scheduler.framework_of(pod_class).extenders(pod_class, "preemptVerb")
-    unjudged = outcome.verdict.unjudged or extenders
-    if candidate is not None and unjudged:
+    group = _unjudged_victims(run, pod_class)
+    unjudged = outcome.verdict.unjudged or extenders or group
+    if (candidate is not None and unjudged) or group:
         # Evictions might make room, but whether they let the pod in depends on a filter or extender that is not asked.
         outcome.placement = replace(outcome.placement, message=str(unjudged[0]))
         outcome.verdict = with_fields(outcome.verdict, unjudged=unjudged, error=str(unjudged[0]))

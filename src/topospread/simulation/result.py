@@ -10,14 +10,15 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from operator import eq
-from typing import Any, Literal, overload
+from typing import Annotated, Any, Literal, overload
 
 import msgspec
 import numpy as np
+from msgspec import Meta
 
 from topospread.answer import Unjudged
 from topospread.api.inventory import Inventory
-from topospread.base import Bounds, Word
+from topospread.base import Base, Bounds, Word
 from topospread.cluster.arrays import Codes
 from topospread.plain_data import PlainData
 from topospread.plugins.spread_arithmetic import ConstraintArithmetic, Domain, Domains, counts_of
@@ -34,42 +35,31 @@ Reasons = Mapping[str, int]
 """Reason → nodes that are rejected for it."""
 
 
-class PodPlacement(msgspec.Struct, frozen=True):
-    """One pod that was to be placed.
+class Placement(Base, frozen=True):
+    """A pod that was to be placed."""
 
-    Attributes:
-        workload: ``Deployment/checkout``, what the pod belongs to; ``Pod/NAME`` for a bare pod.
-        node: where it went, ``None`` while it is pending.
-        message: for a pending pod kube-scheduler's sentence, or why it never got as far.
-        score: total of the chosen node, ``None`` while pending.
-        nominated_node: the node that pods were evicted from to make room for it, "" when none were.
-    """
-
-    namespace: str
-    name: str
-    workload: str
-    node: str | None
-    message: str = ""
-    score: int | None = None
-    nominated_node: str = ""
+    namespace: Annotated[str, Meta(description="Namespace of the pod.")]
+    name: Annotated[str, Meta(description="Name of the pod.")]
+    workload: Annotated[str, Meta(description="`Deployment/web`, or `Pod/NAME` for a bare pod.")]
+    node: Annotated[str | None, Meta(description="Node of the pod; null while it is pending.")]
+    message: Annotated[
+        str, Meta(description="Why it is pending: kube-scheduler's sentence without preemption's; empty with a node.")
+    ]
+    score: Annotated[int | None, Meta(description="Total score of the node; null while the pod is pending.")]
+    nominated_node: Annotated[
+        str | None, Meta(description="Node from which pods were evicted to make room for it; null if none.")
+    ]
 
 
-class Eviction(msgspec.Struct, frozen=True):
-    """A pod that preemption evicted.
+class EvictedPod(Base, frozen=True):
+    """A pod that preemption evicted for a more important pod."""
 
-    Attributes:
-        node: where it was.
-        workload: ``Deployment/web``, "" when nobody knows.
-        preemptor: ``namespace/name`` of the pod it had to make room for.
-        created_anew: name of the pod that its controller creates in its place, "" when none does.
-    """
-
-    namespace: str
-    name: str
-    node: str
-    workload: str
-    preemptor: str
-    created_anew: str
+    namespace: Annotated[str, Meta(description="Namespace of the pod.")]
+    name: Annotated[str, Meta(description="Name of the pod.")]
+    node: Annotated[str, Meta(description="Node that it was on.")]
+    workload: Annotated[str, Meta(description="`Deployment/web`; empty if that is not known.")]
+    preemptor: Annotated[str, Meta(description="NAMESPACE/NAME of the pod that it made room for.")]
+    created_anew: Annotated[str | None, Meta(description="Pod that its controller creates instead; null if none.")]
 
 
 class DomainSpread(msgspec.Struct, frozen=True):
@@ -319,13 +309,13 @@ class Simulation(PlainData):
         begun: the inventory and the options, from which the answer's fixes are tried; ``None`` if pools may grow.
     """
 
-    placements: tuple[PodPlacement, ...]
+    placements: tuple[Placement, ...]
     workloads: tuple[WorkloadResult, ...]
     pending: tuple[PendingGroup, ...]
     nodes: int
     skipped: Counter[str] = field(default_factory=Counter)
     foreign: Counter[str] = field(default_factory=Counter)
-    evictions: tuple[Eviction, ...] = ()
+    evictions: tuple[EvictedPod, ...] = ()
     removed: dict[str, str] = field(default_factory=dict)
     unused: tuple[UnusedField, ...] = ()
     warnings: tuple[str, ...] = ()
@@ -352,7 +342,7 @@ class Simulation(PlainData):
         """True if nothing stays pending."""
         return not self.pending
 
-    def placement(self, name: str, namespace: str = "default") -> PodPlacement:
+    def placement(self, name: str, namespace: str = "default") -> Placement:
         """The placement of a pod.
 
         Raises:

@@ -38,7 +38,7 @@ from topospread.workloads.planned import Plan, QueuedPod, Workload
 from topospread.workloads.planner import plan
 
 from .budgets import KeepsBudgets, complete_budgets
-from .result import Eviction
+from .result import EvictedPod
 
 Sampling = Literal["all", "kube"]
 """How many nodes a pod is compared on: all of them, or as many as kube-scheduler is content with."""
@@ -63,6 +63,7 @@ class SimulationOptions:
         one_of_many: other orders of the pods are tried as well, so that nobody has to be told that they may matter.
         pools: pools of nodes that grow for pods that find no node (`scaling`).
         assumes_unjudged: place pods as if filters that topospread does not model let every node pass.
+        tries_groups: try the pods of a PodGroup together; without it they are not judged.
     """
 
     config: Configuration | None = None
@@ -80,6 +81,7 @@ class SimulationOptions:
     one_of_many: bool = False
     pools: Sequence[NodePool] = ()
     assumes_unjudged: bool = False
+    tries_groups: bool = False
 
     @property
     def in_force(self) -> tuple[Gates, Gates]:
@@ -158,7 +160,7 @@ class Run(msgspec.Struct):
     options: SimulationOptions
     queue: list[QueuedPod] = []
     outcomes: dict[int, PodOutcome] = {}
-    evictions: list[Eviction] = []
+    evictions: list[EvictedPod] = []
     placed_here: dict[str, QueuedPod] = {}
     placements: list[str] = []
     owners: dict[str, Workload] = {}
@@ -200,7 +202,9 @@ def prepare(inventory: Inventory, options: SimulationOptions, *, with_spreads: b
     )
     planned.warnings += [*configuration.warnings, *unused_sentences(planned.unused, gates.kube_version)]
     frameworks = {
-        profile.scheduler_name: Framework(profile, gates, assumes_unjudged=options.assumes_unjudged)
+        profile.scheduler_name: Framework(
+            profile, gates, assumes_unjudged=options.assumes_unjudged, tries_groups=options.tries_groups
+        )
         for profile in configuration.profiles
     }
     sampled = options.sampling == "kube"

@@ -36,6 +36,7 @@ def simulate(
         InputError: an object that the API server would refuse.
         UsageError: ``scale`` or ``run_cron_jobs`` names what is not there.
     """
+    options = replace(options, tries_groups=True)
     run = prepare(inventory, options)
     result = _result(run, progress)
     result = judged(result, inventory, options, progress)

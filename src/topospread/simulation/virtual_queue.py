@@ -7,7 +7,7 @@ not what it was when a pod was last tried. Who knows when something else happens
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from functools import cached_property
 
 from msgspec.structs import replace
@@ -21,8 +21,9 @@ from topospread.config.version_rules import rules_for
 from topospread.plugins.cluster_event import ADD, NODE_TAINT, ClusterEvent, always
 from topospread.scheduling.backoff_queue import BackoffSettings
 from topospread.scheduling.object_changes import node_changes, taints_changed
+from topospread.scheduling.pod_group_queue import UNSCHEDULED_POD_ADD, PodGroupQueue
 from topospread.scheduling.queue import FLUSH_PERIOD, LONGEST_STAY, SchedulingQueue
-from topospread.scheduling.queued_pod_info import QueuedPodInfo, queue_order
+from topospread.scheduling.queued_pod_info import SECOND, QueuedPodInfo, queue_order
 from topospread.scheduling.requeueing import Requeueing, RequeueingRules, requeueing_of
 from topospread.scheduling.verdict import Verdict
 from topospread.workloads.planned import QueuedPod
@@ -62,7 +63,7 @@ class VirtualQueue:
         settings = BackoffSettings(pops_early=gates.enabled("SchedulerPopFromBackoffQ"))
         self._rules = rules_for(RequeueingRules, gates)
         cluster = run.cluster
-        self.queue = SchedulingQueue(lambda: self._now, self._plugins_of, settings, cluster.rules, cluster.undo)
+        self.queue = SchedulingQueue(lambda: self._now, self.plugins_of, settings, cluster.rules, cluster.undo)
         self._run = run
         self._now = 0
         self._planned = sorted(range(len(run.queue)), key=lambda i: -run.queue[i].priority)
@@ -71,6 +72,8 @@ class VirtualQueue:
         self._current: tuple[int, QueuedPodInfo | None] = (0, None)
         self._entered: dict[str, QueuedPod] = {}
         self._held: dict[int, list[int]] = {}
+        self._group_stamps: dict[str, int] = {}
+        self.groups: PodGroupQueue | None = None
         self._plugins: dict[str | None, Requeueing] = {}
         self._with_node: dict[tuple[int, str], Pod] = {}
         self._promised = bool(run.cluster.nominated)
@@ -88,6 +91,45 @@ class VirtualQueue:
             self._stamp,
         )
         self._crowd = Crowd(self.queue, judge)
+
+    def take_in(self, groups: PodGroupQueue, places: Mapping[int, object]) -> None:
+        """Pods that are tried together stand in the queue from the beginning, if their controllers have made them.
+
+        ``places``: of the pods in the run's queue, in order.
+        """
+        self.groups = self.queue.groups = groups
+        for place in places:
+            queued = self._run.queue[place]
+            if queued.after is None:
+                self._enter(queued, self._since(place))
+            else:
+                self._held.setdefault(id(queued.after), []).append(place)
+        self._planned = [place for place in self._planned if place not in places]
+
+    @property
+    def group(self) -> QueuedPodInfo | None:
+        """The pod group at hand, ``None`` while a pod is."""
+        info = self._current[1]
+        return info if info is not None and info.members else None
+
+    def member(self, key: PodKey) -> QueuedPod:
+        """A pod of the group at hand."""
+        return self._entered[key]
+
+    def group_tried(self, info: QueuedPodInfo, code: str, placed: Sequence[PodKey]) -> None:
+        """The group at hand was tried; ``code``: of its status, ``placed``: its pods that have nodes."""
+        groups = self.groups
+        assert groups is not None, "a group was tried"
+        self._now += 1
+        self._group_stamps[info.key] = self._run.cluster.journal.stamp
+        groups.tried(info, code)
+        for key in placed:
+            queued = self._entered.pop(key)
+            self._created_after(queued)
+            if self.queue.listens or groups.gated:
+                cluster = self._run.cluster
+                pod_class = cluster.on_node[cluster.placed[key]][key]
+                self.queue.assigned_pod_added(self._assigned(pod_class), pod_class.key)
 
     @property
     def now(self) -> int:
@@ -125,7 +167,7 @@ class VirtualQueue:
         for info in self._turns.following():
             if self._crowd.due and (rank := self._crowd.first()) is not None and rank < (self._turns.first() or rank):
                 break
-            rejectors = self._again([self._entered[info.key]])
+            rejectors = None if info.members else self._again([self._entered[info.key]])
             if not rejectors:
                 break
             self._turns.drop(info)
@@ -146,7 +188,7 @@ class VirtualQueue:
             info = self._turns.pop()
             if info is not None:
                 self._current = (-1, info)
-                return self._entered[info.key]
+                return self._entered[info.members[0].key if info.members else info.key]
             if not self._let_time_pass(until):
                 return None
 
@@ -173,12 +215,16 @@ class VirtualQueue:
         if info is not None:
             self.queue.done(info.uid)
             del self._entered[info.key]
-        for place in self._held.pop(id(queued), ()) if self._held else ():
-            self._enter(self._run.queue[place], self._since(place))
-        if len(self.queue.unschedulable):
+        self._created_after(queued)
+        if len(self.queue.unschedulable) or (self.groups is not None and self.groups.gated):
             cluster = self._run.cluster
             pod_class = cluster.on_node[cluster.placed[key]][key]
             self.queue.assigned_pod_added(self._assigned(pod_class), pod_class.key)
+
+    def _created_after(self, queued: QueuedPod) -> None:
+        """Create the pods that waited for this one to have a node."""
+        for place in self._held.pop(id(queued), ()) if self._held else ():
+            self._enter(self._run.queue[place], self._since(place))
 
     def preempts(self) -> None:
         """The pod at hand evicts others: what happens from now on counts when it comes back, nominated."""
@@ -268,6 +314,8 @@ class VirtualQueue:
 
     def _enter(self, queued: QueuedPod, since: int) -> None:
         self.queue.add(queued.pod, self._key(queued), self._run.cluster.shared_class(queued.pod).key, since)
+        if self.groups is not None:
+            self.queue.move_all(UNSCHEDULED_POD_ADD, None, queued.pod)
 
     def _key(self, queued: QueuedPod) -> PodKey:
         """The pod's key, under which it is remembered from now on."""
@@ -303,7 +351,9 @@ class VirtualQueue:
         helps = any(may_help(info) for info in self.queue.unschedulable.infos)
         if not failed and not helps:
             return False
-        self._now += LONGEST_STAY + FLUSH_PERIOD if helps else self.queue.backoff.settings.maximum
+        waits = [self.queue.backoff.expiration(each) - self._now for each in self.queue.backoff.infos if each.members]
+        longest = max([self.queue.backoff.settings.maximum, *(each + SECOND for each in waits)])
+        self._now += LONGEST_STAY + FLUSH_PERIOD if helps else longest
         self.queue.flush_backoff_completed()
         self.queue.flush_unschedulable_leftover(may_help)
         return True
@@ -328,7 +378,9 @@ class VirtualQueue:
         return told if by_labels else told | {"InterPodAffinity"}
 
     def _tried_at(self, info: QueuedPodInfo) -> int:
-        """Return the journal stamp of the pod's last attempt."""
+        """Return the journal stamp of the last attempt at a pod or group."""
+        if info.members:
+            return self._group_stamps.get(info.key, -1)
         outcome = self._run.outcome(self._entered[info.key])
         return -1 if outcome is None else outcome.stamp
 
@@ -368,7 +420,8 @@ class VirtualQueue:
             pod = self._with_node[pod_class.key] = replace(pod_class.pod, spec=spec)
         return pod
 
-    def _plugins_of(self, pod: Pod) -> Requeueing:
+    def plugins_of(self, pod: Pod) -> Requeueing:
+        """The plugins of a pod's profile, as far as waiting pods are concerned."""
         plugins = self._plugins.get(pod.spec.scheduler_name)
         if plugins is None:
             cluster = self._run.cluster

@@ -147,14 +147,21 @@ def scrubbed_environment(*, network: bool) -> Iterator[tuple[str, dict[str, str]
             "GIT_CONFIG_NOSYSTEM": "1",
             "GIT_CONFIG_GLOBAL": os.devnull,
             "GIT_TERMINAL_PROMPT": "0",
-            "GIT_ALLOW_PROTOCOL": "https:http:ssh" if network else "none",
+            # Not ssh: it takes the caller's keys from the home that the system's list of users names.
+            "GIT_ALLOW_PROTOCOL": "https:http" if network else "none",
         }
         for name in _PROXIES:
             if network and name in os.environ:
-                environment[name] = os.environ[name]
+                environment[name] = _without_password(os.environ[name])
             elif not network and name.lower() != "no_proxy":
                 environment[name] = _NOWHERE
         yield folder, environment
+
+
+def _without_password(proxy: str) -> str:
+    """Return the address of a proxy without its user and password."""
+    user, at, address = proxy.rpartition("@")
+    return "".join(user.partition("://")[:2]) + address if at and "://" in user else address
 
 
 def search_path(environment: Mapping[str, str] = os.environ) -> str:

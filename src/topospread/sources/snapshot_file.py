@@ -11,8 +11,8 @@ from typing import BinaryIO, Final, cast
 import msgspec
 
 from topospread.api.meta import KubeObject
-from topospread.atomic_file import replacing
 from topospread.errors import InputError, Place, UsageError
+from topospread.sources.atomic_file import replacing
 from topospread.text import escape_control_bytes
 
 from .files import STANDARD_INPUT

@@ -10,7 +10,6 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Protocol
 
-from topospread.api.label_syntax import quoted
 from topospread.errors import Place
 
 
@@ -97,6 +96,8 @@ def described(value: object) -> str:
 def shown_key(text: Text, key: str) -> str:
     """Return a mapping's key for an error: its content only in a manifest, as any other text may be a secret."""
     is_manifest = b"apiVersion" in text.data and b"kind" in text.data
+    from topospread.api.label_syntax import quoted  # what writes a file needs nothing of the API
+
     return f"the key {quoted(key)}" if is_manifest else f"a key of {len(key)} character{'s' * (len(key) != 1)}"
 
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from topospread.drills.pods import WorkloadKey
@@ -74,11 +75,13 @@ class PageQuestion:
     Attributes:
         at: the frame, "" for the one that is shown first.
         words: the other words of the query.
+        abandoned: set once nobody waits for the answer any more.
     """
 
     steps: tuple[TrialStep, ...]
     at: str
     words: Mapping[str, str]
+    abandoned: threading.Event = field(default_factory=threading.Event, compare=False)
 
     def word(self, name: str) -> str:
         """One word of the query.
@@ -117,7 +120,7 @@ class Answers:
             InputError, StepError: it cannot be played.
             NotThereError: it has no such frame.
         """
-        found = self.trials.timeline(asked.steps)
+        found = self.trials.timeline(asked.steps, asked.abandoned)
         asked_for = whole_number(asked.at)
         at = first_shown(found) if asked_for is None else asked_for
         if at >= len(found.frames):
@@ -141,7 +144,6 @@ class Answers:
             "steps": [_step(each, number, self._served) for number, each in enumerate(asked.steps)],
             "html": self._pages.page("steps.html", frame=found.frames[at], drill=found.drill),
             "command": as_command(found, self._served) if asked.steps else "",
-            "result": found.drill.to_dict(),
         }
 
     def workload(self, asked: PageQuestion) -> Json:
@@ -184,7 +186,7 @@ class Answers:
         _, at = self.timeline(asked)
         found = self._why.explained(asked.steps, at, asked.word("target"))
         html = self._pages.page("why.html", **found.values)
-        return {"html": html, "rejected": found.rejected, "explanation": found.explanation}
+        return {"html": html, "rejected": found.rejected}
 
     def drill_file(self, asked: PageQuestion) -> tuple[str, bytes]:
         """The trial as a file of a drill: its name and what is in it.

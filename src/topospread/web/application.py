@@ -13,6 +13,7 @@ from typing import Any, Final, TypeVar
 from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
 from starlette.middleware import Middleware
+from starlette.middleware.gzip import GZipMiddleware
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, JSONResponse, Response, StreamingResponse
 from starlette.routing import BaseRoute, Mount, Route
@@ -30,6 +31,7 @@ from .trials import read_trial
 # Server-sent events: that another state was read, or that there is none to be had; not what it holds.
 
 _LOOK = 0.5
+"""Seconds between two looks at what is served, and at who waits for an answer."""
 _KEEP_ALIVE = 15.0
 
 
@@ -105,7 +107,7 @@ def application(
     ]
     made = Starlette(
         routes=[*routes, *own],
-        middleware=list(middleware),
+        middleware=[*middleware, Middleware(GZipMiddleware, compresslevel=5)],
         exception_handlers={TopospreadError: _refused, NotThereError: _not_there, BusyError: _busy},
     )
     made.state.served = served
@@ -125,18 +127,33 @@ def asked(request: Request) -> PageQuestion:
     return PageQuestion(read_trial(words.getlist("step")), words.get("at", ""), dict(words))
 
 
+async def _answered(request: Request, what: Callable[[Answers, PageQuestion], T]) -> T:
+    """Answer the question in a request; a trial ends when whoever asked goes away."""
+    question = asked(request)
+
+    async def watch() -> None:
+        while not await request.is_disconnected():
+            await asyncio.sleep(_LOOK)
+        question.abandoned.set()
+
+    watching = asyncio.create_task(watch())
+    try:
+        return await worked_out(request, what, request.app.state.answers, question)
+    finally:
+        watching.cancel()
+
+
 def _answer(what: Callable[[Answers, PageQuestion], object]) -> Handler:
     """An answer of the engine, as JSON; it is worked out beside the loop."""
 
     async def answer(request: Request) -> Response:
-        found = await worked_out(request, what, request.app.state.answers, asked(request))
-        return JSONResponse(found, headers=_NEVER_STORED)
+        return JSONResponse(await _answered(request, what), headers=_NEVER_STORED)
 
     return answer
 
 
 async def _picture(request: Request) -> Response:
-    found = await worked_out(request, request.app.state.answers.picture, asked(request))
+    found = await _answered(request, Answers.picture)
     return Response(found, media_type="application/json", headers=_NEVER_STORED)
 
 
@@ -163,7 +180,7 @@ async def _state(request: Request) -> Response:
 
 
 async def _drill(request: Request) -> Response:
-    name, content = await worked_out(request, request.app.state.answers.drill_file, asked(request))
+    name, content = await _answered(request, Answers.drill_file)
     headers = {"Content-Disposition": f'attachment; filename="{name}"', **_NEVER_STORED}
     kind = "application/zip" if name.endswith(".zip") else "application/yaml"
     return Response(content, media_type=kind, headers=headers)

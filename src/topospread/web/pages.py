@@ -53,6 +53,7 @@ class Pages:
         """Return the served state, its age, and trouble with newer ones."""
         served = self._served
         return {
+            "server": served.server,
             "revision": served.reading.revision,
             "name": served.input.name,
             "live": served.input.live,

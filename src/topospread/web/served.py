@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import secrets
 import threading
 import time
 from collections.abc import Sequence
@@ -51,12 +52,14 @@ class ServedCluster:
     Attributes:
         options: version, gates and configuration to act with.
         trouble: why there is nothing newer, "" where all is well.
+        server: another text in each process: revisions of two processes are not to be compared.
     """
 
     options: SimulationOptions
     input: InputWords
     reading: ClusterState
     trouble: str = ""
+    server: str = field(default_factory=lambda: secrets.token_hex(8))
     _changed: threading.Condition = field(default_factory=threading.Condition, repr=False)
     _events: int = 0
 

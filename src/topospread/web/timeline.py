@@ -6,6 +6,7 @@ ended is played on from there.
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -104,18 +105,18 @@ def goes_on_from(before: Timeline, steps: Sequence[TrialStep]) -> bool:
     )
 
 
-def go_on(before: Timeline, steps: Sequence[TrialStep]) -> Timeline:
+def go_on(before: Timeline, steps: Sequence[TrialStep], abandoned: threading.Event | None = None) -> Timeline:
     """Continue a trial with more steps; `before` cannot be continued afterwards.
 
     Raises:
         StepError: if a step names an unknown object, exceeds `TrialLimits`, or makes an object that the API server
-            denies.
+            denies; or if ``abandoned`` is set.
     """
     play, before.play = before.play, None
     assert play is not None, "asked for before"
     first = before.frames[0].standing
-    limits = TrialLimits(len(first.nodes), len(first.pods.names))
-    play.world.before_round = limits.check_time
+    limits = TrialLimits(len(first.nodes), len(first.pods.names), abandoned or threading.Event())
+    play.world.before_round = limits.check_work
     frames, manifests = list(before.frames), dict(before.manifests)
     for number in range(len(before.steps), len(steps)):
         following = steps[number + 1] if number + 1 < len(steps) else None

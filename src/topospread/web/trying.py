@@ -29,15 +29,18 @@ class PlayedTrials:
         self._kept: OrderedDict[Key, Timeline] = OrderedDict()
         self.lock = threading.RLock()
 
-    def timeline(self, steps: tuple[TrialStep, ...]) -> Timeline:
+    def timeline(self, steps: tuple[TrialStep, ...], abandoned: threading.Event | None = None) -> Timeline:
         """The trial on the state that is there now.
+
+        Args:
+            abandoned: ends the work once it is set.
 
         Raises:
             InputError: an object that the API server would refuse.
-            StepError: a step cannot be played.
+            StepError: a step cannot be played, or the trial was abandoned.
         """
         with self.lock:
-            return self._timeline(self._served.reading, steps)
+            return self._timeline(self._served.reading, steps, abandoned)
 
     def inventory(self, steps: tuple[TrialStep, ...], at: int) -> Inventory:
         """Everything as it is in a frame of the trial: 0 as it was read, 1 with what waits placed, then the steps.
@@ -56,7 +59,9 @@ class PlayedTrials:
             assert found is not None, "a trial that was just played can be gone on from"
             return found
 
-    def _timeline(self, reading: ClusterState, steps: tuple[TrialStep, ...]) -> Timeline:
+    def _timeline(
+        self, reading: ClusterState, steps: tuple[TrialStep, ...], abandoned: threading.Event | None = None
+    ) -> Timeline:
         key = _key(reading, steps)
         found = self._kept.get(key)
         if found is None:
@@ -67,7 +72,7 @@ class PlayedTrials:
             )
             if before is None:
                 before = begin(reading.inventory, self._served.options)
-            found = go_on(before, steps) if steps else before
+            found = go_on(before, steps, abandoned) if steps else before
             self._kept[key] = found
             while len(self._kept) > _KEPT:
                 self._kept.popitem(last=False)

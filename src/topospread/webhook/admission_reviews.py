@@ -19,6 +19,7 @@ from topospread.linting.rule import SEVERITIES, Finding
 from topospread.linting.run import run
 from topospread.linting.settings import Settings
 from topospread.sources.files import STANDARD_INPUT
+from topospread.text import escape_all
 from topospread.workloads.controller_accounts import CONTROLLER_MANAGER, CREATORS
 
 from .policy import ASKED, AdmissionPolicy, Json, WorkloadDefaults
@@ -266,8 +267,9 @@ def _allowed(request: Json, warnings: Sequence[str] = ()) -> Json:
 
 
 def _words(finding: Finding) -> str:
+    """Return a finding as kubectl prints it, perhaps in a pipeline."""
     field = finding.place.field
-    return f"{finding.rule}: {field}: {finding.message}" if field else f"{finding.rule}: {finding.message}"
+    return escape_all(f"{finding.rule}: {field}: {finding.message}" if field else f"{finding.rule}: {finding.message}")
 
 
 def _sameness(finding: Finding) -> tuple[str, str, str]:

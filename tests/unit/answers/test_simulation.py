@@ -19,7 +19,7 @@ from tests.unit.render.builders import (
 )
 from topospread.answers.simulation import names
 from topospread.errors import UsageError
-from topospread.simulation import Eviction, Simulation
+from topospread.simulation import EvictedPod, Simulation
 from topospread.simulation.simulate import simulate
 from topospread.workloads.dropped_fields import UnusedField
 
@@ -37,7 +37,7 @@ def everything() -> Simulation:
         [workload("web", spread(zones, rejected=rejected), placed=1, pending=1, notes=["a note"])],
         [waiting(1, "0/3 nodes are available.", (zones, rejected), preemption="preemption: no", verdict=judged)],
         placements=placements({"web-0": "node-1", "web-1": None}),
-        evictions=(Eviction("shop", "old", "node-1", "", "shop/web-0", ""),),
+        evictions=(EvictedPod("shop", "old", "node-1", "", "shop/web-0", None),),
         removed={"shop/gone": "", "shop/lost": "node-2"},
         unused=(
             UnusedField("dropped", "Deployment", "shop", "web", "spec.template.spec.resources", "PodLevelResources"),
@@ -154,8 +154,8 @@ def test_a_namespace_alone() -> None:
         whole.pending,
         placements=whole.placements,
         evictions=(
-            Eviction("infra", "a", "node-1", "", "shop/web-0", ""),
-            Eviction("infra", "b", "node-1", "", "infra/c", ""),
+            EvictedPod("infra", "a", "node-1", "", "shop/web-0", None),
+            EvictedPod("infra", "b", "node-1", "", "infra/c", None),
         ),
         removed={"shop/gone": "", "infra/gone": ""},
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from topospread.drills import AutoscalerState, Drill
+from topospread.drills import Drill, DrillAutoscaler
 from topospread.drills.steps import Autoscale, Cordon, read_autoscale
 from topospread.errors import UsageError
 
@@ -21,7 +21,7 @@ def hpa(least: int, most: int, name: str = "web", kind: str = "Deployment", name
     }
 
 
-def reached(found: Drill) -> AutoscalerState:
+def reached(found: Drill) -> DrillAutoscaler:
     state = found.steps[-1].autoscaled
     assert state is not None
     return state
@@ -29,7 +29,7 @@ def reached(found: Drill) -> AutoscalerState:
 
 def test_with_room_for_all_it_holds() -> None:
     found = told([*nodes("a", "b"), workload("Deployment"), hpa(2, 6)], Autoscale("hpa/web"))
-    assert reached(found) == AutoscalerState("shop", "web", "Deployment/web", 2, 6, 6, "")
+    assert reached(found) == DrillAutoscaler("shop", "web", "Deployment/web", 2, 6, 6, "")
     assert found.workloads[0].ready == 6
     assert found.holds
 

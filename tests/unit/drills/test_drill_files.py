@@ -10,10 +10,10 @@ from xml.etree import ElementTree
 
 import pytest
 
-from topospread.drills.check_file import read_check
 from topospread.drills.checking import check_drills, merged_checks
 from topospread.drills.drill_file import DrillFile, find_drills
 from topospread.drills.expectations import Expectations, shortfalls
+from topospread.drills.saved import read_check
 from topospread.drills.shards import Shard
 from topospread.drills.steps import AddNodes, Apply, Fail, Scale, Wait, read_rollout
 from topospread.errors import InputError, UsageError

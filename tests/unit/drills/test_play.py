@@ -215,7 +215,7 @@ def test_a_drain_leaves_daemon_pods_and_refuses_a_node_with_a_bare_one() -> None
     assert {pod.workload for each in clean.events if each.kind == "evicted" for pod in each.pods} == {"Deployment/web"}
     refused = told([*objects, bare], Drain(at("node=a1"))).steps[1]
     assert "evicted" not in {each.kind for each in refused.events}
-    assert {each.pod.name for each in refused.not_evicted if "declares no controller, which" in each.why} == {"bare"}
+    assert {each.name for each in refused.not_evicted if "declares no controller, which" in each.why} == {"bare"}
 
 
 def test_nothing_moves_back_after_an_uncordon() -> None:

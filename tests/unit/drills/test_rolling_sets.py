@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from topospread.api.rollout import OrdinalStrategy, Strategy
-from topospread.drills import Drill, RolloutState
+from topospread.drills import Drill, DrillRollout
 from topospread.drills.steps import AddNodes, Apply, Fail, Rollout, Scale
 from topospread.errors import InputError
 from topospread.workloads.rolling_daemon_set import OnNode, nodes_to_replace
@@ -36,7 +36,7 @@ def gone(found: Drill, step: int = 1) -> list[list[str]]:
     return [sorted(pod.name for pod in each.pods) for each in found.steps[step].events if each.kind == "evicted"]
 
 
-def rollout(found: Drill, step: int = 1) -> RolloutState:
+def rollout(found: Drill, step: int = 1) -> DrillRollout:
     (only,) = found.steps[step].rollouts
     return only
 
@@ -44,14 +44,14 @@ def rollout(found: Drill, step: int = 1) -> RolloutState:
 def test_ordinals_go_from_the_last_one_after_the_other() -> None:
     found = told([*nodes("a", "b"), db()], Rollout("sts/db"))
     assert gone(found) == [["db-3"], ["db-2"], ["db-1"], ["db-0"]]
-    assert rollout(found) == RolloutState("StatefulSet", "shop", "db", 4, 4, 0)
+    assert rollout(found) == DrillRollout("StatefulSet", "shop", "db", 4, 4, 0, over=True)
     assert found.steps[1].changed[0].fewest == 3
 
 
 def test_a_partition_keeps_the_first_ordinals() -> None:
     found = told([*nodes("a", "b"), db(partition=2)], Rollout("sts/db"))
     assert gone(found) == [["db-3"], ["db-2"]]
-    assert rollout(found) == RolloutState("StatefulSet", "shop", "db", 2, 2, 0)
+    assert rollout(found) == DrillRollout("StatefulSet", "shop", "db", 2, 2, 0, over=True)
     assert found.holds
 
 
@@ -64,7 +64,7 @@ def test_as_many_at_once_as_may_be_unavailable_and_one_until_1_37() -> None:
 def test_in_order_it_gets_stuck_behind_a_pod_that_waits() -> None:
     stuck = told([node("n1", "a", cpu="2"), db(3)], Rollout("sts/db"), AddNodes(1, "n1"))
     assert (rollout(stuck).updated, rollout(stuck).old, gone(stuck)) == (0, 3, [])
-    assert rollout(stuck, 2).is_over
+    assert rollout(stuck, 2).over
 
 
 def test_in_parallel_pods_that_wait_are_made_anew_first() -> None:
@@ -103,7 +103,7 @@ def test_on_delete_nothing_goes_and_nothing_is_stuck() -> None:
 def test_daemon_pods_go_node_by_node() -> None:
     found = told([*nodes("a", "b", "c"), log()], Rollout("ds/log"))
     assert [len(each) for each in gone(found)] == [1, 1, 1]
-    assert rollout(found) == RolloutState("DaemonSet", "shop", "log", 3, 3, 0)
+    assert rollout(found) == DrillRollout("DaemonSet", "shop", "log", 3, 3, 0, over=True)
     assert found.steps[1].changed[0].fewest == 2
     assert [len(each) for each in gone(told([*nodes("a", "b", "c"), log(0, "50%")], Rollout("ds/log")))] == [2, 1]
 
@@ -117,7 +117,7 @@ def test_surging_daemon_pods_are_there_before_the_old_ones_go() -> None:
 
 def test_a_surge_without_room_gets_stuck() -> None:
     found = told([node("n1", cpu="1"), node("n2", cpu="1"), log(1, 0)], Rollout("ds/log"))
-    assert (rollout(found).updated, rollout(found).old, rollout(found).is_over) == (0, 2, False)
+    assert (rollout(found).updated, rollout(found).old, rollout(found).over) == (0, 2, False)
 
 
 def test_a_dead_node_takes_up_what_may_be_unavailable() -> None:
@@ -134,7 +134,7 @@ def test_a_scale_in_the_midst_of_a_rollout_leaves_revisions_as_they_are() -> Non
         Rollout("sts/db"),
         Scale("sts/db", 2),
     )
-    assert rollout(found).is_over
+    assert rollout(found).over
     assert gone(found, 2) == [["db-2"]]
     assert found.holds
 

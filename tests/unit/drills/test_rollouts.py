@@ -13,8 +13,9 @@ from hypothesis import strategies as st
 from topospread.api.inventory import Inventory
 from topospread.api.rollout import Strategy, strategy_of
 from topospread.api.workload import Deployment
-from topospread.drills import Drill, RolloutState
+from topospread.drills import Drill, DrillRollout
 from topospread.drills.play import Play
+from topospread.drills.result import SkewRange
 from topospread.drills.steps import AddNodes, Apply, Drain, Fail, Rollout, Scale
 from topospread.errors import UsageError
 from topospread.explanation.repeated_simulation import RepeatedSimulation
@@ -32,31 +33,31 @@ def web(replicas: int, surge: int | str = "25%", unavailable: int | str = "25%",
     return workload("Deployment", "web", replicas, spec, strategy=rolling(surge, unavailable))
 
 
-def rollout(found: Drill, step: int = 1) -> RolloutState:
+def rollout(found: Drill, step: int = 1) -> DrillRollout:
     (only,) = found.steps[step].rollouts
     return only
 
 
 def test_old_pods_count_so_that_a_rollout_ends_skewed() -> None:
     found = told([*nodes("a", "a", "b", "b", "c", "c"), web(6, spec=SPREAD)], Rollout("deploy/web"))
-    assert rollout(found).is_over
+    assert rollout(found).over
     assert found.runs == 8
-    assert found.ranges[1].skews["Deployment shop/web", ZONE][1] >= 2
+    assert found.ranges[1].skews[0].most >= 2
     assert found.ranges[1].stuck == 0
 
 
 def test_by_revision_it_ends_even() -> None:
     found = told([*nodes("a", "a", "b", "b", "c", "c"), web(6, spec=BY_REVISION)], Rollout("deploy/web"))
-    assert rollout(found).is_over
-    assert found.ranges[1].skews["Deployment shop/web", ZONE] == (0, 0)
+    assert rollout(found).over
+    assert found.ranges[1].skews == (SkewRange("Deployment shop/web", ZONE, 0, 0),)
 
 
 def test_without_room_it_gets_stuck_and_goes_on_when_there_is_some() -> None:
     full = [node(f"{zone}1", zone, cpu="1") for zone in "abc"]
     found = told([*full, web(3, 1, 0)], Rollout("deploy/web"), AddNodes(1, "a1", "b"))
-    assert (rollout(found).updated, rollout(found).old, rollout(found).is_over) == (0, 3, False)
+    assert (rollout(found).updated, rollout(found).old, rollout(found).over) == (0, 3, False)
     assert [len(each.pods) for each in found.steps[1].pending] == [1]
-    assert rollout(found, 2).is_over
+    assert rollout(found, 2).over
     assert found.holds
     assert not told([*full, web(3, 1, 0)], Rollout("deploy/web")).holds
 
@@ -64,7 +65,7 @@ def test_without_room_it_gets_stuck_and_goes_on_when_there_is_some() -> None:
 def test_one_by_one_where_one_may_be_unavailable() -> None:
     full = [node(f"{zone}1", zone, cpu="1") for zone in "abc"]
     found = told([*full, web(3, 0, 1)], Rollout("deploy/web"))
-    assert rollout(found).is_over
+    assert rollout(found).over
     assert [len(each.pods) for each in found.steps[1].events if each.kind == "evicted"] == [1, 1, 1]
     assert found.steps[1].changed[0].fewest == 2
 
@@ -91,7 +92,7 @@ def test_manifests_that_change_a_template_roll_it_out(tmp_path: Path) -> None:
     objects = [*nodes("a", "b", "c"), web(6, spec=SPREAD)]
     for step in (Apply(str(path)), Rollout("deploy/web", str(path))):
         found = told(objects, step)
-        assert rollout(found).is_over
+        assert rollout(found).over
         assert sum(len(each.pods) for each in found.steps[1].events if each.kind == "evicted") == 6
     with pytest.raises(UsageError, match="does not change the template"):
         told([*nodes("a"), changed], Rollout("deploy/web", str(path)))
@@ -180,7 +181,7 @@ def test_ephemeral_volumes_come_with_every_new_pod() -> None:
     objects = [*nodes("a", "b"), fast, web(4, spec={"volumes": [volume]})]
     found = told(objects, Drain(at("node=a1")), Rollout("deploy/web"), runs=1)
     assert found.steps[1].pending == ()
-    assert rollout(found, 2).is_over
+    assert rollout(found, 2).over
     assert found.holds
 
 

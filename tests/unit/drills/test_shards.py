@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from topospread.drills.each import EachDrill, drill_each, merged
-from topospread.drills.each_file import read_each
+from topospread.drills.saved import read_each
 from topospread.drills.shards import Shard, read_shard
 from topospread.errors import InputError, UsageError
 from topospread.simulation.run import SimulationOptions

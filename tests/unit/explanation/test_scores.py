@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import math
 
-from topospread.explanation import ScoreTable
+from topospread.explanation import NodeScores
 
 from .builders import HOST, SPREAD, ZONE, constraint, explained, node, pod, spec, zones
 
 SOFT = spec(constraint(when="ScheduleAnyway"))
 
 
-def scores(*objects: dict[str, object]) -> ScoreTable:
+def scores(*objects: dict[str, object]) -> NodeScores:
     found = explained("web", *objects).scores
     assert found is not None
     return found

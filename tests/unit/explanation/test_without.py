@@ -39,7 +39,7 @@ def test_a_constraint_that_decides_is_told_by_another_choice() -> None:
     found = explained("web", *zones(), *there, pod("web", of=of))
     assert found.node == "c"
     hard, soft = found.without
-    assert (hard.topology_key, hard.node, hard.equals, hard.instead) == (ZONE, "a", 2, "")
+    assert (hard.topology_key, hard.node, hard.equals, hard.instead) == (ZONE, "a", 2, None)
     assert (soft.topology_key, soft.node, soft.equals) == (HOST, "c", 1)
 
 

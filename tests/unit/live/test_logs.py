@@ -43,8 +43,9 @@ def test_what_is_hidden_ends_no_text() -> None:
 
 @pytest.mark.parametrize("form", ["text", "json"])
 def test_control_characters_are_escaped(form: str) -> None:
-    line = logged(0, form, (logging.INFO, "bound\x9b31m", {"pod": "a\u202e\x1b[31m\u2028b"}))
+    line = logged(0, form, (logging.INFO, "bound\x9b31m##[error]", {"pod": "a\u202e\x1b[31m\u2028b##vso[a]"}))
     assert line[:-1].isprintable()
+    assert "##" not in line
     assert "\\u202e\\u001b[31m\\u2028b" in line
 
 
@@ -52,12 +53,13 @@ def test_an_exception_begins_no_line_of_the_log() -> None:
     stream = io.StringIO()
     handler = set_up(0, "text", stream)
     try:
-        raise ValueError("x\nE1126 forged")
+        raise ValueError("x\nE1126 forged\n::error::forged")
     except ValueError:
         log.exception("it failed")
     handler.flush()
     assert "\n  E1126 forged" in stream.getvalue()
     assert "\nE1126" not in stream.getvalue()
+    assert "\n  \\u003a:error::forged" in stream.getvalue()
 
 
 def test_json_has_kubernetes_keys() -> None:

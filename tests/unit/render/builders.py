@@ -12,7 +12,7 @@ from topospread.simulation import (
     DomainOutcome,
     DomainSpreads,
     PendingGroup,
-    PodPlacement,
+    Placement,
     Simulation,
     WorkloadResult,
     WorkloadSpread,
@@ -124,10 +124,10 @@ def verdict(rejected: Mapping[str, tuple[str, str]]) -> Verdict:
     )
 
 
-def placements(nodes: Mapping[str, str | None], workload: str = "Deployment/web") -> tuple[PodPlacement, ...]:
+def placements(nodes: Mapping[str, str | None], workload: str = "Deployment/web") -> tuple[Placement, ...]:
     """Placements from pod → node."""
     return tuple(
-        PodPlacement("shop", name, workload, node, "" if node else "0/9 nodes are available.", 600 if node else None)
+        Placement("shop", name, workload, node, "" if node else "0/9 nodes are available.", 600 if node else None, None)
         for name, node in nodes.items()
     )
 

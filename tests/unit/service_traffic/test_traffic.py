@@ -12,7 +12,7 @@ from topospread.errors import UsageError
 from topospread.render.blocks import Page
 from topospread.render.pages.traffic import traffic_section
 from topospread.render.text import text
-from topospread.service_traffic import ServiceTraffic, Traffic
+from topospread.service_traffic import ExpectedTraffic, TrafficOfService
 from topospread.service_traffic.clients import Clients, read_clients
 from topospread.service_traffic.traffic import TrafficQuestion, traffic_of
 from topospread.simulation.run import SimulationOptions
@@ -44,11 +44,11 @@ EVEN = [pod(f"x{i}", name, "client") for i, name in enumerate(("a1", "b1", "c1")
 
 def asked(
     *objects: Json, version: str = "1.37", clients: tuple[Clients, ...] = (), price: float | None = None
-) -> Traffic:
+) -> ExpectedTraffic:
     return traffic_of(inventory(*objects), SimulationOptions(kube_version=version), TrafficQuestion(clients, price))
 
 
-def one(*objects: Json, **how: Any) -> ServiceTraffic:
+def one(*objects: Json, **how: Any) -> TrafficOfService:
     return asked(*objects, **how).services[0]
 
 
@@ -102,7 +102,7 @@ def test_local_traffic_fails_where_no_endpoint_is_on_the_node() -> None:
 def test_the_annotation_deals_endpoints_by_the_cpu_of_zones() -> None:
     six = [pod(f"w{i}", "a1") for i in range(4)] + [pod("w4", "b1"), pod("w5", "c1")]
     found = one(*NODES, *six, *EVEN, service(annotations=AUTO))
-    assert (found.policy, found.why) == ("Auto", "")
+    assert (found.policy, found.why) == ("Auto", None)
     assert [(each.name, each.crossing) for each in found.zones] == [("a", 0), ("b", 0.5), ("c", 0.5)]
     assert found.over_mean == pytest.approx(1)
 
@@ -114,7 +114,7 @@ def test_the_annotation_deals_endpoints_by_the_cpu_of_zones() -> None:
 ])  # fmt: skip
 def test_the_annotation_falls_back(objects: list[Json], why: str) -> None:
     found = one(*objects, service(annotations=AUTO))
-    assert why in found.why
+    assert why in str(found.why)
     assert found.policy == "Cluster"
 
 
@@ -150,8 +150,8 @@ def test_what_nobody_can_tell_is_left_out() -> None:
     assert "headless" in found.left_out["shop/h"]
 
 
-def shown(found: Traffic) -> str:
-    return text(Page("", (traffic_section(found.answer()),)), width=200)
+def shown(found: ExpectedTraffic) -> str:
+    return text(Page("", (traffic_section(found),)), width=200)
 
 
 def test_what_is_left_out_is_said_of_one_and_of_several_alike() -> None:

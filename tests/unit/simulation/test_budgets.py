@@ -159,8 +159,8 @@ def test_preemptor_is_nominated_and_its_victim_comes_back() -> None:
     (eviction,) = result.evictions
     assert (eviction.name, eviction.node, eviction.preemptor) == ("web-1", "n1", "default/high")
     assert result.placement("high").nominated_node == "n1"
-    again = result.placement(eviction.created_anew)
-    assert (again.node, again.nominated_node) == (None, "")
+    again = result.placement(eviction.created_anew or "")
+    assert (again.node, again.nominated_node) == (None, None)
     assert not result.all_placed
 
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import pytest
 
 from tests.unit.render.builders import HOSTNAME, ZONE, arithmetic, placements, simulation, spread, workload
-from topospread.simulation import Eviction, PodPlacement, Simulation
+from topospread.simulation import EvictedPod, Placement, Simulation
 from topospread.simulation.comparison import Comparison, compare
 
 
@@ -50,7 +50,7 @@ class TestPods:
 
     def test_another_score_on_the_same_node(self) -> None:
         before, after = placed({"web-0": "n1"}), placed({"web-0": "n1"})
-        other = PodPlacement("shop", "web-0", "Deployment/web", "n1", "", 7)
+        other = Placement("shop", "web-0", "Deployment/web", "n1", "", 7, None)
         comparison = compared(before, simulation(after.workloads, placements=(other,)))
         assert [each.moved for each in comparison.placements] == [False]
         assert not comparison.same
@@ -86,8 +86,8 @@ class TestPods:
 
 
 class TestEvictions:
-    GONE = Eviction("shop", "old", "n1", "", "shop/web-0", "")
-    REPLACED = Eviction("shop", "old", "n1", "Deployment/old", "shop/web-0", "old-anew1")
+    GONE = EvictedPod("shop", "old", "n1", "", "shop/web-0", None)
+    REPLACED = EvictedPod("shop", "old", "n1", "Deployment/old", "shop/web-0", "old-anew1")
 
     def test_evicted_in_one_only(self) -> None:
         comparison = compared(placed({"web-0": None}), placed({"web-0": "n1"}, evictions=(self.GONE,)))

@@ -12,8 +12,9 @@ from hypothesis import strategies as st
 
 import topospread
 from topospread.api.pod import Pod
+from topospread.base import Bounds
 from topospread.errors import UsageError
-from topospread.simulation.orders import Range, interleaved, simulate_orders
+from topospread.simulation.orders import interleaved, simulate_orders
 from topospread.simulation.run import SimulationOptions
 from topospread.simulation.simulate import simulate
 from topospread.workloads.planned import QueuedPod, Workload
@@ -57,21 +58,24 @@ def contested(tmp_path: Path) -> topospread.Inventory:
 def test_what_the_order_decides_is_a_range(contested: topospread.Inventory) -> None:
     assert simulate(contested).pending
     found = simulate_orders(contested, 20, SimulationOptions())
-    assert (found.pending, found.orders) == (Range(0, 1), 20)
+    assert (found.pending, found.orders) == (Bounds(least=0, most=1), 20)
     assert 0 < found.all_placed < 20
-    assert {each.workload.name: each.pending for each in found.workloads} == {"any": Range(0, 0), "picky": Range(0, 1)}
+    assert {each.name: each.pending for each in found.workloads} == {
+        "any": Bounds(least=0, most=0),
+        "picky": Bounds(least=0, most=1),
+    }
 
 
 def test_what_no_order_changes_is_one_number(tmp_path: Path) -> None:
     found = simulate_orders(inventory(tmp_path, app("web", 3)), 10, SimulationOptions())
-    assert found.pending == Range(1, 1)
+    assert found.pending == Bounds(least=1, most=1)
     assert all(each.same for each in found.workloads)
 
 
 def test_the_first_order_is_that_of_the_input(contested: topospread.Inventory) -> None:
     found = simulate_orders(contested, 1, SimulationOptions(seed=5))
     assert found.given.placements == simulate(contested).placements
-    assert found.pending == Range(1, 1)
+    assert found.pending == Bounds(least=1, most=1)
 
 
 def test_a_seed_gives_the_same_ranges(contested: topospread.Inventory) -> None:
@@ -83,7 +87,7 @@ def test_priorities_come_before_any_order(tmp_path: Path) -> None:
     classes = "apiVersion: scheduling.k8s.io/v1\nkind: PriorityClass\nmetadata: {name: high}\nvalue: 9\n---\n"
     picky = app("picky", 1, "nodeSelector: {rack: a1}\n      priorityClassName: high")
     found = simulate_orders(inventory(tmp_path, classes, app("any"), picky), 10, SimulationOptions())
-    assert found.pending == Range(0, 0)
+    assert found.pending == Bounds(least=0, most=0)
 
 
 def test_no_order_is_refused(contested: topospread.Inventory) -> None:

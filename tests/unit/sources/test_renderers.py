@@ -40,6 +40,26 @@ def test_secrets_and_homes_of_the_caller_are_not_passed_on(
     assert "proxy" not in found["HTTPS_PROXY"], "without the network the proxy leads nowhere"
     found = variables(run(network=True))
     assert found["HTTPS_PROXY"] == "http://proxy:8080"
+    # git asks with ssh keys of the caller whatever its HOME is: a base could be a private repository.
+    assert found["GIT_ALLOW_PROTOCOL"] == "https:http"
+
+
+@pytest.mark.parametrize(
+    ("given", "passed"),
+    [
+        ("http://me:hunter2@proxy:8080", "http://proxy:8080"),
+        ("me:hunter2@proxy:8080", "proxy:8080"),
+        ("socks5://me:hun@ter2@proxy", "socks5://proxy"),
+        ("http://me:hunter2/://@proxy:8080/", "http://proxy:8080/"),
+    ],
+)
+def test_the_password_of_a_proxy_is_not_passed_on(
+    programs: FakePrograms, monkeypatch: pytest.MonkeyPatch, given: str, passed: str
+) -> None:
+    """Older kustomizes write a variable into a manifest whose file of settings names it."""
+    monkeypatch.setenv("https_proxy", given)
+    programs.install("helm", before="env")
+    assert variables(run(network=True))["https_proxy"] == passed
 
 
 def test_a_program_of_the_working_directory_is_not_found(

@@ -75,6 +75,12 @@ def picture(answers: Answers, *steps: str, at: str = "") -> Any:
     return json.loads(answers.picture(asked(*steps, at=at)))
 
 
+def result(answers: Answers, *steps: str) -> Any:
+    """The result of a trial's steps, as the drill's JSON."""
+    found, _ = answers.timeline(asked(*steps))
+    return found.drill.to_dict()
+
+
 def pods_of(drawn: Any, name: str) -> list[int]:
     row = drawn["workloads"]["name"].index(name)
     return [dict(zip(each[::2], each[1::2], strict=True)).get(row, 0) for each in drawn["nodes"]["pods"]]
@@ -156,8 +162,8 @@ def test_why_is_explains_own_answer_with_every_nodes_rejection(served: ServedClu
     found = answers.why(asked(target="shop/deploy/web"))
 
     own = why_answer(explain(served.reading.inventory, "shop/deploy/web")).to_dict()
-    assert found["explanation"]["message"] == own["message"]
-    assert [each["says"] for each in found["explanation"]["remedies"]] == [each["says"] for each in own["remedies"]]
+    told = answers._why.explained((), 1, "shop/deploy/web").explanation
+    assert [each["says"] for each in told["remedies"]] == [each["says"] for each in own["remedies"]]
     assert sorted(found["rejected"]["nodes"]) == ["node-1", "node-2", "node-3"]
     assert own["message"].replace("'", "&#39;").replace('"', "&#34;") in found["html"]
 
@@ -193,7 +199,7 @@ def test_a_trial_that_goes_on_ends_as_one_that_is_played_at_once(served: ServedC
     for number in range(len(steps)):
         first.trial(asked(*steps[: number + 1]))
 
-    assert first.trial(asked(*steps))["result"] == second.trial(asked(*steps))["result"]
+    assert result(first, *steps) == result(second, *steps)
 
 
 def test_a_trial_comes_to_what_the_drill_comes_to(served: ServedCluster, answers: Answers) -> None:
@@ -202,16 +208,17 @@ def test_a_trial_comes_to_what_the_drill_comes_to(served: ServedCluster, answers
 
     own = drill(served.reading.inventory, [Fail(NodeChoice("zone", "zone-a")), Wait(30)])
 
-    assert answers.trial(asked("fail zone=zone-a", "wait 30s"))["result"] == own.to_dict()
+    assert result(answers, "fail zone=zone-a", "wait 30s") == own.to_dict()
 
 
 def test_another_frame_is_explained_as_it_stands_there(answers: Answers) -> None:
     steps = ("cordon zone=zone-b",)
     answers.trial(asked(*steps, "scale shop/deploy/web=9"))
 
-    later = answers.why(asked(*steps, "scale shop/deploy/web=9", at="2", target="shop/deploy/web"))
-    assert later["explanation"]["pods"]["wanted"] == 6
-    assert "unschedulable" in later["explanation"]["message"]
+    later = read_trial([*steps, "scale shop/deploy/web=9"])
+    found = answers._why.explained(later, 2, "shop/deploy/web").explanation
+    assert found["pods"]["wanted"] == 6
+    assert "unschedulable" in found["message"]
 
 
 @pytest.mark.parametrize(

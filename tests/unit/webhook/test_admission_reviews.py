@@ -28,6 +28,17 @@ def test_a_finding_is_told_as_a_warning() -> None:
     assert told.startswith("selector-not-own: spec.template.spec.topologySpreadConstraints[0].labelSelector")
 
 
+def test_an_answer_gives_no_command_to_the_pipeline_that_applies() -> None:
+    """kubectl prints warnings and denials as they are."""
+    made = deployment(constraint())
+    made["spec"]["template"]["metadata"]["annotations"] = {"topospread.dev/shares": "##vso[task.setvariable a=b]x\x1b"}
+    rule = "extender-annotation-malformed"
+    denied = AdmissionJudge(AdmissionPolicy(deny=frozenset({rule}))).validate(request(made))
+    for words in (*TELLING.validate(request(made))["warnings"], denied["status"]["message"]):
+        assert "'#\\u0023vso[task.setvariable a=b]x\\" in words
+        assert words.isprintable()
+
+
 def test_what_is_right_is_allowed_without_a_word() -> None:
     assert TELLING.validate(request(deployment(constraint()))) == {"uid": "1", "allowed": True}
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from topospread.answers.drill_many import DrillCheck, DrillEach, DrillOutcome
+from topospread.answers.drill_many import DrillCheck, DrillEach
 from topospread.answers.words import listed
+from topospread.drills.each import DrillOutcome
 from topospread.drills.remarks import STATEFUL_SETS_WAIT
 from topospread.render.blocks import Fact, Page, Part, Role, Section, Span, Table, Verdict
 

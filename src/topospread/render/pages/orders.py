@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from topospread.answers.orders import Orders, WorkloadBounds
+from topospread.answers.orders import Orders
 from topospread.answers.words import counted, listed
 from topospread.render.blocks import Fact, Page, Part, Section, Table, Verdict
+from topospread.simulation.orders import WorkloadBounds
 
 from .pending import unjudged_facts
 from .spread_table import keys_of, matrix, matrix_key

@@ -7,9 +7,8 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from topospread.answer import Remedy, Unjudged
 from topospread.answers.causes import why_words
-from topospread.answers.drill import DrillRemedy
 from topospread.answers.reasons import its_nodes, others
-from topospread.answers.remedies import tried_words
+from topospread.answers.remedies import DrillRemedy, tried_words
 from topospread.answers.spread import PendingPods, SpreadSums
 from topospread.answers.words import counted, listed, noun_of
 from topospread.render.blocks import Code, Fact, Part, Section, Table

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from topospread.answers.traffic import ExpectedTraffic, TrafficOfService
 from topospread.answers.words import counted, listed
 from topospread.render.blocks import Cell, Fact, Part, Section, Table
+from topospread.service_traffic.result import ExpectedTraffic, TrafficOfService
 
 _GB = 1000
 """Gigabytes whose price is shown."""

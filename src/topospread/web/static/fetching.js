@@ -11,23 +11,28 @@ export class Refused extends Error {
 
 const under = new Map();
 
-export function ask(address) {
-  if (!under.has(address)) {
-    under.set(address, fetched(address).finally(() => under.delete(address)));
-  }
-  return under.get(address);
+// signal: ends the question; the server then ends its work.
+export function ask(address, signal) {
+  const before = under.get(address);
+  if (before && !before.signal?.aborted) return before.answer;
+  const made = { signal };
+  made.answer = fetched(address, signal).finally(() => under.get(address) === made && under.delete(address));
+  under.set(address, made);
+  return made.answer;
 }
 
-async function fetched(address) {
-  document.body.classList.add("busy");
+let questions = 0;
+
+async function fetched(address, signal) {
+  document.body.classList.toggle("busy", ++questions > 0);
   try {
-    const answer = isRecorded ? await recorded(address) : await fetch(address, { headers: { Accept: "application/json" }, credentials: "same-origin" });
+    const answer = isRecorded ? await recorded(address) : await fetch(address, { headers: { Accept: "application/json" }, credentials: "same-origin", signal });
     const data = await answer.json().catch(() => ({ error: `the server answered ${answer.status}` }));
     if (!answer.ok) throw new Refused(data.error ?? `the server answered ${answer.status}`, data.step ?? null);
     return data;
   } catch (error) {
     throw error instanceof Refused ? error : new Refused("the server does not answer", null);
   } finally {
-    document.body.classList.remove("busy");
+    document.body.classList.toggle("busy", --questions > 0);
   }
 }

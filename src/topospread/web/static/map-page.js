@@ -23,6 +23,8 @@ let beforehand = null;
 let constraint = null;
 let rejected = null;
 let turn = 0;
+let settled = null;
+let asking = new AbortController();
 
 const map = new NodeMap(by("now").querySelector("canvas"), { point: (node) => pointAt(now, node), choose: (node) => chooseNode(now, node) });
 const other = new NodeMap(by("before").querySelector("canvas"), { point: (node) => pointAt(beforehand, node), choose: (node) => chooseNode(beforehand, node) });
@@ -31,6 +33,7 @@ const trial = new Trial(by("trial"), { go: (changes) => go(changes), choose: (st
 // Changes of what is looked at: a new entry in the history, as Back has to go back.
 function go(changes) {
   const before = view;
+  say("other", "");
   view = { ...view, ...changes };
   putAddress(view, true);
   // What only chooses something in the same moment needs nothing of the trial anew.
@@ -41,10 +44,10 @@ function go(changes) {
   return showChosen();
 }
 
-async function picture(at) {
+async function picture(at, signal) {
   const address = request("/api/picture", view.steps, at);
   if (!pictures.has(address)) {
-    pictures.set(address, await ask(address));
+    pictures.set(address, await ask(address, signal));
     if (pictures.size > 12) pictures.delete(pictures.keys().next().value);
   }
   return pictures.get(address);
@@ -52,13 +55,17 @@ async function picture(at) {
 
 async function refresh() {
   const mine = ++turn;
+  asking.abort(); // nobody needs the answers before
+  asking = new AbortController();
+  const { signal } = asking;
+  const late = setTimeout(() => trial.working(view.steps, cancel), 300);
   try {
     // The map needs no list of frames: both are asked for at once, and it is drawn as soon as it is there.
-    const drawing = picture(view.at).then((found) => {
+    const drawing = picture(view.at, signal).then((found) => {
       if (mine === turn) drawSoon(found);
       return found;
     });
-    const [told, drawn] = await Promise.all([ask(request("/api/trial", view.steps, view.at)), drawing]);
+    const [told, drawn] = await Promise.all([ask(request("/api/trial", view.steps, view.at), signal), drawing]);
     if (mine !== turn) return;
     frames = told.frames;
     now = drawn;
@@ -67,13 +74,25 @@ async function refresh() {
     fillKeys();
     trial.show(view, told, now);
     await showBeside(told.at);
-    say("");
+    settled = view;
+    say("answer", "");
   } catch (error) {
-    if (mine === turn) say(error.message);
+    if (mine !== turn) return;
+    say("answer", error.message);
     trial.refused(view, error);
     if (!now) throw error;
+  } finally {
+    clearTimeout(late);
   }
   await showChosen();
+}
+
+// Back to what was shown before.
+function cancel() {
+  asking.abort();
+  view = settled ?? { ...view, steps: [], at: "", beside: "" };
+  putAddress(view, false);
+  refresh();
 }
 
 // As soon as the picture is there: the map, with what is chosen; its panel comes later.
@@ -84,9 +103,14 @@ function drawSoon(found) {
   drawMaps();
 }
 
-function say(trouble) {
-  by("trouble").textContent = trouble;
-  by("trouble").hidden = !trouble;
+// Each trouble stays until its own cause is gone: of the cluster, of the server, of the last answer; of another server until something is chosen.
+const troubles = { cluster: by("trouble").textContent, server: "", answer: "", other: "" };
+
+function say(of, trouble) {
+  troubles[of] = trouble;
+  const all = Object.values(troubles).filter(Boolean).join(" ");
+  by("trouble").textContent = all;
+  by("trouble").hidden = !all;
 }
 
 function showFrames(at) {
@@ -249,21 +273,27 @@ matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => draw
 // Another state was read, or none can be had: what is shown follows, or says how old it is.
 function listen() {
   const events = new EventSource("/events");
-  let revision = Number(by("state").dataset.revision);
+  let revision = Number(by("state").dataset.revision), server = null, name = "";
   const told = (event) => {
     const state = JSON.parse(event.data);
     const age = state.live || state.trouble ? ` · read ${ageWords(state.age)} ago` : "";
     by("state").replaceChildren(...breakable(state.name), ` · ${state.nodes} nodes · Kubernetes ${state.kubeVersion}${age}`);
-    say(state.trouble ? `${state.trouble}. What is shown was read ${ageWords(state.age)} ago.` : "");
-    if (state.revision !== revision) {
+    say("cluster", state.trouble ? `${state.trouble}. What is shown was read ${ageWords(state.age)} ago.` : "");
+    const isOther = server !== null && server !== state.server;
+    say("server", "");
+    if (isOther && name !== state.name) say("other", `The server was started anew: this is ${state.name} now, before it was ${name}.`);
+    if (isOther || state.revision !== revision) {
       revision = state.revision;
       pictures.clear();
       refresh();
     }
+    ({ server, name } = state);
   };
   events.addEventListener("state", told);
   events.addEventListener("age", told);
-  events.onerror = () => say("The server does not answer: what is shown stays as it was.");
+  events.onerror = () => say("server", events.readyState === EventSource.CLOSED
+    ? "The server was started anew and this page is not of it: open the URL that topospread printed."
+    : "The server does not answer: what is shown stays as it was.");
 }
 
 function ageWords(seconds) {

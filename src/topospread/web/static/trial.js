@@ -10,21 +10,33 @@ export class Trial {
   // told.choose(steps): the steps are to be these.
   constructor(box, told) {
     this.told = told;
+    this.work = element("p", { role: "status" });
     this.steps = element("div");
     this.forms = element("div");
     this.outcome = element("div", { role: "region", "aria-label": "What came of it" });
     this.trouble = element("div", { role: "alert" });
-    box.replaceChildren(element("h2", {}, "What if"), this.trouble, this.steps, this.forms, this.outcome);
+    box.replaceChildren(element("h2", {}, "What if"), this.trouble, this.steps, this.work, this.outcome, this.forms);
+  }
+
+  // Steps that the server still works on, and the way to end that; without steps nothing is said.
+  working(steps, cancel) {
+    if (!steps.length) return;
+    this.work.replaceChildren(`Playing ${steps.at(-1)} … `, element("button", { type: "button", onclick: cancel }, "Cancel"),
+      element("progress", { "aria-label": "Playing" }));
+    this.outcome.replaceChildren();
   }
 
   show(view, told) {
+    const isNew = this.view && this.view.steps.join("\n") !== view.steps.join("\n");
     this.view = view;
     this.trouble.replaceChildren();
+    this.work.replaceChildren();
     const items = told.steps.map((step, number) => element("li", {}, `${step.title} `, ...copyButtons(step),
       element("button", { type: "button", "aria-label": `Take back: ${step.title}`, onclick: () => this.without(number) }, "Take back")));
     this.steps.replaceChildren(...(items.length ? [element("ol", { className: "steps" }, ...items), this.copies(told)] : []));
     this.outcome.innerHTML = told.html;
     stackTables(this.outcome);
+    if (isNew) this.outcome.scrollIntoView({ block: "nearest" });
   }
 
   // The forms for what is chosen; the one that was used keeps the focus.
@@ -49,6 +61,7 @@ export class Trial {
   }
 
   refused(view, error) {
+    this.work.replaceChildren();
     if (error.step === null || error.step === undefined) return;
     this.trouble.replaceChildren(element("p", { className: "bad" }, `Step ${error.step + 1}: ${error.message} `,
       element("button", { type: "button", onclick: () => this.told.choose(view.steps.filter((_, at) => at !== error.step)) }, "Take it back")));

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import yaml
@@ -22,8 +23,9 @@ def test_every_rule_is_said_in_cel_or_has_a_reason_why_not() -> None:
 
 def test_the_page_lists_every_rule_and_why_it_is_in_no_policy() -> None:
     page = (Path(__file__).parents[4] / "docs/how-to/policies.md").read_text()
+    rules_of = dict(re.findall(r"^\| (.*?) \| (.*) \|$", page.partition("| reason | rules |")[2], re.MULTILINE))
     for rule, why in NOT_IN_CEL.items():
-        assert f"| [{rule}](../reference/rules/{rule}.md) | {why} |\n" in page
+        assert f"[{rule}](../reference/rules/{rule}.md)" in rules_of[why]
     for rule, expressed in EXPRESSED.items():
         assert f"[{rule}](../reference/rules/{rule}.md)" in page
         assert not expressed.note or f"| `{rule}` | {expressed.note} |\n" in page

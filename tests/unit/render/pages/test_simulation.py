@@ -28,7 +28,7 @@ from tests.unit.render.builders import (
 from topospread.errors import UsageError
 from topospread.render.svg import svg
 from topospread.render.text import text
-from topospread.simulation import Eviction, PodPlacement, Simulation
+from topospread.simulation import EvictedPod, Placement, Simulation
 from topospread.text import for_terminal
 
 FULL_ZONE = "0/9 nodes are available: 3 Insufficient cpu, 6 node(s) didn't match pod topology spread constraints."
@@ -255,8 +255,8 @@ def test_everything_else_worth_knowing() -> None:
     shown = simulation(
         [workload("web", existing=3, placed=2, notes=["it is paused: pods of its newest template are not created"])],
         evictions=(
-            Eviction("shop", "batch-1", "node-1", "Job/batch", "shop/web-1", "batch-1-anew1"),
-            Eviction("shop", "loner", "node-1", "", "shop/web-1", ""),
+            EvictedPod("shop", "batch-1", "node-1", "Job/batch", "shop/web-1", "batch-1-anew1"),
+            EvictedPod("shop", "loner", "node-1", "", "shop/web-1", None),
         ),
         removed={"shop/web-2": "node-2", "shop/web-3": ""},
         foreign={"volcano": 2},
@@ -310,7 +310,10 @@ def test_a_namespace_alone() -> None:
     both = simulation(
         [workload("web", placed=1), workload("cache", namespace="infra", pending=1)],
         [with_fields(waiting(1, "waits", name="cache"), namespace="infra")],
-        placements=(*placements({"web-1": "node-1"}), PodPlacement("infra", "c", "Deployment/cache", None, "waits")),
+        placements=(
+            *placements({"web-1": "node-1"}),
+            Placement("infra", "c", "Deployment/cache", None, "waits", None, None),
+        ),
     )
     shown = both.answer("shop").text()
     assert "infra/cache" not in shown

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 import topospread
-from topospread.atomic_file import replacing, write_file
 from topospread.errors import InputError
+from topospread.sources.atomic_file import replacing, write_file
 
 
 def mode(path: Path) -> int:
@@ -76,10 +76,27 @@ def test_a_linked_folder_out_of_the_working_directory_is_refused(
     (tmp_path / "work").mkdir()
     (tmp_path / "work" / "out").symlink_to(tmp_path)
     monkeypatch.chdir(tmp_path / "work")
-    with pytest.raises(InputError, match="a symbolic link leads out of the folder"):
-        write_file("out/report.html", "new")
+    for path in ("out/report.html", str(tmp_path / "work" / "out" / "report.html")):
+        with pytest.raises(InputError, match="a symbolic link leads out of the folder"):
+            write_file(path, "new")
     write_file("../report.html", "new")  # the user named the other folder
     assert os.listdir(tmp_path / "work") == ["out"]
+
+
+def test_a_linked_folder_out_of_the_repository_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A pipeline often names the checkout by its whole path, or works in a folder of it."""
+    (tmp_path / "repository" / ".git").mkdir(parents=True)
+    (tmp_path / "repository" / "app").mkdir()
+    (tmp_path / "repository" / "linked").symlink_to("app")
+    (tmp_path / "repository" / "out").symlink_to(tmp_path)
+    (tmp_path / "repository" / "git").symlink_to(".git")
+    (tmp_path / "other-way").symlink_to("repository")
+    monkeypatch.chdir(tmp_path / "repository" / "app")
+    for folder in ("../out", "../git", str(tmp_path / "repository" / "out"), str(tmp_path / "other-way" / "out")):
+        with pytest.raises(InputError, match=r"leaves .*repository by a symbolic link"):
+            write_file(os.path.join(folder, "report.html"), "new")
+    write_file("../linked/report.html", "new")
+    assert os.listdir(tmp_path / "repository" / "app") == ["report.html"]
 
 
 def test_a_link_inside_its_folder_stays_a_link(tmp_path: Path) -> None:
@@ -110,4 +127,4 @@ def test_no_other_module_writes_files() -> None:
     root = Path(topospread.__file__).parent
     found = {path.relative_to(root).as_posix() for path in root.rglob("*.py") if writes.search(path.read_text())}
     # The modules of `sources` write into temporary folders of their own.
-    assert found == {"atomic_file.py", "sources/helm_gate.py", "sources/revisions.py"}
+    assert found == {"sources/atomic_file.py", "sources/helm_gate.py", "sources/revisions.py"}

@@ -1,4 +1,4 @@
-"""Writes files: all of a file or nothing, and never through a symbolic link that leaves its folder."""
+"""Writes files: all of a file or nothing, never by a symbolic link that leaves the file's folder or its repository."""
 
 from __future__ import annotations
 
@@ -9,7 +9,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from typing import BinaryIO
 
-from .errors import InputError, Place
+from topospread.errors import InputError, Place
+
+from .roots import check_inside_repository
 
 _PRIVATE = 0o600
 _SHARED = 0o666
@@ -24,7 +26,8 @@ def replacing(path: str, *, private: bool = False) -> Iterator[BinaryIO]:
     file as it was. A device or a pipe at `path` is written directly.
 
     Args:
-        path: file to write. A symbolic link is followed only inside its folder.
+        path: file to write. A symbolic link at the path is followed only inside its folder, and one to a folder only
+            inside the repository or the working directory.
         private: only the owner may read the new file. Otherwise it keeps the mode of the old file.
 
     Raises:
@@ -70,13 +73,15 @@ def _target(path: str) -> str:
     """Return the file that `path` names, with symbolic links resolved.
 
     Raises:
-        InputError: if the link at `path` leaves its folder, or a relative path leaves the working directory by a link.
+        InputError: if the link at `path` leaves its folder, or a path in the working directory or a repository leaves
+            that by a link.
     """
     folder, name = os.path.split(path)
     real_folder = os.path.realpath(folder or ".")
     here = os.path.realpath(".")
-    if not os.path.isabs(path) and _is_inside(os.path.normpath(os.path.join(here, folder)), here):
+    if _is_inside(os.path.abspath(folder or "."), here):
         _check(path, real_folder, here)
+    check_inside_repository(folder or ".")
     named = os.path.join(real_folder, name)
     target = os.path.realpath(named)
     if os.path.islink(named):

@@ -1,0 +1,391 @@
+"""The scheduling cycle of a pod group: its pods are tried one by one, and take their nodes together or not at all.
+
+Source: pkg/scheduler/schedule_one_podgroup.go and plugins/gangscheduling of Kubernetes 1.37. Groups that this does not
+model are named by `unjudged_group`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Literal, NamedTuple
+
+import msgspec
+
+from topospread.api.pod import Pod
+from topospread.api.pod_groups import PodGroup
+from topospread.cluster import Cluster, PodClass
+from topospread.cluster.cluster import PodKey
+from topospread.cluster.objects import Key
+from topospread.config.gates import Gates
+from topospread.config.versions import KubeVersion
+from topospread.plugins.interface import UNRESOLVABLE, NotJudgedError, PluginError
+
+from .cycle import Scheduler
+from .framework import Framework
+from .verdict import Verdict
+
+GANG = "GangScheduling"
+UNSCHEDULABLE = "pod group is unschedulable"
+_TOPOLOGY = "TopologyAwareWorkloadScheduling"
+_SINCE = KubeVersion(1, 37)
+_DEVICES, _PREEMPTION = "DynamicResources", "DefaultPreemption"
+
+
+def group_key(pod: Pod) -> Key | None:
+    """Return namespace and name of the PodGroup that a pod belongs to; ``None`` for a pod on its own."""
+    group = pod.spec.scheduling_group
+    return None if group is None else (pod.namespace, group.pod_group_name)
+
+
+def min_count(group: PodGroup) -> int:
+    """Return how many pods of a group have to have nodes at once; 1 without a gang policy."""
+    gang = group.spec.scheduling_policy.gang
+    return 1 if gang is None else gang.min_count
+
+
+def scheduled_count(cluster: Cluster, key: Key) -> int:
+    """Return how many pods of a group have nodes."""
+    return sum(sum(each.occupancy.values()) for each in cluster.classes.values() if group_key(each.pod) == key)
+
+
+def unjudged_group(pod_class: PodClass, cluster: Cluster, framework: Framework) -> NotJudgedError | None:
+    """Return the part of a group member that topospread does not model; ``None`` if all of it is modelled."""
+    gates, pod = framework.gates, pod_class.pod
+    key = group_key(pod)
+    if key is None or gates.kube_version < _SINCE:
+        field = "spec.schedulingGroup" if key is not None else "spec.workloadRef"
+        return _unjudged(field, "pod groups of Kubernetes before 1.37")
+    group = cluster.objects.pod_groups.get(key)
+    if group is None and not cluster.objects.pod_groups_known:
+        return _unjudged("spec.schedulingGroup", f"the PodGroup {key[1]}, which is not in the input")
+    if pod_class.volumes:
+        return _unjudged("spec.volumes", "volumes of pods in a PodGroup")
+    if pod_class.may_need_devices and _claims_devices(pod_class, cluster, framework):
+        return _unjudged("spec.resourceClaims", "devices of pods in a PodGroup")
+    profile = framework.profile
+    if any(GANG not in profile.enabled(point) for point in ("pre_enqueue", "permit")):
+        return _unjudged("spec.schedulingGroup", "pod groups without the plugin GangScheduling")
+    return None if group is None else _unjudged_fields(group, gates)
+
+
+def unjudged_victims(cluster: Cluster, pod_class: PodClass) -> NotJudgedError | None:
+    """Return what is not modelled of evicting group members for a pod: a group that goes as a whole, for one."""
+    for each in cluster.classes.values():
+        key = group_key(each.pod)
+        group = None if key is None or not each.occupancy else cluster.objects.pod_groups.get(key)
+        if group is None or min(each.priority, group.spec.priority or 0) >= pod_class.priority:
+            continue
+        mode = group.spec.disruption_mode
+        if (mode is not None and mode.all is not None) or each.priority != (group.spec.priority or 0):
+            return _unjudged("spec.priority", f"the eviction of the PodGroup {group.name}")
+    return None
+
+
+def _claims_devices(pod_class: PodClass, cluster: Cluster, framework: Framework) -> bool:
+    try:
+        return framework.devices is not None and framework.devices.filter_of(pod_class, cluster) is not None
+    except PluginError:
+        return True
+
+
+def _unjudged_fields(group: PodGroup, gates: Gates) -> NotJudgedError | None:
+    spec = group.spec
+    constraints = spec.scheduling_constraints
+    for gate in ("CompositePodGroup", "PodGroupPreemptionPolicy"):
+        if gates.enabled(gate):
+            return _unjudged("spec.schedulingGroup", f"pod groups with the gate {gate}")
+    if constraints is not None and constraints.topology and gates.enabled(_TOPOLOGY):
+        return _unjudged("spec.schedulingGroup", f"topology constraints of the PodGroup {group.name}")
+    if spec.resource_claims and gates.enabled("DRAWorkloadResourceClaims"):
+        return _unjudged("spec.schedulingGroup", f"resource claims of the PodGroup {group.name}")
+    return None
+
+
+def _unjudged(field: str, words: str) -> NotJudgedError:
+    return NotJudgedError("podGroups", field, words)
+
+
+class Member(NamedTuple):
+    """A pod of a group that has no node; ``name``: its own, where it shares its object with others."""
+
+    key: PodKey
+    pod: Pod
+    name: str
+
+
+class Status(msgspec.Struct):
+    """The outcome of an attempt (``framework.Status``).
+
+    Attributes:
+        of_group: the status carries ``errPodGroupUnschedulable``.
+    """
+
+    code: Literal["Success", "Wait", "Unschedulable", "Error"] = "Success"
+    reasons: tuple[str, ...] = ()
+    of_group: bool = False
+
+    @property
+    def message(self) -> str:
+        """The reasons in one sentence."""
+        return ", ".join((UNSCHEDULABLE, *self.reasons) if self.of_group else self.reasons)
+
+    @property
+    def as_error(self) -> str:
+        """The words of Go's ``AsError``."""
+        return UNSCHEDULABLE if self.of_group else self.message
+
+
+class MemberResult(msgspec.Struct):
+    """The result for one pod.
+
+    Attributes:
+        row: the node that it found, −1 for none; the pod takes it only if the group succeeds.
+        score: of the node.
+        verdict: why the pod found none; ``None`` if it found one or was not tried.
+        message: kube-scheduler's sentence for a pod that stays pending.
+        error: the pod failed by an error.
+        keeps_promise: the pod stays nominated for the node that it was nominated for.
+    """
+
+    member: Member
+    row: int = -1
+    score: int | None = None
+    verdict: Verdict | None = None
+    message: str = ""
+    error: bool = False
+    keeps_promise: bool = False
+
+
+class GroupAttempt(msgspec.Struct):
+    """One attempt at a group.
+
+    Attributes:
+        results: one for each member, in order.
+        fits: how many of its pods have nodes or would find them.
+        rejected: the scheduling algorithm found no room, whatever is said of the group after it.
+    """
+
+    group: PodGroup
+    status: Status
+    results: list[MemberResult]
+    fits: int = 0
+    rejected: bool = False
+
+    @property
+    def queue_code(self) -> str:
+        """The code by which the queue takes the group back."""
+        return "Unschedulable" if self.rejected else self.status.code
+
+    def fail(self, message: str) -> None:
+        """The group fails by an error, and with it every pod that has none of its own."""
+        self.status = Status("Error", (message,))
+        for each in self.results:
+            if not each.error:
+                each.message, each.row, each.error, each.keeps_promise = message, -1, True, False
+
+
+def try_group(
+    scheduler: Scheduler,
+    group: PodGroup,
+    members: Sequence[Member],
+    *,
+    preempts: bool = True,
+    counts_all: bool = False,
+) -> GroupAttempt:
+    """Try the pods of a group. Those that found nodes are bound if the group succeeds; otherwise nothing changes.
+
+    Args:
+        preempts: ask what preemption would find.
+        counts_all: find out how many pods fit, also those that kube-scheduler tries no more.
+
+    Raises:
+        NotJudgedError: a part of the answer is not modelled.
+    """
+    cluster = scheduler.cluster
+    scheduled = scheduled_count(cluster, (group.namespace, group.name))
+    refused = _refusal(cluster, group, members)
+    if refused:
+        failed = [MemberResult(each, message=refused, error=True) for each in members]
+        return GroupAttempt(group, Status("Error", (refused,)), failed, scheduled)
+    framework = scheduler.framework_of(cluster.shared_class(members[0].pod))
+    for each in members:
+        unjudged = unjudged_group(cluster.shared_class(each.pod), cluster, framework)
+        if unjudged is not None:
+            raise unjudged
+    with cluster.savepoint():
+        status, results = _cycle(scheduler, framework, group, members, scheduled)
+        rest = members[len(results) :] if counts_all and status.code == "Unschedulable" else ()
+        found = (*results, *(_place_one(scheduler, each) for each in rest))
+        fits = scheduled + sum(each.row >= 0 for each in found)
+    untried = [MemberResult(each, message=status.message) for each in members[len(results) :]]
+    attempt = GroupAttempt(group, status, [*results, *untried], fits, status.code == "Unschedulable")
+    if status.code == "Unschedulable" and preempts:
+        if _fails_on_devices(framework, group, results):
+            attempt.fail(f'error in "{_DEVICES}" PodGroupPostFilter plugins: not found')
+            return attempt
+        said = _post_filter(scheduler, framework, group, members)
+        status.reasons += (said,) if said else ()
+    if status.code == "Success":
+        for result in results:
+            if result.row >= 0:
+                key, pod, _ = result.member
+                scheduler.bind(key, cluster.shared_class(pod), result.row, pod.metadata.uid or key)
+        return attempt
+    if status.code == "Error":
+        attempt.fail(status.message)
+        return attempt
+    for result in results:
+        if result.row >= 0:
+            result.message, result.row = ", ".join((UNSCHEDULABLE, status.message)), -1
+    return attempt
+
+
+def _refusal(cluster: Cluster, group: PodGroup, members: Sequence[Member]) -> str:
+    """Return why the pods cannot be one group; "" if they can (``validatePodGroup``)."""
+    key = (group.namespace, group.name)
+    bound = [each.pod for each in cluster.classes.values() if each.occupancy and group_key(each.pod) == key]
+    first = members[0].pod.spec
+    priority, policy = group.spec.priority or 0, first.preemption_policy or "PreemptLowerPriority"
+    for pod in [*(each.pod for each in members), *bound]:
+        spec = pod.spec
+        if spec.scheduler_name != first.scheduler_name:
+            return (
+                "all pods in a single pod group should have the same .spec.schedulerName set, "
+                f'got: "{spec.scheduler_name}" and "{first.scheduler_name}"'
+            )
+        if (spec.priority or 0) != priority:
+            return (
+                "all pods in a single pod group should have the same priority as the pod group's priority, "
+                f"got {spec.priority or 0} and {priority}"
+            )
+        if (spec.preemption_policy or "PreemptLowerPriority") != policy:
+            return (
+                "all pods in a single pod group should have the same preemption policy, "
+                f"got {spec.preemption_policy or 'PreemptLowerPriority'} and {policy}"
+            )
+    return ""
+
+
+def _cycle(
+    scheduler: Scheduler, framework: Framework, group: PodGroup, members: Sequence[Member], scheduled: int
+) -> tuple[Status, list[MemberResult]]:
+    """Place the pods of a group for now (``runRootSchedulingAlgorithm``)."""
+    status, results, any_scheduled = _place(scheduler, min_count(group), members, scheduled)
+    if status.code == "Unschedulable" and framework.gates.enabled(_TOPOLOGY):
+        said = f"0/1 placements are available, first placement status: {status.as_error}"
+        status = Status("Unschedulable", (said,), of_group=True)
+    if status.code == "Success" and not any_scheduled:
+        status = Status("Unschedulable", of_group=True)
+    return status, results
+
+
+def _place(
+    scheduler: Scheduler, minimum: int, members: Sequence[Member], scheduled: int
+) -> tuple[Status, list[MemberResult], bool]:
+    """Place one pod after another until too few can find nodes (``podGroupSchedulingDefaultAlgorithm``)."""
+    results: list[MemberResult] = []
+    remaining, any_scheduled = len(members), False
+    status = _feasible(minimum, scheduled, remaining)
+    if status.code == "Unschedulable":
+        status.of_group = True
+        return status, results, False
+    for each in members:
+        result = _place_one(scheduler, each)
+        results.append(result)
+        if result.error:
+            said = f"failed to schedule other pod from a pod group: {result.message}"
+            return Status("Error", (said,)), results, False
+        remaining -= 1
+        scheduled += result.row >= 0
+        status = _feasible(minimum, scheduled, remaining)
+        if status.code == "Unschedulable":
+            break
+        any_scheduled = any_scheduled or result.row >= 0
+    return status, results, any_scheduled
+
+
+def _feasible(minimum: int, scheduled: int, remaining: int) -> Status:
+    """Return whether enough pods have nodes, or may find them yet (``PlacementFeasible``)."""
+    counts = f"{scheduled} scheduled, {remaining} remaining"
+    if remaining + scheduled < minimum:
+        return Status("Unschedulable", (f"minCount ({minimum}) cannot be satisfied: {counts}",))
+    if scheduled < minimum:
+        return Status("Wait", (f"minCount ({minimum}) is not yet satisfied: {counts}",))
+    return Status()
+
+
+def _place_one(scheduler: Scheduler, member: Member) -> MemberResult:
+    key, pod, name = member
+    placement = scheduler.schedule(pod, name, nominated=scheduler.cluster.nominated_node(key))
+    if placement.node is not None:
+        return MemberResult(member, scheduler.cluster.nodes.row_of[placement.node], placement.score)
+    verdict = scheduler.pending_verdict(pod, name)
+    if verdict.error:
+        if verdict.unjudged:
+            raise verdict.unjudged[0]
+        return MemberResult(member, verdict=verdict, message=placement.message, error=True)
+    if not verdict.nodes:
+        return MemberResult(member, verdict=verdict, message="no nodes available to schedule pods")
+    return MemberResult(member, verdict=verdict, message=verdict.message, keeps_promise=True)
+
+
+def _fails_on_devices(framework: Framework, group: PodGroup, results: Sequence[MemberResult]) -> bool:
+    """Return whether DynamicResources knows nothing of the group, as its PreFilter was asked about no pod."""
+    if _DEVICES not in framework.profile.enabled("pod_group_post_filter") or _is_constrained(framework, group):
+        return False
+    return all(each.verdict is not None and _ends_before_devices(each.verdict) for each in results)
+
+
+def _ends_before_devices(verdict: Verdict) -> bool:
+    if not verdict.nodes:
+        return True
+    if not verdict.pre_filter:
+        return False
+    return any(each.code == UNRESOLVABLE and each.plugin != _DEVICES for each in verdict.rejections)
+
+
+def _is_constrained(framework: Framework, group: PodGroup) -> bool:
+    return framework.gates.enabled(_TOPOLOGY) and group.spec.scheduling_constraints is not None
+
+
+def _post_filter(scheduler: Scheduler, framework: Framework, group: PodGroup, members: Sequence[Member]) -> str:
+    """Return what the PodGroupPostFilter plugins say to a group without room (``RunPodGroupPostFilterPlugins``).
+
+    Raises:
+        NotJudgedError: evicting others would make room, which is not modelled.
+    """
+    plugins = framework.profile.enabled("pod_group_post_filter")
+    said: list[str] = []
+    for name in plugins:
+        if name == _DEVICES and not _is_constrained(framework, group):
+            said.append("deallocation and deletion of ResourceClaims completed")
+        if name != _PREEMPTION:
+            continue
+        if any(each.pod.spec.preemption_policy == "Never" for each in members):
+            said.append("pod group preemption: not eligible due to preemptionPolicy=Never.")
+            continue
+        victims = _possible_victims(scheduler.cluster, group)
+        if not victims:
+            return "pod group preemption: No preemption victims found for incoming preemptor"
+        with scheduler.cluster.savepoint():
+            for each in victims:
+                scheduler.cluster.delete_pod(each)
+            scheduled = scheduled_count(scheduler.cluster, (group.namespace, group.name))
+            status, _ = _cycle(scheduler, framework, group, members, scheduled)
+        if status.code == "Success":
+            raise _unjudged("spec.schedulingGroup", f"preemption for the PodGroup {group.name}")
+        said.append(f"pod group preemption: {status.message}")
+    return ", ".join(said)
+
+
+def _possible_victims(cluster: Cluster, group: PodGroup) -> list[PodKey]:
+    """Pods with nodes that are less important than the group."""
+    priority = group.spec.priority or 0
+    return [key for key, pod_class, _ in cluster.pods() if _priority(cluster, pod_class) < priority]
+
+
+def _priority(cluster: Cluster, pod_class: PodClass) -> int:
+    """The priority of a pod, which is its group's if it has one (``GetPodPriority``)."""
+    key = group_key(pod_class.pod)
+    group = None if key is None else cluster.objects.pod_groups.get(key)
+    return pod_class.priority if group is None else group.spec.priority or 0

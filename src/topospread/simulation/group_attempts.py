@@ -1,0 +1,152 @@
+"""Pod groups of a run: which pods are tried together, and what became of each when its group was tried."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from topospread.api.meta import ObjectMeta
+from topospread.api.pod_groups import PodGroup
+from topospread.cluster.objects import Key
+from topospread.plugins.interface import NotJudgedError
+from topospread.scheduling.cycle import Placement
+from topospread.scheduling.pod_group_queue import PodGroupQueue
+from topospread.scheduling.pod_groups import (
+    GANG,
+    GroupAttempt,
+    MemberResult,
+    group_key,
+    min_count,
+    scheduled_count,
+    try_group,
+    unjudged_group,
+)
+from topospread.scheduling.verdict import Rejection, Verdict
+
+from .run import PodOutcome, Run, note_placed
+from .virtual_queue import VirtualQueue
+
+
+def take_in_groups(run: Run, queue: VirtualQueue) -> None:
+    """Let the pods of each PodGroup be tried together.
+
+    Groups with a part that is not modelled are noted (`ClusterObjects.unjudged_groups`), and their pods left out.
+    """
+    cluster, scheduler = run.cluster, run.scheduler
+    objects = cluster.objects
+    objects.pod_groups_known = bool(objects.pod_groups)
+    groups: dict[Key, list[int]] = {}
+    for place, queued in enumerate(run.queue):
+        key = group_key(queued.pod)
+        if key is not None:
+            groups.setdefault(key, []).append(place)
+    gated = {group_key(each.pod) for each in run.plan.gated}
+    for key, places in groups.items():
+        classes = {id(each): each for each in (cluster.shared_class(run.queue[place].pod) for place in places)}
+        found = [unjudged_group(each, cluster, scheduler.framework_of(each)) for each in classes.values()]
+        if key in gated:
+            found.append(NotJudgedError("podGroups", "spec.schedulingGates", "scheduling gates of pods in a PodGroup"))
+        unjudged = next((each for each in found if each is not None), None)
+        if unjudged is not None:
+            objects.leave_unjudged(objects.pod_groups.get(key) or _named(key), unjudged)
+    together = sorted(place for key, places in groups.items() if key not in objects.unjudged_groups for place in places)
+    if together:
+        queue.take_in(PodGroupQueue(queue.queue, cluster, queue.plugins_of), dict.fromkeys(together))
+
+
+def try_group_at_hand(run: Run, queue: VirtualQueue) -> None:
+    """Try the pods of the group at hand together, and note what became of each."""
+    info, groups = queue.group, queue.groups
+    assert info is not None, "a group is at hand"
+    assert groups is not None, "a group is at hand"
+    group, members = groups.popped(info)
+    assert group is not None, "groups stay while pods are placed"
+    infos = {each.key: each for each in info.members}
+    try:
+        attempt = try_group(
+            run.scheduler,
+            group,
+            members,
+            preempts=run.options.preemption,
+            counts_all=run.options.sampling == "all",
+        )
+    except NotJudgedError as error:
+        run.cluster.objects.leave_unjudged(group, error)
+        groups.dissolve(info)
+        return
+    placed = []
+    for result in attempt.results:
+        key = result.member.key
+        queued = queue.member(key)
+        outcome = run.outcomes[id(queued)] = _outcome(run, attempt, result)
+        if outcome.placement.node is None:
+            rejectors = result.verdict.rejectors if result.verdict is not None and not result.error else ()
+            groups.failed(infos[key], rejectors)
+            continue
+        note_placed(run, queued, key)
+        groups.bound((group.namespace, group.name), key)
+        placed.append(key)
+    queue.group_tried(info, attempt.queue_code, placed)
+
+
+def _outcome(run: Run, attempt: GroupAttempt, result: MemberResult) -> PodOutcome:
+    """The outcome of one pod, as things stand after the attempt."""
+    key, cluster = result.member.key, run.cluster
+    if result.row >= 0:
+        return PodOutcome(Placement(key, cluster.nodes.names[result.row], result.score), stamp=cluster.journal.stamp)
+    verdict = result.verdict
+    if verdict is None or not verdict.message:
+        verdict = _refused(run, key, _sentence(attempt))
+    return PodOutcome(Placement(key, None, message=result.message), verdict, stamp=cluster.journal.stamp)
+
+
+def _refused(run: Run, key: str, says: str) -> Verdict:
+    """The verdict on a pod that waits for its group: no node is rejected for its own sake."""
+    names = tuple(sorted(run.cluster.nodes.row_of))
+    rejection = Rejection("Unschedulable", GANG, (says,))
+    return Verdict(key, names, np.zeros(len(names), dtype=np.int64), (rejection,), pre_filter=says)
+
+
+def _sentence(attempt: GroupAttempt) -> str:
+    """The reason why the group takes no node: what it needs, and how many of its pods would find nodes."""
+    group, least = attempt.group, min_count(attempt.group)
+    name = f"PodGroup {group.namespace}/{group.name}"
+    if attempt.status.code == "Error":
+        return f"{name} fails: {attempt.status.message}"
+    if attempt.fits >= least:
+        return f"{name} has its minCount of {_pods(least)}, and none of the others finds a node"
+    return f"{name} needs {_pods(least)} at once (minCount): {attempt.fits} find{'s' * (attempt.fits == 1)} nodes"
+
+
+def tell_of_waiting(run: Run, queue: VirtualQueue) -> None:
+    """Say of pods that were never tried what their groups wait for."""
+    groups, cluster = queue.groups, run.cluster
+    assert groups is not None, "there are groups"
+    for key, infos in groups.members.items():
+        group = cluster.objects.pod_groups.get(key)
+        for pod in infos:
+            queued = queue.member(pod)
+            if run.outcome(queued) is not None:
+                continue
+            name = f"{key[0]}/{key[1]}"
+            if group is None:
+                says = f'waiting for pods\'s pod group "{key[1]}" to appear in scheduling queue'
+                why = f"PodGroup {name} does not exist"
+            else:
+                says = "waiting for minCount pods from a gang to appear in scheduling queue"
+                there = len(infos) + scheduled_count(cluster, key)
+                why = f"PodGroup {name} needs {_pods(min_count(group))} (minCount): {there} exist{'s' * (there == 1)}"
+            run.outcomes[id(queued)] = PodOutcome(
+                Placement(pod, None, message=says), _refused(run, pod, why), stamp=cluster.journal.stamp
+            )
+    for queued in run.queue:
+        if run.outcome(queued) is None and queued.after is not None:
+            message = f"not created: its StatefulSet waits for {queued.after.name}, which is pending"
+            run.outcomes[id(queued)] = PodOutcome(Placement(f"{queued.namespace}/{queued.name}", None, message=message))
+
+
+def _named(key: Key) -> PodGroup:
+    return PodGroup(metadata=ObjectMeta(namespace=key[0], name=key[1]))
+
+
+def _pods(count: int) -> str:
+    return f"{count} pod{'s' * (count != 1)}"

@@ -1,0 +1,84 @@
+"""What the page says when an answer is an error, takes long, or the server is another one than before."""
+
+from __future__ import annotations
+
+import re
+import socket
+import time
+
+from playwright.sync_api import Browser, Page, Route, expect
+
+from tests.browser.serving import AUTHORIZED, DEMO, served
+
+FAILED = "step=fail+zone%3Deu-west-1a"
+
+
+def opened(page: Page, address: str) -> None:
+    page.goto(address)
+    expect(page.locator("#maps[data-at]")).to_be_visible()
+    expect(page.locator("#panel h2")).to_be_visible()
+
+
+def test_an_error_stays_until_another_answer_comes(browser: Browser, demo: str) -> None:
+    context = browser.new_context(extra_http_headers=AUTHORIZED)  # the console may say that 422 was answered
+    page = context.new_page()
+    opened(page, demo)
+    with page.expect_response("**/events*"):
+        page.reload()
+    page.locator("#nodes-other").fill("nowhere")
+    page.get_by_role("button", name="Try it", exact=True).click()
+    expect(page.locator("#trouble")).to_contain_text("nowhere")
+
+    time.sleep(2)  # states of the server arrive meanwhile
+    expect(page.locator("#trouble")).to_contain_text("nowhere")
+    page.get_by_role("button", name="Take it back").click()
+    expect(page.locator("#trouble")).to_be_hidden()
+    context.close()
+
+
+def test_a_trial_that_takes_long_can_be_cancelled(page: Page, demo: str) -> None:
+    opened(page, demo)
+    asked: list[Route] = []
+
+    def hold(route: Route) -> None:
+        """Give no answer."""
+        asked.append(route)
+
+    page.route(re.compile(r"/api/(trial|picture)\?step="), hold)
+    page.select_option("#nodes-which", "topology.kubernetes.io/zone=eu-west-1a")
+    page.get_by_role("button", name="Try it", exact=True).click()
+    expect(page.locator("#trial")).to_contain_text("Playing fail topology.kubernetes.io/zone=eu-west-1a")
+    page.get_by_role("button", name="Cancel").click()
+
+    expect(page.get_by_role("button", name="Cancel")).to_have_count(0)
+    expect(page.locator("#trial .steps li")).to_have_count(0)
+    assert "step=" not in page.url
+    expect(page.locator("#trial")).to_contain_text("36 pods ready")
+    assert asked
+
+
+def test_the_result_of_a_trial_is_in_sight(page: Page, demo: str) -> None:
+    opened(page, demo)
+    page.select_option("#nodes-which", "topology.kubernetes.io/zone=eu-west-1a")
+    page.get_by_role("button", name="Try it", exact=True).click()
+
+    expect(page.get_by_role("region", name="What came of it").locator("h3").first).to_be_in_viewport()
+
+
+def test_a_restart_with_another_cluster_is_said(browser: Browser) -> None:
+    context = browser.new_context(extra_http_headers=AUTHORIZED)
+    page = context.new_page()
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = str(free.getsockname()[1])
+    with served(*DEMO, "--port", port) as url, page.expect_response("**/events*"):
+        opened(page, url)
+    expect(page.locator("#trouble")).to_contain_text("The server does not answer")
+    with served("--on", "zones=2,nodes=2", "--port", port):
+        expect(page.locator("#trouble")).to_contain_text("this is")
+        expect(page.locator("#trouble")).to_contain_text("zones=2,nodes=2")
+        expect(page.locator("#state")).to_contain_text("2 nodes")
+        page.locator("#table summary").click()
+        expect(page.locator("#table")).not_to_contain_text("eu-west")
+        page.goto("about:blank")
+    context.close()

@@ -1,0 +1,161 @@
+"""Pods of a PodGroup take their nodes together, and what is said of a group that takes none."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import topospread
+from topospread.answers.causes import causes_of
+from topospread.config.gates import gates_for
+from topospread.simulation import Simulation
+from topospread.simulation.run import SimulationOptions
+from topospread.simulation.simulate import simulate
+
+Json = dict[str, Any]
+
+
+def node(name: str, cpu: str = "4", **labels: str) -> Json:
+    amounts = {"cpu": cpu, "memory": "8Gi", "pods": "110"}
+    metadata = {"name": name, "labels": {"kubernetes.io/hostname": name, **labels}}
+    return {"apiVersion": "v1", "kind": "Node", "metadata": metadata, "status": {"allocatable": amounts}}
+
+
+def group(name: str, minimum: int = 0, **spec: Any) -> Json:
+    policy: Json = {"gang": {"minCount": minimum}} if minimum else {"basic": {}}
+    kind = {"apiVersion": "scheduling.k8s.io/v1beta1", "kind": "PodGroup"}
+    return {**kind, "metadata": {"name": name}, "spec": {"schedulingPolicy": policy, **spec}}
+
+
+def pod(name: str, of: str = "", cpu: str = "1", **spec: Any) -> Json:
+    container = {"name": "c", "image": "x", "resources": {"requests": {"cpu": cpu}}}
+    member = {"schedulingGroup": {"podGroupName": of}} if of else {}
+    whole = {"containers": [container], **member, **spec}
+    return {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": name, "uid": name}, "spec": whole}
+
+
+def pods(of: str, count: int, **spec: Any) -> list[Json]:
+    return [pod(f"{of}-{i}", of, **spec) for i in range(count)]
+
+
+def simulated(folder: Path, *items: Json, **gates: bool) -> Simulation:
+    file = folder / "cluster.json"
+    file.write_text(json.dumps({"apiVersion": "v1", "kind": "List", "items": items}))
+    values = {"GenericWorkload": True, **gates}
+    both = gates_for("1.37", values), gates_for("1.37", values, component="apiserver")
+    return simulate(topospread.load(str(file)), SimulationOptions(gates=both[0], apiserver_gates=both[1]))
+
+
+def placed(result: Simulation) -> dict[str, bool]:
+    return {each.name: each.node is not None for each in result.placements}
+
+
+def test_a_gang_takes_no_node_where_too_few_of_its_pods_find_one(tmp_path: Path) -> None:
+    result = simulated(tmp_path, node("n1"), node("n2"), group("g", 9), *pods("g", 10), pod("after"))
+    assert placed(result) == {**{f"g-{i}": False for i in range(10)}, "after": True}
+    says = [cause.says for each in result.pending for cause in causes_of(each) if cause.code == "pod-group"]
+    assert says == ["PodGroup default/g needs 9 pods at once (minCount): 7 find nodes"] * len(says)
+    assert says
+
+
+def test_pods_above_min_count_may_stay_pending(tmp_path: Path) -> None:
+    result = simulated(tmp_path, node("n1"), node("n2"), group("g", 7), *pods("g", 10))
+    assert sum(placed(result).values()) == 8
+
+
+@pytest.mark.parametrize(("minimum", "expected"), [(0, 4), (5, 0)])
+def test_a_basic_policy_asks_for_a_single_pod(minimum: int, expected: int, tmp_path: Path) -> None:
+    result = simulated(tmp_path, node("n1"), group("g", minimum), *pods("g", 6))
+    assert sum(placed(result).values()) == expected
+
+
+def test_words_are_kube_scheduler_s(tmp_path: Path) -> None:
+    result = simulated(tmp_path, node("n1"), group("g", 6), *pods("g", 7))
+    said = [each.message for each in result.placements]
+    none = "pod group preemption: No preemption victims found for incoming preemptor"
+    cannot = "minCount (6) cannot be satisfied: 4 scheduled, 1 remaining"
+    assert said == [
+        *[f"pod group is unschedulable, {cannot}, {none}"] * 4,
+        *["0/1 nodes are available: 1 Insufficient cpu."] * 2,
+        cannot,
+    ]
+
+
+def test_with_placements_the_group_says_how_many_were_tried(tmp_path: Path) -> None:
+    items = [node("n1"), group("g", 2), *pods("g", 2, cpu="3")]
+    result = simulated(tmp_path, *items, TopologyAwareWorkloadScheduling=True)
+    first = result.placements[0].message
+    assert first.startswith(
+        "pod group is unschedulable, pod group is unschedulable, 0/1 placements are available, first placement status: "
+        "minCount (2) cannot be satisfied: 1 scheduled, 0 remaining"
+    )
+
+
+def test_a_gang_is_tried_again_when_others_found_nodes_that_it_wants_to_be_near(tmp_path: Path) -> None:
+    term = {"topologyKey": "kubernetes.io/hostname", "labelSelector": {"matchLabels": {"app": "base"}}}
+    near = {"podAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [term]}}
+    base = pod("base")
+    base["metadata"]["labels"] = {"app": "base"}
+    result = simulated(tmp_path, node("n1"), node("n2"), group("g", 2), *pods("g", 2, affinity=near), base)
+    assert all(placed(result).values())
+
+
+def test_a_gang_waits_until_all_its_pods_exist(tmp_path: Path) -> None:
+    result = simulated(tmp_path, node("n1"), group("g", 3), *pods("g", 2))
+    assert not any(placed(result).values())
+    (pending, _) = result.pending
+    assert pending.message == "waiting for minCount pods from a gang to appear in scheduling queue"
+    assert [each.says for each in causes_of(pending)] == ["PodGroup default/g needs 3 pods (minCount): 2 exist"]
+
+
+def test_bound_pods_count_for_min_count(tmp_path: Path) -> None:
+    there = [pod(f"there-{i}", "g", nodeName="n1") for i in range(2)]
+    result = simulated(tmp_path, node("n1"), group("g", 3), *there, *pods("g", 1))
+    assert placed(result) == {"g-0": True}
+
+
+def test_pods_of_unlike_priority_are_no_group(tmp_path: Path) -> None:
+    result = simulated(tmp_path, node("n1"), group("g", 2), pod("g-0", "g"), pod("g-1", "g", priority=5))
+    assert not any(placed(result).values())
+    words = "all pods in a single pod group should have the same priority as the pod group's priority, got 5 and 0"
+    assert {each.message for each in result.placements} == {words}
+
+
+def test_without_the_gate_pods_are_placed_one_by_one(tmp_path: Path) -> None:
+    result = simulated(tmp_path, node("n1"), group("g", 9), *pods("g", 5), GenericWorkload=False)
+    assert sum(placed(result).values()) == 4
+
+
+LOW = pod("low", cpu="4", nodeName="n1", priority=0)
+NOT_WHOLE: dict[str, tuple[list[Json], str]] = {
+    "a PodGroup that nobody gave": (pods("g", 2), "the PodGroup g, which is not in the input"),
+    "room that evictions make": (
+        [LOW, group("g", 2, priority=9), *pods("g", 2, priority=9)],
+        "preemption for the PodGroup g",
+    ),
+    "gates": (
+        [group("g", 2), *pods("g", 2), pod("gated", "g", schedulingGates=[{"name": "wait"}])],
+        "scheduling gates of pods in a PodGroup",
+    ),
+    "volumes": (
+        [group("g", 2), *pods("g", 2, volumes=[{"name": "v", "ephemeral": {"volumeClaimTemplate": {"spec": {}}}}])],
+        "volumes of pods in a PodGroup",
+    ),
+}
+
+
+@pytest.mark.parametrize(("items", "words"), NOT_WHOLE.values(), ids=NOT_WHOLE.keys())
+def test_what_is_not_modelled_leaves_the_group_s_pods_not_judged(items: list[Json], words: str, tmp_path: Path) -> None:
+    result = simulated(tmp_path, node("n1"), *items)
+    assert [each.because for each in result.unjudged] == [f"topospread does not model {words}"]
+    assert {"default/g-0", "default/g-1"} <= {*result.open_pods}
+
+
+def test_a_group_that_goes_as_a_whole_is_no_victim_that_is_judged(tmp_path: Path) -> None:
+    there = [pod(f"there-{i}", "g", cpu="2", nodeName="n1") for i in range(2)]
+    items = [node("n1"), group("g", 2, disruptionMode={"all": {}}), *there, pod("high", priority=9)]
+    result = simulated(tmp_path, *items)
+    assert [each.because for each in result.unjudged] == ["topospread does not model the eviction of the PodGroup g"]

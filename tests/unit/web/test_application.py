@@ -1,0 +1,102 @@
+"""The application's answers: compressed, as small as what the page shows, and given up when nobody waits."""
+
+from __future__ import annotations
+
+import asyncio
+import gzip
+import re
+import threading
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import topospread
+from tests.browser.serving import many_nodes
+from topospread.simulation.run import SimulationOptions
+from topospread.web.answers import PageQuestion
+from topospread.web.application import application
+from topospread.web.served import InputWords, ServedCluster
+from topospread.web.timeline import StepError
+from topospread.web.trial_limits import TrialAbandonedError
+from topospread.web.trials import read_trial
+
+FIRST_LOAD = ("/", "/static/page.css", "/api/trial", "/api/picture")
+MOST_OF_FIRST_LOAD = 300_000
+"""Bytes, compressed, that the page asks for before it is whole."""
+MOST_OF_AN_ANSWER = 200_000
+
+
+def many(folder: Path, nodes: int, workloads: int, replicas: int) -> Any:
+    """The application about a made-up cluster."""
+    words = many_nodes(folder, nodes, workloads, replicas)
+    inventory = topospread.load(words[1], cluster=words[3])
+    return application(ServedCluster.begin(inventory, SimulationOptions(), InputWords("many")))
+
+
+async def body(made: Any, path: str, query: str = "", leaves: bool = False) -> tuple[int, bytes, dict[bytes, bytes]]:
+    """Status, bytes as they are sent, and headers; ``leaves``: the client goes away as soon as it has asked."""
+    scope = {
+        "type": "http", "http_version": "1.1", "method": "GET", "scheme": "http", "path": path, "root_path": "",
+        "query_string": query.encode(), "headers": [(b"accept-encoding", b"gzip")], "raw_path": path.encode(),
+        "client": ("127.0.0.1", 1), "server": ("127.0.0.1", 2), "app": made,
+    }  # fmt: skip
+    sent: list[Any] = []
+    given = iter([{"type": "http.request", "body": b"", "more_body": False}])
+
+    async def receive() -> Any:
+        if not leaves:
+            await asyncio.sleep(600)
+        return next(given, {"type": "http.disconnect"})
+
+    async def send(message: Any) -> None:
+        sent.append(message)
+
+    await made(scope, receive, send)
+    text = b"".join(each.get("body", b"") for each in sent)
+    return sent[0]["status"], text, dict(sent[0]["headers"])
+
+
+@pytest.fixture(scope="module")
+def five_thousand(tmp_path_factory: pytest.TempPathFactory) -> Any:
+    return many(tmp_path_factory.mktemp("many"), 5_000, 500, 20)
+
+
+def test_the_first_load_of_5000_nodes_is_small(five_thousand: Any) -> None:
+    _, page, _ = asyncio.run(body(five_thousand, "/"))
+    scripts = re.findall(r'src="(/script/[^"]+)"', gzip.decompress(page).decode())
+    assert len(scripts) == 1
+    sizes = {}
+    for path in (*FIRST_LOAD, *scripts):
+        status, text, headers = asyncio.run(body(five_thousand, path))
+        assert (status, headers[b"content-encoding"]) == (200, b"gzip"), path
+        sizes[path] = len(text)
+    assert sum(sizes.values()) <= MOST_OF_FIRST_LOAD, sizes
+
+
+@pytest.mark.parametrize(
+    ("path", "query"),
+    [
+        ("/api/trial", "step=cordon+zone%3Dzone-a"),
+        ("/api/workload", "kind=Deployment&namespace=default&name=app-000"),
+        ("/api/node", "name=node-1"),
+        ("/api/why", "target=default/deploy/nowhere"),
+    ],
+)
+def test_an_answer_about_5000_nodes_is_small(five_thousand: Any, path: str, query: str) -> None:
+    status, text, _ = asyncio.run(body(five_thousand, path, query))
+    assert status == 200, gzip.decompress(text)
+    assert len(text) <= MOST_OF_AN_ANSWER
+
+
+def test_a_trial_ends_when_whoever_asked_goes_away(tmp_path: Path) -> None:
+    made = many(tmp_path, 30, 3, 10)
+    played = asyncio.run(body(made, "/api/trial", "step=wait+1s", leaves=True))
+    assert played[0] in (200, 422)  # it may have been done before anybody noticed
+
+    abandoned = threading.Event()
+    abandoned.set()
+    with pytest.raises(StepError, match="cancelled") as raised:
+        made.state.answers.trial(PageQuestion(read_trial(["fail zone=zone-a"]), "", {}, abandoned))
+    assert isinstance(raised.value.__cause__, TrialAbandonedError)
+    assert made.state.answers.trial(PageQuestion(read_trial(["fail zone=zone-a"]), "", {}))["steps"]
