@@ -320,7 +320,7 @@ class Session:
             seconds: time for the count of each loss.
         """
         from topospread.answers.plan import plan
-        from topospread.promises.fresh import without_placed_pods
+        from topospread.promise.fresh import without_placed_pods
 
         new = to if isinstance(to, Session) else self.but(on=self._source.applied(paths_of(to)))
         inventories = (self.inventory, new.inventory)

@@ -12,14 +12,13 @@ from msgspec.structs import replace as with_fields
 from topospread.answer import Answer, Cause, Unjudged
 from topospread.api.inventory import Inventory, ObjectKey
 from topospread.base import Base, Word, worst
-from topospread.designing.design import design
-from topospread.designing.result import Design
-from topospread.designing.wanted import wanted_of
 from topospread.errors import UsageError
-from topospread.guarantees.guarantee import unjudged_classes, unjudged_parts
-from topospread.guarantees.orders import SearchBudget
-from topospread.promises.fresh import LISTS, without_pods_of, without_unjudged
-from topospread.promises.kept import WorkloadPromises
+from topospread.promise.asking import unjudged_classes, unjudged_parts
+from topospread.promise.design import Design, design
+from topospread.promise.fresh import LISTS, without_pods_of, without_unjudged
+from topospread.promise.kept import WorkloadPromises
+from topospread.promise.orders import SearchBudget
+from topospread.promise.wants import wanted_of
 from topospread.simulation.run import PLAIN, SimulationOptions, prepare
 from topospread.workloads.scale import short_target, the_workload
 

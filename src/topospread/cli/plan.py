@@ -112,7 +112,7 @@ def _other_control_plane(given: dict[str, Any]) -> Plan:
     if given["old"] is not None:
         raise UsageError(f"--to-… compares the same objects; name them with -f and --on: {given['old']}")
     from topospread.answers.plan import plan as compared
-    from topospread.promises.fresh import without_placed_pods
+    from topospread.promise.fresh import without_placed_pods
 
     scale = parse_scale(given)
     old = replace(read_options(given), scale=scale)

@@ -16,9 +16,8 @@ from tests.parted import parted
 from tests.unit.drills.builders import ZONE, inventory, node, nodes, rolling, spread, workload
 from topospread.answers.promise_design import promise_design
 from topospread.cli.main import topospread as command
-from topospread.designing import Design
-from topospread.designing.design import design
 from topospread.errors import UsageError
+from topospread.promise.design import Design, design
 
 Json = dict[str, Any]
 ROOT = Path(__file__).parents[3]

@@ -6,9 +6,9 @@ import pytest
 
 from tests.unit.drills.builders import ZONE, inventory, nodes, spread, workload
 from topospread.answers.promise_show import promise_show
-from topospread.guarantees.orders import SearchBudget
-from topospread.promises.counted import CountedWorkloads
-from topospread.promises.kept import WorkloadPromises
+from topospread.promise.counted import CountedWorkloads
+from topospread.promise.kept import WorkloadPromises
+from topospread.promise.orders import SearchBudget
 from topospread.simulation.run import SimulationOptions
 from topospread.simulation.simulate import simulate
 

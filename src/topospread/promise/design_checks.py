@@ -8,14 +8,14 @@ from typing import Literal
 
 from topospread.api.well_known_labels import HOSTNAME, ZONE
 from topospread.drills.steps import Drain, Fail, NodeChoice, Rollout
-from topospread.guarantees.orders import SearchBudget
-from topospread.promises.fresh import counts_revisions_alone, workload_of
-from topospread.promises.kept import WorkloadPromises
-from topospread.promises.unscored import unscored
-from topospread.promises.workload_drills import Trial, WorkloadDrills
 from topospread.workloads.scale import short_target
 
-from .wanted import Intent, Survival
+from .fresh import counts_revisions_alone, workload_of
+from .kept import WorkloadPromises
+from .orders import SearchBudget
+from .unscored import unscored
+from .wants import Intent, Survival
+from .workload_drills import Trial, WorkloadDrills
 
 FailedCheck = Literal["placed", "lost", "rollout", "after rollout", "drained", "drains", "returned"]
 RUNS = 3
