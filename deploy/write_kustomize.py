@@ -25,6 +25,7 @@ metadata:
 
 PARTS = {
     "page": ("page.enabled=true",),
+    "scale-in-keeper": ("scaleInKeeper.enabled=true",),
     "webhook": ("webhook.enabled=true", "webhook.certManager=true"),
     "extender": ("extender.enabled=true", "extender.certManager=true"),
 }

@@ -16,23 +16,21 @@ HEAD = """\
 
 Printed from the command's own help by `python docs/reference/write_cli.py`.
 
-| exit code | |
+| exit code | meaning |
 |---|---|
-| 0 | the answer is yes: every pod is placed |
-| 1 | the answer is no: pods stay pending, whether `-n` shows them or not |
+| 0 | the answer is yes |
+| 1 | the answer is no |
 | 2 | bad input or usage: one message on stderr that names the place, nothing on stdout |
-| 3 | a fault of topospread itself (with `TOPOSPREAD_DEBUG=1` it shows where), or output that cannot be written |
-| 4 | the answer is unknown: topospread does not model a part of a pod that decides (`simulate`) |
+| 3 | an error in topospread (`TOPOSPREAD_DEBUG=1` shows where), or output that cannot be written |
+| 4 | the answer is unknown: topospread does not model a part of a pod that decides |
 | 130 | interrupted |
-| 141 | whoever read the output stopped reading |
+| 141 | the reader of the output stopped |
 
-What is asked for goes to stdout. Errors go to stderr, and so do warnings where the output is not the table, which has
-them itself. A progress bar shows on stderr when reading or placing takes longer than a second on a terminal.
+Answers go to stdout, errors to stderr, and so do warnings unless the output is text. A progress bar shows on stderr
+after a second on a terminal. Colour is used on a terminal only, without `NO_COLOR` and `TERM=dumb`; `--color` overrides
+that. Without a terminal lines have 80 columns.
 
-Colour is used on a terminal only, and not where `NO_COLOR` is set or `TERM` is `dumb`; `--color always` and
-`--color never` decide against all that. Nothing is told by colour alone. Without a terminal lines are 80 columns wide.
-
-The command line comes before the environment, the environment before the project file:
+The command line wins over the environment, and the environment over the project file:
 
 | option | environment | key of the project file |
 |---|---|---|
@@ -44,12 +42,11 @@ The command line comes before the environment, the environment before the projec
 | `--allow-unknown` | | `unknown = "allow"` |
 
 The project file is `topospread.toml`, or `[tool.topospread]` of `pyproject.toml`, the nearest upwards in the
-repository. Its paths stay in the repository. It names no live cluster and writes no file, as a stranger may have
-written it. `plan` reads the file of the old state. `lint` reads its own settings first, and no project file with
-`--settings`. `topospread config show --project` shows what it sets, and where.
+repository. Because a stranger may have written it, its paths stay in the repository, and it can name no live cluster
+and no file to write. `plan` reads the file of the old state. `lint` reads its own settings first, and no project file
+with `--settings`. `topospread config show --project` shows it.
 
-As a kubectl plugin (`kubectl-topospread` on the `PATH`) the command is `kubectl topospread`; kubectl's own completion
-completes it by `kubectl_complete-topospread`.
+As a kubectl plugin (`kubectl-topospread` on the `PATH`) the command is `kubectl topospread`.
 """
 
 

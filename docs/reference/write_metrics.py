@@ -14,32 +14,33 @@ HEAD = """\
 
 Printed from the table by `python docs/reference/write_metrics.py`.
 
-[`topospread run exporter`](cli.md#topospread-run-exporter) serves these under `/metrics`, `topospread run scheduler
---export` beside its own. They are Prometheus' text, or OpenMetrics where the request accepts it. How to scrape them,
-the alerts and the dashboard are in [the how-to](../how-to/prometheus.md).
+`topospread run exporter` serves these under `/metrics`, and so does `topospread run scheduler --export`, as Prometheus'
+text or OpenMetrics. [Skew in Prometheus](../how-to/prometheus.md) shows how to scrape them, with alerts and a
+dashboard.
 
-- `workload` is the controller as `topospread status` names it, `Deployment/web`; a bare pod is `Pod/web-0`.
-- A constraint has one series. Where older pods bring it with other values, it is the revision that exceeds it most.
-- `topospread_workload_lost_pods` is there for workloads of more than one pod, and not for DaemonSets.
-- `topospread_constraint_blocked_pods` counts pods that are there and have no node. It is judged by kube-scheduler's
-  rules as the cluster is now, not read from the pods' conditions.
-- What is gone has no series at the next scrape. Of more workloads than `--max-workloads` those in most trouble have
-  series, in the order of `topospread status`; `topospread_workloads_not_shown` says how many have none.
+- `workload` is the controller, as `Deployment/web`; a bare pod is `Pod/web-0`.
+- *constraint* stands for the labels `namespace`, `workload`, `topology_key` and `when_unsatisfiable`. A constraint has
+  one series, that of the revision that exceeds it most.
+- `topospread_workload_lost_pods` exists for workloads of more than one pod, without DaemonSets.
+- `topospread_constraint_blocked_pods` follows kube-scheduler's rules now, not the pods' conditions.
+- If there are more workloads than `--max-workloads`, the worst have series; `topospread_workloads_not_shown` counts
+  the others.
 
-| metric | type | labels | |
+| metric | type | labels | meaning |
 |---|---|---|---|
 """
 TAIL = """
-`/healthz` and `/livez` say that the process answers. `/readyz` is well once everything was listed and is in the
-figures; it stays so while the API server is away, as the last known state is shown.
+`/healthz` and `/livez` show that the process answers. `/readyz` succeeds once the first figures are complete, and also
+while the API server is away.
 """
+CONSTRAINT = "`namespace`, `workload`, `topology_key`, `when_unsatisfiable`"
 
 
 def page() -> Iterator[str]:
     """The page, in parts."""
     yield HEAD
     for each in FAMILIES:
-        labels = ", ".join(f"`{label}`" for label in each.labels)
+        labels = ", ".join(f"`{label}`" for label in each.labels).replace(CONSTRAINT, "*constraint*")
         yield f"| `{each.name}` | {each.kind} | {labels} | {each.help.replace('<', '`<').replace('>', '>`')} |\n"
     yield TAIL
 

@@ -61,7 +61,9 @@ Input that cannot be read raises an `InputError` with the command's message. Eve
 """
 
 ASKED = ("Session", "Promises")
-"""Classes whose methods are told at length."""
+"""Classes whose methods are shown with their arguments."""
+OPTIONS = ("Placing", "Rendering", "Settings", "LintFinding")
+"""Classes whose attributes are shown."""
 
 SECTION = re.compile(r"^(Args|Attributes|Raises|Returns):$", re.MULTILINE)
 DEDENTED = re.compile(r"^(?=\S)", re.MULTILINE)
@@ -73,12 +75,12 @@ def prose(text: str) -> str:
     return re.sub(r"``([^`]*)``|`([^`]*)`", lambda found: f"`{found[1] or found[2]}`", text).strip()
 
 
-def docstring(text: str, whole: bool = True) -> Iterator[str]:
-    """Yield a docstring's paragraphs as Markdown, or its first one with attributes and errors."""
+def docstring(text: str, whole: bool = True, sections_kept: tuple[str, ...] = ("Raises",)) -> Iterator[str]:
+    """Yield a docstring's paragraphs as Markdown, or its first one with some sections."""
     said, *sections = SECTION.split(inspect.cleandoc(text))
     yield prose(said) if whole else prose(said.split("\n\n")[0])
     for title, body in zip(sections[::2], sections[1::2], strict=True):
-        if not whole and title not in ("Attributes", "Raises"):
+        if not whole and title not in sections_kept:
             continue
         listing, *after = DEDENTED.split(body, maxsplit=1)
         entries = [" ".join(each.split()) for each in ENTRY.split(listing)[1:]]
@@ -130,7 +132,8 @@ def section(name: str) -> Iterator[str]:
     yield f"### {name}"
     if not inspect.isclass(value):
         yield f"```text\n{signature(name, value)}\n```"
-    yield from docstring(inspect.getdoc(value) or "", whole=name in ASKED)
+    kept = ("Raises", "Attributes") if name in OPTIONS else ("Raises",)
+    yield from docstring(inspect.getdoc(value) or "", name in ASKED, kept)
     if name in ASKED:
         for method, member in inspect.getmembers_static(value, inspect.isfunction):
             if not method.startswith("_"):

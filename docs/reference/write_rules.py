@@ -16,12 +16,14 @@ FOLDER = Path(__file__).parent / "rules"
 HEAD = """\
 # Rules
 
-What [`topospread lint`](../lint.md) looks for. Written from the rules themselves by
-`python docs/reference/write_rules.py`; `topospread explain RULE` prints a page in the terminal.
-
-Severities: `error`, what is meant cannot happen; `warning`, very probably not what is meant; `hint`, may well be meant.
-
+Rules of [`topospread lint`](../lint.md), written by `python docs/reference/write_rules.py`. `topospread explain RULE`
+prints a page in the terminal. Each sentence is what the rule requires. A star marks rules with a `--fix`.
 """
+SEVERITIES = {
+    "error": "the intent cannot work, or the API server rejects it",
+    "warning": "very probably not intended",
+    "hint": "may be intended",
+}
 
 
 def rule_page(rule: Rule) -> str:
@@ -45,12 +47,15 @@ def difference(rule: Rule) -> list[str]:
 
 
 def rules_page() -> str:
-    """The list of all rules, each with a link to its page."""
-    lines = ["| rule | severity | asks that | `--fix` |", "|---|---|---|---|"]
-    lines += [
-        f"| [{rule.id}]({rule.id}.md) | {rule.severity} | {rule.sentence} | {'yes' if rule.fix else ''} |"
-        for rule in RULES
-    ]
+    """Return the list of all rules by severity, each with a link to its page."""
+    lines = []
+    for severity, meaning in SEVERITIES.items():
+        lines += ["", f"## {severity.capitalize()}: {meaning}", ""]
+        lines += [
+            f"- [{rule.id}]({rule.id}.md){'*' if rule.fix else ''}: {rule.sentence}"
+            for rule in RULES
+            if rule.severity == severity
+        ]
     return "\n".join(lines) + "\n"
 
 

@@ -377,10 +377,11 @@ class Session:
         pod: Path | None = None,
         shapes: Sequence[str] = (),
         limit: int = 10_000,
+        seconds: float = 10.0,
         namespace: str | None = None,
         **placing: Unpack[Placing],
     ) -> Capacity:
-        """Return whether more pods fit, what ends it, and which node would help.
+        """Return whether more pods fit, what ends it, and which nodes would help.
 
         Args:
             targets: ``deploy/web``, or several in a ratio: ``deploy/web=2``, ``deploy/api=1``.
@@ -389,8 +390,9 @@ class Session:
             pod: file of a pod, in place of targets.
             shapes: nodes to try, ``cpu=8,memory=32Gi``; by default shapes of the cluster if fewer fit than have to.
             limit: rounds that are tried.
+            seconds: time to search for the cheapest set of nodes of pools.
             namespace: namespace of targets that name none.
-            placing: other circumstances: scale, seed, preemption.
+            placing: other circumstances: scale, pools, seed, preemption.
         """
         from topospread.answers.capacity import capacity_answer
         from topospread.spare_capacity.capacity import capacity
@@ -406,6 +408,7 @@ class Session:
                 each_zone=each_zone,
                 shapes=shapes,
                 limit=limit,
+                seconds=seconds,
                 namespace=namespace,
                 workers=self._given["workers"],
                 progress=self._progress,

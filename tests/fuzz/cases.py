@@ -555,6 +555,7 @@ _COMMANDS: dict[str, tuple[Callable[[random.Random], list[str]], tuple[Option, .
     ),
     "run scheduler": (lambda draw: ["--config", "config.yaml", "--leader-elect", "false"], (), lambda draw: []),
     "run extender": (lambda draw: ["--kubeconfig", "app.yaml"], (), lambda draw: []),
+    "run scale-in-keeper": (lambda draw: ["--kubeconfig", "app.yaml"], (), lambda draw: []),
     "run exporter": (lambda draw: ["--config", "config.yaml", "--kubeconfig", "app.yaml"], (), lambda draw: []),
     "dump": (lambda draw: ["saved.json", "--kubeconfig", "app.yaml"], (), lambda draw: []),
     "serve": (lambda draw: ["-f", "MANIFESTS", "--export", "page.html"], _PLACING, lambda draw: []),
@@ -566,7 +567,16 @@ _COMMANDS: dict[str, tuple[Callable[[random.Random], list[str]], tuple[Option, .
 }
 COMMANDS = tuple(_COMMANDS)
 _WITHOUT_CLUSTER = (*("config", "explain", "run", "dump", "policies", "--merge", "--check"),)
-_SHORT = ("explain", "run webhook", "run scheduler", "run extender", "run exporter", "dump", "drill --merge")
+_SHORT = (
+    "explain",
+    "run webhook",
+    "run scheduler",
+    "run extender",
+    "run exporter",
+    "run scale-in-keeper",
+    "dump",
+    "drill --merge",
+)
 """Commands of which a few cases show everything."""
 _ROLES = {
     "cluster.yaml": "objects",

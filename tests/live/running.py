@@ -178,7 +178,7 @@ def collection(item: Json) -> str:
     kind, version = item["kind"], item["apiVersion"]
     root = f"/api/{version}" if "/" not in version else f"/apis/{version}"
     plural = {"StorageClass": "storageclasses", "PriorityClass": "priorityclasses"}.get(kind, f"{kind.lower()}s")
-    namespaced = kind in ("Pod", "PersistentVolumeClaim", "PodDisruptionBudget", "Service", "Event")
+    namespaced = kind in ("Pod", "PersistentVolumeClaim", "PodDisruptionBudget", "Service", "Event", "Deployment")
     return f"{root}/namespaces/default/{plural}" if namespaced else f"{root}/{plural}"
 
 

@@ -32,10 +32,11 @@ NAMESPACE = "topospread"
 WEBHOOK = ("--set", "webhook.enabled=true,webhook.secretName=tls,webhook.caBundle=Tm9uZQ==")
 EXTENDER = ("--set", "extender.enabled=true,extender.secretName=tls")
 PAGE = ("--set", "page.enabled=true")
+SCALE_IN = ("--set", "scaleInKeeper.enabled=true")
 SNAPSHOT = ("--set", "page.enabled=true,page.snapshotSecret=snapshot,page.tokenSecret=token")
 ONLY = ("--set", "scheduler.enabled=false,exporter.enabled=false")
 """Of what is on by default nothing."""
-EVERYTHING = (*PAGE, *WEBHOOK, *EXTENDER)
+EVERYTHING = (*PAGE, *WEBHOOK, *EXTENDER, *SCALE_IN)
 TOPOSPREAD = Path(sys.executable).parent / "topospread"
 
 
@@ -120,6 +121,7 @@ def test_kustomize_builds_what_helm_renders(renderers: Path, helm: Path) -> None
     ("part", "values"),
     [
         ("page", "page.enabled=true"),
+        ("scale-in-keeper", "scaleInKeeper.enabled=true"),
         ("webhook", "webhook.enabled=true,webhook.certManager=true"),
         ("extender", "extender.enabled=true,extender.certManager=true"),
     ],

@@ -1,4 +1,4 @@
-"""The chart's extender and page as processes, with the words of their pods, under their service accounts.
+"""The extender, page and scale-in keeper of the chart as processes, with their pods' words and service accounts.
 
 Their API server's audit log shows that they used each right that they have, and lacked none.
 """
@@ -23,8 +23,8 @@ from tests.live.api_server import free_port
 from tests.live.audited import Audit, granted
 from tests.live.conftest import ControlPlane
 from tests.live.processes import TOPOSPREAD
-from tests.live.running import Api, eventually, in_cluster, node, pod
-from tests.live.test_chart import EXTENDER, NAMESPACE, ONLY, PAGE, as_account, helm, installed, rendered
+from tests.live.running import Api, eventually, in_cluster, node, pod, spread
+from tests.live.test_chart import EXTENDER, NAMESPACE, ONLY, PAGE, SCALE_IN, as_account, helm, installed, rendered
 from tests.live.test_webhook import eventually as wait
 from topospread.extender.declared import MAX_PER_DOMAIN
 
@@ -204,3 +204,47 @@ def test_a_page_of_a_snapshot_has_no_account_and_a_chosen_token_comes_from_its_s
         (variable,) = pods["containers"][0]["env"]
         assert variable["name"] == "TOPOSPREAD_TOKEN"
         assert variable["valueFrom"]["secretKeyRef"] == {"name": "token", "key": "token"}
+
+
+def test_the_scale_in_keeper_needs_every_right_that_it_has(
+    installed: tuple[ControlPlane, Audit],
+    helm: Path,
+    tmp_path: Path,
+) -> None:
+    plane, audit = installed
+    objects = rendered(helm, *ONLY, *SCALE_IN)
+    account, port = f"{NAMESPACE}:topospread-scale-in-keeper", free_port()
+    words = [word.replace("9404", str(port)) for word in words_of(objects, port)]
+    labels = {"app": "kept"}
+    constraints = [spread("kubernetes.io/hostname", 1, **labels)]
+    template = {"metadata": {"labels": labels}, "spec": {"containers": [{"name": "main", "image": "pause"}]}}
+    replica_set = {
+        "apiVersion": "apps/v1",
+        "kind": "ReplicaSet",
+        "metadata": {
+            "name": "kept",
+            "namespace": "default",
+            "annotations": {"topospread.dev/scale-in": "keep-spread"},
+        },
+        "spec": {"replicas": 2, "selector": {"matchLabels": labels}, "template": template},
+    }
+    plane.create([replica_set])
+    owner = {"apiVersion": "apps/v1", "kind": "ReplicaSet", "name": "kept", "controller": True}
+    pods = [
+        pod(f"kept-{number}", labels=labels, nodeName="keeping", topologySpreadConstraints=constraints)
+        for number in range(2)
+    ]
+    for each in pods:
+        each["metadata"]["ownerReferences"] = [dict(owner)]
+    plane.create([node("keeping"), *pods])
+    kubeconfig = as_account(plane, "topospread-scale-in-keeper", tmp_path)
+    with running(words, kubeconfig, tmp_path / "log"):
+        wait(lambda: answers(f"http://127.0.0.1:{port}/readyz")[0] == 200)
+        wait(lambda: granted(objects) <= audit.used(account))
+        assert "topospread_scale_in_replica_sets 1.0" in answers(f"http://127.0.0.1:{port}/metrics")[1]
+    costs = plane.kubectl("get", "pods", "-l", "app=kept", "-o", "jsonpath={.items[*].metadata.annotations}")
+    assert "controller.kubernetes.io/pod-deletion-cost" in costs
+    plane.kubectl("delete", "replicaset", "kept")
+    plane.kubectl("delete", "pods", "-l", "app=kept", "--force")
+    assert audit.refused(account) == set()
+    assert audit.used(account) == granted(objects)

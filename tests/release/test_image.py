@@ -161,7 +161,8 @@ def parts() -> dict[str, list[str]]:
 
 def test_the_chart_has_a_part_for_every_mode() -> None:
     modes = {" ".join(itertools.takewhile(lambda word: not word.startswith("-"), words)) for words in parts().values()}
-    assert modes == {"run scheduler", "run exporter", "run webhook", "run extender", "serve"}
+    runs = ("scheduler", "exporter", "webhook", "extender", "scale-in-keeper")
+    assert modes == {"serve", *(f"run {each}" for each in runs)}
 
 
 @pytest.mark.parametrize("part", [name for name, words in parts().items() if "webhook" not in words])

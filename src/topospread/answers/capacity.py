@@ -5,16 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Annotated, Any, ClassVar
 
-from msgspec import Meta
+from msgspec import Meta, field
 
-from topospread.answer import Answer, Asked, Cause, Remedy, Tried
+from topospread.answer import Answer, Asked, Cause, Remedy, Tried, Unjudged
+from topospread.api.well_known_labels import ZONE
 from topospread.base import Base, Bounds, Word, worst
 from topospread.simulation.result import DomainOutcome
-from topospread.simulation.unknown import is_unjudged
+from topospread.simulation.unknown import is_unjudged, merged
 from topospread.spare_capacity import result
 from topospread.spare_capacity.wanted import pods_asked
 
 from .causes import causes_of
+from .spread import refusal_words
 from .words import counted, listed
 
 _NAMES = 4
@@ -91,6 +93,51 @@ class NodePurchase(Base, frozen=True, kw_only=True):
     rounds: Annotated[int, Meta(description="Whole rounds that fit with the node.")]
 
 
+class SizedPool(Base, frozen=True, kw_only=True):
+    """A pool of nodes, and its part of the set."""
+
+    name: Annotated[str, Meta(description="Name of the pool.")]
+    zone: Annotated[str | None, Meta(description="Zone of its nodes; null if it has none.")]
+    nodes: Annotated[int, Meta(description="Nodes that exist.")]
+    add: Annotated[int, Meta(description="Nodes to add.")]
+    most: Annotated[int | None, Meta(description="Largest number of nodes; null without a limit.")] = field(name="max")
+    price: Annotated[float | None, Meta(description="Price of one node; null if pools have none.")]
+    why_not: Annotated[
+        str, Meta(description="Why a new node does not take the pod that finds no node now; empty if it does.")
+    ]
+
+
+class SizedZone(Base, frozen=True, kw_only=True):
+    """A zone with the set of nodes."""
+
+    name: Annotated[str, Meta(description="Zone; empty for nodes without one.")]
+    nodes: Annotated[int, Meta(description="Nodes, those to add included.")]
+    more: Annotated[int, Meta(description="Pods of the workloads that are placed there.")]
+
+
+class Sizing(Base, frozen=True, kw_only=True):
+    """The cheapest set of nodes of pools with which the replicas fit."""
+
+    verdict: Annotated[
+        Word,
+        Meta(description="Whether the pools can have enough nodes; unknown if that is not judged."),
+    ]
+    nodes: Annotated[int, Meta(description="Nodes to add; 0 if no set is known.")]
+    price: Annotated[float | None, Meta(description="Price of the set; null if pools have none or no set is known.")]
+    cheapest: Annotated[bool, Meta(description="Whether counting or a simulation excluded every cheaper set.")]
+    limited: Annotated[bool, Meta(description="Whether only the pools' largest numbers of nodes exclude every set.")]
+    simulated: Annotated[int, Meta(description="Sets that were simulated; counting excluded all other cheaper ones.")]
+    seconds: Annotated[float | None, Meta(description="Time after which the search ended; null if it sufficed.")]
+    pools: Annotated[tuple[SizedPool, ...], Meta(description="Pools in the order of the files.")]
+    zones: Annotated[tuple[SizedZone, ...], Meta(description="Zones with the set; empty if no set is known.")]
+
+    @property
+    def words(self) -> str:
+        """The set in words: ``+2 large (zone-a), +1 small (zone-b)``."""
+        parts = (f"+{each.add} {each.name}{f' ({each.zone})' if each.zone else ''}" for each in self.pools if each.add)
+        return ", ".join(parts)
+
+
 class Capacity(Answer, frozen=True, kw_only=True):
     """The answer of `topospread capacity`: do as many more replicas fit as are asked for?"""
 
@@ -101,6 +148,9 @@ class Capacity(Answer, frozen=True, kw_only=True):
     purchases: Annotated[
         tuple[NodePurchase, ...], Meta(description="One more node of each shape in each zone, largest gain first.")
     ]
+    sizing: Annotated[
+        Sizing | None, Meta(description="The cheapest nodes of pools; null if there are no pools, or the replicas fit.")
+    ] = None
     warnings: Annotated[tuple[str, ...], Meta(description="Doubts about the input.")] = ()
     notes: Annotated[tuple[str, ...], Meta(description="What was added or left out.")] = ()
     partial: Annotated[str, Meta(description="Where it was interrupted; empty if it is whole.")] = ""
@@ -115,18 +165,20 @@ def capacity_answer(report: result.CapacityReport) -> Capacity:
         NodePurchase(shape=each.shape, zone=each.zone, gain=each.gain, rounds=each.rounds)
         for each in (report.purchases if verdict != "unknown" else ())
     )
+    sized = _sizing(report.sizing) if report.sizing is not None else None
     return Capacity(
         kind="Capacity",
         verdict=verdict,
-        says=_says(room, losses, verdict, report.partial),
+        says=_says(room, losses, verdict, report.partial) + _enough_words(sized),
         causes=_causes(room, losses, verdict),
-        remedies=tuple(_remedies(report, purchases)) if verdict == "no" else (),
-        unjudged=report.unjudged,
+        remedies=tuple(_remedies(report, purchases, sized)) if verdict == "no" else (),
+        unjudged=merged(report.unjudged, _not_sized(report)),
         assumed=_assumed(report, verdict),
         on=Asked(nodes=room.nodes),
         room=room,
         losses=losses,
         purchases=purchases,
+        sizing=sized,
         warnings=report.warnings,
         notes=report.notes,
         partial=report.partial,
@@ -162,6 +214,61 @@ def _room(report: result.CapacityReport, found: result.Capacity, assumed: result
         "waiting": found.waiting,
         "evicts": found.evicts,
     }
+
+
+def _sizing(found: result.Sizing) -> Sizing:
+    pools = tuple(map(_sized, found.pools))
+    prices = [each.price * each.add for each in found.pools if each.price is not None]
+    keys = found.capacity.keys if found.capacity is not None else ()
+    zones = next((each.domains for each in keys if each.topology_key == ZONE), ())
+    return Sizing(
+        verdict=found.verdict,
+        nodes=sum(each.add for each in pools),
+        price=float(sum(prices)) if prices and found.verdict == "yes" else None,
+        cheapest=found.is_cheapest,
+        limited=found.is_limited,
+        simulated=found.simulated,
+        seconds=found.seconds,
+        pools=pools,
+        zones=tuple(SizedZone(name=each.name, nodes=each.nodes, more=each.more) for each in zones),
+    )
+
+
+def _sized(pool: result.SizedPool) -> SizedPool:
+    why = refusal_words(pool.refused, pool.zone) if pool.refused is not None else ""
+    if not pool.may_grow:
+        is_full = pool.most is not None and pool.there >= pool.most
+        why = "it has all the nodes it may have" if is_full else "its limits are reached"
+    return SizedPool(
+        name=pool.name,
+        zone=pool.zone or None,
+        nodes=pool.there,
+        add=pool.add,
+        most=pool.most,
+        price=None if pool.price is None else float(pool.price),
+        why_not=why,
+    )
+
+
+def _enough_words(sized: Sizing | None) -> str:
+    if sized is None:
+        return ""
+    if sized.verdict != "yes":
+        return (
+            "; no set of nodes of the pools is enough" if sized.verdict == "no" else "; whether pools suffice is open"
+        )
+    return f"; {sized.nodes} more {'node is' if sized.nodes == 1 else 'nodes are'} enough"
+
+
+def _not_sized(report: result.CapacityReport) -> tuple[Unjudged, ...]:
+    """Return why it is not known whether the pools can have enough nodes."""
+    sized = report.sizing
+    if sized is None or sized.verdict != "unknown":
+        return ()
+    if sized.unjudged:
+        return sized.unjudged
+    because = f"{sized.seconds:g} s ended after {counted(sized.simulated, 'simulated set')} of nodes"
+    return (Unjudged(what="budget", because=because, to_know=f"--seconds {max(sized.seconds or 0, 1) * 10:g}"),)
 
 
 def _between(one: int, other: int) -> Bounds:
@@ -243,15 +350,19 @@ def _enough(target: TargetRoom) -> bool:
     return not target.missing and target.more.least >= target.asked
 
 
-def _remedies(report: result.CapacityReport, purchases: Iterable[NodePurchase]) -> Iterator[Remedy]:
-    """Yield the nodes of which one is enough."""
+def _remedies(
+    report: result.CapacityReport, purchases: Iterable[NodePurchase], sized: Sizing | None
+) -> Iterator[Remedy]:
+    """Yield the cheapest set of nodes of pools, and the nodes of which one is enough."""
     asked = [(each, pods_asked(report.more, each.share, each.replicas)) for each in report.capacity.targets]
     rounds = max(-(-pods // each.share) for each, pods in asked)
     wanted = sum(each.replicas + pods for each, pods in asked)
+    tried = Tried(verdict="yes", places=wanted, of=wanted)
+    if sized is not None and sized.verdict == "yes":
+        yield Remedy(code="add-nodes", says=sized.words, tried=tried)
     for each in purchases:
         if each.rounds >= rounds and not report.losses:
             where = f" in {each.zone}" if each.zone else ""
-            tried = Tried(verdict="yes", places=wanted, of=wanted)
             yield Remedy(code="add-node", says=f"add 1 node {each.shape}{where}", tried=tried)
 
 

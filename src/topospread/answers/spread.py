@@ -287,11 +287,12 @@ def _why_not_more(use: PoolUse) -> str:
         return "it has all the nodes it may have" if is_full else "its limits are reached"
     reasons: dict[str, list[str]] = {}
     for each in use.refused:
-        reasons.setdefault(_refusal_words(each, use.zone), []).append(each.pod)
+        reasons.setdefault(refusal_words(each, use.zone), []).append(each.pod)
     return "; ".join(f"{words} ({listed(pods, 1)})" for words, pods in reasons.items())
 
 
-def _refusal_words(each: PoolRefusal, zone: str) -> str:
+def refusal_words(each: PoolRefusal, zone: str) -> str:
+    """Return why a pool's new node takes no pod of a kind."""
     if each.lacks:
         return f"nodeSelector {', '.join(each.lacks)}"
     if each.plugin == SPREAD and zone:

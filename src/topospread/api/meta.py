@@ -67,6 +67,7 @@ class Annotations(KubeStruct):
     counted: str | None = msgspec.field(default=None, name="topospread.dev/counted")
     promise: str | None = msgspec.field(default=None, name="topospread.dev/promise")
     quorum: str | None = msgspec.field(default=None, name="topospread.dev/quorum")
+    scale_in: str | None = msgspec.field(default=None, name="topospread.dev/scale-in")
 
 
 class ObjectMeta(KubeStruct):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from fractions import Fraction
 from itertools import islice
 
 import msgspec
@@ -39,6 +40,7 @@ class NodePool:
         least: how many nodes there always are.
         most: how many there may be, ``None`` for any number.
         limits: what they may have together with others.
+        price: price of one node in any unit, ``None`` if it is not given.
     """
 
     name: str
@@ -48,6 +50,7 @@ class NodePool:
     least: int = 0
     most: int | None = None
     limits: Limits | None = field(default=None, repr=False)
+    price: Fraction | None = None
 
     @property
     def zone(self) -> str:

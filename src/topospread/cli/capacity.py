@@ -5,11 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 import click
+from click.core import ParameterSource
 
 from topospread.errors import UsageError
 
 from .drill_many import INTERRUPTED
-from .inputs import PATH, input_options, namespace_options, read_inventory, read_options
+from .inputs import PATH, POOLS, input_options, namespace_options, read_inventory, read_options
 from .live_options import access_options
 from .output import check_outputs, output_options, write_answer
 from .targets import target_argument
@@ -17,15 +18,15 @@ from .terminal import progress
 from .usage import Explained
 
 HELP = """\
-Say how many more replicas of a workload fit until the first stays pending, and what ends it.
+Say how many more replicas of a workload fit, and what ends it.
 
-Replicas are placed one after the other as kube-scheduler would, and nothing is evicted for them. The answer is yes if
---more of them fit, with --each zone also after each zone's loss. Otherwise one more node is tried in each zone.
+The answer is yes if --more of them fit, with --each zone also after each zone's loss; nothing is evicted for them.
+Otherwise one more node is tried in each zone; with --pools, the cheapest set of nodes (or the fewest) is searched.
 
 \b
 Examples:
-  topospread capacity deploy/web -n shop
   topospread capacity deploy/web --on cluster.json.gz --more 20
+  topospread capacity deploy/web --on cluster.json.gz --more 20 --pools pools.yaml
   topospread capacity deploy/web=2,deploy/api=1 --on cluster.json.gz
   topospread capacity --on cluster.json.gz --pod pod.yaml -o json
   topospread capacity deploy/web --on cluster.json.gz --each zone --more 20%
@@ -43,6 +44,8 @@ Examples:
 )
 @click.option("--each", type=click.Choice(["zone"]), help="They must fit after each zone's loss, too.")
 @click.option("--node-shape", "shapes", multiple=True, metavar="SPEC", help="Try one more node (cpu=8,memory=32Gi,…).")
+@POOLS
+@click.option("--seconds", type=click.FloatRange(min=0), default=10.0, metavar="S", help="Time to search pools (10).")
 @click.option("--limit", type=click.IntRange(min=1), default=10_000, metavar="N", help="Try at most N rounds (10000).")
 @click.option("--workers", type=click.IntRange(min=1), metavar="N", help="Processes (one for each core).")
 @click.option("--seed", type=int, metavar="N", help="Draw among equals where kube-scheduler does, repeatably.")
@@ -53,6 +56,9 @@ def capacity(**given: Any) -> int:
     check_outputs(given)
     if given["targets"] and given["pod"] is not None:
         raise UsageError("say what is to fit: deploy/web, or --pod FILE")
+    source = click.get_current_context().get_parameter_source("pools")
+    if (given["each"] or given["shapes"]) and source is not ParameterSource.COMMANDLINE:
+        given["pools"] = ()  # those of the project file answer another question
     options = read_options(given)
     from topospread.sources.needed_kinds import PLACEMENT
 
@@ -77,6 +83,7 @@ def capacity(**given: Any) -> int:
                 shapes=given["shapes"],
                 limit=given["limit"],
                 workers=given["workers"],
+                seconds=given["seconds"],
                 progress=bar,
             )
     except Interrupted as interrupted:

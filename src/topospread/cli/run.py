@@ -19,6 +19,10 @@ COMMANDS = {
     "scheduler": ("topospread.cli.scheduler:scheduler", "Schedule the pods of a real cluster"),
     "exporter": ("topospread.cli.exporter:exporter", "Serve how pods are spread as metrics for Prometheus"),
     "webhook": ("topospread.cli.webhook:webhook", "Answer the API server when objects are created"),
+    "scale-in-keeper": (
+        "topospread.cli.scale_in_keeper:scale_in_keeper",
+        "Let scale-ins remove pods of the fullest domain first",
+    ),
     "extender": ("topospread.cli.extender:extender", "Spread as kube-scheduler does not by itself"),
 }
 

@@ -29,8 +29,8 @@ def _status(gates: Gates) -> StatusRule:
 class VersionedRequestRules(RequestRules):
     """The rules of counting, each with the version it entered."""
 
-    sidecars: bool = since("1.28", "Restartable init containers (sidecars) count beside the containers.")
-    sidecar_ports: bool = since("1.33", "NodePorts looks at the host ports of sidecars too.")
+    sidecars: bool = since("1.28", "Restartable init containers (sidecars) count in addition to the containers.")
+    sidecar_ports: bool = since("1.33", "NodePorts includes the host ports of sidecars.")
     overhead: bool = gated("PodOverhead")
     local_storage: bool = gated("LocalStorageCapacityIsolation")
     pod_level: bool = gated("PodLevelResources")
@@ -39,30 +39,31 @@ class VersionedRequestRules(RequestRules):
     status: StatusRule = by_gates(  # noqa: RUF009
         _status,
         {
-            "1.33": "A pod resized in place counts with the largest of what each container, or sidecar, requests, was "
-            "allocated and runs with. (In 1.27 to 1.32 behind a gate that is off, and of fewer of these.)",
-            "1.37": "A pod resized in place: what is requested, allocated and running is summed up over its containers "
-            "first, then the largest sum counts.",
+            "1.33": "A pod resized in place counts with the largest of each container's requested, allocated and "
+            "running resources. (Behind a gate since 1.27.)",
+            "1.37": "Pods resized in place: requested, allocated and running resources are each summed over the "
+            "containers, then the largest sum counts.",
         },
     )
     fit_scores_containers_alone: bool = since(
-        "1.33", "NodeResourcesFit's score no longer looks at resources at pod level, nor at the status."
+        "1.33", "NodeResourcesFit's score ignores resources at pod level and the status."
     )
     fit_scores_overhead: bool = since(
         "1.24",
-        "NodeResourcesFit's score counts the pod's own overhead. (In 1.22 and 1.23, where it took scoring over, not.)",
+        "NodeResourcesFit's score includes the pod's overhead.",
     )
     non_zero_of_sum: bool = since(
         "1.32",
-        "Scoring by resources: what a container without requests counts as (100m, 200Mi) is added up over containers "
-        "and sidecars alike. Before, sidecars of pods there counted as init containers do.",
+        "Scoring by resources: the default of containers without requests (100m, 200Mi) is summed "
+        "over containers and sidecars alike. Before, sidecars of running pods counted as init "
+        "containers.",
     )
     rounds_the_sum: bool = since(
-        "1.27", "Requests are rounded up to millicores and bytes once a pod, no longer once a container."
+        "1.27", "Requests are rounded up to millicores and bytes per pod. Before, per container."
     )
     scoring_overhead_in_units: bool = until(
         "1.26",
-        "Scoring by resources: a pod's cpu overhead counts as what it is. Before, 250m of it counted as 1 millicore.",
+        "Scoring by resources: cpu overhead counts in full. Before, 250m counted as 1 millicore.",
     )
 
 

@@ -4,23 +4,20 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator, Callable, Iterable
+from collections.abc import AsyncIterator, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 
-from prometheus_client import CollectorRegistry, ProcessCollector
-from prometheus_client.registry import Collector
-
 from topospread.config.gates import Gates
 from topospread.config.profile import Configuration
-from topospread.errors import InputError, Place
 from topospread.live.client import ApiClient
 from topospread.live.connection import Connection, connect
-from topospread.live.exposition import exposition_of
-from topospread.live.launch import DONE, Beside, Stop, patiently, unless_asked
+from topospread.live.daemon import DONE, Stop, background, require_rights, unless_asked
+from topospread.live.exposition import CollectedMetrics
+from topospread.live.launch import Beside
 from topospread.live.logs import facts
 from topospread.live.metrics import Metrics
-from topospread.live.rights import Right, listed, missing
+from topospread.live.rights import Right
 from topospread.live.serving import Address, ServedPages, serve
 from topospread.simulation.run import SimulationOptions
 from topospread.version import __version__
@@ -83,32 +80,13 @@ class Exporter:
         return "" if self.following.ready else "the first figures are being made"
 
 
-class ExportMetrics:
-    """The metrics that a separate exporter serves."""
-
-    def __init__(self) -> None:
-        self._registry = CollectorRegistry(auto_describe=False)
-        ProcessCollector(registry=self._registry)
-
-    def add(self, collector: Collector) -> None:
-        """Serve what this collects."""
-        self._registry.register(collector)
-
-    def exposition(self, accept: str) -> tuple[bytes, str]:
-        """See Exposed."""
-        return exposition_of(self._registry, accept)
-
-    def checked(self, checks: Iterable[tuple[str, str, bool]]) -> None:
-        """See Exposed: health is not counted."""
-
-
 async def export(wanted: Export) -> int:
     """Run until it is asked to stop.
 
     Raises:
         InputError: no API server, or no right to what is needed; the message says which.
     """
-    stop = Stop("")
+    stop = Stop()
     stop.listen()
     decides_as = str(wanted.judging.gates.kube_version)
     log.info("Starting topospread run exporter", extra=facts(version=__version__, decidesAs=decides_as))
@@ -118,10 +96,12 @@ async def export(wanted: Export) -> int:
         client = await stack.enter_async_context(
             ApiClient(connection, qps=wanted.qps, burst=wanted.burst, observer=contact)
         )
-        if not await unless_asked(stop, _check_rights(client, connection)):
+        rights = [Right(verb, kind) for kind in NEEDED for verb in ("list", "watch")]
+        hint = "deploy/prometheus/rbac.yaml grants them and the others"
+        if not await unless_asked(stop, require_rights(client, connection, rights, "the exporter", hint)):
             return DONE
         exporter = Exporter(wanted.judging, contact, client)
-        metrics = ExportMetrics()
+        metrics = CollectedMetrics()
         metrics.add(exporter.collector)
 
         def stopping() -> str:
@@ -166,26 +146,7 @@ def beside_scheduler(judging: Judging) -> Beside:
         async with ApiClient(connection, observer=contact) as client:
             exporter = Exporter(judging, contact, client)
             metrics.add(exporter.collector)
-            task = asyncio.create_task(_following(exporter))
-            try:
+            async with background(_following(exporter)):
                 yield
-            finally:
-                task.cancel()
-                await asyncio.gather(task, return_exceptions=True)
 
     return run
-
-
-async def _check_rights(client: ApiClient, connection: Connection) -> None:
-    """Ask for the rights without which there is nothing to show.
-
-    Raises:
-        InputError: the API server does not answer in time, does not know who asks, or refuses one.
-    """
-    wanted = [Right(verb, kind) for kind in NEEDED for verb in ("list", "watch")]
-    lacking = await patiently(lambda: missing(client, wanted), connection)
-    if lacking:
-        error = InputError("rights that the exporter needs are missing:", Place(source=connection.source))
-        for line in (*listed(lacking), "deploy/prometheus/rbac.yaml grants them and the others"):
-            error.add_note(line)
-        raise error

@@ -8,8 +8,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Protocol
 
-from prometheus_client import CollectorRegistry
+from prometheus_client import CollectorRegistry, ProcessCollector
 from prometheus_client.exposition import choose_encoder
+from prometheus_client.registry import Collector
 
 
 class Exposed(Protocol):
@@ -26,3 +27,22 @@ def exposition_of(registry: CollectorRegistry, accept: str) -> tuple[bytes, str]
     """Return a registry's metrics and their content type."""
     encode, content_type = choose_encoder(accept)
     return encode(registry), content_type
+
+
+class CollectedMetrics:
+    """The metrics of collectors and of the process."""
+
+    def __init__(self) -> None:
+        self._registry = CollectorRegistry(auto_describe=False)
+        ProcessCollector(registry=self._registry)
+
+    def add(self, collector: Collector) -> None:
+        """Serve what this collects."""
+        self._registry.register(collector)
+
+    def exposition(self, accept: str) -> tuple[bytes, str]:
+        """See Exposed."""
+        return exposition_of(self._registry, accept)
+
+    def checked(self, checks: Iterable[tuple[str, str, bool]]) -> None:
+        """See Exposed: health is not counted."""

@@ -29,6 +29,7 @@ from .access import Access
 from .api_error import RequestError
 from .client import ApiClient
 from .connection import Connection
+from .daemon import background
 from .follow_state import FollowState, KindStates
 from .kinds import Watched
 from .observer import Observer
@@ -208,13 +209,8 @@ async def follow(
     async with ApiClient(connection, observer=states) as client:
         await _check(client, connection, kinds)
         followed = FollowedCluster(client, connection, states, kinds=kinds, listener=listener)
-        running = [asyncio.create_task(followed.run()), asyncio.create_task(Pulse(client, states).run())]
-        try:
+        async with background(followed.run(), Pulse(client, states).run()):
             yield followed
-        finally:
-            for each in running:
-                each.cancel()
-            await asyncio.gather(*running, return_exceptions=True)
 
 
 @contextmanager

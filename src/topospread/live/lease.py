@@ -133,13 +133,13 @@ class LeaderElection:
                 log.info('Successfully acquired lease lock="%s/%s"', self._lock.namespace, self._lock.name)
                 self._observer.leads(self._lock.name, True)
                 return True
-            await _wait(stop, self._timing.retry * (1 + JITTER * random.random()))
+            await pause(stop, self._timing.retry * (1 + JITTER * random.random()))
         return False
 
     async def hold(self, stop: asyncio.Event) -> bool:
         """Renew until it is to stop (True), or until the lease is lost (False)."""
         while not stop.is_set():
-            await _wait(stop, self._timing.retry)
+            await pause(stop, self._timing.retry)
             if stop.is_set():
                 break
             if not await self._renewed(stop):
@@ -179,7 +179,7 @@ class LeaderElection:
         try:
             async with asyncio.timeout(self._timing.renew):
                 while not await self._try():
-                    await _wait(stop, self._timing.retry)
+                    await pause(stop, self._timing.retry)
                     if stop.is_set():
                         return True
         except TimeoutError:
@@ -263,8 +263,8 @@ def _date(text: str | None) -> datetime | None:
     return None if text is None else msgspec.convert(text, datetime)
 
 
-async def _wait(stop: asyncio.Event, seconds: float) -> None:
-    """So long, or until it is to stop."""
+async def pause(stop: asyncio.Event, seconds: float) -> None:
+    """Wait for some seconds, or until it is to stop."""
     try:
         async with asyncio.timeout(seconds):
             await stop.wait()

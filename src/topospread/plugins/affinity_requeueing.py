@@ -26,24 +26,24 @@ class AffinityHintRules:
 
     compares_domains: bool = since(
         "1.33",
-        "Queueing hints: a node's update moves pods that InterPodAffinity rejected where it brings the node into a "
-        "domain that they want to be near, or out of one that they keep away from. Before, wherever it has a topology"
-        " key of theirs.",
+        "Queueing hints: a node's update moves pods that InterPodAffinity rejected if the node joins "
+        "a domain that they need or leaves one that they avoid. Before, any node with their topology "
+        "key did.",
     )
     hears_of_both_sides: bool = since(
         "1.36",
-        "Queueing hints: a pod that goes moves those that its own anti-affinity kept out, and a waiting pod's new "
-        "labels move it. Before, both were left to the five-minute flush.",
+        "Queueing hints: a deleted pod moves pods that its anti-affinity rejected, and new labels of "
+        "a pending pod move it. Before, both waited for the five-minute flush.",
     )
     promises: bool = since(
         "1.36",
-        "Queueing hints: a pod that loses the node it was promised moves those that InterPodAffinity or "
-        "PodTopologySpread rejected, as one that goes.",
+        "Queueing hints: a pod that loses its nomination moves pods that InterPodAffinity or "
+        "PodTopologySpread rejected, as a deleted pod does.",
     )
     any_term_keeps_away: bool = since(
         "1.37",
-        "Queueing hints: a pod that goes moves those that any of its or their anti-affinity terms kept apart. Before,"
-        " only where all terms of the one mean the other.",
+        "Queueing hints: a deleted pod moves pods of which any anti-affinity term matched, in either "
+        "direction. Before, all terms had to match.",
     )
 
 

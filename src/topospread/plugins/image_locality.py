@@ -22,12 +22,12 @@ class ImageLocalityRules:
     """The differences between Kubernetes versions."""
 
     more_for_more_containers: bool = since(
-        "1.19", "The size of images that earns all points is 1000 MiB for each container, not for the pod."
+        "1.19", "Full points need 1000 MiB of images per container. Before, per pod."
     )
     init_containers: bool = since("1.30", "Images of init containers count too.")
     image_volumes: bool = since("1.36", "Images of image volumes count too.")
     more_for_image_volumes: bool = since(
-        "1.37", "Image volumes raise the size that earns all points, as containers do."
+        "1.37", "Image volumes raise the size that earns full points, as containers do."
     )
 
 

@@ -40,16 +40,16 @@ class InterPodAffinityRules:
 
     skips_pods: bool = since(
         "1.27",
-        "A pod without required terms, which no pod there keeps away, is not looked at, not even beside pods that a "
-        "node is promised to.",
+        "A pod without required terms that no running pod's anti-affinity matches is skipped, also "
+        "with nominated pods.",
     )
     namespace_selectors: bool = gated("PodAffinityNamespaceSelector")
     keeps_namespace_selector: bool = by_version(
         {"1.18": False, "1.34": True, "1.37": False},
         {
-            "1.34": "A namespaceSelector that namespaces without labels match (`DoesNotExist`, `NotIn`) means every "
-            "namespace in terms of the pod that is being placed.",
-            "1.37": "A namespaceSelector means the namespaces that match it, as before 1.34.",
+            "1.34": "In terms of the incoming pod, a namespaceSelector that matches namespaces without labels "
+            "(`DoesNotExist`, `NotIn`) selects every namespace.",
+            "1.37": "A namespaceSelector selects the namespaces that match it, as before 1.34.",
         },
     )
 

@@ -38,20 +38,18 @@ class NodeAffinityRules:
             "1.21": "node(s) didn't match Pod's node affinity/selector",
         },
         {
-            "1.20": "The reason reads `node(s) didn't match Pod's node affinity`; before, `... node selector`.",
-            "1.21": "The reason reads `node(s) didn't match Pod's node affinity/selector`.",
+            "1.20": "The reason is `node(s) didn't match Pod's node affinity`; before, `... node selector`.",
+            "1.21": "The reason is `node(s) didn't match Pod's node affinity/selector`.",
         },
     )
-    prefers_fields: bool = since(
-        "1.20", "Preferred terms may match fields (`metadata.name`); before, they were ignored."
-    )
+    prefers_fields: bool = since("1.20", "Preferred terms may match `metadata.name`. Before, such terms were ignored.")
     narrows: bool = since(
-        "1.24", "A pod that names its nodes (`matchFields: metadata.name`) is tried on those alone, in PreFilter."
+        "1.24", "A pod with `matchFields: metadata.name` is tried on those nodes alone, in PreFilter."
     )
     any_conflict_rejects: bool = until(
         "1.26",
-        "Terms that name no node at all reject the pod only if all terms do (`pod affinity terms conflict`). Before, "
-        "one such term was enough.",
+        "Terms that name no node reject the pod only if all terms do (`pod affinity terms conflict`). "
+        "Before, one sufficed.",
     )
 
 

@@ -21,12 +21,12 @@ class NodeNameRules:
 
     narrows: bool = since(
         "1.37",
-        "A pod that names its node is tried on that node alone, in PreFilter and first of all plugins; the others read "
-        "`node(s) didn't satisfy plugin(s) [NodeName]`.",
+        "A pod with nodeName is tried on that node alone, in PreFilter before all other plugins; "
+        "other nodes read `node(s) didn't satisfy plugin(s) [NodeName]`.",
     )
     reason: str = by_version(
         {"1.18": "node(s) didn't match the requested hostname", "1.21": "node(s) didn't match the requested node name"},
-        {"1.21": "The reason reads `node(s) didn't match the requested node name`, no longer `... hostname`."},
+        {"1.21": "The reason is `node(s) didn't match the requested node name`; before, `... hostname`."},
     )
 
 

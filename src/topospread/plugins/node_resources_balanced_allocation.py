@@ -25,11 +25,11 @@ class BalancedAllocationRules:
 
     of_change: bool = since(
         "1.36",
-        "Points are for what the pod changes in the balance, no longer for the balance with the pod. That "
-        "sends one pod in ten to another node.",
+        "Points are for the pod's change of the balance. Before, they were for the balance with the "
+        "pod. One pod in ten gets another node.",
     )
     skips_best_effort: bool = since(
-        "1.33", "Pods that request none of the resources are not scored; before, the balance of the node was."
+        "1.33", "Pods that request none of the resources are not scored. Before, the node's balance was."
     )
 
 

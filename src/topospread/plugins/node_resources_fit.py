@@ -58,34 +58,34 @@ class NodeResourcesFitRules:
     )
     checks_what_is_not_requested: bool = until(
         "1.27",
-        "A node that is overcommitted in a resource no longer rejects pods that request none of it. (Before, it did "
-        "where the pod requested some other resource.)",
+        "A node that is overcommitted in a resource accepts pods that do not request it. Before, not "
+        "if they requested another resource.",
     )
     checks_zero_of_extended: bool = until(
         "1.25",
-        "A node that is overcommitted in an extended resource no longer rejects pods that explicitly request 0 of it.",
+        "A node that is overcommitted in an extended resource accepts pods that request 0 of it.",
     )
     resizes: bool = gated("InPlacePodVerticalScaling")
     promises_take_room: bool = since(
         "1.33",
-        "Queueing hints: a pod that loses the node it was promised moves those that NodeResourcesFit, NodePorts or "
-        "NodeVolumeLimits rejected, as one that goes.",
+        "Queueing hints: a pod that loses its nomination moves pods that NodeResourcesFit, NodePorts "
+        "or NodeVolumeLimits rejected, as a deleted pod does.",
     )
     hears_of_classes: bool = since(
         "1.35",
-        "Queueing hints: a DeviceClass that comes to stand for an extended resource moves the pods that request it and "
-        "that NodeResourcesFit rejected.",
+        "Queueing hints: a DeviceClass for an extended resource moves pods that request it and that "
+        "NodeResourcesFit rejected.",
     )
     knows_sidecars: bool = by_gates(
         lambda gates: gates.kube_version < _SIDECARS_SINCE or gates.enabled("SidecarContainers"),
         {
-            "1.28": "Pods with sidecars are rejected while SidecarContainers is off (in 1.28 it is by default): `Pod "
+            "1.28": "Pods with sidecars are rejected while SidecarContainers is off (the default in 1.28): `Pod "
             "has a restartable init container and the SidecarContainers feature is disabled`."
         },
     )
     rejects_sidecars_at_once: bool = since(
         "1.30",
-        "Pods with sidecars while SidecarContainers is off: PreFilter rejects them as a whole, no longer each node.",
+        "While SidecarContainers is off, PreFilter rejects pods with sidecars. Before, each node did.",
     )
 
 
@@ -116,7 +116,7 @@ class NodeResourcesFit:
         requests = fit_scoring_requests(pod_class.pod, pod_class.rules)
         reader = ResourceReader(strategy.resources, requests, cluster.nodes)
         prepared = Prepared(
-            filter=_Room(
+            filter=Room(
                 self._checked(pod_class.request),
                 cluster.nodes,
                 self._rules,
@@ -220,7 +220,7 @@ def _has_sidecar(pod_class: PodClass) -> bool:
     return any(container.restart_policy == "Always" for container in pod_class.pod.spec.init_containers or ())
 
 
-class _Room:
+class Room:
     """Codes are a bit for each resource that is short: pods first, then cpu, memory, storage, extended ones."""
 
     scope = Scope.USAGE
@@ -241,7 +241,13 @@ class _Room:
         self._checks = [(nodes.resource(name), requests[name], 2 << i) for i, name in enumerate(names)]
         self._devices = frozenset(nodes.resource(name) for name in names if name in devices)
 
+    @property
+    def amounts(self) -> dict[int, int]:
+        """Column of a resource → what a pod takes of it, of resources that every node must have left."""
+        return {column: amount for column, amount, _ in self._checks if amount and column not in self._devices}
+
     def filter(self, rows: Rows) -> Ints:
+        """Return the codes of nodes."""
         allocatable = self._nodes.allocatable
         used = self._nodes.used
         codes = (used[rows, PODS] + 1 > allocatable[rows, PODS]).astype(np.int64)
@@ -271,6 +277,7 @@ class _Room:
         return code
 
     def status(self, code: int) -> Status:
+        """Return the status that a code stands for."""
         reasons = [TOO_MANY_PODS] if code & 1 else []
         reasons += [f"Insufficient {name}" for i, name in enumerate(self._names) if code & (2 << i)]
         return Status(UNRESOLVABLE if code & _UNRESOLVABLE_BIT else UNSCHEDULABLE, tuple(reasons))

@@ -31,34 +31,27 @@ class NodeVolumeLimitsRules:
     """The differences between Kubernetes versions; ``minor`` decides which in-tree volumes count for a driver."""
 
     minor: int = minor_version()
-    ephemeral: bool = since(
-        "1.23", "Volume limits: ephemeral volumes count, and a claim of the pod that is not there is a failure."
-    )
-    inline: bool = since("1.25", "NodeVolumeLimits: in-tree disks named in pods count.")
-    missing_rejects: bool = since(
-        "1.30", "Volume limits: a claim that is not there rejects the node. Before, it was an error."
-    )
+    ephemeral: bool = since("1.23", "Ephemeral volumes count, and a missing claim is a failure.")
+    inline: bool = since("1.25", "In-tree disks named in pods count.")
+    missing_rejects: bool = since("1.30", "A missing claim rejects the node. Before, it was an error.")
     node_limits: bool = until(
         "1.31",
-        "NodeVolumeLimits: the CSINode alone says how many volumes a node takes. Before, where it did not, the node's "
-        "allocatable could.",
+        "Only the CSINode limits a node's volumes. Before, the node's allocatable could.",
     )
 
-    attachments: bool = since(
-        "1.32", "NodeVolumeLimits: volumes count that a VolumeAttachment names and no pod on the node uses."
-    )
+    attachments: bool = since("1.32", "Volumes of a VolumeAttachment count even if no pod on the node uses them.")
     hints_on_changes: bool = since(
         "1.33",
-        "Queueing hints: a CSINode that allows more volumes moves pods that NodeVolumeLimits rejected, and a "
-        "VolumeAttachment that goes only those that it may concern. Before, the first moved none, the second all of "
-        "them.",
+        "Queueing hints: a CSINode that allows more volumes moves pods that NodeVolumeLimits "
+        "rejected. A deleted VolumeAttachment moves only pods that it may help. Before, it moved all, "
+        "and the CSINode none.",
     )
     promises_take_room: bool = by_version({"1.18": False, "1.33": True}, {})
     drivers: bool = gated("VolumeLimitScaling")
     drivers_opt_in: bool = since(
         "1.36",
-        "NodeVolumeLimits, behind VolumeLimitScaling: a node without a volume's driver is rejected where the CSIDriver "
-        "has preventPodSchedulingIfMissing. In 1.35, wherever there is a CSIDriver.",
+        "With VolumeLimitScaling, a node without a volume's driver is rejected if the CSIDriver has "
+        "preventPodSchedulingIfMissing. In 1.35, for every CSIDriver.",
     )
 
     def counts(self, ref: VolumeRef) -> bool:

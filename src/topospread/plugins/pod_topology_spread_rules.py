@@ -21,15 +21,15 @@ class PodTopologySpreadRules:
     comparison_operators: bool = gated("TaintTolerationComparisonOperators")
     tells_missing_label: bool = since(
         "1.19",
-        "A node without the topology key of a hard constraint is rejected as unresolvable, with `(missing required "
-        "label)`. Before, it read as if its skew were too large.",
+        "A node without a hard constraint's topology key is unresolvable, with `(missing required "
+        "label)`. Before, it read as too much skew.",
     )
     counts_whole_domain: bool = by_version(
         {"1.18": False, "1.19": True, "1.24": False},
         {
-            "1.19": "Hard constraints count pods on every node of an eligible domain, also on nodes that node affinity "
-            "rules out or that lack the key of another hard constraint.",
-            "1.24": "Hard constraints count pods on eligible nodes alone, as in 1.18.",
+            "1.19": "Hard constraints count pods on every node of an eligible domain, also on nodes that node "
+            "affinity excludes or that lack another constraint's key.",
+            "1.24": "Hard constraints count pods on eligible nodes only, as in 1.18.",
         },
     )
     empty_selector_counts: bool = until(
@@ -37,28 +37,28 @@ class PodTopologySpreadRules:
     )
     keys_need_selector: bool = since(
         "1.27",
-        "matchLabelKeys without a labelSelector selects nothing. Before (behind its gate) the keys alone selected.",
+        "matchLabelKeys without a labelSelector selects nothing. Before, the keys alone selected.",
     )
     selector_by_owner: bool = since(
         "1.22",
-        "The selector of default constraints comes from the controller that owns the pod. Before, from every "
-        "ReplicationController, ReplicaSet and StatefulSet whose selector matches the pod's labels.",
+        "Default constraints take the selector of the pod's owner. Before, of every "
+        "ReplicationController, ReplicaSet and StatefulSet that matches the pod.",
     )
     weighs_domains: bool = since(
         "1.19",
-        "The score weighs each constraint by how many domains it has, looks at maxSkew, and sets nodes against the "
-        "highest and lowest. In 1.18 it is the plain number of matching pods against the sum over all nodes.",
+        "The score weighs each constraint by its number of domains, includes maxSkew, and is "
+        "normalised between the lowest and highest node. In 1.18 it is the number of matching pods "
+        "relative to all nodes.",
     )
     names_getting: bool = since(
-        "1.30", "A labelSelector of a hard constraint that does not compile reads `get constraints from pod: ...`."
+        "1.30", "An invalid labelSelector of a hard constraint reads `get constraints from pod: ...`."
     )
     promises: bool = by_version({"1.18": False, "1.36": True}, {})
-    rounds_score: bool = since("1.24", "The score is rounded. Before, fractions were cut off.")
+    rounds_score: bool = since("1.24", "The score is rounded. Before, it was truncated.")
     scores_without_constraints: bool = by_version(
         {"1.18": False, "1.19": True, "1.28": False},
         {
-            "1.19": "Every node gets 100 points for a pod without soft constraints, which changes totals and no "
-            "placement.",
+            "1.19": "Every node gets 100 points for a pod without soft constraints; placements stay the same.",
             "1.28": "Pods without soft constraints are not scored, as in 1.18.",
         },
     )

@@ -31,8 +31,8 @@ class TaintTolerationRules:
             "1.34": "node(s) had untolerated taint(s)",
         },
         {
-            "1.24": "The reason reads `node(s) had untolerated taint {key: value}`; before, "
-            "`node(s) had taint {key: value}, that the pod didn't tolerate`.",
+            "1.24": "The reason is `node(s) had untolerated taint {key: value}`; before, `node(s) had taint {key: "
+            "value}, that the pod didn't tolerate`.",
             "1.34": "The reason no longer names the taint: `node(s) had untolerated taint(s)`.",
         },
     )

@@ -54,38 +54,33 @@ class VolumeBindingRules:
     shape: tuple[ShapePoint, ...] = ()
     attributes_classes: bool = since(
         "1.31",
-        "A volume that names a VolumeAttributesClass suits no claim but one that names the same; while the gate of "
-        "that name is off, none.",
+        "A volume that names a VolumeAttributesClass matches only claims that name it; while that "
+        "gate is off, no claim.",
     )
     refuses_attributes_classes: bool = by_gates(
         lambda gates: gates.kube_version >= _REFUSED_SINCE and not gates.enabled("VolumeAttributesClass"),
-        {
-            "1.31": "A pod whose unbound claim names a VolumeAttributesClass fails while the gate of that "
-            "name is off, as it is until 1.33."
-        },
+        {"1.31": "A pod whose unbound claim names a VolumeAttributesClass fails while that gate is off, until 1.33."},
     )
     minor: int = minor_version()
     checks_capacity: bool = gated("CSIStorageCapacity")
     scores_capacity: bool = gated("StorageCapacityScoring")
-    maximum_size: bool = since(
-        "1.21", "A CSIStorageCapacity's maximumVolumeSize decides where it is given, instead of its capacity."
-    )
-    lost_claims: bool = since("1.23", "A claim whose volume is gone rejects the pod as a whole.")
+    maximum_size: bool = since("1.21", "A CSIStorageCapacity's maximumVolumeSize, if set, replaces its capacity.")
+    lost_claims: bool = since("1.23", "A claim without its volume rejects the pod as a whole.")
     ephemeral_words: bool = since(
         "1.23",
-        "The claim of an ephemeral volume that is not there, or is another pod's, has words of its own: `waiting for "
-        'ephemeral volume controller to create the persistentvolumeclaim "NAME"`.',
+        "A missing or foreign claim of an ephemeral volume reads `waiting for ephemeral volume "
+        'controller to create the persistentvolumeclaim "NAME"`.',
     )
     names_nodes: bool = by_version(
         {"1.18": False, "1.27": True, "1.30": False},
         {
-            "1.27": "PreFilter narrows the nodes to those that the pod's local volumes name.",
-            "1.30": "PreFilter no longer narrows the nodes to those that local volumes name; Filter rejects others.",
+            "1.27": "PreFilter limits the nodes to those of the pod's local volumes.",
+            "1.30": "PreFilter no longer limits the nodes to those of local volumes; Filter rejects the others.",
         },
     )
     reason_conflict: str = by_version(
         {"1.18": REASON_CONFLICT_UNTIL_1_32, "1.33": REASON_CONFLICT},
-        {"1.33": f"A volume that cannot be used on the node: the reason reads `{REASON_CONFLICT}`."},
+        {"1.33": "The reason for an unusable volume is `node(s) didn't match PersistentVolume's node affinity`."},
     )
 
 

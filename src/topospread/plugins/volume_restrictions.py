@@ -40,13 +40,16 @@ class VolumeRestrictionsRules:
     """
 
     once_per_pod: bool = gated("ReadWriteOncePod")
-    preemptible: bool = since("1.27", "A ReadWriteOncePod claim in use: evicting the pod that uses it can help.")
+    preemptible: bool = since("1.27", "Evicting the pod that uses a ReadWriteOncePod claim can help.")
     skips: bool = since(
-        "1.28", "A pod that finds its ReadWriteOncePod claims free is not looked at again, even beside nominated pods."
+        "1.28", "A pod whose ReadWriteOncePod claims are free is not checked again, even with nominated pods."
     )
     reason_in_use: str = by_version(
         {"1.18": REASON_IN_USE_UNTIL_1_33, "1.34": REASON_IN_USE},
-        {"1.34": f"A ReadWriteOncePod claim in use: the reason reads `{REASON_IN_USE}`."},
+        {
+            "1.34": "The reason for a ReadWriteOncePod claim in use is `node(s) unavailable due to "
+            "PersistentVolumeClaim with ReadWriteOncePod access mode already in-use by another pod`."
+        },
     )
 
 

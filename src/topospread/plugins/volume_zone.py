@@ -37,9 +37,7 @@ class _RequiredLabel(NamedTuple):
 class VolumeZoneRules:
     """The differences between Kubernetes versions."""
 
-    current_labels: bool = since(
-        "1.29", "A volume's beta zone or region label is also looked for under its current name."
-    )
+    current_labels: bool = since("1.29", "A volume's beta zone or region label also matches the present label.")
 
 
 class VolumeZone:

@@ -7,6 +7,7 @@ import shlex
 from typing import TYPE_CHECKING
 
 from topospread.errors import InputError, Place
+from topospread.text import one_line
 
 if TYPE_CHECKING:
     from topospread.answers.rebalance import Rebalance
@@ -47,7 +48,10 @@ def _lines(each: PodMove) -> str:
     if not all(map(_NAME.fullmatch, (each.namespace, each.name))):
         place = Place(object=f"Pod {each.namespace}/{each.name}")
         raise InputError("no API server has this name: no commands are written", place)
-    lines = [f"# on {each.node}; a new pod goes to {each.target}", shlex.join(["evict", each.namespace, each.name])]
+    lines = [
+        f"# on {one_line(each.node)}; a new pod goes to {one_line(each.target)}",
+        shlex.join(["evict", each.namespace, each.name]),
+    ]
     kind, _, name = each.workload.partition("/")
     target = f"{kind.lower()}/{name}"
     if kind in _ROLLS:

@@ -24,13 +24,13 @@ class EligibilityRules:
     waits_for_evicted_only: bool = by_gates(
         lambda gates: gates.kube_version.minor >= 27 and gates.enabled("PodDisruptionConditions"),
         {
-            "1.27": "A pod waits for pods that terminate on the node it is nominated for only where preemption ended "
-            "them; before, and while PodDisruptionConditions is off, for any that terminates there."
+            "1.27": "A pod waits on its nominated node only for pods that preemption ended. Before, and while "
+            "PodDisruptionConditions is off, for any terminating pod."
         },
     )
     heeds_policy: bool = by_gates(
         lambda gates: gates.kube_version.minor >= 19 or gates.enabled("NonPreemptingPriority"),
-        {"1.19": "preemptionPolicy Never is heeded; in 1.18 only while NonPreemptingPriority is on."},
+        {"1.19": "preemptionPolicy Never works; in 1.18 only with NonPreemptingPriority."},
     )
 
 

@@ -103,33 +103,31 @@ class FrameworkRules:
     """
 
     names_pre_filter_plugin: bool = until(
-        "1.18", 'What PreFilter says is no longer preceded by `rejected by "PLUGIN" at prefilter: `.'
+        "1.18", 'PreFilter\'s message lacks the prefix `rejected by "PLUGIN" at prefilter: `.'
     )
     reserves_by_plugin: bool = since(
-        "1.19", "VolumeBinding binds a pod's volumes in Reserve and PreBind; before, the scheduler did so by itself."
+        "1.19", "VolumeBinding binds volumes in Reserve and PreBind. Before, the scheduler did."
     )
     counts_pre_filter: bool = until(
         "1.25",
-        "Where PreFilter rejects a pod, the message is what it says, without counts: `0/9 nodes are available: "
-        "REASON.` Before, it counted as every node's: `0/9 nodes are available: 9 REASON.`",
+        "A PreFilter rejection has no counts: `0/9 nodes are available: REASON.` Before, `0/9 nodes "
+        "are available: 9 REASON.`",
     )
     missing_node_fails: bool = until(
         "1.26",
-        "A node that a pod names and that is not there is passed over. Before, the pod could not be scheduled at all, "
-        "with an error.",
+        "A missing node that a pod names is ignored. Before, it was an error.",
     )
     asks_every_pre_filter: bool = since(
         "1.30",
-        "A PreFilter rejection that evictions may mend no longer keeps the plugins after it from being asked; one that "
-        "they cannot mend wins.",
+        "After a PreFilter rejection that evictions can fix, further PreFilter plugins run; one that "
+        "evictions cannot fix wins.",
     )
     contradiction_unresolvable: bool = since(
-        "1.30", "Plugins whose nodes contradict each other reject the pod as unresolvable: no eviction is tried."
+        "1.30", "Plugins whose node lists have no node in common reject the pod as unresolvable, without preemption."
     )
     names_left_out: bool = since(
         "1.32",
-        "Nodes that PreFilter left out are counted: `node(s) didn't satisfy plugin(s) [NodeAffinity]`. Before, they "
-        "were in no message.",
+        "Nodes that PreFilter left out are in the message: `node(s) didn't satisfy plugin(s) [NodeAffinity]`.",
     )
 
 

@@ -46,27 +46,26 @@ class PreemptionRules:
     Source: plugins/defaultpreemption/default_preemption.go, preemption/preemption.go.
     """
 
-    tries_left_out: bool = until("1.26", "Preemption no longer tries nodes that PreFilter left out.")
+    tries_left_out: bool = until("1.26", "Preemption ignores nodes that PreFilter left out.")
     names_no_victims: bool = until(
         "1.23",
-        "A node without a pod of lower priority: `No preemption victims found for incoming pod`; before, "
-        "`No victims found on node NODE for preemptor pod POD`.",
+        "The reason for a node without pods of lower priority is `No preemption victims found for "
+        "incoming pod`; before, `No victims found on node NODE for preemptor pod POD`.",
     )
     asks_for_the_time: bool = until(
         "1.36",
-        "Pods that the kubelet has not started yet are as important as their place on the node says. Before, each of "
-        "two of them counted as started earlier than the other when it was asked for first: up to twelve came in the "
-        "other order.",
+        "Victims that the kubelet has not started yet keep their order on the node. Before, up to "
+        "twelve of them were reversed.",
     )
     counts_on: bool = until(
         "1.36",
-        "Of several disruption budgets that select a victim those after the first that it breaks do not count it. "
-        "Before, every one did.",
+        "If several disruption budgets select a victim, those after the first broken one do not count "
+        "it. Before, all did.",
     )
     sorts_victims: bool = since(
         "1.30",
-        "Victims are in the order of their priority. Before, those that break a disruption budget came first, and the "
-        "first one's priority was taken for the highest when a node was picked.",
+        "Victims are ordered by priority. Before, victims that break a disruption budget came first, "
+        "and the first one's priority counted as the highest.",
     )
 
 

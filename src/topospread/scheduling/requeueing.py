@@ -59,16 +59,15 @@ class RequeueingRules:
     hints: bool = gated("SchedulerQueueingHints")
     selective: bool = since(
         "1.22",
-        "A pod that waits is tried again on the kinds of events that a plugin that rejected it has asked for. "
-        "Before, on every one.",
+        "A pending pod is retried on events that a plugin which rejected it registered. Before, on every event.",
     )
     spread_hears_of_pods: bool = since(
         "1.31",
-        "Without queueing hints a pod that gets a node moves those that PodTopologySpread rejected in its namespace. "
-        "Before, only pods whose required affinity means it.",
+        "Without queueing hints, a bound pod moves pods that PodTopologySpread rejected in its "
+        "namespace. Before, it moved only pods whose required affinity selects it.",
     )
     hears_of_promises: bool = since(
-        "1.33", "Queueing hints: pods that wait hear of one that loses the node it was promised, as of one that goes."
+        "1.33", "Queueing hints: a pod that loses its nomination is an event like a deleted pod."
     )
 
 

@@ -38,12 +38,9 @@ class SamplingRules:
 
     narrowed_wrap: bool = until(
         "1.26",
-        "Where the next pod's walk over the nodes starts is counted on all nodes, also after a pod that PreFilter "
-        "left only some; before, on those some.",
+        "The next pod's walk starts at a position counted over all nodes. Before, over the nodes that PreFilter left.",
     )
-    unscored_first: bool = since(
-        "1.30", "A profile without score plugins is content with the first feasible node that it finds."
-    )
+    unscored_first: bool = since("1.30", "A profile without score plugins takes the first feasible node.")
 
 
 class Sample(msgspec.Struct, frozen=True):

@@ -37,9 +37,9 @@ class ChoiceRules:
 
     draws: bool = until(
         "1.34",
-        "Among equally good nodes kube-scheduler draws no more, unless an extender scored them: it takes the one that "
-        "its heap of scores has on top, which follows from the order in which it looked at the nodes. `--seed` has "
-        "nothing to draw then; `--sampling kube` takes that node.",
+        "Among equally good nodes kube-scheduler no longer draws, unless an extender scored them. It "
+        "takes the top of its heap of scores, which depends on the order of the nodes. `--sampling "
+        "kube` takes that node.",
     )
 
 

@@ -89,7 +89,7 @@ class PoolScaler(msgspec.Struct):
                 continue
             tried.add(kind)
             for pool, node in made:
-                refusal = _refusal(scheduler, workloads, node, queued)
+                refusal = refusal_of(scheduler, workloads, node, queued)
                 if refusal is None:
                     self.added[pool.name].append(node.name)
                     return node
@@ -112,13 +112,20 @@ class PoolScaler(msgspec.Struct):
             yield PoolUse(pool.name, pool.zone, there - len(added), added, pool.most, domains, may_grow, refused)
 
 
-def _refusal(scheduler: Scheduler, workloads: Sequence[Workload], node: Node, queued: QueuedPod) -> PoolRefusal | None:
+def with_node(scheduler: Scheduler, workloads: Sequence[Workload], node: Node) -> None:
+    """Put a node there, and the pods on it that DaemonSets have for it."""
+    scheduler.cluster.put_node(node)
+    for row, pod in _daemon_pods(workloads, node):
+        scheduler.schedule(pod, f"{row.name}-{node.name}")
+
+
+def refusal_of(
+    scheduler: Scheduler, workloads: Sequence[Workload], node: Node, queued: QueuedPod
+) -> PoolRefusal | None:
     """Return why a pod could not go on a new node, beside the pods that DaemonSets put there; ``None`` if it could."""
     cluster = scheduler.cluster
     with cluster.savepoint():
-        cluster.put_node(node)
-        for row, pod in _daemon_pods(workloads, node):
-            scheduler.schedule(pod, f"{row.name}-{node.name}")
+        with_node(scheduler, workloads, node)
         promised = pod_key(queued.namespace, queued.name)
         cluster.withdraw(promised)
         verdict = scheduler.verdict(queued.pod, queued.name)

@@ -9,18 +9,23 @@ from __future__ import annotations
 import os
 import re
 import shlex
+import shutil
+import subprocess
 import sys
-from collections.abc import Sequence
+import tempfile
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
 from topospread.errors import InputError, UsageError
 
 from .chart_schemas import NO_VALIDATION, has_outside_references
-from .roots import check_links, is_within
+from .roots import check_links, is_of_git, is_within
 from .text import shown_path
 
 HELM_HOMES: Final = ("HELM_CACHE_HOME", "HELM_CONFIG_HOME", "HELM_DATA_HOME")
+NO_PLUGINS: Final = {"HELM_PLUGINS": os.devnull}
+"""The folder of Helm's plugins: one that nobody can put any into."""
 NEEDS_NETWORK: Final = "the chart is not in the chart home, and fetching charts is off; add --render-network"
 _FLAGS: Final = {
     "version": frozenset({"-c", "--short"}),
@@ -32,7 +37,6 @@ _WITH_VALUE: Final = {
     "template": frozenset({"--namespace", "--name-template", "-f", "--api-versions", "--kube-version"}),
     "pull": frozenset({"--untardir", "--repo", "--version"}),
 }
-_PATHS: Final = frozenset({"-f", "--untardir"})
 PARTS_FILES: Final = re.compile(r'[,"\r\n]')
 """What parts or quotes names of files: Helm takes the value of ``-f``, or ``--values``, for a line of CSV."""
 _ASKS_DNS: Final = "getHostByName"
@@ -61,14 +65,38 @@ def write_gate(folder: str, helm: str, root: str, *, network: bool) -> str:
 
 
 def main() -> None:
-    """Replace this process by Helm if the call is allowed; otherwise say why not and exit with 1."""
+    """Make a call of Helm if it is allowed, and exit as Helm does; otherwise say why not and exit with 1."""
     folder, helm, root, network, *words = sys.argv[1:]
+    environment = {**os.environ, **{name: os.path.join(folder, name.lower()) for name in HELM_HOMES}, **NO_PLUGINS}
     try:
         words += check_call(words, (root, folder), network=bool(network))
+        if words[0] == "pull":
+            sys.exit(_fetch(helm, words, folder, environment))
     except (InputError, UsageError) as error:
         sys.exit(f"Error: {error}")
-    homes = {name: os.path.join(folder, name.lower()) for name in HELM_HOMES}
-    os.execve(helm, [helm, *words], {**os.environ, **homes})
+    os.execve(helm, [helm, *words], environment)
+
+
+def _fetch(helm: str, words: Sequence[str], folder: str, environment: Mapping[str, str]) -> int:
+    """Fetch a chart into a temporary folder first, and return Helm's exit code.
+
+    Helm names the chart's folder as the chart says, and that may be ``.git``.
+
+    Raises:
+        UsageError: if the chart has a file that git would take for its own, or its folder is there already.
+    """
+    before, after = words[: words.index("--untardir") + 1], words[words.index("--untardir") + 1 :]
+    with tempfile.TemporaryDirectory(dir=folder) as fetched:
+        code = subprocess.call([helm, *before, fetched, *after[1:]], env=dict(environment))
+        if any(is_of_git(name) for _, folders, files in os.walk(fetched) for name in (*folders, *files)):
+            raise UsageError("the chart that was fetched has a file of git's")
+        os.makedirs(after[0], exist_ok=True)
+        for name in os.listdir(fetched):
+            wanted = os.path.join(after[0], name)
+            if os.path.lexists(wanted):
+                raise UsageError(f"{shown_path(wanted)} is there already, and the chart that was fetched has this name")
+            shutil.move(os.path.join(fetched, name), wanted)
+    return code
 
 
 def check_call(words: Sequence[str], roots: Sequence[str], *, network: bool) -> list[str]:
@@ -76,7 +104,8 @@ def check_call(words: Sequence[str], roots: Sequence[str], *, network: bool) -> 
 
     Args:
         words: the words after ``helm``.
-        roots: real paths of the folders that charts and values must lie in; links of charts stay in the first.
+        roots: real paths of the folders that values must lie in. Charts stay in the first, with their links: in the
+            others a base from the network could fetch a chart to where Helm looks for its own files.
         network: whether charts may be fetched.
 
     Raises:
@@ -88,25 +117,37 @@ def check_call(words: Sequence[str], roots: Sequence[str], *, network: bool) -> 
         raise UsageError(f"helm {shown_path(command)} is not allowed in a kustomization")
     if command == "pull" and not network:
         raise UsageError(NEEDS_NETWORK)
-    positions, paths = [], []
+    positions = []
     waiting = iter(rest)
     for word in waiting:
         if word in _WITH_VALUE[command]:
-            value = next(waiting, "")
-            paths += [value] if word in _PATHS else []
-            if word == "-f" and PARTS_FILES.search(value):
-                raise UsageError(f"{shown_path(value)}: Helm reads this as the names of several files; rename the file")
-            if word == "--name-template" and _ASKS_DNS in value and not network:
-                raise UsageError(f"a name of a release calls {_ASKS_DNS}; add --render-network")
+            _check_value(word, next(waiting, ""), roots, network)
         elif word.startswith("-"):
             if word not in _FLAGS[command]:
                 raise UsageError(f"{shown_path(word)} is not allowed as an option of Helm in a kustomization")
         else:
             positions.append(word)
     charts = positions[-1:] if command == "template" else []
-    for path in (*paths, *charts):
-        if not any(is_within(path, each) for each in roots):
-            raise UsageError(f"{shown_path(path)} is outside {shown_path(roots[0])}")
     for chart in charts:
+        if not is_within(chart, roots[0]):
+            raise _outside(chart, roots)
         check_links(chart, roots[0])
     return [NO_VALIDATION] if any(map(has_outside_references, charts)) else []
+
+
+def _check_value(option: str, value: str, roots: Sequence[str], network: bool) -> None:
+    if option == "-f":
+        if PARTS_FILES.search(value):
+            raise UsageError(f"{shown_path(value)}: Helm reads this as the names of several files; rename the file")
+        if "://" in value:
+            raise UsageError(f"{shown_path(value)}: Helm would fetch these values; name a file")
+        if not any(is_within(value, each) for each in roots):
+            raise _outside(value, roots)
+    if option == "--untardir" and not is_within(value, roots[0]):
+        raise _outside(value, roots)
+    if option == "--name-template" and _ASKS_DNS in value and not network:
+        raise UsageError(f"a name of a release calls {_ASKS_DNS}; add --render-network")
+
+
+def _outside(path: str, roots: Sequence[str]) -> UsageError:
+    return UsageError(f"{shown_path(path)} is outside {shown_path(roots[0])}")

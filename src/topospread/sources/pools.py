@@ -6,8 +6,11 @@ Sources: karpenter.sh/v1 ``NodePool`` (requirements, limits), and cluster-autosc
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from fractions import Fraction
 from typing import Any
 
 import msgspec
@@ -21,6 +24,8 @@ from topospread.errors import ConfigError, Place
 from topospread.whole_number import whole_number
 
 from .files import Source, read_text
+from .line_breaks import line_break_in
+from .text import printable
 from .yaml import read_documents
 
 API_VERSION = "topospread.dev/v1alpha1"
@@ -30,6 +35,7 @@ _TEMPLATE = "k8s.io/cluster-autoscaler/node-template/"
 _DEFAULTS = {"pods": "110"}
 _MOST_NODES = 100_000
 """As many as a synthetic cluster may have."""
+_PRICE = re.compile(r"[0-9]{1,9}(?:\.[0-9]{1,9})?")
 _EFFECTS = ("NoSchedule", "PreferNoSchedule", "NoExecute")
 
 
@@ -48,6 +54,7 @@ class GivenPool(_Strict):
     tags: dict[str, str] = {}
     min: int = 0
     max: int | None = None
+    price: str | int | float | None = None
 
 
 class GivenInstanceType(_Strict):
@@ -57,6 +64,7 @@ class GivenInstanceType(_Strict):
     shape: dict[str, str | int | float]
     zones: list[str]
     labels: dict[str, str] = {}
+    price: str | int | float | None = None
 
 
 class _Pools(_Strict):
@@ -137,10 +145,13 @@ def read_pools(paths: Iterable[str]) -> tuple[NodePool, ...]:
 
 def _converted(value: Any, kind: Any, place: Place) -> Any:
     try:
-        return msgspec.convert(value, kind)
+        found = msgspec.convert(value, kind)
     except msgspec.ValidationError as error:
         words, _, path = str(error).partition(" - at `$.")
         raise ConfigError(words, place.at(path.rstrip("`"))) from None
+    if broken := line_break_in(msgspec.to_builtins(found), matters=True):
+        raise ConfigError("a name has one line", place.at(printable(broken)))
+    return found
 
 
 def _own(file: _Pools, place: Place) -> Iterator[NodePool]:
@@ -154,7 +165,8 @@ def _own(file: _Pools, place: Place) -> Iterator[NodePool]:
             raise ConfigError("its nodes need cpu and memory: shape: {cpu: 8, memory: 32Gi}", here)
         if each.min < 0 or (each.max is not None and each.max < each.min):
             raise ConfigError(f"min {each.min} and max {each.max}: from 0, and max is no less than min", here)
-        yield _checked(NodePool(each.name, labels, _DEFAULTS | amounts, tuple(taints), each.min, each.max), here)
+        pool = NodePool(each.name, labels, _DEFAULTS | amounts, tuple(taints), each.min, each.max)
+        yield _checked(replace(pool, price=_price(each.price, here)), here)
 
 
 def _tagged(tags: Mapping[str, str], place: Place) -> tuple[dict[str, str], dict[str, str], list[Taint]]:
@@ -176,6 +188,15 @@ def _tagged(tags: Mapping[str, str], place: Place) -> tuple[dict[str, str], dict
                 raise ConfigError(f"tags[{key}]: expected VALUE:EFFECT, and this is {value}", place)
             taints.append(Taint(key=name, value=text or None, effect=effect))
     return labels, amounts, taints
+
+
+def _price(given: str | float | None, place: Place) -> Fraction | None:
+    if given is None:
+        return None
+    found = _PRICE.fullmatch(str(given))
+    if found is None or not Fraction(found[0]):
+        raise ConfigError(f"price {given}: write a number above 0 without a currency, for example 0.19", place)
+    return Fraction(found[0])
 
 
 def _texts(shape: Mapping[str, str | int | float]) -> dict[str, str]:
@@ -223,7 +244,7 @@ def _of_karpenter(item: _NodePool, types: Sequence[GivenInstanceType], place: Pl
             if all(_meets(each, labels) for each in template.spec.requirements):
                 shape = _DEFAULTS | _texts(kind.shape)
                 pool = NodePool(f"{name}-{kind.name}-{zone}", labels, shape, tuple(template.spec.taints), limits=limits)
-                yield _checked(pool, place)
+                yield _checked(replace(pool, price=_price(kind.price, place)), place)
 
 
 def _meets(requirement: _Requirement, labels: Mapping[str, str]) -> bool:

@@ -21,7 +21,7 @@ import msgspec
 
 from topospread.errors import InputError, Place
 
-from .helm_gate import HELM_HOMES
+from .helm_gate import HELM_HOMES, NO_PLUGINS
 
 TIMEOUT: Final = 120.0
 """Seconds after which a program is stopped: remote bases take kustomize up to half a minute each."""
@@ -144,6 +144,7 @@ def scrubbed_environment(*, network: bool) -> Iterator[tuple[str, dict[str, str]
             "HOME": folder,
             "TMPDIR": folder,
             **{name: os.path.join(folder, name.lower()) for name in HELM_HOMES},
+            **NO_PLUGINS,
             "GIT_CONFIG_NOSYSTEM": "1",
             "GIT_CONFIG_GLOBAL": os.devnull,
             "GIT_TERMINAL_PROMPT": "0",

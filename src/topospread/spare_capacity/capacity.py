@@ -27,6 +27,7 @@ from topospread.sources.load import load
 from .filling import CapacityQuestion, Effort, Progress, SomeAnswers, capacity_of
 from .purchases import Shape, purchases, read_shape
 from .result import Capacity, CapacityReport, ZoneLoss
+from .sizing import sizing
 from .wanted import pods_asked, read_more, read_shares, the_pod
 
 # What fits when a zone is lost: a drill fails each, and what comes of it is filled. How one fails is the drill's.
@@ -84,6 +85,8 @@ def _waiting(outcome: StepOutcome) -> int:
 
 LIMIT = 10_000
 """Rounds that are tried by default."""
+SECONDS = 10.0
+"""Time to search for a set of nodes, by default."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,18 +98,25 @@ class Besides:
         each_zone: after each zone's loss, too.
         shapes: of nodes that are tried; by default those that are there, if less fits than has to.
         workers: how many processes work at once; by default one for each core.
+        seconds: time to search for the cheapest set of nodes of pools.
     """
 
     more: int | Fraction = 1
     each_zone: bool = False
     shapes: Sequence[Shape] = ()
     workers: int | None = None
+    seconds: float = SECONDS
 
     def buys(self, found: Capacity) -> bool:
         """Return whether one more node is tried: if less fits than has to, or a shape is given."""
         short = any(each.more < pods_asked(self.more, each.share, each.replicas) for each in found.targets)
         missing = any(each.missing for each in found.targets)
         return found.pending is not None and (short or missing or bool(self.shapes))
+
+    def rounds(self, found: Capacity) -> int:
+        """Return the number of whole rounds that have to fit."""
+        pods = ((pods_asked(self.more, each.share, each.replicas), each.share) for each in found.targets)
+        return max(1, *(-(-asked // share) for asked, share in pods))
 
 
 def capacity(  # noqa: PLR0913 - keyword arguments
@@ -120,6 +130,7 @@ def capacity(  # noqa: PLR0913 - keyword arguments
     shapes: Sequence[str] = (),
     limit: int = LIMIT,
     workers: int | None = None,
+    seconds: float = SECONDS,
     progress: Progress | None = None,
 ) -> CapacityReport:
     """Say how many more replicas fit until the first stays pending, with everything there that is there.
@@ -127,7 +138,8 @@ def capacity(  # noqa: PLR0913 - keyword arguments
     Args:
         inventory: the input, which is not changed.
         of: ``deploy/web``, or several in a ratio: ``deploy/web=2``, ``deploy/api=1``.
-        options: the control plane, and how pods are placed; more replicas evict nothing.
+        options: the control plane, and how pods are placed; more replicas evict nothing. If fewer replicas fit than
+            have to, the cheapest set of nodes of its pools is searched.
         pod: the file of a pod of which more are to fit, in place of workloads.
         namespace: of workloads, and of a pod's file, that name none.
         more: replicas (of several workloads: rounds) that have to fit, or a share of the replicas, ``20%``.
@@ -136,6 +148,7 @@ def capacity(  # noqa: PLR0913 - keyword arguments
             if fewer replicas fit than have to.
         limit: how many rounds of replicas are tried.
         workers: how many processes work at once; by default one for each core.
+        seconds: time to search for that set.
         progress: told how far the work is.
 
     Raises:
@@ -151,9 +164,11 @@ def capacity(  # noqa: PLR0913 - keyword arguments
     own = None
     if pod is not None:
         own = the_pod(load([os.fspath(pod)], namespace=namespace or "default", needs_nodes=False), os.fspath(pod))
+    if options.pools and (each_zone or shapes):
+        raise UsageError(f"--pools cannot be combined with {'--each zone' if each_zone else '--node-shape'}")
     limit = max(limit, wanted) if isinstance(wanted, int) else limit
     question = CapacityQuestion(read_shares(of, namespace), own, limit, options)
-    besides = Besides(wanted, each_zone, [read_shape(each) for each in shapes], workers)
+    besides = Besides(wanted, each_zone, [read_shape(each) for each in shapes], workers, seconds)
     found = answer(inventory, question, besides, progress)
     if not found.unjudged:
         return found
@@ -206,9 +221,12 @@ def answer(
             parts = (part for each in losses for part in (*each.unjudged, *_of_end(each.capacity)))
             report = replace(report, losses=losses, unjudged=merged(unjudged, parts))
         if not (question.options.assumes_unjudged or _of_end(found)) and besides.buys(found):
-            report = replace(report, purchases=tuple(purchases(settled, found, question, besides.shapes, work)))
+            if question.options.pools:
+                report = replace(report, sizing=sizing(settled, question, besides.rounds(found), besides.seconds))
+            else:
+                report = replace(report, purchases=tuple(purchases(settled, found, question, besides.shapes, work)))
     except KeyboardInterrupt as ended:
-        raise Interrupted(_as_far(report, besides, ended)) from None
+        raise Interrupted(_as_far(report, besides, ended, pools=bool(question.options.pools))) from None
     return report
 
 
@@ -216,13 +234,15 @@ def _of_end(found: Capacity) -> tuple[Unjudged, ...]:
     return unjudged_parts([found.pending] if found.pending is not None else [])
 
 
-def _as_far(report: CapacityReport, besides: Besides, ended: KeyboardInterrupt) -> CapacityReport:
+def _as_far(report: CapacityReport, besides: Besides, ended: KeyboardInterrupt, *, pools: bool) -> CapacityReport:
     """Return the report with the losses, or purchases, that were finished when the work was interrupted."""
     some: SomeAnswers = ended.finished if isinstance(ended, Interrupted) else SomeAnswers((), 0)
     if besides.each_zone and not report.losses:
         return replace(
             report, losses=tuple(some.answers), partial=f"ended {some.far('loss', 'losses')}", is_complete=False
         )
+    if pools:
+        return replace(report, partial="ended before a set of nodes was found")
     return replace(report, purchases=tuple(some.answers), partial=f"ended {some.far('purchase', 'purchases')}")
 
 

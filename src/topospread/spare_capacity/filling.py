@@ -118,8 +118,8 @@ class _TargetPods:
 
 
 @dataclass(slots=True)
-class _FilledCluster:
-    """A run that was filled.
+class FilledCluster:
+    """A run that is filled; its queue holds the pods of other workloads.
 
     Attributes:
         rounds: whole ones, of what is beyond the missing.
@@ -151,8 +151,8 @@ def capacity_of(settled: Inventory, question: CapacityQuestion, progress: Progre
     while True:
         filled = None
         try:
-            filled = _prepared(settled, question, rounds)
-            _fill(filled, question, progress)
+            filled = prepared(settled, question, rounds)
+            fill(filled, question, progress)
         except KeyboardInterrupt:
             if filled is not None and filled.rounds > (known.rounds if known is not None else 0):
                 # The filling was interrupted: the round that was under way does not count.
@@ -170,7 +170,7 @@ def capacity_of(settled: Inventory, question: CapacityQuestion, progress: Progre
         known, rounds = _capacity(filled, question), min(question.limit, rounds * _GROWTH)
 
 
-def _prepared(settled: Inventory, question: CapacityQuestion, rounds: int) -> _FilledCluster:
+def prepared(settled: Inventory, question: CapacityQuestion, rounds: int) -> FilledCluster:
     """The cluster and the pods of so many rounds; what waits for a node is tried first, for nodes may be new."""
     options = with_fields(question.options, preemption=False, scale=None, one_of_many=True)
     if question.pod is not None:
@@ -199,7 +199,7 @@ def _prepared(settled: Inventory, question: CapacityQuestion, rounds: int) -> _F
     if not wanted or not all(each.queue for each in wanted):
         what = question.pod.name if question.pod is not None else ", ".join(each.target for each in question.shares)
         raise UsageError(f"{what}: kube-scheduler is not asked: scheduling gates, or another scheduler's")
-    return _FilledCluster(run, wanted, _place_others(run, {_key(each.row) for each in wanted}))
+    return FilledCluster(run, wanted, _place_others(run, {_key(each.row) for each in wanted}))
 
 
 def _place_others(run: Run, targets: set[WorkloadKey]) -> int:
@@ -210,17 +210,29 @@ def _place_others(run: Run, targets: set[WorkloadKey]) -> int:
     return sum(run.outcomes[id(each)].pending for each in others)
 
 
-def _fill(filled: _FilledCluster, question: CapacityQuestion, progress: Progress | None) -> None:
-    """Place what is missing, and then round after round, until the first pod finds no node."""
+def fill(
+    filled: FilledCluster,
+    question: CapacityQuestion,
+    progress: Progress | None = None,
+    grow: Callable[[FilledCluster, QueuedPod], bool] | None = None,
+) -> None:
+    """Place what is missing, and then round after round, until the first pod finds no node.
+
+    Args:
+        filled: the cluster, which is changed.
+        question: how many rounds at most.
+        progress: receives the number of whole rounds.
+        grow: adds a node for a pod that found none; returns whether the pod is to be tried again.
+    """
     for wanted in filled.wanted:
-        if not _place(filled, wanted, wanted.queue[: wanted.missing]):
+        if not _place(filled, wanted, wanted.queue[: wanted.missing], grow):
             return
     position = {id(each): each.missing for each in filled.wanted}
     while filled.rounds < question.limit:
         for wanted in filled.wanted:
             begin = position[id(wanted)]
             pods = wanted.queue[begin : begin + wanted.share]
-            if len(pods) < wanted.share or not _place(filled, wanted, pods):
+            if len(pods) < wanted.share or not _place(filled, wanted, pods, grow):
                 return
             position[id(wanted)] = begin + wanted.share
         filled.rounds += 1
@@ -228,12 +240,19 @@ def _fill(filled: _FilledCluster, question: CapacityQuestion, progress: Progress
             progress(filled.rounds, None)
 
 
-def _place(filled: _FilledCluster, wanted: _TargetPods, pods: Sequence[QueuedPod]) -> bool:
+def _place(
+    filled: FilledCluster,
+    wanted: _TargetPods,
+    pods: Sequence[QueuedPod],
+    grow: Callable[[FilledCluster, QueuedPod], bool] | None,
+) -> bool:
     """Place pods one after the other; whether all found nodes."""
     run, scheduler = filled.run, filled.run.scheduler
     for queued in pods:
         promised = run.cluster.nominated_node(pod_key(queued.namespace, queued.name))
         placement = scheduler.schedule(queued.pod, queued.name, nominated=promised)
+        while placement.node is None and grow is not None and grow(filled, queued):
+            placement = scheduler.schedule(queued.pod, queued.name, nominated=promised)
         if placement.node is None:
             verdict = None if placement.unbound else scheduler.pending_verdict(queued.pod, queued.name)
             filled.last = queued, PodOutcome(placement, verdict)
@@ -243,7 +262,7 @@ def _place(filled: _FilledCluster, wanted: _TargetPods, pods: Sequence[QueuedPod
     return True
 
 
-def _capacity(filled: _FilledCluster, question: CapacityQuestion) -> Capacity:
+def _capacity(filled: FilledCluster, question: CapacityQuestion) -> Capacity:
     run = filled.run
     targets = tuple(
         TargetRoom(
@@ -279,7 +298,7 @@ def _evicts(run: Run, queued: QueuedPod, verdict: Verdict | None, question: Capa
     return "" if candidate is None else ", ".join(each.key for each in candidate.victims)
 
 
-def _keys(filled: _FilledCluster, pending: PendingGroup | None, verdict: Verdict | None) -> Iterator[KeyRoom]:
+def _keys(filled: FilledCluster, pending: PendingGroup | None, verdict: Verdict | None) -> Iterator[KeyRoom]:
     """The targets' topology keys, hard ones first, and by zone."""
     run = filled.run
     rows = {id(each.row) for each in filled.wanted}
@@ -294,7 +313,7 @@ def _keys(filled: _FilledCluster, pending: PendingGroup | None, verdict: Verdict
         yield KeyRoom(key, rooms, arithmetic, {each.domain.name: each for each in domains})
 
 
-def _domains(filled: _FilledCluster, key: str, verdict: Verdict | None) -> Iterator[DomainRoom]:
+def _domains(filled: FilledCluster, key: str, verdict: Verdict | None) -> Iterator[DomainRoom]:
     cluster = filled.run.cluster
     label = {node.name: node.labels.get(key, "") for node in cluster.nodes.nodes if node is not None}
     more, nodes = Counter(label[each] for each in filled.nodes), Counter(label.values())

@@ -10,8 +10,9 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 
 from topospread.answer import Unjudged
+from topospread.base import Word
 from topospread.plugins.spread_arithmetic import ConstraintArithmetic
-from topospread.simulation.result import DomainOutcome, PendingGroup
+from topospread.simulation.result import DomainOutcome, PendingGroup, PoolRefusal
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,6 +136,54 @@ class Purchase:
 
 
 @dataclass(frozen=True, slots=True)
+class SizedPool:
+    """A pool and its nodes in a set.
+
+    Attributes:
+        there: nodes that exist.
+        add: nodes to add.
+        most: nodes that there may be, ``None`` for any number.
+        price: price of one node; ``None`` if pools have none.
+        refused: why a new node would not take the pod that finds no node now; ``None`` if it would.
+        may_grow: whether a limit lets one more node come now.
+    """
+
+    name: str
+    zone: str
+    there: int
+    add: int
+    most: int | None
+    price: Fraction | None
+    refused: PoolRefusal | None
+    may_grow: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Sizing:
+    """The cheapest set of nodes of pools with which enough replicas fit.
+
+    Attributes:
+        verdict: ``yes``: there is a set; ``no``: no set suffices; ``unknown``: the search ended before.
+        pools: in the order of the files.
+        capacity: what fits with the set; ``None`` without one.
+        is_cheapest: whether every cheaper set was excluded by counting or by a simulation.
+        is_limited: whether counting finds no set for the largest numbers of nodes alone that pools may have.
+        simulated: sets that were simulated.
+        seconds: time that the search had, if it ended for that.
+        unjudged: parts of the pod that finds no node with a set, which topospread does not model.
+    """
+
+    verdict: Word
+    pools: tuple[SizedPool, ...]
+    capacity: Capacity | None
+    is_cheapest: bool
+    is_limited: bool
+    simulated: int
+    seconds: float | None = None
+    unjudged: tuple[Unjudged, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class CapacityReport:
     """The whole answer.
 
@@ -142,6 +191,7 @@ class CapacityReport:
         more: rounds that have to fit, or a share of the replicas.
         losses: after each zone's loss, least room first; empty where that was not asked.
         purchases: one more node each, the largest gain first; empty where no node was tried.
+        sizing: the cheapest set of nodes of pools; ``None`` if there are no pools, or enough fits.
         unjudged: parts of pods that topospread does not model, which alone keep the pods from a node.
         assumed: the same answer as if those parts let every node pass; ``None`` if every pod is judged.
         partial: where it was ended before its end, in words; then answers are missing. "" where it is whole.
@@ -152,6 +202,7 @@ class CapacityReport:
     more: int | Fraction
     losses: tuple[ZoneLoss, ...] = ()
     purchases: tuple[Purchase, ...] = ()
+    sizing: Sizing | None = None
     warnings: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
     unjudged: tuple[Unjudged, ...] = ()

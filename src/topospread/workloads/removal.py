@@ -66,7 +66,7 @@ def removal_order(pods: Sequence[Pod], related: Iterable[Pod], now: float | None
         now: time the logarithms are measured from; None compares times as they are.
     """
     on_node = Counter(pod.spec.node_name for pod in related if is_active(pod))
-    candidates = [_candidate(pod, _cost(pod), on_node[pod.spec.node_name]) for pod in pods]
+    candidates = [_candidate(pod, deletion_cost(pod), on_node[pod.spec.node_name]) for pod in pods]
     return [each.pod for each in _sorted(candidates, now, _by_uid)]
 
 
@@ -92,7 +92,7 @@ def removal_order_of_job(pods: Sequence[Pod]) -> list[Pod]:
 def removal_groups(pods: Sequence[Pod], related: Iterable[Pod], now: float | None) -> list[list[Pod]]:
     """The same order as groups: which of a group goes first, only a uid decides."""
     on_node = Counter(pod.spec.node_name for pod in related if is_active(pod))
-    candidates = [_candidate(pod, _cost(pod), on_node[pod.spec.node_name]) for pod in pods]
+    candidates = [_candidate(pod, deletion_cost(pod), on_node[pod.spec.node_name]) for pod in pods]
     ordered = _sorted(candidates, now, _undecided)
     groups: list[list[_Candidate]] = []
     for each in ordered:
@@ -126,12 +126,16 @@ def _undecided(left: _Candidate, right: _Candidate) -> int:
     return 0
 
 
+def removal_rank(pod: Pod) -> tuple[bool, int, bool]:
+    """Return what the controller compares before costs: pods with a lower rank are removed first."""
+    return bool(pod.spec.node_name), _PHASES.get(pod.phase, 0), _ready(pod)[0]
+
+
 def _candidate(pod: Pod, cost: int, on_same_node: int) -> _Candidate:
-    ready, ready_since = _ready(pod)
     return _Candidate(
         pod,
-        (bool(pod.spec.node_name), _PHASES.get(pod.phase, 0), ready, cost, -on_same_node),
-        ready_since,
+        (*removal_rank(pod), cost, -on_same_node),
+        _ready(pod)[1],
         _restarts(pod),
         seconds(pod.metadata.creation_timestamp),
     )
@@ -145,7 +149,7 @@ def _ready(pod: Pod) -> tuple[bool, float | None]:
     return False, None
 
 
-def _cost(pod: Pod) -> int:
+def deletion_cost(pod: Pod) -> int:
     """``controller.kubernetes.io/pod-deletion-cost``, an int32; 0 when it is missing or is none."""
     text = pod.metadata.annotations.pod_deletion_cost if pod.metadata.annotations else None
     if not text or not _COST.fullmatch(text):

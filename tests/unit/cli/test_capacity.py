@@ -67,11 +67,11 @@ def ended(press: str, *words: str) -> subprocess.CompletedProcess[str]:
 IN_ROUND_3 = """
 from topospread.spare_capacity import filling
 place = filling._place
-def pressed(filled, wanted, pods):
+def pressed(filled, wanted, pods, grow):
     if filled.rounds == 2 and wanted is filled.wanted[-1]:
-        place(filled, wanted, pods[:1])
+        place(filled, wanted, pods[:1], grow)
         press()
-    return place(filled, wanted, pods)
+    return place(filled, wanted, pods, grow)
 filling._place = pressed
 """
 AFTER_ITEM_2 = """

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import subprocess
 from pathlib import Path
 
 import pytest
 
 from topospread.errors import InputError, UsageError
-from topospread.sources.helm_gate import check_call
+from topospread.sources.helm_gate import check_call, write_gate
 
 
 @pytest.fixture
@@ -42,6 +43,7 @@ def test_the_calls_of_kustomize_are_allowed(root: Path) -> None:
         (("pull", "--untar", "--untardir", "ROOT/charts", "web"), "add --render-network"),
         (("template", "web", "ROOT/charts/web", "-f", "ROOT/a,ROOT/../secret"), "the names of several files"),
         (("template", "web", "ROOT/charts/web", "-f", 'ROOT/"a'), "the names of several files"),
+        (("template", "web", "ROOT/charts/web", "-f", "oci://127.0.0.1/web"), "Helm would fetch these values"),
         (("template", "--name-template", '{{getHostByName "a"}}', "ROOT/charts/web"), "add --render-network"),
     ],
 )
@@ -53,6 +55,51 @@ def test_other_calls_are_refused(root: Path, words: tuple[str, ...], said: str) 
 def test_a_chart_is_not_fetched_to_elsewhere(root: Path) -> None:
     with pytest.raises(UsageError, match="is outside"):
         check(root, "pull", "--untar", "--untardir", "ROOT/..", "web", network=True)
+
+
+def test_a_chart_is_not_fetched_to_where_helm_looks_for_plugins(root: Path) -> None:
+    """A base from the network lies beside Helm's homes."""
+    home = root.parent / "home"
+    for words in (("pull", "--untar", "--untardir", f"{home}/plugins", "web"), ("template", "web", f"{home}/web")):
+        with pytest.raises(UsageError, match="is outside"):
+            check_call(words, (str(root), str(home)), network=True)
+    check_call(
+        ("template", "web", f"{root}/charts/web", "-f", f"{home}/values.yaml"), (str(root), str(home)), network=True
+    )
+
+
+def fetch(root: Path, fetched: str) -> subprocess.CompletedProcess[str]:
+    """Have the gate fetch a chart from a Helm that unpacks a file, and shows its folder of plugins."""
+    helm = root.parent / "helm"
+    helm.write_text(f'#!/bin/sh\nmkdir -p "$(dirname "$4/{fetched}")"; touch "$4/{fetched}"; echo "$HELM_PLUGINS"\n')
+    helm.chmod(0o755)
+    home = root.parent / "home"
+    home.mkdir()
+    gate = write_gate(str(home), str(helm), str(root), network=True)
+    words = [gate, "pull", "--untar", "--untardir", f"{root}/new", "--repo", "https://a", "web"]
+    return subprocess.run(words, capture_output=True, text=True, check=False)
+
+
+def test_a_fetched_chart_lies_where_kustomize_looks_for_it(root: Path) -> None:
+    done = fetch(root, "web/templates/a.yaml")
+    assert (done.returncode, done.stdout, done.stderr) == (0, "/dev/null\n", "")
+    assert (root / "new" / "web" / "templates" / "a.yaml").exists()
+
+
+@pytest.mark.parametrize("fetched", [".git/config", ".GIT/config", "web/.git/config", "web/sub/.git"])
+def test_a_fetched_chart_brings_no_file_of_git(root: Path, fetched: str) -> None:
+    """A chart may be called .git, and its config may name a program that git runs."""
+    done = fetch(root, fetched)
+    assert (done.returncode, done.stderr) == (1, "Error: the chart that was fetched has a file of git's\n")
+    assert not (root / "new").exists()
+
+
+def test_a_fetched_chart_takes_no_other_files_place(root: Path) -> None:
+    (root / "new").mkdir()
+    (root / "new" / "web").symlink_to("../..")
+    done = fetch(root, "web/templates/a.yaml")
+    assert (done.returncode, "is there already" in done.stderr) == (1, True)
+    assert not (root.parent / "templates").exists()
 
 
 def test_a_link_out_of_a_chart_is_refused(root: Path) -> None:

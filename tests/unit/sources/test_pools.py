@@ -116,3 +116,22 @@ def test_pools_begin_with_a_hundred_thousand_nodes_at_most(tmp_path: Path) -> No
 def test_requirements_compare_with_numbers_alone(tmp_path: Path, number: str) -> None:
     with pytest.raises(InputError, match="no pool"):
         read(tmp_path, HEAD + TYPES + KARPENTER.replace('values: ["4"]', f'values: ["{number}"]'))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        HEAD + 'pools: [{name: "p\\nFORGED", shape: {cpu: 2, memory: 4Gi}}]',
+        HEAD + TYPES.replace("name: m5", 'name: "m5\\nFORGED"') + KARPENTER,
+        HEAD + TYPES + KARPENTER.replace("{name: web}", '{name: "web\\nFORGED"}'),
+    ],
+)
+def test_a_name_has_one_line(tmp_path: Path, text: str) -> None:
+    """New nodes have the pool's name, and `-o name` shows a node at the end of a line."""
+    with pytest.raises(InputError, match="name: a name has one line"):
+        read(tmp_path, text)
+
+
+def test_an_annotation_may_have_lines(tmp_path: Path) -> None:
+    name = '{name: web, annotations: {applied: "a\\n"}}'
+    assert read(tmp_path, HEAD + TYPES + KARPENTER.replace("{name: web}", name))

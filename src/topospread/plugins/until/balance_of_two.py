@@ -25,9 +25,9 @@ class BalanceOfTwoRules:
 
     in_force: bool = until(
         "1.21",
-        "Points are 100 · (1 − σ) of the fractions used of any number of resources, and containers without requests "
-        "count as nothing. Before, they were 100 · (1 − |cpu − memory|), and 0 where one of them is used up; "
-        "containers without requests counted as 100m and 200Mi, as in NodeResourcesFit's score.",
+        "Points are 100 · (1 − σ) of the used fractions of any number of resources, and containers "
+        "without requests count as 0. Before, 100 · (1 − |cpu − memory|), or 0 if one is used up, "
+        "with 100m and 200Mi for containers without requests.",
     )
 
 

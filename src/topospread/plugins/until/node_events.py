@@ -21,11 +21,12 @@ class NodeEventRules:
 
     any_update: bool = until(
         "1.31",
-        "Without queueing hints a node's new labels move the pods of every plugin that hears of new nodes. Before, any "
-        "change moved those that NodeResourcesFit, NodePorts, NodeAffinity, NodeName and TaintToleration rejected.",
+        "Without queueing hints, a node's new labels move pods of every plugin that listens to new "
+        "nodes. Before, any change moved pods that NodeResourcesFit, NodePorts, NodeAffinity, "
+        "NodeName and TaintToleration rejected.",
     )
     taints: bool = since(
-        "1.30", "Without queueing hints a node's new taints move the pods of every plugin that hears of new nodes."
+        "1.30", "Without queueing hints, a node's new taints move pods of every plugin that listens to new nodes."
     )
 
     def without_hints(self, plugin: str, today: Registration) -> Registration:

@@ -34,11 +34,11 @@ class StrategyRules:
 
     weighs_every_resource: bool = until(
         "1.21",
-        "Scoring by resources: resources that the node does not have, and extended ones that the pod does not request, "
-        "take no part. Before, their weights counted.",
+        "Scoring by resources: resources that the node lacks, and extended ones that the pod does not "
+        "request, are left out. Before, their weights counted.",
     )
     caps_overcommitted: bool = since(
-        "1.19", "MostAllocated: a resource that would be more than used up counts as full. Before, it gave 0 points."
+        "1.19", "MostAllocated: an overcommitted resource counts as full. Before, as 0 points."
     )
 
 

@@ -9,18 +9,18 @@ from topospread.answers.causes import why_words
 from topospread.answers.reasons import its_nodes
 from topospread.answers.words import counted, listed, natural, noun_of
 from topospread.drills.remarks import STATEFUL_SETS_WAIT
-from topospread.render.blocks import Bar, Fact, Page, Part, Section, Table, Verdict
+from topospread.render.blocks import Bar, Fact, Page, Part, Section, Span, Table, Verdict
 
 from .pending import unjudged_facts
 
 if TYPE_CHECKING:
-    from topospread.answers.capacity import Capacity, DomainRoom, KeyRoom, Room
+    from topospread.answers.capacity import Capacity, DomainRoom, KeyRoom, Room, Sizing
 
 
 def page(answer: Capacity) -> Page:
     """Return the page of an answer."""
     room = answer.room
-    tables = [*_losses(answer), *_nodes(answer), *map(_key, room.keys)]
+    tables = [*_losses(answer), *_pools(answer), *_nodes(answer), *map(_key, room.keys)]
     details = [Fact("next pod", room.message)] if room.message else []
     parts: list[Part] = [Verdict(answer.verdict, answer.says), *_facts(answer)]
     parts += [Section(each.title, each.parts, wide=at > 0) for at, each in enumerate(tables)]
@@ -32,14 +32,18 @@ def _facts(answer: Capacity) -> Iterator[Part]:
     room = answer.room
     if answer.causes:
         yield Fact("why" if answer.verdict == "no" else "ends", why_words(answer.causes))
-    if answer.remedies:
+    if answer.sizing is not None:
+        yield from _sizing(answer.sizing)
+    elif answer.remedies:
         yield Fact("fix", f"{answer.remedies[0].says}; tried: all fit")
     elif answer.verdict == "no" and answer.purchases:
         best = answer.purchases[0]
         tried = f"none of the {counted(len(answer.purchases), 'node')} tried is enough alone"
         where = f" in {best.zone}" if best.zone else ""
         yield Fact("fix", f"{tried}; 1 {best.shape}{where} takes {best.gain} more" if best.gain > 0 else tried)
-    yield from unjudged_facts(answer.unjudged, rest="; all other filters admit these pods to some node")
+    if answer.unjudged:
+        rest = "; all other filters admit these pods to some node" if answer.sizing is None else ""
+        yield from unjudged_facts(answer.unjudged, rest=rest)
     if room.evicts:
         yield Fact("note", f"no pod is evicted here; preemption would evict {room.evicts} for the next one")
     if room.waiting:
@@ -48,6 +52,46 @@ def _facts(answer: Capacity) -> Iterator[Part]:
     if any(each.not_replaced for each in answer.losses):
         yield Fact("note", STATEFUL_SETS_WAIT)
     yield from (Fact("warning", each) for each in answer.warnings)
+
+
+def _sizing(sizing: Sizing) -> Iterator[Fact]:
+    """Yield the set of nodes, where the pods are with it, and what its price rests on."""
+    by_price = any(each.price is not None for each in sizing.pools)
+    simulated = f"{counted(sizing.simulated, 'simulated set')} of nodes"
+    if sizing.verdict == "yes":
+        zones = listed([f"{each.name} +{each.more}" for each in sizing.zones if each.name], len(sizing.zones))
+        price = f", price {sizing.price:g}" if sizing.price is not None else ""
+        yield Fact("fix", f"{sizing.words}{price}; tried: all fit{f' ({zones})' if zones else ''}")
+        rule = "lowest price, then fewest nodes" if by_price else "fewest nodes, as no pool has a price"
+        others = f"{simulated}, counting excluded every other cheaper set"
+        if not sizing.cheapest:
+            others = f"not proved, {sizing.seconds:g} s ended after {simulated}"
+        yield Fact("cheapest", f"{rule}; {others}")
+        kept = listed([f"{each.nodes + each.add} for {each.name}" for each in sizing.pools if each.add], 3)
+        yield Fact("next", f"with min {kept} in the pools file, drill --each zone --pools FILE tries each zone's loss")
+    elif sizing.verdict == "no":
+        few = "pools may not have as many nodes as are needed (AT MOST); " if sizing.limited else ""
+        yield Fact("fix", f"none: {few}{simulated}, counting excluded every other set")
+
+
+def _pools(answer: Capacity) -> Iterator[Section]:
+    if answer.sizing is not None:
+        pools = answer.sizing.pools
+        priced = any(each.price is not None for each in pools)
+        rows = tuple(
+            (
+                Span(each.name, "name"),
+                each.zone or "",
+                each.nodes,
+                f"+{each.add}" if each.add else 0,
+                "–" if each.most is None else each.most,
+                f"{each.price:g}" if each.price is not None else "",
+                "" if each.add else each.why_not,
+            )
+            for each in pools
+        )
+        heads = ("POOL", "ZONE", "NODES", "ADD", "AT MOST", "PRICE" if priced else "", "WHY NOT")
+        yield Section("", (Table(heads, rows, more="pools"),))
 
 
 def _losses(answer: Capacity) -> Iterator[Section]:

@@ -1,0 +1,176 @@
+"""The frame of a process that runs on beside an API server: signals, rights, patience at the start, leadership.
+
+Source: cmd/kube-scheduler/app/server.go (``Run``): everything is followed before this candidate leads, the lease is
+released at the end, and a lease that was lost ends the process.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import os
+import signal
+import time
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Iterable
+from contextlib import asynccontextmanager
+from typing import Any, TypeVar
+
+from topospread.config.durations import format_duration
+from topospread.errors import InputError, Place
+from topospread.live.api_error import ApiError, ApiUnreachable
+from topospread.live.client import ApiClient
+from topospread.live.connection import Connection
+from topospread.live.lease import LeaderElection
+from topospread.live.logs import facts, level
+from topospread.live.rights import Right, listed, missing
+
+log = logging.getLogger(__name__)
+
+T = TypeVar("T")
+
+PATIENCE = "TOPOSPREAD_PATIENCE"
+"""Environment variable with the seconds in which the API server has to answer at the start."""
+_PATIENCE = 30.0
+_BETWEEN = 1.0
+DONE, LOST = 0, 1
+"""Exit codes: asked to stop, and the lease was lost, as kube-scheduler's."""
+
+
+class Stop:
+    """SIGTERM and SIGINT as events: the first asks to end, the second ends at once.
+
+    ``then``: what happens before the end, for the log.
+    """
+
+    def __init__(self, then: str = "") -> None:
+        self.asked = asyncio.Event()
+        self._then = then
+
+    def listen(self) -> None:
+        """Take the signals over."""
+        loop = asyncio.get_running_loop()
+        for each in (signal.SIGTERM, signal.SIGINT):
+            loop.add_signal_handler(each, self._take, each)
+
+    def _take(self, which: signal.Signals) -> None:
+        if self.asked.is_set():
+            raise SystemExit(128 + which)
+        log.info("asked to stop (%s)%s", which.name, self._then)
+        self.asked.set()
+
+
+@asynccontextmanager
+async def background(*work: Coroutine[Any, Any, None]) -> AsyncIterator[None]:
+    """Run for as long as the block does."""
+    tasks = [asyncio.create_task(each) for each in work]
+    try:
+        yield
+    finally:
+        for each in tasks:
+            each.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+
+async def unless_asked(stop: Stop, work: Coroutine[None, None, None]) -> bool:
+    """Do something that may take long; False where it was asked to stop before that ended."""
+    working, asked = asyncio.create_task(work), asyncio.create_task(stop.asked.wait())
+    await asyncio.wait((working, asked), return_when=asyncio.FIRST_COMPLETED)
+    asked.cancel()
+    if working.done():
+        working.result()
+        return True
+    working.cancel()
+    await asyncio.gather(working, return_exceptions=True)
+    return False
+
+
+async def require_rights(
+    client: ApiClient, connection: Connection, rights: Iterable[Right], whose: str, hint: str
+) -> None:
+    """Wait for the API server, and ask it for every right that is needed.
+
+    Raises:
+        InputError: it does not answer in time, does not know who asks, or refuses a right.
+    """
+    started, needed = time.monotonic(), tuple(rights)
+    lacking = await patiently(lambda: missing(client, needed), connection)
+    if lacking:
+        error = InputError(f"rights that {whose} needs are missing:", Place(source=connection.source))
+        for line in (*listed(lacking), hint):
+            error.add_note(line)
+        raise error
+    log.log(
+        level(2), "all rights are there", extra=facts(took=format_duration(int((time.monotonic() - started) * 1e9)))
+    )
+
+
+async def patiently(ask: Callable[[], Awaitable[T]], connection: Connection) -> T:
+    """The answer of an API server that may be about to start.
+
+    Raises:
+        InputError: it does not answer in time, does not know who asks, or refuses.
+    """
+    place, until = Place(source=connection.source), time.monotonic() + float(os.environ.get(PATIENCE, _PATIENCE))
+    while True:
+        try:
+            return await ask()
+        except ApiError as error:
+            if error.status == 401:
+                raise InputError(f"{connection.server} does not know who asks (401 Unauthorized)", place) from None
+            if error.status < 500 or time.monotonic() > until:
+                raise InputError(f"{connection.server} answers {error}", place) from None
+        except ApiUnreachable as error:
+            if "certificate" in str(error).lower() or time.monotonic() > until:
+                raise InputError(f"{connection.server} cannot be reached: {error}", place) from None
+            log.warning("%s cannot be reached, trying again: %s", connection.server, error)
+        task = asyncio.current_task()
+        if task is not None and task.cancelling():
+            # Of several requests one failed just then: `asyncio.gather` tells that, and not that it is to end.
+            raise asyncio.CancelledError
+        await asyncio.sleep(_BETWEEN)
+
+
+async def lead(
+    work: Callable[[asyncio.Event], Coroutine[Any, Any, None]],
+    election: LeaderElection,
+    stop: Stop,
+    allow: Callable[[bool], None] = lambda _: None,
+) -> int:
+    """Follow at once and write while leading; writes in flight end before the lease is released.
+
+    Args:
+        work: follows, and writes while it may; ends when its event is set.
+        election: this candidate.
+        stop: asks for the end.
+        allow: receives whether the work may write.
+
+    Returns:
+        The exit code, `DONE` or `LOST`.
+    """
+    end, ended = asyncio.Event(), asyncio.Event()
+    running = asyncio.create_task(work(end))
+    running.add_done_callback(lambda _: ended.set())
+    holding: asyncio.Task[bool] | None = None
+    try:
+        candidate = asyncio.create_task(election.acquire(stop.asked))
+        await asyncio.wait((candidate, running), return_when=asyncio.FIRST_COMPLETED)
+        if candidate.done() and candidate.result():
+            allow(True)
+            holding = asyncio.create_task(election.hold(ended))
+            asked = asyncio.create_task(stop.asked.wait())
+            await asyncio.wait((holding, running, asked), return_when=asyncio.FIRST_COMPLETED)
+            asked.cancel()
+            if holding.done() and not holding.result():
+                allow(False)
+                log.error("Leaderelection lost")
+        else:
+            candidate.cancel()
+        end.set()
+        await running
+        return DONE if holding is None or await holding else LOST
+    finally:
+        ended.set()
+        allow(False)
+        if holding is not None:
+            await asyncio.gather(holding, return_exceptions=True)
+        await election.release()

@@ -1,0 +1,353 @@
+"""A lower bound on the price of nodes to add, from what filters force: room, hard spread constraints, labels, taints.
+
+Everything that is left out only lets fewer pods in (affinity to other pods, volumes, scores), so a set of nodes that
+does not suffice here does not suffice in the cluster. Pods are divisible here, and so are nodes that are not chosen
+yet: for one global minimum the least price is then a greedy sum, and the possible minima are gone through.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+
+from topospread.api.pools import NodePool, new_names
+from topospread.api.well_known_labels import HOSTNAME
+from topospread.cluster.arrays import Ints
+from topospread.cluster.cluster import pod_key
+from topospread.cluster.nodes import PODS
+from topospread.plugins.inter_pod_affinity import REASON_ANTI_AFFINITY, REASON_EXISTING
+from topospread.plugins.node_resources_fit import NodeResourcesFit, Room
+from topospread.plugins.spread_arithmetic import ConstraintArithmetic, counts_of
+from topospread.scheduling.verdict import Rejection, Verdict
+from topospread.simulation.run import Run, spread_of
+from topospread.simulation.scaling import with_node
+from topospread.workloads.planned import QueuedPod
+
+FIT = NodeResourcesFit.name
+UNLIMITED = 1 << 40
+"""More pods than any node takes: nothing that is counted here limits them."""
+_STAY = frozenset({"NodeUnschedulable", "NodeName", "TaintToleration", "NodeAffinity", "NodePorts", FIT})
+"""Filters whose rejection no further pod or node takes back."""
+
+
+class Cover(Protocol):
+    """One thing that is needed, and its price."""
+
+    def price(self, counts: Sequence[int], first: int, prices: Sequence[int], most: Sequence[int]) -> float:
+        """Return the least price of further nodes with which the need is met; infinite if none suffices.
+
+        Args:
+            counts: new nodes of each pool.
+            first: pool from which on more nodes may come.
+            prices: price of a node of each pool.
+            most: new nodes that each pool may have.
+        """
+
+
+@dataclass(frozen=True, slots=True)
+class PoolPart:
+    """A pool as one cover sees it.
+
+    Attributes:
+        domain: index of its nodes' domain, −1 if they are in none.
+        room: what one node holds.
+        eligible: whether its nodes make the domain one that counts.
+    """
+
+    domain: int
+    room: int
+    eligible: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class DomainCover:
+    """Pods in domains, of which none may hold more than ``max_skew`` above the least.
+
+    Attributes:
+        need: pods to place, or an amount of a resource.
+        there: whether nodes that exist make each domain one that counts.
+        counts: pods that the constraint counts in each domain.
+        rooms: what nodes that exist hold of the need in each domain.
+        max_skew: ``None`` for any.
+    """
+
+    need: int
+    there: Sequence[bool]
+    counts: Sequence[int]
+    rooms: Sequence[int]
+    pools: Sequence[PoolPart]
+    max_skew: int | None = None
+    min_domains: int = 1
+
+    def price(self, counts: Sequence[int], first: int, prices: Sequence[int], most: Sequence[int]) -> float:
+        """Go through the levels that the minimum may have in the end, highest first."""
+        rooms, there = list(self.rooms), list(self.there)
+        pieces: list[list[tuple[float, int]]] = [[] for _ in rooms]
+        for at, pool in enumerate(self.pools):
+            if pool.domain < 0:
+                continue
+            if counts[at]:
+                rooms[pool.domain] += counts[at] * pool.room
+                there[pool.domain] |= pool.eligible
+            if at >= first and most[at] > counts[at] and (pool.room or not there[pool.domain]):
+                rate = prices[at] / pool.room if pool.room else math.inf
+                pieces[pool.domain].append((rate, (most[at] - counts[at]) * pool.room))
+        for each in pieces:
+            each.sort()
+        if self.max_skew is None:
+            return self._at_level(0, self.need, rooms, there, pieces)
+        number = sum(there)
+        coming = sum(bool(part) and not has for part, has in zip(pieces, there, strict=True))
+        best = math.inf
+        if number < self.min_domains:
+            best = self._at_level(0, self.max_skew, rooms, there, pieces)
+            if number + coming < self.min_domains:
+                return best
+        if not number:
+            return 0.0  # nothing is known of domains that are still to come
+        counted = sum(each for each, has in zip(self.counts, there, strict=True) if has)
+        for level in range((counted + self.need) // number, -1, -1):
+            found = self._at_level(level, level + self.max_skew, rooms, there, pieces)
+            if math.isinf(found) and self._highest(level) < self.need:
+                break
+            best = min(best, found)
+        return best
+
+    def _highest(self, level: int) -> int:
+        """Return the number of pods that the constraint lets in with this minimum, wherever there is room."""
+        assert self.max_skew is not None
+        return sum(max(0, level + self.max_skew - each) for each in self.counts)
+
+    def _at_level(
+        self,
+        least: int,
+        most: int,
+        rooms: Sequence[int],
+        there: Sequence[bool],
+        pieces: Sequence[Sequence[tuple[float, int]]],
+    ) -> float:
+        """Return the least price if every domain holds at least ``least`` in the end, and at most ``most``."""
+        price, left = 0.0, self.need
+        offers: list[tuple[float, int]] = []
+        for at, room in enumerate(rooms):
+            highest = max(0, most - self.counts[at])
+            lowest = max(0, least - self.counts[at]) if there[at] else 0
+            held = min(room, highest)
+            left -= max(held, lowest)
+            lacks, spare = lowest - held, highest - max(held, lowest)
+            for rate, amount in pieces[at]:
+                taken = max(0, min(amount, lacks))
+                if taken:
+                    price += taken * rate
+                    lacks -= taken
+                more = min(amount - taken, spare)
+                if more > 0:
+                    offers.append((rate, more))
+                    spare -= more
+            if lacks > 0:
+                return math.inf
+        for rate, amount in sorted(offers):
+            if left <= 0:
+                break
+            price += min(amount, left) * rate
+            left -= amount
+        return math.inf if left > 0 else price
+
+
+@dataclass(frozen=True, slots=True)
+class NodeCover:
+    """Pods on nodes that are domains themselves, of which none may hold more than ``max_skew`` above the least.
+
+    Attributes:
+        counts: pods that the constraint counts on each node that exists, int64[nodes].
+        rooms: further pods that each of them holds, int64[nodes].
+    """
+
+    need: int
+    counts: Ints
+    rooms: Ints
+    pools: Sequence[PoolPart]
+    max_skew: int
+
+    def price(self, counts: Sequence[int], first: int, prices: Sequence[int], most: Sequence[int]) -> float:
+        """Go through the levels that the minimum may have in the end."""
+        own = [(counts[at], pool) for at, pool in enumerate(self.pools) if counts[at]]
+        highest = min(
+            [int((self.counts + self.rooms).min(initial=UNLIMITED)), *(pool.room for _, pool in own if pool.eligible)]
+        )
+        best = math.inf
+        number = len(self.counts) + sum(each for each, pool in own if pool.eligible)
+        for level in range(min(highest, (int(self.counts.sum()) + self.need) // max(number, 1)), -1, -1):
+            most_on_one = level + self.max_skew
+            left = self.need - int(np.clip(most_on_one - self.counts, 0, self.rooms).sum())
+            left -= sum(number * min(pool.room, most_on_one) for number, pool in own)
+            price = 0.0
+            offers = sorted(
+                (prices[at] / size, size * (most[at] - counts[at]))
+                for at, pool in enumerate(self.pools)
+                if at >= first
+                and most[at] > counts[at]
+                and (size := min(pool.room, most_on_one)) > 0
+                and (pool.room >= level or not pool.eligible)
+            )
+            for rate, amount in offers:
+                if left > 0:
+                    price += min(amount, left) * rate
+                    left -= amount
+            if left <= 0:
+                best = min(best, price)
+        return best
+
+
+def covers(run: Run, targets: Sequence[tuple[Sequence[QueuedPod], int]], pools: Sequence[NodePool]) -> list[Cover]:
+    """Return what the pods need.
+
+    Args:
+        run: the cluster without new nodes; its queue holds the pods of other workloads.
+        targets: the pods of each workload that may come, and how many have to be placed.
+        pools: the pools that may grow.
+    """
+    for pods, _ in targets:
+        run.scheduler.view(run.cluster.shared_class(pods[0].pod))  # a resource that is new adds a column for all
+    sights = [(_Sight(run, pods, pools), need) for pods, need in targets if _are_alike(run, pods)]
+    coming = [*run.queue, *(pods[0] for pods, _ in targets)]
+    found: list[Cover] = [cover for sight, need in sights for cover in sight.covers(need, coming)]
+    if len(sights) > 1:
+        found += _of_resources(sights, pools)
+    return found
+
+
+def _are_alike(run: Run, pods: Sequence[QueuedPod]) -> bool:
+    """Return whether the pods are of one class: of several revisions nothing is counted."""
+    return len({run.cluster.shared_class(each.pod).key for each in pods}) == 1
+
+
+class _Sight:
+    """Nodes that exist, and a new node of each pool, as pods of one class see them.
+
+    Attributes:
+        rooms: further pods that each node holds at most, int64[rows]; 0 where a filter rejects it for ever.
+        new: the same of a new node of each pool.
+        amounts: column of a resource → what a pod requests.
+        free: what is free on nodes that may hold pods of the class, int64[rows, resources].
+        new_free: the same of a new node of each pool.
+    """
+
+    def __init__(self, run: Run, pods: Sequence[QueuedPod], pools: Sequence[NodePool]) -> None:
+        self._run, self._pod, self._pools = run, pods[0], pools
+        self._class = run.cluster.shared_class(pods[0].pod)
+        self.before = {_place(each): each for each in spread_of(run.scheduler, self._class)}
+        filters = {each.plugin: each.filter for each in run.scheduler.view(self._class).plugins.filters}
+        fit = filters.get(FIT)
+        self._is_limited = fit is not None
+        self.amounts = fit.amounts if isinstance(fit, Room) else {}
+        self.rooms = self._rooms(list(range(run.cluster.nodes.size)), self._verdict())
+        self.free = np.where(self.rooms[:, None] > 0, self._free(slice(0, len(self.rooms))), 0)
+        self.new: list[int] = []
+        self.new_free: list[Ints] = []
+        self.after: list[dict[tuple[str, int], ConstraintArithmetic]] = []
+        apart = [self._look(pool) for pool in pools]
+        if apart and all(apart):
+            self.rooms = np.minimum(self.rooms, 1)
+
+    def covers(self, need: int, coming: Sequence[QueuedPod]) -> Iterator[Cover]:
+        """Yield the room that pods need, and hard constraints that count no other pods of those that come."""
+        yield DomainCover(need, [True], [0], [int(self.rooms.sum())], [PoolPart(0, each) for each in self.new])
+        for place, constraint in self.before.items():
+            if constraint.hard and constraint.counts_itself and self._counts_no_other(place, constraint, coming):
+                yield self._spread(place, constraint, need)
+
+    def _counts_no_other(
+        self, place: tuple[str, int], constraint: ConstraintArithmetic, coming: Sequence[QueuedPod]
+    ) -> bool:
+        """Return whether no pod of another workload comes that counts: it might raise the minimum."""
+        own, selects = self._pod.workload, constraint.selects
+        others = (each for each in coming if each.workload is not own and each.namespace == own.namespace)
+        counted = _total(constraint)
+        return not any(selects is None or selects.matches(each.pod.labels) for each in others) and all(
+            place in each and _total(each[place]) == counted for each in self.after
+        )
+
+    def _spread(self, place: tuple[str, int], constraint: ConstraintArithmetic, need: int) -> Cover:
+        key, skew = constraint.topology_key, constraint.max_skew
+        column = self._run.cluster.nodes.labels(key)
+        counts = {each.name: each.matching for each in constraint.domains}
+        if key == HOSTNAME:
+            rows = [next(iter(column.rows_with(name))) for name in counts]
+            parts = [PoolPart(0, room, room > 0) for room in self.new]
+            return NodeCover(need, np.array([*counts.values()], dtype=np.int64), self.rooms[rows], parts, skew)
+        own = [pool.labels.get(key) for pool in self._pools]
+        names = list(dict.fromkeys([*counts, *(name for name in own if name is not None)]))
+        parts = [
+            PoolPart(
+                -1 if name is None else names.index(name), room, any(name == each.name for each in after[place].domains)
+            )
+            for name, room, after in zip(own, self.new, self.after, strict=True)
+        ]
+        held = [int(self.rooms[list(column.rows_with(name))].sum()) for name in names]
+        there, matching = [name in counts for name in names], [counts.get(name, 0) for name in names]
+        return DomainCover(need, there, matching, held, parts, skew, constraint.min_domains)
+
+    def _look(self, pool: NodePool) -> bool:
+        """Note one more node of a pool, beside the pods that DaemonSets put there; whether a second pod is kept off."""
+        cluster, scheduler = self._run.cluster, self._run.scheduler
+        nodes = [each for each in cluster.nodes.nodes if each is not None]
+        node = pool.node(next(new_names(pool, nodes)), nodes)
+        with cluster.savepoint():
+            with_node(scheduler, self._run.plan.workloads, node)
+            self.after.append({_place(each): each for each in spread_of(scheduler, self._class)})
+            row, verdict = cluster.nodes.row_of[node.name], self._verdict()
+            room = int(self._rooms([row], verdict)[0])
+            self.new_free.append(self._free(row) if room else self._free(row) * 0)
+            apart = False
+            if room > 1 and node.name in verdict.feasible:
+                scheduler.bind(pod_key(self._pod.namespace, self._pod.name), self._class, row)
+                second = scheduler.verdict(self._pod.pod, f"{self._pod.name}-second").rejected.get(node.name)
+                apart = second is not None and (second.plugin == "NodePorts" or _is_kept_apart(second))
+        self.new.append(1 if apart else room)
+        return apart
+
+    def _verdict(self) -> Verdict:
+        return self._run.scheduler.verdict(self._pod.pod, self._pod.name)
+
+    def _free(self, rows: slice | int | Sequence[int]) -> Ints:
+        nodes = self._run.cluster.nodes
+        return nodes.allocatable[rows] - nodes.used[rows]
+
+    def _rooms(self, rows: Sequence[int], verdict: Verdict) -> Ints:
+        nodes, free = self._run.cluster.nodes, self._free(rows)
+        rooms = free[:, PODS] if self._is_limited else np.full(len(rows), UNLIMITED, dtype=np.int64)
+        for column, amount in self.amounts.items():
+            rooms = np.minimum(rooms, free[:, column] // amount)
+        for at, row in enumerate(rows):
+            why = verdict.rejected.get(nodes.names[row]) if nodes.alive[row] else None
+            if not nodes.alive[row] or (why is not None and (why.plugin in _STAY or _is_kept_apart(why))):
+                rooms[at] = 0
+        return np.maximum(rooms, 0)
+
+
+def _of_resources(sights: Sequence[tuple[_Sight, int]], pools: Sequence[NodePool]) -> Iterator[Cover]:
+    """Yield what the pods of several workloads need of each resource together."""
+    for column in {each for sight, _ in sights for each in sight.amounts}:
+        need = sum(sight.amounts.get(column, 0) * number for sight, number in sights)
+        size = min(len(sight.free) for sight, _ in sights)  # rows of nodes that were tried are free again
+        free = np.maximum.reduce([sight.free[:size, column] for sight, _ in sights])
+        new = [max(int(sight.new_free[at][column]) for sight, _ in sights) for at in range(len(pools))]
+        parts = [PoolPart(0, max(each, 0)) for each in new]
+        yield DomainCover(need, [True], [0], [int(np.maximum(free, 0).sum())], parts)
+
+
+def _total(constraint: ConstraintArithmetic) -> int:
+    return int(counts_of(constraint.domains).sum())
+
+
+def _is_kept_apart(why: Rejection) -> bool:
+    return any(each in (REASON_ANTI_AFFINITY, REASON_EXISTING) for each in why.reasons)
+
+
+def _place(constraint: ConstraintArithmetic) -> tuple[str, int]:
+    return constraint.origin, constraint.position
