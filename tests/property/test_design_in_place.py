@@ -25,7 +25,7 @@ def run(*words: str) -> Json:
     return dict(json.loads(done.stdout))
 
 
-@settings(max_examples=3, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=2, deadline=None, suppress_health_check=list(HealthCheck))
 @given(clusters(), st.data())
 def test_what_is_written_keeps_what_is_wanted(cluster: tuple[list[Json], list[str]], data: st.DataObject) -> None:
     objects, _ = cluster

@@ -15,7 +15,7 @@ from topospread.base import Base, Word, worst
 from topospread.errors import UsageError
 from topospread.promise.asking import unjudged_classes, unjudged_parts
 from topospread.promise.design import Design, design
-from topospread.promise.fresh import LISTS, without_pods_of, without_unjudged
+from topospread.promise.fresh import LISTS, without_pods_of, without_unjudged, workload_of
 from topospread.promise.kept import WorkloadPromises
 from topospread.promise.orders import SearchBudget
 from topospread.promise.wants import wanted_of
@@ -116,6 +116,14 @@ def promise_design(  # noqa: PLR0913 - keyword arguments
         unjudged = _unjudged(inventory, options, key)
         parts |= {each.what: each for each in unjudged}
         wanted = wanted_of(inventory, key, want, replicas) if want or not (survive or unnoticed) else ((), ())
+        number = replicas or workload_of(given, key).spec.replicas or 1
+        if any(least >= number for least in wanted[1]):
+            # A domain that has a pod takes it.
+            asked = tuple(f"a loss leaves {least} of {number}" for least in wanted[1])
+            unmet = (f"the loss of a domain with a pod leaves {number - 1} of {number} at most",)
+            one = Design(*key, number, asked, False, (), "", (), unmet, 0, given, is_impossible=True)
+            designs.append((one, _designed(one, is_judged=True, is_open=False, tries=tries)))
+            continue
         # Each design is for a cluster with the designs before it.
         known = without_unjudged(given, key) if unjudged else given
         one = design(
@@ -239,7 +247,8 @@ def _says(found: Sequence[DesignedWorkload], kept: int) -> str:
             parts = counted(len(one.lines), "line")
             return f"{name} keeps what is wanted with {parts}" if one.lines else f"{name} keeps it as it is"
         if one.verdict == "no":
-            return f"none of {counted(one.tried, 'design')} keeps what is wanted of {name}"
+            none = f"none of {counted(one.tried, 'design')}" if one.tried else "no design"
+            return f"{none} keeps what is wanted of {name}"
         return f"whether a design keeps what is wanted of {name}"
     return f"a design keeps what is wanted of {kept} of {counted(len(found), 'workload')}"
 

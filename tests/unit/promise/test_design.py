@@ -185,6 +185,13 @@ def test_all_workloads_are_designed_for_with_a_row_each() -> None:
     ]
 
 
+def test_more_than_any_loss_leaves_is_no_reason_to_leave_out_other_workloads() -> None:
+    objects = [*nodes("a", "b", "c"), workload("Deployment", replicas=2), workload("StatefulSet", "db", 3)]
+    found = promise_design(inventory(*objects), want="quorum", states=500, tries=30)
+    assert {each.name: each.verdict for each in found.workloads} == {"web": "no", "db": "yes"}
+    assert found.causes[0].says == "the loss of a domain with a pod leaves 1 of 2 at most"
+
+
 def test_a_promise_that_constraints_do_not_keep_is_refused() -> None:
     with pytest.raises(UsageError, match="a design is for zone-loss, node-loss and quorum"):
         promise_design(inventory(*nodes("a", "b"), workload("Deployment", replicas=3)), want="skew<=1")
