@@ -113,10 +113,12 @@ class _ReachCheck:
         """
         for document in read_documents(Text(self._place.source, data)):
             self._check_texts(document.value)
-        if self._network:
-            return
-        if any(isinstance(each, yaml.ScalarEvent) and each.value == "<<" for each in _events(data)):
-            raise InputError("a configuration of kustomize merges keys with <<; write them out", self._place)
+        for each in _events(data):
+            if isinstance(each, yaml.ScalarEvent):
+                # Of words such as yes, which are true elsewhere, go-yaml v3 makes texts.
+                self._check_name(each.value)
+                if each.value == "<<" and not self._network:
+                    raise InputError("a configuration of kustomize merges keys with <<; write them out", self._place)
 
     def _check_texts(self, value: Any) -> None:
         """Refuse URLs, files in ``.git`` and charts elsewhere, at any depth: kustomize takes a URL for any file."""
@@ -134,10 +136,14 @@ class _ReachCheck:
         elif isinstance(value, str):
             if not self._network and _URL.search(value.partition("\n")[0]):
                 raise InputError(f"{shown_path(value)}: {NEEDS_NETWORK}", self._place)
-            for each in {value, value.rpartition("=")[2]}:
-                path = path_of(self._folder, each)
-                if os.path.lexists(path) and is_of_git(os.path.realpath(path).removeprefix(self._root)):
-                    raise InputError(f"{shown_path(each)}: git keeps this, and kustomize may not read it", self._place)
+            self._check_name(value)
+
+    def _check_name(self, text: str) -> None:
+        """Refuse a text that names a file in ``.git``."""
+        for each in {text, text.rpartition("=")[2]}:
+            path = path_of(self._folder, each)
+            if os.path.lexists(path) and is_of_git(os.path.realpath(path).removeprefix(self._root)):
+                raise InputError(f"{shown_path(each)}: git keeps this, and kustomize may not read it", self._place)
 
     def _check_inside(self, path: str, given: str) -> None:
         if not is_within(path, self._root):

@@ -83,13 +83,16 @@ def test_a_base_beyond_a_link_is_where_kustomize_looks(tmp_path: Path, field: st
         "configMapGenerator: [{name: a, envs: [link]}]",
         "resources: [.git/config]",
         "generators: ['{kind: ConfigMapGenerator, files: [link]}']",
+        "generators: ['{kind: ConfigMapGenerator, files: [yes]}']",
+        "generators: ['{kind: ConfigMapGenerator, envs: [N]}']",
         "patches: [{path: .git/config}]",
     ],
 )
 def test_what_git_keeps_is_not_read(tmp_path: Path, text: str, network: bool) -> None:
     """Its configuration holds the token of who checked out, and a replacement could copy that to a label."""
     folder = write(tmp_path, {"kustomization.yaml": text, ".git/config": "", "base/a.yaml": ""})
-    (folder / "link").symlink_to(".git/config")
+    for link in ("link", "yes", "N"):
+        (folder / link).symlink_to(".git/config")
     with pytest.raises(InputError, match=r"git keeps this|leaves"):
         check(folder, network=network)
 
