@@ -17,7 +17,7 @@ HEAD = """\
 # Rules
 
 Rules of [`topospread lint`](../lint.md), written by `python docs/reference/write_rules.py`. `topospread explain RULE`
-prints a page in the terminal. Each sentence is what the rule requires. A star marks rules with a `--fix`.
+prints a page in the terminal. Each sentence is the problem that the rule reports. A star marks rules with a `--fix`.
 """
 SEVERITIES = {
     "error": "the intent cannot work, or the API server rejects it",

@@ -11,8 +11,8 @@ from msgspec import Meta
 from topospread.answer import Answer, Asked, Cause, Unjudged
 from topospread.api.inventory import Inventory, ObjectKey
 from topospread.base import Base, Bounds, Word, worst
-from topospread.config.difference import differences
 from topospread.config.load import default_configuration
+from topospread.config.show import differences
 from topospread.linting.rule import Finding
 from topospread.linting.settings import DeclaredPromise
 from topospread.promise.compared import Event, Ground, PromiseChange, promise_changes

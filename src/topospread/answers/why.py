@@ -12,10 +12,9 @@ from topospread.base import Base, Bounds, Word
 from topospread.explanation.result import ChoiceWithout, NearestNode, NodeScores, PluginVerdict
 from topospread.explanation.tries import Attempts
 
-from .causes import causes_of_pod, core_of
+from .causes import causes_of_node, causes_of_pod, core_of
 from .remedies import remedy_of
 from .spread import LeftOutNodes, Reasons, RejectedNodes, left_out_nodes, rejections_of, sum_in_words
-from .why_placed import causes_of_node
 from .words import counted
 
 if TYPE_CHECKING:

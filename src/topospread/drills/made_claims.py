@@ -6,8 +6,7 @@ from topospread.api.pod import Pod
 from topospread.config.gates import gates_for
 from topospread.plugins.volume_controller import VolumeController
 from topospread.simulation.run import Run
-from topospread.workloads.claims import VolumeClaims
-from topospread.workloads.default_class import DefaultClass
+from topospread.workloads.claims import DefaultClass, VolumeClaims
 
 
 class MadeClaims:

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal, TypeVar
 
-from topospread.config.difference import Difference
+from topospread.config.show import Difference
 
 from .namespace import in_namespace
 from .result import EvictedPod, Placement, Simulation, WorkloadResult, WorkloadSpread

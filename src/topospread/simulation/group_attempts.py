@@ -25,6 +25,9 @@ from topospread.scheduling.verdict import Rejection, Verdict
 from .run import PodOutcome, Run, note_placed
 from .virtual_queue import VirtualQueue
 
+_DOMAINS = 3
+"""So many domains of a topology constraint are named."""
+
 
 def take_in_groups(run: Run, queue: VirtualQueue) -> None:
     """Let the pods of each PodGroup be tried together.
@@ -114,7 +117,14 @@ def _sentence(attempt: GroupAttempt) -> str:
         return f"{name} fails: {attempt.status.message}"
     if attempt.fits >= least:
         return f"{name} has its minCount of {_pods(least)}, and none of the others finds a node"
-    return f"{name} needs {_pods(least)} at once (minCount): {attempt.fits} find{'s' * (attempt.fits == 1)} nodes"
+    needs, fits = f"{name} needs {_pods(least)} at once (minCount)", attempt.fits
+    constraints = group.spec.scheduling_constraints
+    if not attempt.tried or constraints is None or not constraints.topology:
+        return f"{needs}: {fits} find{'s' * (fits == 1)} nodes"
+    ranked = sorted(attempt.tried, key=lambda each: -attempt.tried[each])
+    most = ", ".join(f"{attempt.tried[each]} in {each}" for each in ranked[:_DOMAINS])
+    rest = f", fewer or as many in {len(ranked) - _DOMAINS} others" if len(ranked) > _DOMAINS else ""
+    return f"{needs} in one {constraints.topology[0].key}: {most} find nodes{rest}"
 
 
 def tell_of_waiting(run: Run, queue: VirtualQueue) -> None:

@@ -99,6 +99,7 @@ def application(
         Route("/api/picture", _picture),
         Route("/api/workload", _answer(Answers.workload)),
         Route("/api/node", _answer(Answers.node)),
+        Route("/api/find", _answer(Answers.find)),
         Route("/api/why", _answer(Answers.why)),
         Route("/drill", _drill),
         Route("/events", _events),

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from topospread.errors import InputError
-from topospread.sources.kustomization_reach import check_reach
+from topospread.sources.kustomizations import check_reach
 
 URL = "http://127.0.0.1:8080/token"
 GENERATOR = f'{{apiVersion: builtin, kind: ConfigMapGenerator, metadata: {{name: a}}, files: ["{URL}"]}}'

@@ -9,9 +9,8 @@ from __future__ import annotations
 from typing import Any, Final
 
 from .defaults import default_pod, default_template
-from .field import FieldError, report, type_error
+from .field import FieldError, Options, report, type_error
 from .jobs import check_cron_job, check_job, default_cron_job, default_job
-from .options import Options
 from .other_kinds import VERSION_OF, check_other
 from .pod import check_pod, check_pod_template
 from .schema import STRUCT_OF, STRUCT_OF_ANY, WrongTypeError, decoded

@@ -17,14 +17,13 @@ from topospread.api import label_syntax
 from topospread.api.labels import InvalidSelectorError, LabelSelector, Selector
 
 from . import names
-from .claims import check_claim_spec
 from .defaults import default_template
-from .field import FieldError, Named, forbidden, invalid, not_negative, not_supported, required
+from .field import FieldError, Named, Options, forbidden, invalid, not_negative, not_supported, required
 from .metadata import check_metadata
-from .options import Options
 from .pod import check_pod_template
 from .rules import check_fields
 from .selectors import check_label_selector, labels_as_printed, selector_as_printed
+from .volumes import check_claim_spec
 
 Json = dict[str, Any]
 IntOrString = int | str

@@ -36,7 +36,7 @@ def rule_page(rule: Rule) -> Page:
 def rules_page(rules: Sequence[Rule]) -> Page:
     """Return the page of ``topospread explain rules``."""
     rows = tuple((Span(rule.id, "name"), rule.severity, rule.sentence) for rule in rules)
-    return Page("rules", (Table(("rule", "severity", "asks that"), rows, most=len(rows)),))
+    return Page("rules", (Table(("rule", "severity", "problem"), rows, most=len(rows)),))
 
 
 def with_options(example: Example) -> str:
