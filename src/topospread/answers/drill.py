@@ -19,8 +19,8 @@ from .words import counted, listed
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from topospread.drills import Drill, StepOutcome, WorkloadState
-    from topospread.rebalancing import Rebalance
+    from topospread.drills.result import Drill, StepOutcome, WorkloadState
+    from topospread.rebalancing.result import Rebalance
 
 
 class DrilledWorkload(Base, frozen=True, kw_only=True):

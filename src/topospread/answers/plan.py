@@ -19,10 +19,10 @@ from topospread.promise.compared import Event, Ground, PromiseChange, promise_ch
 from topospread.promise.orders import SearchBudget
 from topospread.review.changed_lines import ChangedLine, ChangedLines
 from topospread.review.review import Review, only_in
-from topospread.simulation import Simulation
 from topospread.simulation.causes import to_watch, with_causes
 from topospread.simulation.comparison import PlacementChange, SpreadChange, compare, restricted
 from topospread.simulation.placing import Progress
+from topospread.simulation.result import Simulation
 from topospread.simulation.run import SimulationOptions
 from topospread.simulation.simulate import simulate
 from topospread.simulation.unknown import merged

@@ -12,7 +12,7 @@ from topospread.answer import Remedy, RemedyPart, Tried
 from .words import counted
 
 if TYPE_CHECKING:
-    from topospread.explanation import Further, Suggestion
+    from topospread.explanation.result import Further, Suggestion
 
 _BY_PATCH = ("rollout", "new pods", "in place")
 """Means for which ``kubectl patch`` works: the object exists, its kind is known, and the field may change."""

@@ -116,11 +116,14 @@ def _again(run: Run, queue: VirtualQueue, alike: Sequence[QueuedPod]) -> frozens
     last = None if alike[0].after is not None else _refused_last(run, queue, alike[0])
     if last is None or last.verdict is None or last.verdict.error:
         return None
+    outcomes, promised = run.outcomes, bool(run.cluster.nominated)
     for queued in alike:
-        outcome = _refused_as(last, run, queued)
-        if outcome is None:
-            return None
-        run.outcomes[id(queued)] = outcome
+        outcome = outcomes.get(id(queued))
+        if promised or outcome is None or not _repeats(last, outcome):
+            outcome = _refused_as(last, run, queued)
+            if outcome is None:
+                return None
+            outcomes[id(queued)] = outcome
     return last.verdict.rejectors
 
 
@@ -136,13 +139,20 @@ def _refused_as(last: PodOutcome, run: Run, queued: QueuedPod) -> PodOutcome | N
     if run.cluster.nominated and run.cluster.nominated_node(pod_key(queued.namespace, queued.name)):
         return None
     before = run.outcome(queued)
-    if before is not None and before.is_plain and before.placement.message == last.placement.message:
-        before.verdict, before.preemption, before.stamp = last.verdict, last.preemption, last.stamp
-        before.unjudged = last.unjudged or before.unjudged
+    if before is not None and _repeats(last, before):
         return before
     placement = Placement(pod_key(queued.namespace, queued.name), None, message=last.placement.message)
     unjudged = last.unjudged or (before.unjudged if before is not None else ())
     return PodOutcome(placement, last.verdict, last.preemption, last.stamp, unjudged=unjudged)
+
+
+def _repeats(last: PodOutcome, outcome: PodOutcome) -> bool:
+    """Return whether an outcome is in words that of the last pod of its class; if so, it takes over the rest."""
+    if not outcome.is_plain or outcome.placement.message != last.placement.message:
+        return False
+    outcome.verdict, outcome.preemption, outcome.stamp = last.verdict, last.preemption, last.stamp
+    outcome.unjudged = last.unjudged or outcome.unjudged
+    return True
 
 
 def _placed(run: Run, queue: VirtualQueue, queued: QueuedPod) -> PodOutcome:
