@@ -5,6 +5,7 @@ python docs/reference/write_cli.py > docs/reference/cli.md
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 import click
@@ -18,7 +19,7 @@ Printed from the command's own help by `python docs/reference/write_cli.py`.
 
 | exit code | meaning |
 |---|---|
-| 0 | the answer is yes |
+| 0 | the answer is yes; a command without a verdict worked |
 | 1 | the answer is no |
 | 2 | bad input or usage: one message on stderr that names the place, nothing on stdout |
 | 3 | an error in topospread (`TOPOSPREAD_DEBUG=1` shows where), or output that cannot be written |
@@ -50,9 +51,14 @@ As a kubectl plugin (`kubectl-topospread` on the `PATH`) the command is `kubectl
 """
 
 
+EXIT_CODES = re.compile(r"\nExit codes  .*")
+"""The last line of a help text, which the table at the beginning of the page replaces."""
+
+
 def pages(command: click.Command, context: click.Context) -> Iterator[str]:
     """A command's help and those of the commands below it, as sections."""
-    yield f"## {context.command_path}\n\n```text\n{command.get_help(context)}\n```"
+    text = EXIT_CODES.sub("", command.get_help(context))
+    yield f"## {context.command_path}\n\n```text\n{text}\n```"
     if isinstance(command, click.Group):
         for name in command.list_commands(context):
             below = command.get_command(context, name)

@@ -23,36 +23,17 @@ A `Session` reads a cluster once, and a method answers each question of the comm
 exactly what the command writes with `-o json` (the [reference](README.md) has a page for each command). The steps of a
 drill are in `topospread.drills.steps`. `help(topospread.load)` prints a whole docstring.
 
-```python
-import topospread
-
-cluster = topospread.Session(["examples/demo/cluster.yaml", "examples/demo/shop.yaml"])
-assert cluster.simulate().pending == ()
-print(cluster.why("shop/deploy/checkout").says)
-print(cluster.status().workloads[0].name)
-
-for finding in cluster.lint().findings:
-    print(finding.rule, finding.where, finding.says)
-```
-
-A cluster can be synthetic and of another Kubernetes version. Feature gates and kube-scheduler's configuration are files
-or data:
+[Ask from Python](../how-to/session.md) has examples. The Kubernetes version, feature gates and kube-scheduler's
+configuration are files or data:
 
 ```python
 import topospread
 
 constraint = {"topologyKey": "kubernetes.io/hostname", "maxSkew": 3, "whenUnsatisfiable": "ScheduleAnyway"}
 arguments = {"defaultingType": "List", "defaultConstraints": [constraint]}
-cluster = topospread.Session(
-    "zones=3,nodes=6",
-    kube_version="1.33",
-    gates="MatchLabelKeysInPodTopologySpread=false",
-    config={
-        "apiVersion": "kubescheduler.config.k8s.io/v1",
-        "kind": "KubeSchedulerConfiguration",
-        "profiles": [{"pluginConfig": [{"name": "PodTopologySpread", "args": arguments}]}],
-    },
-)
+profile = {"pluginConfig": [{"name": "PodTopologySpread", "args": arguments}]}
+kind = {"apiVersion": "kubescheduler.config.k8s.io/v1", "kind": "KubeSchedulerConfiguration"}
+cluster = topospread.Session("zones=3,nodes=6", kube_version="1.33", config={**kind, "profiles": [profile]})
 print(cluster.simulate("docs/reference/lint/web.yaml").to_json())
 ```
 
@@ -62,7 +43,7 @@ Input that cannot be read raises an `InputError` with the command's message. Eve
 
 ASKED = ("Session", "Promises")
 """Classes whose methods are shown with their arguments."""
-OPTIONS = ("Placing", "Rendering", "Settings", "LintFinding")
+OPTIONS = ("Placing", "Rendering", "LintFinding")
 """Classes whose attributes are shown."""
 
 SECTION = re.compile(r"^(Args|Attributes|Raises|Returns):$", re.MULTILINE)

@@ -154,7 +154,8 @@ def _says(drill: Drill) -> str:
     if harm.pending:
         pods = sum(each.pods for each in harm.pending)
         names = listed([f"{each.namespace}/{each.workload.partition('/')[2]}" for each in harm.pending], 2)
-        parts.append(f"{counted(pods, 'pod')} of {names} {_are(pods)} pending at the end")
+        newly = " newly" if drill.steps[0].pending else ""
+        parts.append(f"{counted(pods, 'pod')} of {names} {_are(pods)}{newly} pending at the end")
     if harm.stuck:
         names = listed([f"{each.namespace}/{each.name}" for each in harm.stuck], 2)
         parts.append(f"the rollout of {names} is stuck")

@@ -40,7 +40,7 @@ def simulate(
     run = prepare(inventory, options)
     result = _result(run, progress)
     result = judged(result, inventory, options, progress)
-    result = replace(result, begun=None if options.pools else (inventory, options))
+    result = replace(result, begun=(inventory, options))
     return replace(result, after=inventory_after(run)) if keep_after else result
 
 
