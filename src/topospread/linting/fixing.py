@@ -25,7 +25,7 @@ from topospread.sources.text import Text
 from .edits import Splice, changed, splice_of
 from .layout import Layouts
 from .lint_input import LintSubject, SchedulerConfiguration
-from .problem import Edit
+from .problem import FieldEdit
 from .reading import Question, Read
 from .rule import Severity
 from .run import ClusterReading, Judged, LintReport, run
@@ -192,7 +192,7 @@ class _Mender:
     def made(self, wanted: Sequence[Judged]) -> Text | None:
         """The text with these fixes; None when there is nothing to change, or something else would change too."""
         splices: list[Splice] = []
-        edits: dict[LintSubject, list[Edit]] = {}
+        edits: dict[LintSubject, list[FieldEdit]] = {}
         for each in wanted:
             subject = each.subject
             assert subject is not None
@@ -206,7 +206,7 @@ class _Mender:
         after = Text(self.text.name, _spliced(self.whole, splices).encode())
         return after if self._is_as_meant(after, edits) else None
 
-    def _splice(self, edit: Edit, subject: LintSubject) -> Splice | None:
+    def _splice(self, edit: FieldEdit, subject: LintSubject) -> Splice | None:
         location = subject.location
         root = self.outcome.read.layouts.root(location)
         if root is None:
@@ -219,7 +219,7 @@ class _Mender:
         splice = splice_of(edit, root, within, as_json=True)
         return splice and Splice(splice.start + base, splice.end + base, splice.text)
 
-    def _is_as_meant(self, after: Text, edits: Mapping[LintSubject, list[Edit]]) -> bool:
+    def _is_as_meant(self, after: Text, edits: Mapping[LintSubject, list[FieldEdit]]) -> bool:
         """Return whether the new text holds the old objects with the edits, and nothing else."""
         old = [each for each in self.outcome.read.subjects if each.location.text.name == self.text.name]
         read = Read(self.outcome.given.gates, self.outcome.read.namespace, layouts=Layouts())
@@ -237,7 +237,7 @@ class _Mender:
         )
 
 
-def _expected(value: Mapping[str, Any], edits: Sequence[Edit]) -> Any:
+def _expected(value: Mapping[str, Any], edits: Sequence[FieldEdit]) -> Any:
     expected: Any = copy.deepcopy(value) if edits else value
     for edit in edits:
         expected = changed(expected, edit)

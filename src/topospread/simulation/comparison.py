@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal, TypeVar
 
-from topospread.config.show import Difference
+from topospread.config.show import SettingSides
 
 from .namespace import in_namespace
 from .result import EvictedPod, Placement, Simulation, WorkloadResult, WorkloadSpread
@@ -133,7 +133,7 @@ class Comparison:
     workloads: tuple[WorkloadChange, ...]
     evictions: tuple[tuple[EvictedPod, ...], tuple[EvictedPod, ...]]
     warnings: tuple[tuple[str, ...], tuple[str, ...]]
-    settings: tuple[Difference, ...] = ()
+    settings: tuple[SettingSides, ...] = ()
     why: Mapping[str, Cause] = field(default_factory=dict)
     counts_new: bool = False
 
@@ -183,7 +183,7 @@ class Comparison:
 
 
 def compare(
-    before: Simulation, after: Simulation, names: tuple[str, str], settings: Iterable[Difference] = ()
+    before: Simulation, after: Simulation, names: tuple[str, str], settings: Iterable[SettingSides] = ()
 ) -> Comparison:
     """Compare two simulations of the same inventory; ``settings``: differences of their configurations, added as they
     are.
