@@ -56,7 +56,7 @@ def test_profile_of_one_side_differs_in_everything() -> None:
     both = loaded({"schedulerName": DEFAULT}, {"schedulerName": "other"})
     found = differences(default_configuration(), both)
     assert {each.profile for each in found} == {"other"}
-    assert all(each.before == "" for each in found)
+    assert all(each.values[0] == "" for each in found)
 
 
 def test_versions_differ_in_weights() -> None:
