@@ -9,6 +9,7 @@ import re
 from collections.abc import Iterator
 
 import click
+from click.testing import CliRunner
 
 from topospread.cli.main import topospread
 
@@ -51,13 +52,13 @@ As a kubectl plugin (`kubectl-topospread` on the `PATH`) the command is `kubectl
 """
 
 
-EXIT_CODES = re.compile(r"\nExit codes  .*")
-"""The last line of a help text, which the table at the beginning of the page replaces."""
+LAST_LINES = re.compile(r"\n(Exit codes|Everywhere)  .*")
+"""The last lines of a help text, which the beginning of the page replaces."""
 
 
 def pages(command: click.Command, context: click.Context) -> Iterator[str]:
     """A command's help and those of the commands below it, as sections."""
-    text = EXIT_CODES.sub("", command.get_help(context))
+    text = LAST_LINES.sub("", command.get_help(context))
     yield f"## {context.command_path}\n\n```text\n{text}\n```"
     if isinstance(command, click.Group):
         for name in command.list_commands(context):
@@ -69,4 +70,6 @@ def pages(command: click.Command, context: click.Context) -> Iterator[str]:
 
 if __name__ == "__main__":
     with click.Context(topospread, info_name="topospread", terminal_width=78, **topospread.context_settings) as root:
-        print("\n\n".join([HEAD.rstrip(), *pages(topospread, root)]))
+        options = CliRunner().invoke(topospread, ["explain", "options"]).output
+        shared = f"## Options of several commands\n\n```text\n{options}```"
+        print("\n\n".join([HEAD.rstrip(), shared, *pages(topospread, root)]))

@@ -56,8 +56,6 @@ GATES_HEAD = """
 unknown, and its effect stays. The API server keeps the fields in brackets while the gate is on; they exist since the
 gate's first version or the version given.
 
-| gate | history | program | effect |
-|---|---|---|---|
 """
 
 PROGRAMS = {"scheduler": "kube-scheduler", "apiserver": "API server"}
@@ -96,7 +94,7 @@ def gates() -> Iterator[str]:
     kept = fields()
     for row in sorted(GATES.values(), key=lambda each: each.name):
         programs = "both" if len(row.components) > 1 else PROGRAMS[row.components[0]]
-        yield f"| {row.name} | {_history(row)} | {programs} | {row.effect}{bracketed(kept.get(row.name))} |"
+        yield f"- **{row.name}** ({programs}): {row.effect}{bracketed(kept.get(row.name))}; {_history(row)}"
 
 
 def bracketed(names: list[str] | None) -> str:

@@ -21,7 +21,7 @@ Printed from the docstrings by `python docs/reference/write_python_api.py`.
 
 A `Session` reads a cluster once, and a method answers each question of the command. An answer is data: `to_json()` is
 exactly what the command writes with `-o json` (the [reference](README.md) has a page for each command). The steps of a
-drill are in `topospread.drills.steps`. `help(topospread.load)` prints a whole docstring.
+drill are in `topospread.drills.steps`. `help(topospread.Session.why)` describes all arguments.
 
 [Ask from Python](../how-to/session.md) has examples. The Kubernetes version, feature gates and kube-scheduler's
 configuration are files or data:
@@ -42,8 +42,8 @@ Input that cannot be read raises an `InputError` with the command's message. Eve
 """
 
 ASKED = ("Session", "Promises")
-"""Classes whose methods are shown with their arguments."""
-OPTIONS = ("Placing", "Rendering", "LintFinding")
+"""Classes whose methods have sections of their own."""
+OPTIONS = ("Placing", "Rendering")
 """Classes whose attributes are shown."""
 
 SECTION = re.compile(r"^(Args|Attributes|Raises|Returns):$", re.MULTILINE)
@@ -120,7 +120,7 @@ def section(name: str) -> Iterator[str]:
             if not method.startswith("_"):
                 yield f"#### {name}.{method}"
                 yield f"```text\n{signature(method, member)}\n```"
-                yield from docstring(inspect.getdoc(member) or "")
+                yield from docstring(inspect.getdoc(member) or "", whole=False)
     elif inspect.isclass(value):
         found = list(members(value))
         if found:

@@ -33,7 +33,7 @@ def rule_page(rule: Rule) -> str:
     lines += [f"`--fix`: {rule.fix}", ""] if rule.fix else []
     wrong, right = with_options(rule.wrong), with_options(rule.right)
     if wrong == right:
-        lines += [f"## Wrong (-) and right (+){wrong}", "", "```diff", *difference(rule), "```"]
+        lines += [f"## Example{wrong}", "", "```diff", *difference(rule), "```"]
     else:
         for title, example in ((f"Wrong{wrong}", rule.wrong), (f"Right{right}", rule.right)):
             lines += [f"## {title}", "", "```yaml", example.manifests.rstrip("\n"), "```", ""]
