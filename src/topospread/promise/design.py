@@ -3,24 +3,80 @@
 from __future__ import annotations
 
 import heapq
+import textwrap
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from itertools import combinations
+from typing import Any
 
 from topospread.api.inventory import Inventory, ObjectKey
+from topospread.api.well_known_labels import HOSTNAME, ZONE
+from topospread.api.yaml_text import yaml_text
 from topospread.errors import UsageError
-from topospread.promises.fresh import LISTS, workload_of
-from topospread.promises.workload_drills import WorkloadDrills
 from topospread.simulation.run import PLAIN, SimulationOptions
 from topospread.workloads.scale import the_workload
 
 from .amendments import amendments
-from .checks import DesignChecks, DesignFailure
-from .manifest import manifest_text
-from .result import Design, ReasonedLine
-from .rules import DesignRules, with_rules
-from .wanted import Intent, beyond_counting, read_intent
+from .design_checks import DesignChecks, DesignFailure
+from .design_rules import DesignRules, manifest_data, with_rules
+from .fresh import LISTS, workload_of
+from .wants import Intent, Want, beyond_counting, read_intent
+from .workload_drills import WorkloadDrills
 
 Progress = Callable[[int, int | None], None]
+
+
+@dataclass(frozen=True, slots=True)
+class ReasonedLine:
+    """A part of the design that is needed.
+
+    Attributes:
+        line: ``topologySpreadConstraints: topology.kubernetes.io/zone, maxSkew 2``.
+        reason: what fails without it, as a check found.
+    """
+
+    line: str
+    reason: str
+
+
+@dataclass(frozen=True)
+class Design:
+    """The whole answer.
+
+    Attributes:
+        asked: what was wanted, a phrase each.
+        promises: whether all of it holds with these lines.
+        lines: what is added, each with what fails without it.
+        manifest: the lines as YAML for ``kubectl apply --server-side``, "" where nothing has to be added, or nothing
+            does it.
+        checked: what the design was held to, a phrase each.
+        unmet: what it cannot promise: of what was asked where ``promises`` is false, else of what comes with it.
+        tried: how many designs were checked.
+        is_impossible: whether no placement at all keeps what was asked.
+        is_open: whether the search of all orders ended early, so that the design is not proved.
+        conflict: the smallest set of wants that no design keeps together, if all designs were tried.
+        objects: the objects of the manifest.
+        inventory: the input with the design.
+        wants: the wants on zones and nodes, as promises.
+    """
+
+    kind: str
+    namespace: str
+    name: str
+    replicas: int
+    asked: tuple[str, ...]
+    promises: bool
+    lines: tuple[ReasonedLine, ...]
+    manifest: str
+    checked: tuple[str, ...]
+    unmet: tuple[str, ...]
+    tried: int
+    inventory: Inventory
+    is_impossible: bool = False
+    is_open: bool = False
+    conflict: tuple[str, ...] = ()
+    objects: tuple[Mapping[str, Any], ...] = ()
+    wants: tuple[Want, ...] = ()
 
 
 def design(  # noqa: PLR0913 - keyword arguments
@@ -74,20 +130,23 @@ def design(  # noqa: PLR0913 - keyword arguments
         counted_out = () if options.pools else tuple(beyond_counting(intent, [each.labels for each in inventory.nodes]))
         against = [*counted_out, *_by_failure(failures)]
     lines = () if wanted else tuple(search.reasons(rules))
-    shown = "" if wanted else manifest_text(item, rules, intent.replicas, lines)
+    objects = () if wanted else tuple(manifest_data(inventory, item, rules, intent.replicas))
     return Design(
         *key,
         intent.replicas,
         intent.phrases,
         not wanted,
         lines,
-        shown,
+        _manifest_text(objects, lines),
         search.checks(rules).phrases,
         tuple(dict.fromkeys([*against, *search.undecided[rules]])),
         search.tried,
-        tuple(inventory.warnings),
-        tuple(inventory.notes),
-        bool(counted_out),
+        is_impossible=bool(counted_out),
+        is_open=any(search.undecided[rules].values()),
+        conflict=tuple(search.conflict()) if wanted and not counted_out and search.tried < tries else (),
+        objects=objects,
+        wants=tuple(each.promise for each in intent.of_domains if each.key in (ZONE, HOSTNAME)),
+        inventory=inventory if wanted else with_rules(inventory, key, rules, intent.replicas),
     )
 
 
@@ -116,7 +175,7 @@ class _Search:
     states: int
     tries: int
     progress: Progress | None = None
-    undecided: dict[DesignRules, dict[str, None]] = field(default_factory=dict)
+    undecided: dict[DesignRules, dict[str, bool]] = field(default_factory=dict)
     found: dict[DesignRules, DesignFailure | None] = field(default_factory=dict)
 
     @property
@@ -163,6 +222,21 @@ class _Search:
             return rules, {rules: failure}
         return rules, {tried: each for tried, each in self.found.items() if each is not None}
 
+    def conflict(self) -> Iterator[str]:
+        """Yield the smallest set of wants for which no design is found, if fewer than all have none."""
+        whole = self.intent
+        wants = [*whole.survivals, *(["unnoticed"] if whole.unnoticed else [])]
+        for size in range(1, len(wants)):
+            for chosen in combinations(wants, size):
+                survivals = tuple(each for each in whole.survivals if each in chosen)
+                intent = replace(whole, survivals=survivals, unnoticed="unnoticed" in chosen)
+                search = _Search(self.begin, intent, self.states, self.tries)
+                failures = search.best()[1]
+                if any(each.is_wanted for each in failures.values()) and search.tried < self.tries:
+                    yield from intent.phrases
+                    return
+        yield from whole.phrases
+
     def _least(self, rules: DesignRules) -> DesignRules:
         """Without the parts that are not needed."""
         good = self.found[rules]
@@ -178,3 +252,22 @@ class _Search:
         for line, without in rules.parts():
             lacks = self.first_failure(without)
             yield ReasonedLine(line, f"without it {lacks.text}" if lacks else "")
+
+
+def _manifest_text(documents: Sequence[Mapping[str, Any]], lines: Sequence[ReasonedLine]) -> str:
+    """For ``kubectl apply --server-side --force-conflicts -f -``; "" where nothing is to be changed."""
+    if not documents:
+        return ""
+    comments = [comment for each in lines for comment in _comment(each)]
+    return "".join(f"{each}\n" for each in comments) + "---\n".join(map(yaml_text, documents))
+
+
+def _comment(each: ReasonedLine) -> list[str]:
+    return textwrap.wrap(
+        f"{each.line} - {each.reason}",
+        100,
+        initial_indent="# ",
+        subsequent_indent="#   ",
+        break_long_words=False,
+        break_on_hyphens=False,
+    )

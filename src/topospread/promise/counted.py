@@ -12,15 +12,15 @@ from topospread.api.inventory import Inventory, ObjectKey
 from topospread.api.rollout import strategy_of
 from topospread.api.workload import Deployment, ReplicaSet
 from topospread.cluster.cluster import pod_key
-from topospread.guarantees.guarantee import Asking, placed_first, unjudged_classes
-from topospread.guarantees.orders import SearchBudget
-from topospread.guarantees.rollout_orders import RolloutBegin
 from topospread.simulation.run import SimulationOptions, prepare
 from topospread.workloads.planned import QueuedPod, Workload
 from topospread.workloads.scale import short_target
 
+from .asking import Asking, placed_first, unjudged_classes
 from .fresh import LISTS, REVISION, without_placed_pods, workload_of
 from .kept import WorkloadPromises
+from .orders import SearchBudget
+from .rollout_orders import RolloutBegin
 from .unscored import unscored
 
 _BUDGET = SearchBudget(states=1, seconds=1.0)

@@ -12,7 +12,7 @@ from tests.unit.drills.builders import inventory, node, nodes, rolling, spread, 
 from topospread.answers.promise_check import PromiseCheck, promise_check
 from topospread.errors import InputError, UsageError
 from topospread.linting.settings import read_settings
-from topospread.promises.wants import Want, default_wants, read_wants
+from topospread.promise.wants import Want, default_wants, read_wants
 
 Json = dict[str, Any]
 THREE = nodes("a", "a", "b", "b", "c", "c")

@@ -15,7 +15,10 @@ from topospread.api.policy import PodDisruptionBudget
 from topospread.api.spread import DO_NOT_SCHEDULE, TopologySpreadConstraint
 from topospread.api.well_known_labels import HOSTNAME
 from topospread.api.workload import Deployment, DeploymentStrategy, RollingUpdateDeployment
-from topospread.promises.fresh import LISTS, Designed, without_pods_of, workload_of
+from topospread.scheduling.disruption_budgets import budget_selector
+
+from .fresh import LISTS, Designed, without_pods_of, workload_of
+from .kept import budgets_over
 
 _HASH = "pod-template-hash"
 
@@ -117,22 +120,31 @@ def with_rules(inventory: Inventory, key: ObjectKey, rules: DesignRules, replica
     others = [each for each in getattr(inventory, LISTS[key[0]]) if each is not item]
     setattr(made, LISTS[key[0]], [*others, _ruled(item, rules, replicas)])
     if rules.available:
-        budget = msgspec.convert(budget_data(item, rules.available), PodDisruptionBudget)
-        made.pod_disruption_budgets = [*inventory.pod_disruption_budgets, budget]
+        own = _own_budget(inventory, item)
+        data = _budget_data(inventory, item, rules.available, replicas)
+        budget = msgspec.convert(data, PodDisruptionBudget)
+        if own is not None:
+            # Applied to a budget, these are all fields that change.
+            fields = {"min_available": budget.spec.min_available, "max_unavailable": budget.spec.max_unavailable}
+            budget = with_fields(own, status=None, spec=with_fields(own.spec, **fields))
+        others = [each for each in inventory.pod_disruption_budgets if each is not own]
+        made.pod_disruption_budgets = [*others, budget]
     return made
 
 
 def _ruled(item: Designed, rules: DesignRules, replicas: int) -> Designed:
     pod = item.spec.template.spec
     keys = {each.key for each in rules.spreads}
-    kept = [
-        each
+    hard = {
+        each.topology_key: each
         for each in pod.topology_spread_constraints or ()
-        if each.topology_key not in keys or each.when_unsatisfiable != DO_NOT_SCHEDULE
-    ]
+        if each.topology_key in keys and each.when_unsatisfiable == DO_NOT_SCHEDULE
+    }
+    kept = [each for each in pod.topology_spread_constraints or () if each is not hard.get(each.topology_key or "")]
+    # As applying does: fields that a rule does not set stay.
+    merged = ((hard[each.key].to_dict() if each.key in hard else {}) | each.data() for each in rules.spreads)
     added = [
-        with_fields(msgspec.convert(each.data(), TopologySpreadConstraint), label_selector=item.spec.selector)
-        for each in rules.spreads
+        with_fields(TopologySpreadConstraint.from_dict(each), label_selector=item.spec.selector) for each in merged
     ]
     affinity = pod.affinity
     if rules.apart:
@@ -154,14 +166,30 @@ def _ruled(item: Designed, rules: DesignRules, replicas: int) -> Designed:
     return with_fields(item, spec=with_fields(item.spec, template=template, replicas=replicas))
 
 
-def budget_data(item: Designed, available: int) -> dict[str, Any]:
-    """A disruption budget over the workload's pods, as a manifest."""
-    return {
-        "apiVersion": "policy/v1",
-        "kind": "PodDisruptionBudget",
-        "metadata": {"name": item.name, "namespace": item.namespace},
-        "spec": {"minAvailable": available, "selector": _selector(item)},
-    }
+def _own_budget(inventory: Inventory, item: Designed) -> PodDisruptionBudget | None:
+    """Return the budget that selects the workload's pods: with a second one, none of them could be evicted."""
+    found = budgets_over(inventory, item.namespace, item.spec.template.metadata.labels or {})
+    return next((each for each, _ in found), None)
+
+
+def _budget_data(inventory: Inventory, item: Designed, available: int, replicas: int) -> dict[str, Any]:
+    """A disruption budget over the workload's pods, as a manifest: a new one, or the fields to change of its own."""
+    own = _own_budget(inventory, item)
+    metadata = {"name": item.name if own is None else own.metadata.name, "namespace": item.namespace}
+    spec: dict[str, Any] = {"minAvailable": available, "selector": _selector(item)}
+    if own is not None and own.spec.max_unavailable is not None:
+        spec = {"maxUnavailable": replicas - available}
+    elif own is not None:
+        selector = budget_selector(own)
+        beside = (
+            1 if each.spec.replicas is None else each.spec.replicas
+            for name in LISTS.values()
+            for each in getattr(inventory, name)
+            if each.namespace == item.namespace and (each.kind, each.name) != (item.kind, item.name)
+            and selector is not None and selector.matches(each.spec.template.metadata.labels or {})
+        )  # fmt: skip
+        spec = {"minAvailable": available + sum(beside)}
+    return {"apiVersion": "policy/v1", "kind": "PodDisruptionBudget", "metadata": metadata, "spec": spec}
 
 
 def _selector(item: Designed) -> Any:
@@ -169,7 +197,7 @@ def _selector(item: Designed) -> Any:
     return msgspec.to_builtins(item.spec.selector)
 
 
-def manifest_data(item: Designed, rules: DesignRules, replicas: int) -> list[Mapping[str, Any]]:
+def manifest_data(inventory: Inventory, item: Designed, rules: DesignRules, replicas: int) -> list[Mapping[str, Any]]:
     """The rules as objects for ``kubectl apply --server-side``: only the fields that a design sets."""
     pod: dict[str, Any] = {}
     if rules.apart:
@@ -191,4 +219,4 @@ def manifest_data(item: Designed, rules: DesignRules, replicas: int) -> list[Map
     found: list[Mapping[str, Any]] = []
     if spec:
         found.append({"apiVersion": "apps/v1", "kind": item.kind, "metadata": metadata, "spec": spec})
-    return [*found, *([budget_data(item, rules.available)] if rules.available else [])]
+    return [*found, *([_budget_data(inventory, item, rules.available, replicas)] if rules.available else [])]

@@ -24,9 +24,9 @@ from topospread.cluster.nodes import CPU
 from topospread.simulation.run import Run
 from topospread.workloads.planned import QueuedPod
 
-from .alike import AlikeStates, keys_of_profiles
+from .alike_states import AlikeStates, keys_of_profiles
+from .order_answer import OrderStep
 from .questions import LOSSES, EndQuestion, LeftAfterLoss, OrderEnd
-from .result import OrderStep
 
 _RANDOM_ORDERS, _RANDOM_SHARE = 200, 0.2
 """So many orders are drawn at most, in such a part of the time, before more than a few states are looked at …"""

@@ -16,7 +16,6 @@ from topospread.base import Bounds, Word, worst
 from topospread.drills.drill import drill
 from topospread.drills.result import WorkloadState
 from topospread.drills.steps import Drain, Fail, NodeChoice, Rollout, Scale, Step, Wait
-from topospread.guarantees.orders import SearchBudget
 from topospread.simulation.run import SimulationOptions
 from topospread.spare_capacity.capacity import capacity
 from topospread.spread_status.result import ConstraintStatus, WorkloadStatus
@@ -25,6 +24,7 @@ from topospread.workloads.scale import short_target
 
 from .counted import CountedWorkloads
 from .kept import WorkloadPromises
+from .orders import SearchBudget
 from .wants import has_quorum
 from .workload_drills import Trial, WorkloadDrills
 

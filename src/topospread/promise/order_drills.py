@@ -14,7 +14,7 @@ from topospread.drills.drill_file import API_VERSION
 from topospread.simulation.run import Run
 from topospread.workloads.planned import Workload
 
-from .result import OrderStep
+from .order_answer import OrderStep
 
 _SCALED = frozenset({"Deployment", "ReplicaSet", "ReplicationController", "StatefulSet"})
 

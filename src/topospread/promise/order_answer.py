@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from topospread.answer import Unjudged
 from topospread.drills.steps import TurnKind
 
 Answered = Literal["always", "never", "not always", "not decided"]
@@ -64,23 +63,3 @@ class GuaranteeAnswer:
     def fails(self) -> bool:
         """True if an order is known in which it does not hold."""
         return self.answer in ("never", "not always")
-
-
-@dataclass(frozen=True)
-class Guarantee:
-    """All questions, in the order in which they were asked.
-
-    Attributes:
-        nodes: how many nodes there are.
-        pods: how many pods are to be placed in any order.
-        partial: where it was ended before its end, in words; then answers are missing. "" where it is whole.
-        unjudged: parts of the pods that topospread does not model.
-    """
-
-    nodes: int
-    pods: int
-    answers: tuple[GuaranteeAnswer, ...]
-    warnings: tuple[str, ...] = ()
-    notes: tuple[str, ...] = ()
-    partial: str = ""
-    unjudged: tuple[Unjudged, ...] = ()

@@ -16,9 +16,8 @@ from tests.parted import parted
 from tests.unit.drills.builders import ZONE, inventory, node, nodes, rolling, spread, workload
 from topospread.answers.promise_design import promise_design
 from topospread.cli.main import topospread as command
-from topospread.designing import Design
-from topospread.designing.design import design
 from topospread.errors import UsageError
+from topospread.promise.design import Design, design
 
 Json = dict[str, Any]
 ROOT = Path(__file__).parents[3]
@@ -124,6 +123,20 @@ def test_what_cannot_be_meant_is_refused(wanted: Json, said: str) -> None:
         designed(*nodes("a", "b", "c"), workload("Deployment", replicas=3), **wanted)
 
 
+def test_the_smallest_set_of_wants_without_a_design_is_named() -> None:
+    """Two nodes of a zone leave 2 of 4 each; the one node of the other zone then leaves 2 at most."""
+    objects = [*nodes("a", "a", "b"), workload("Deployment", replicas=4)]
+    found = promise_design(inventory(*objects), want="zone-loss>=2 node-loss>=3", states=500, tries=30)
+    assert found.verdict == "no"
+    assert found.workloads[0].unmet
+    conflict = designed(*nodes("a", "a", "a", "b"), workload("Deployment", replicas=4), survive=["zone", "node"],
+                        left=[2, 3]).conflict  # fmt: skip
+    assert conflict == (
+        "the loss of any one zone leaves at least 2 of 4",
+        "the loss of any one node leaves at least 3 of 4",
+    )
+
+
 def test_the_command_writes_yaml_that_can_be_applied_and_data_of_the_documented_form(tmp_path: Path) -> None:
     words = ["promise", "design", "deploy/web", "-f", WEB, "--on", "zones=3,nodes=3,cpu=8", "--of", "3"]
     words += ["--want", "zone-loss>=2"]
@@ -170,6 +183,13 @@ def test_all_workloads_are_designed_for_with_a_row_each() -> None:
         "shop/web",
         "shop/db",
     ]
+
+
+def test_more_than_any_loss_leaves_is_no_reason_to_leave_out_other_workloads() -> None:
+    objects = [*nodes("a", "b", "c"), workload("Deployment", replicas=2), workload("StatefulSet", "db", 3)]
+    found = promise_design(inventory(*objects), want="quorum", states=500, tries=30)
+    assert {each.name: each.verdict for each in found.workloads} == {"web": "no", "db": "yes"}
+    assert found.causes[0].says == "the loss of a domain with a pod leaves 1 of 2 at most"
 
 
 def test_a_promise_that_constraints_do_not_keep_is_refused() -> None:

@@ -8,9 +8,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from topospread.api.well_known_labels import HOSTNAME, ZONE
-from topospread.errors import UsageError
 from topospread.simulation.run import Run, spreads
-from topospread.whole_number import whole_number
 from topospread.workloads.planned import QueuedPod, Workload
 
 LOSSES = {"zone": ZONE, "node": HOSTNAME}
@@ -104,25 +102,3 @@ class LeftAfterLoss:
         most = max((number for code, number in lost.items() if code >= 0), default=0)
         names = sorted(column.values[code] for code, number in lost.items() if number == most and code >= 0)
         return len(rows) - most, names, len(rows)
-
-
-def question_on_loss(run: Run, text: str, loss: str) -> LeftAfterLoss:
-    """``[NS/]KIND/NAME=N`` of the command line.
-
-    Raises:
-        UsageError: not of that form, or there is no such workload.
-    """
-    from topospread.workloads.scale import KIND_OF
-
-    target, equals, number = text.rpartition("=")
-    parts = target.split("/")
-    left = whole_number(number)
-    if not equals or left is None or len(parts) not in (2, 3):
-        raise UsageError(f"--left {text}: write it as [NAMESPACE/]KIND/NAME=N, for example deploy/web=2")
-    namespace, (kind, name) = (parts[0], parts[1:]) if len(parts) == 3 else ("", parts)
-    wanted = KIND_OF.get(kind.lower(), kind)
-    for each in run.plan.workloads:
-        if (each.kind, each.name) == (wanted, name) and namespace in ("", each.namespace):
-            return LeftAfterLoss(loss, each, left)
-    known = ", ".join(f"{each.namespace}/{each.kind}/{each.name}" for each in run.plan.workloads[:5])
-    raise UsageError(f"--left {text}: there is no such workload; there are {known or 'none'}")

@@ -35,10 +35,10 @@ from topospread.workloads.removal import removal_groups
 from topospread.workloads.rolling import Standing, to_create, to_remove
 from topospread.workloads.scale import the_workload
 
-from .alike import AlikeStates, keys_of_profiles
+from .alike_states import AlikeStates, keys_of_profiles
+from .order_answer import OrderStep
 from .orders import SearchBudget, Searched, may_preempt, rows_of
 from .questions import EndQuestion, LeftAfterLoss, OrderEnd
-from .result import OrderStep
 
 Moves = Generator[None, None, None]
 """What may happen next: each is done while whoever asks looks at what follows, and undone after."""
@@ -55,7 +55,6 @@ class RolloutBegin:
         drawn: those of them that were placed here, in their order, and could stand elsewhere: where nodes are equal.
         now: when, in seconds since 1970.
         undecidable: why it cannot be searched, "" where it can.
-        warnings, notes: on what was read and planned.
     """
 
     run: Run
@@ -66,8 +65,6 @@ class RolloutBegin:
     drawn: list[Pod]
     now: float
     undecidable: str = ""
-    warnings: tuple[str, ...] = ()
-    notes: tuple[str, ...] = ()
 
 
 def begin_rollout(inventory: Inventory, options: SimulationOptions, target: str) -> RolloutBegin:
@@ -109,8 +106,6 @@ def begin_rollout(inventory: Inventory, options: SimulationOptions, target: str)
         [each for each in old if pod_key(each.namespace, each.name) not in read],
         begin_of(inventory) + world.now,
         why,
-        tuple(world.warnings),
-        tuple(world.notes),
     )
 
 

@@ -6,9 +6,10 @@ from typing import Any
 
 import pytest
 
+from tests.order_questions import loss_of
 from tests.unit.drills.builders import ZONE, inventory, node, nodes, spread, workload
-from topospread.guarantees.proofs import Proof
-from topospread.guarantees.questions import NoPending, SkewWithin, question_on_loss
+from topospread.promise.proofs import Proof
+from topospread.promise.questions import NoPending, SkewWithin
 from topospread.simulation.run import Run, SimulationOptions, prepare
 
 Json = dict[str, Any]
@@ -111,5 +112,5 @@ def test_others_that_are_counted_and_obey_nothing_skew_a_hard_constraint() -> No
 def test_what_a_loss_leaves(objects: list[Json], loss: str, left: int) -> None:
     run = run_of(*objects)
     proof = Proof(run, run.queue)
-    assert bool(proof.of(question_on_loss(run, f"deploy/web={left}", loss)))
-    assert proof.of(question_on_loss(run, f"deploy/web={left + 1}", loss)) == ""
+    assert bool(proof.of(loss_of(run, f"deploy/web={left}", loss)))
+    assert proof.of(loss_of(run, f"deploy/web={left + 1}", loss)) == ""

@@ -9,13 +9,13 @@ from typing import Any
 
 import pytest
 
+from tests.order_questions import guarantee
 from tests.parted import parted
 from tests.unit.drills.builders import Json, inventory, node, nodes, spread, workload
 from topospread.drills.checking import check_drills
 from topospread.drills.drill_file import find_drills
 from topospread.errors import InputError, UsageError
-from topospread.guarantees import GuaranteeAnswer
-from topospread.guarantees.guarantee import guarantee
+from topospread.promise.order_answer import GuaranteeAnswer
 
 
 def web(replicas: int = 6, **more: Any) -> Json:
@@ -28,7 +28,7 @@ def web(replicas: int = 6, **more: Any) -> Json:
 
 
 def asked(objects: list[Json], **options: Any) -> GuaranteeAnswer:
-    (answer,) = guarantee(inventory(*objects), rollout="deploy/web", **parted(options)).answers
+    (answer,) = guarantee(inventory(*objects), rollout="deploy/web", **parted(options))
     return answer
 
 
@@ -177,10 +177,3 @@ def test_who_goes_and_where_pods_are_placed_is_checked(tmp_path: Path) -> None:
         played(tmp_path, objects, drill.replace("deleted: a1", "deleted: b1", 1))
     with pytest.raises(InputError, match="kube-scheduler takes"):
         played(tmp_path, objects, re.sub(r"(stands: [\w-]+)=\w1", r"\1=a1", drill))
-
-
-def test_what_was_read_is_told_of_before_the_rollout() -> None:
-    given = inventory(*nodes("a", "b", "c"), web(3))
-    given.notes.append("read from a chart")
-    found = guarantee(given, rollout="deploy/web", skew=3)
-    assert "read from a chart" in found.notes

@@ -22,16 +22,13 @@ from topospread.api.rollout import strategy_of, strategy_of_stateful_set
 from topospread.api.spread import DO_NOT_SCHEDULE
 from topospread.api.workload import Deployment
 from topospread.base import Bounds, Word, worst
-from topospread.guarantees.guarantee import Asking
-from topospread.guarantees.orders import SearchBudget, rows_of
-from topospread.guarantees.questions import LOSSES, EndQuestion, LeftAfterLoss, NoPending, OrderEnd, SkewWithin
-from topospread.guarantees.result import GuaranteeAnswer
 from topospread.scheduling.disruption_budgets import budget_selector
 from topospread.simulation.budgets import desired_healthy, replicas_of
 from topospread.simulation.run import Run, SimulationOptions, prepare
 from topospread.workloads.planned import Workload
 from topospread.workloads.scale import short_target
 
+from .asking import Asking
 from .fresh import (
     LISTS,
     REVISION,
@@ -41,6 +38,9 @@ from .fresh import (
     without_pods_of,
     workload_of,
 )
+from .order_answer import GuaranteeAnswer
+from .orders import SearchBudget, rows_of
+from .questions import LOSSES, EndQuestion, LeftAfterLoss, NoPending, OrderEnd, SkewWithin
 from .unscored import unscored
 from .wants import Want
 

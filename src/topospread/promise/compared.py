@@ -22,12 +22,12 @@ from topospread.base import Bounds, Word
 from topospread.drills.drill import drill
 from topospread.drills.result import Drill
 from topospread.drills.steps import Fail, NodeChoice
-from topospread.guarantees.orders import SearchBudget
 from topospread.simulation.run import SimulationOptions
 from topospread.workloads.planned import Workload
 
 from .fresh import LISTS, Designed, workload_of
 from .kept import WorkloadPromises, budgets_over
+from .orders import SearchBudget
 from .wants import Want
 
 Event = Literal["zone-loss", "node-loss", "zone-after", "node-after", "drains", "rollout", "skew", "never-waits"]

@@ -8,13 +8,14 @@ from typing import Literal
 
 from topospread.api.well_known_labels import HOSTNAME, ZONE
 from topospread.drills.steps import Drain, Fail, NodeChoice, Rollout
-from topospread.guarantees.guarantee import guarantee
-from topospread.promises.fresh import counts_revisions_alone, workload_of
-from topospread.promises.unscored import unscored
-from topospread.promises.workload_drills import Trial, WorkloadDrills
 from topospread.workloads.scale import short_target
 
-from .wanted import Intent, Survival
+from .fresh import counts_revisions_alone, workload_of
+from .kept import WorkloadPromises
+from .orders import SearchBudget
+from .unscored import unscored
+from .wants import Intent, Survival
+from .workload_drills import Trial, WorkloadDrills
 
 FailedCheck = Literal["placed", "lost", "rollout", "after rollout", "drained", "drains", "returned"]
 RUNS = 3
@@ -43,13 +44,13 @@ class DesignChecks:
 
     Attributes:
         states: how many states are looked at for what holds in every order.
-        undecided: filled with what could not be decided, a sentence each.
+        undecided: filled with what could not be decided, a sentence each → whether it leaves the design unproved.
     """
 
     drills: WorkloadDrills
     intent: Intent
     states: int
-    undecided: dict[str, None]
+    undecided: dict[str, bool]
 
     @property
     def phrases(self) -> tuple[str, ...]:
@@ -118,7 +119,7 @@ class DesignChecks:
                 text = f"after a rollout {_leaves(wanted, domain, found)}"
                 yield DesignFailure("after rollout", wanted.key, text)
         if self.drills.key[0] != "Deployment":
-            self.undecided[f"whether {wanted} after every rollout: rollouts are drilled {RUNS} times each"] = None
+            self.undecided[f"whether {wanted} after every rollout: rollouts are drilled {RUNS} times each"] = False
         elif not self._counts_revisions_alone(wanted.key):
             text = f"old pods count beside new ones in a rollout: what it leaves over {wanted.key} has no bound"
             yield DesignFailure("after rollout", wanted.key, text)
@@ -143,20 +144,16 @@ class DesignChecks:
 
     def _orders(self, wanted: Survival) -> Iterator[DesignFailure]:
         if wanted.key not in (ZONE, HOSTNAME):
-            self.undecided[f"whether {wanted} in every order of pods: only zones and nodes are looked at"] = None
+            self.undecided[f"whether {wanted} in every order of pods: only zones and nodes are looked at"] = False
             return
-        (answer,) = guarantee(
-            self.drills.inventory,
-            self._unscored.options.answered_by,
-            survives=wanted.word,
-            left=[f"{short_target(self.drills.key)}={wanted.left}"],
-            states=self.states,
-            seconds=10.0,
-        ).answers
-        if answer.answer == "not decided":
-            self.undecided[f"whether {wanted} in every order of pods: {answer.why}"] = None
-        elif answer.answer != "always":
-            yield DesignFailure("lost", wanted.key, f"not in every order: {answer.why}")
+        drills = self.drills
+        options = replace(drills.options.answered_by, preemption=False)
+        judge = WorkloadPromises(drills.inventory, options, drills.key, SearchBudget(self.states, 10.0), {})
+        (kept,) = judge.kept([wanted.promise])
+        if kept.verdict == "unknown":
+            self.undecided[f"whether {wanted} {kept.part.when}: {kept.part.says}"] = True
+        elif kept.verdict == "no":
+            yield DesignFailure("lost", wanted.key, f"not {kept.part.when}: {kept.part.says}")
 
     def _returned(self, wanted: Survival) -> Iterator[DesignFailure]:
         for domain in self._domains(wanted.key):

@@ -6,9 +6,9 @@ import pytest
 
 from tests.unit.drills.builders import ZONE, inventory, nodes, spread, workload
 from topospread.answers.promise_show import promise_show
-from topospread.guarantees.orders import SearchBudget
-from topospread.promises.counted import CountedWorkloads
-from topospread.promises.kept import WorkloadPromises
+from topospread.promise.counted import CountedWorkloads
+from topospread.promise.kept import WorkloadPromises
+from topospread.promise.orders import SearchBudget
 from topospread.simulation.run import SimulationOptions
 from topospread.simulation.simulate import simulate
 
@@ -44,7 +44,7 @@ def test_counting_proves_no_more_than_a_search(name: str, *, placed: bool) -> No
     key, options = ("Deployment", "shop", name), SimulationOptions(preemption=False)
     with CountedWorkloads(given, options).judge(key) as judge:
         counted = {loss: judge.fewest(loss) for loss in ("zone", "node")}
-    search = WorkloadPromises(given, options, key, SearchBudget(3_000, 5), {})
+    search = WorkloadPromises(given, options, key, SearchBudget(3_000, 60), {})
     for loss, found in counted.items():
         exact = search.fewest(loss)
         assert found.now == exact.now

@@ -12,79 +12,22 @@ from functools import cached_property, partial
 
 from topospread.answer import Unjudged
 from topospread.api.inventory import Inventory
-from topospread.drills.interruption import Interrupted
-from topospread.errors import UsageError
 from topospread.plugins.interface import NotJudgedError
 from topospread.scheduling.sampling import nodes_to_find
 from topospread.simulation.placing import place_all
-from topospread.simulation.run import PLAIN, Run, SimulationOptions, prepare
+from topospread.simulation.run import Run, SimulationOptions, prepare
 from topospread.simulation.unknown import unjudged_part
 from topospread.workloads.planned import QueuedPod
 
+from .order_answer import Answered, GuaranteeAnswer, Lacks
+from .order_drills import drill_file, rollout_file
 from .orders import OrderSearch, SearchBudget, Searched
 from .proofs import Proof
-from .questions import LOSSES, EndQuestion, LeftAfterLoss, NoPending, SkewWithin, question_on_loss
-from .replay import drill_file, rollout_file
-from .result import Answered, Guarantee, GuaranteeAnswer, Lacks
+from .questions import EndQuestion, LeftAfterLoss, NoPending, SkewWithin
 from .rollout_orders import RolloutBegin, RolloutSearch, begin_rollout
 
 _MOST_PODS = 300
 """More pods than these have more orders than anybody looks at, and would go deeper than a program may."""
-
-
-def guarantee(  # noqa: PLR0913 - keyword arguments
-    inventory: Inventory,
-    options: SimulationOptions = PLAIN,
-    *,
-    never_pending: bool = False,
-    skew: int | None = None,
-    survives: str | None = None,
-    left: Sequence[str] = (),
-    rollout: str | None = None,
-    states: int = 20_000,
-    seconds: float = 60.0,
-    sources: Mapping[str, object] | None = None,
-) -> Guarantee:
-    """Check what holds in every order of pods, whichever of equal nodes kube-scheduler takes.
-
-    Args:
-        inventory: the input, which is not changed.
-        options: the control plane; nothing is evicted.
-        never_pending: ask whether every pod gets a node.
-        skew: ask whether no constraint has more skew than this in the end.
-        survives: ``zone`` or ``node``: ask what the loss of any one leaves …
-        left: … of these workloads, ``[NS/]KIND/NAME=N``: at least so many.
-        rollout: of this Deployment, ``[NS/]deploy/NAME``: ask of every way its rolling update may go, everything else
-            having been placed before.
-        states: how many states are looked at for each question, those that are alike being one.
-        seconds: how long it may take for each question.
-        sources: ``cluster`` and ``manifests`` of a drill's file that plays an order again.
-
-    Raises:
-        InputError: an object that the API server would refuse.
-        UsageError: nothing is asked, or of something that is not there.
-        topospread.drills.interruption.Interrupted: Ctrl-C, a KeyboardInterrupt; with the answers that were there.
-    """
-    read = partial(_questions, never_pending=never_pending, skew=skew, survives=survives, left=left)
-    asking = Asking.begin(inventory, options, SearchBudget(states, seconds), rollout=rollout, sources=sources)
-    questions = len(read(asking.run))
-    answers: list[GuaranteeAnswer] = []
-
-    def whole(partial: str = "") -> Guarantee:
-        run, begun = asking.run, asking.begun
-        warnings, notes = _remarks(run) if begun is None else (begun.warnings, begun.notes)
-        return Guarantee(
-            len(run.cluster.nodes), len(asking.queue), tuple(answers), warnings, notes, partial, asking.unjudged_parts
-        )
-
-    for number in range(questions):
-        try:
-            answers.append(asking.answer(lambda run, at=number: read(run)[at]))  # type: ignore[misc]
-        except KeyboardInterrupt:
-            if not answers:
-                raise
-            raise Interrupted(whole(f"ended in question {number + 1} of {questions}")) from None
-    return whole()
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,7 +65,20 @@ class Asking:
         rollout: str | None = None,
         sources: Mapping[str, object] | None = None,
     ) -> Asking:
-        """Prepare the orders, or the courses of a rollout; the arguments are those of `guarantee`."""
+        """Prepare the orders, or the courses of a rollout.
+
+        Args:
+            inventory: the input, which is not changed.
+            options: the control plane; nothing is evicted.
+            budget: the limits of the search for each question.
+            rollout: a Deployment, ``[NS/]deploy/NAME``: every course of its rolling update is searched, with all other
+                pods placed before.
+            sources: ``cluster`` and ``manifests`` of the drill's file that plays an order again.
+
+        Raises:
+            InputError: if an object is not valid.
+            UsageError: if there is no such Deployment.
+        """
         options = replace(options, preemption=False)
         begun = None if rollout is None else begin_rollout(inventory, options, rollout)
         run = prepare(inventory, options, with_spreads=False) if begun is None else begun.run
@@ -221,27 +177,6 @@ def _unless_memory_runs_out(search: Callable[[], Searched]) -> Searched:
         return Searched(
             gave_up="memory ran out before --states and --seconds did: with less of both it ends before that"
         )
-
-
-def _remarks(run: Run) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Warnings and notes."""
-    inventory = run.plan.inventory
-    return (*inventory.warnings, *run.plan.warnings), (*inventory.notes, *run.plan.notes)
-
-
-def _questions(
-    run: Run, *, never_pending: bool, skew: int | None, survives: str | None, left: Sequence[str]
-) -> list[EndQuestion]:
-    if bool(survives) != bool(left):
-        raise UsageError("--survives says what is lost, and --left what has to be left then: give both")
-    if survives is not None and survives not in LOSSES:
-        raise UsageError(f"--survives {survives}: it is one of {', '.join(LOSSES)}")
-    found: list[EndQuestion] = [NoPending()] if never_pending else []
-    found += [] if skew is None else [SkewWithin(skew)]
-    found += [question_on_loss(run, each, survives or "") for each in left]
-    if not found:
-        raise UsageError("ask something: --never-pending, --max-skew N, or --survives zone --left deploy/web=2")
-    return found
 
 
 def placed_first(run: Run) -> list[QueuedPod]:

@@ -7,9 +7,9 @@ from dataclasses import replace
 
 from topospread.api.well_known_labels import HOSTNAME
 
-from .checks import DesignFailure
-from .rules import DesignRules, SpreadRule
-from .wanted import Intent
+from .design_checks import DesignFailure
+from .design_rules import DesignRules, SpreadRule
+from .wants import Intent
 
 
 def amendments(rules: DesignRules, failure: DesignFailure, intent: Intent, kind: str) -> Iterator[DesignRules]:
