@@ -142,7 +142,7 @@ class DomainCover:
         return float(found[left])
 
     def _costs(self, first: int, prices: Sequence[int], most: Sequence[int]) -> list[Floats]:
-        """Return for each domain the least price of new nodes of pools from ``first`` on, by the pods they have to hold.
+        """Return for each domain the least price of nodes of pools from ``first`` on, by the pods they have to hold.
 
         It is the knapsack problem of each domain, solved once for every ``first``.
         """

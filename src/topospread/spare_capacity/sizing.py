@@ -148,7 +148,7 @@ class _Search:
         return found if found.rounds >= self.question.limit else None
 
     def grown(self) -> Counts | None:
-        """Return the set of a simple autoscaler: for each pod without a node, the node that is cheapest for its room."""
+        """Return the set of a simple autoscaler: for each pending pod the node cheapest for its room."""
         filled = prepared(self.settled, self.question, self.question.limit)
         rooms = [each.room for each in self.covers[0].pools] if self.covers else [1] * len(self.pools)
         order = sorted(range(len(self.pools)), key=lambda at: (self.prices[at] / max(rooms[at], 1), at))
