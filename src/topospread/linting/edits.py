@@ -13,7 +13,7 @@ from topospread.api.yaml_scalars import ScalarError, plain_scalar
 from topospread.sources.json_layout import TextValue
 from topospread.sources.positions import Path, parse_path
 
-from .problem import Edit
+from .problem import FieldEdit
 
 _PLAIN: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_./-]*")
 _END_OF_LIST: Final = "-"
@@ -27,7 +27,7 @@ class Splice(NamedTuple):
     text: str
 
 
-def splice_of(edit: Edit, root: TextValue, text: str, *, as_json: bool) -> Splice | None:
+def splice_of(edit: FieldEdit, root: TextValue, text: str, *, as_json: bool) -> Splice | None:
     """The characters that make a change; None when it cannot be made by exchanging a few.
 
     Args:
@@ -54,7 +54,7 @@ def splice_of(edit: Edit, root: TextValue, text: str, *, as_json: bool) -> Splic
     return writer.added(parent, str(step), edit.value)
 
 
-def changed(value: Any, edit: Edit) -> Any:
+def changed(value: Any, edit: FieldEdit) -> Any:
     """Plain data with a change made; what the text has to hold afterwards."""
     path = parse_path(edit.path)
     holder = value
@@ -120,7 +120,7 @@ class _Writer:
         """One more item of a list, behind the last."""
         if node.flow:
             return self._added_in_brackets(node, self._flow(value))
-        return self._behind(node, [" " * self._column(node.start) + f"- {self._flow(value)}"])
+        return self._behind(node, self._item(value, self._column(node.start)))
 
     def removed(self, parent: TextValue, node: TextValue) -> Splice | None:
         """A field or an item taken away, unless it is the last one."""
@@ -170,11 +170,20 @@ class _Writer:
         return offset - (self.text.rfind("\n", 0, offset) + 1)
 
     def _block(self, key: str, value: Any, indent: int) -> list[str]:
-        """A field in lines; lists and what is no mapping in one."""
+        """A field in lines: a mapping and a list of mappings in several, another value in one."""
         begin = f"{' ' * indent}{self._flow(key)}:"
+        if isinstance(value, list) and value and all(isinstance(each, dict) for each in value):
+            return [begin, *(line for each in value for line in self._item(each, indent))]
         if not isinstance(value, dict) or not value:
             return [f"{begin} {self._flow(value)}"]
         return [begin, *(line for name, each in value.items() for line in self._block(name, each, indent + 2))]
+
+    def _item(self, value: Any, indent: int) -> list[str]:
+        """An item of a block list in lines."""
+        if not isinstance(value, dict) or not value:
+            return [f"{' ' * indent}- {self._flow(value)}"]
+        first, *others = (line for name, each in value.items() for line in self._block(name, each, indent + 2))
+        return [f"{' ' * indent}- {first.lstrip()}", *others]
 
     def _flow(self, value: Any) -> str:
         """A value on one line."""
