@@ -178,7 +178,7 @@ def _differences(before: dict[str, dict[str, int]], now: dict[str, dict[str, int
         words += [f"weight {', '.join(changed)}"] if changed else []
     order = list(now["filter"])
     if [name for name in order if name in before["filter"]] != [name for name in before["filter"] if name in order]:
-        words.append(f"filters in another order: {', '.join(order)}")
+        words.append("filters in another order")
     return "; ".join(words) or "scores in another order, which changes nothing"
 
 

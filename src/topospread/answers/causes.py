@@ -18,7 +18,14 @@ from .cause_codes import code_of
 from .words import agreeing, counted, in_order, joined, listed, noun_of
 
 if TYPE_CHECKING:
-    from topospread.explanation import ConstraintTable, CoreObstacle, Explanation, NearestNode, NodeObstacle, NodeScores
+    from topospread.explanation.result import (
+        ConstraintTable,
+        CoreObstacle,
+        Explanation,
+        NearestNode,
+        NodeObstacle,
+        NodeScores,
+    )
     from topospread.plugins.spread_arithmetic import ConstraintArithmetic, Domain
     from topospread.scheduling.verdict import Verdict
     from topospread.simulation.result import PendingGroup

@@ -16,7 +16,7 @@ from topospread.explanation.explain import Waiting, explain_pending
 from topospread.service_traffic.result import ExpectedTraffic
 from topospread.simulation.placing import Progress
 from topospread.simulation.run import PLAIN, SimulationOptions, prepare
-from topospread.spread_status import DomainRisk, WorkloadStatus
+from topospread.spread_status.result import DomainRisk, WorkloadStatus
 from topospread.spread_status.status import LookedFor, spread_of_run
 from topospread.workloads.planned import Plan
 

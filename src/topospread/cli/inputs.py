@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from topospread.api.pools import NodePool
     from topospread.config.gates import Gates
     from topospread.config.profile import Configuration
-    from topospread.service_traffic import ExpectedTraffic
+    from topospread.service_traffic.result import ExpectedTraffic
     from topospread.service_traffic.traffic import TrafficQuestion
     from topospread.simulation.run import SimulationOptions
     from topospread.sources.load import LiveReading

@@ -33,7 +33,7 @@ from .usage import Explained
 if TYPE_CHECKING:
     from topospread.api.inventory import Inventory
     from topospread.config.profile import Configuration
-    from topospread.simulation import Simulation
+    from topospread.simulation.result import Simulation
     from topospread.simulation.run import Sampling, SimulationOptions
     from topospread.workloads.control_plane import ControlPlane
 

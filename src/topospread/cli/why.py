@@ -29,7 +29,7 @@ from .usage import Explained
 
 if TYPE_CHECKING:
     from topospread.api.inventory import Inventory
-    from topospread.explanation import Explanation
+    from topospread.explanation.result import Explanation
     from topospread.simulation.run import SimulationOptions
 
 # ``topospread why --audit``: what happened in a cluster, from a snapshot and an audit log, or its events.

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from dataclasses import replace as with_fields
 
 from topospread.api.inventory import Inventory
-from topospread.drills import Drill
+from topospread.drills.result import Drill
 from topospread.errors import InputError, Place
 from topospread.simulation.run import PLAIN, SimulationOptions
 from topospread.sources.load import load

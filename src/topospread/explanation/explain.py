@@ -36,7 +36,7 @@ from .cluster_changes import surplus_pods
 from .domains import constraint_tables
 from .obstacles import Obstacles
 from .owner import exists, is_older
-from .repeated_simulation import RepeatedSimulation
+from .repeated_simulation import RepeatedSimulation, tried_pods
 from .replacement import MADE_OF_TEMPLATE
 from .result import ConstraintTable, Explanation, NearestNode
 from .scores import score_table
@@ -247,6 +247,13 @@ class _Explainer:
         }
         if self.suggests:
             simulation.restore()
+            known = self._run.cluster.nodes.row_of  # nodes that pools added are gone again
+            there = tuple(
+                each
+                for each in found.cluster_changes
+                if all(part.of_node is None or part.object["name"] in known for part in each.each)
+            )
+            found = replace(found, cluster_changes=there)
             facts["searched"] = True
             facts["suggestions"], facts["untried"] = suggestions(simulation, self._inventory, queued, found)
         return self._explanation(queued, "pending", None, verdict, facts)
@@ -380,7 +387,7 @@ def _baseline(run: Run, workload: Workload) -> Baseline:
     """Return the result of a run, while its state exists."""
     nodes: set[str] = set()
     placed = wanted = len(workload.existing)
-    for queued in run.queue:
+    for queued in tried_pods(run):
         outcome = run.outcome(queued)
         if outcome is None or outcome.evicted:
             continue

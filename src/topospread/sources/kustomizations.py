@@ -14,7 +14,7 @@ import yaml
 from topospread.errors import InputError, Place
 
 from .files import Source, read_text
-from .roots import is_of_git, is_within
+from .roots import GIT, is_of_git, is_within
 from .text import Text, shown_path
 from .yaml import read_documents
 
@@ -132,8 +132,6 @@ _PLAIN_DATA: Final = frozenset(
 """Fields, in lower case, whose texts kustomize does not read as paths. Helm reads `repo` (`helm_gate`)."""
 _NAMES: Final = frozenset({"name", "chartname"})
 """Fields of charts. kustomize writes the values of a chart to a temporary folder, into a file of the chart's name."""
-_FILES: Final = frozenset({"path", "targetfilepath", "valuesfile"})
-"""Fields of configurations for which kustomize takes a number or true as the name of a file."""
 _PLUGINS: Final = frozenset({"generators", "transformers", "validators", "configurations"})
 _events: Final = partial(yaml.parse, Loader=yaml.CLoader)
 NEEDS_NETWORK: Final = "kustomize would fetch this from the network; add --render-network to allow it"
@@ -170,6 +168,7 @@ class _ReachCheck:
 
     def checked(self) -> Iterator[str]:
         """Yield the folders of the kustomizations that this one refers to, after its own check."""
+        self._check_links()
         for name in KUSTOMIZATIONS:
             path = os.path.join(self._folder, name)
             if os.path.lexists(path):
@@ -215,12 +214,10 @@ class _ReachCheck:
         """
         for document in read_documents(Text(self._place.source, data)):
             self._check_texts(document.value)
-        for each in _events(data):
-            if isinstance(each, yaml.ScalarEvent):
-                # Of words such as yes, which are true elsewhere, go-yaml v3 makes texts.
-                self._check_name(each.value)
-                if each.value == "<<" and not self._network:
-                    raise InputError("a configuration of kustomize merges keys with <<; write them out", self._place)
+        if self._network:
+            return
+        if any(isinstance(each, yaml.ScalarEvent) and each.value == "<<" for each in _events(data)):
+            raise InputError("a configuration of kustomize merges keys with <<; write them out", self._place)
 
     def _check_texts(self, value: Any) -> None:
         """Refuse URLs, files in ``.git`` and charts elsewhere, at any depth: kustomize takes a URL for any file."""
@@ -228,8 +225,6 @@ class _ReachCheck:
             for key, each in value.items():
                 if key.casefold() in _NAMES and isinstance(each, str) and ".." in each.split("/"):
                     raise InputError(f"{shown_path(each)}: no chart has .. in its name", self._place)
-                if key.casefold() in _FILES and isinstance(each, int | float):
-                    raise InputError(f"{shown_path(key)}: a file's name has to be in quotes", self._place)
                 if key.casefold() not in _PLAIN_DATA:
                     self._check_texts(each)
         elif isinstance(value, list):
@@ -238,14 +233,28 @@ class _ReachCheck:
         elif isinstance(value, str):
             if not self._network and _URL.search(value.partition("\n")[0]):
                 raise InputError(f"{shown_path(value)}: {NEEDS_NETWORK}", self._place)
-            self._check_name(value)
+            for each in {value, value.rpartition("=")[2]}:
+                path = path_of(self._folder, each)
+                if os.path.lexists(path) and self._is_of_git(path):
+                    raise InputError(f"{shown_path(each)}: git keeps this, and kustomize may not read it", self._place)
 
-    def _check_name(self, text: str) -> None:
-        """Refuse a text that names a file in ``.git``."""
-        for each in {text, text.rpartition("=")[2]}:
-            path = path_of(self._folder, each)
-            if os.path.lexists(path) and is_of_git(os.path.realpath(path).removeprefix(self._root)):
-                raise InputError(f"{shown_path(each)}: git keeps this, and kustomize may not read it", self._place)
+    def _check_links(self) -> None:
+        """Refuse links into the ``.git`` of the folder, whatever they are called.
+
+        kustomize makes names of files of ``yes``, of numbers and of dates, each as its version reads YAML. It reads no
+        file outside the folder.
+        """
+        if not os.path.lexists(os.path.join(self._folder, GIT)):
+            return
+        for folder, below, files in os.walk(self._folder):
+            for path in (os.path.join(folder, name) for name in (*below, *files)):
+                if os.path.islink(path) and self._is_of_git(path):
+                    words = "this symbolic link leads to what git keeps, and kustomize may not read that; remove it"
+                    raise InputError(words, Place(shown_path(os.path.relpath(path))))
+            below[:] = [name for name in below if not is_of_git(name)]
+
+    def _is_of_git(self, path: str) -> bool:
+        return is_of_git(os.path.realpath(path).removeprefix(self._root))
 
     def _check_inside(self, path: str, given: str) -> None:
         if not is_within(path, self._root):

@@ -10,8 +10,8 @@ from typing import Any
 from topospread.answers.why import TriedChange, why_answer
 from topospread.answers.why import Why as Answered
 from topospread.api.yaml_text import yaml_text
-from topospread.explanation import Explanation
 from topospread.explanation.explain import explain
+from topospread.explanation.result import Explanation
 from topospread.render.pages.why import outcome_words
 from topospread.text import shell_line
 

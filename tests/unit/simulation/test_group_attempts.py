@@ -11,7 +11,7 @@ import pytest
 import topospread
 from topospread.answers.causes import causes_of
 from topospread.config.gates import gates_for
-from topospread.simulation import Simulation
+from topospread.simulation.result import Simulation
 from topospread.simulation.run import SimulationOptions
 from topospread.simulation.simulate import simulate
 

@@ -19,7 +19,6 @@ _DNS_LABEL = "[a-z0-9]([-a-z0-9]*[a-z0-9])?"
 _SUBDOMAIN = rf"{_DNS_LABEL}(\.{_DNS_LABEL})*"
 _UNDERSCORE_LABEL = "_?[a-z0-9]([-_a-z0-9]*[a-z0-9])?"
 _UNDERSCORE_SUBDOMAIN = rf"{_UNDERSCORE_LABEL}(\.{_UNDERSCORE_LABEL})*"
-_DNS_1035_LABEL = "[a-z]([-a-z0-9]*[a-z0-9])?"
 _CONFIG_KEY = "[-._a-zA-Z0-9]+"
 _HEADER = "[-A-Za-z0-9]+"
 
@@ -30,11 +29,6 @@ _LABEL_RULE = (
 _SUBDOMAIN_RULE = (
     "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, {allowed} or '.', and must "
     "start and end with an alphanumeric character (e.g. 'example.com', regex used for validation is '{pattern}')"
-)
-_DNS_1035_RULE = (
-    "a DNS-1035 label must consist of lower case alphanumeric characters or '-', start with an alphabetic character, "
-    "and end with an alphanumeric character (e.g. 'my-name',  or 'abc-123', regex used for validation is "
-    f"'{_DNS_1035_LABEL}')"
 )
 _CONFIG_KEY_RULE = (
     "a valid config key must consist of alphanumeric characters, '-', '_' or '.' (e.g. 'key.name',  or 'KEY_NAME',  "
@@ -49,7 +43,6 @@ _ENV_NAME_RULE = "a valid environment variable name must consist only of printab
 _is_dns_label = re.compile(_DNS_LABEL).fullmatch
 _is_subdomain = re.compile(_SUBDOMAIN).fullmatch
 _is_underscore_subdomain = re.compile(_UNDERSCORE_SUBDOMAIN).fullmatch
-_is_1035_label = re.compile(_DNS_1035_LABEL).fullmatch
 _is_config_key = re.compile(_CONFIG_KEY).fullmatch
 _is_header = re.compile(_HEADER).fullmatch
 _is_port_name = re.compile("[-a-z0-9]+").fullmatch

@@ -34,8 +34,6 @@ _PERCENT: Final = (
     "validation is '[0-9]+%')"
 )
 _is_percent = re.compile("[0-9]+%").fullmatch
-_ROLLING: Final = {"Deployment": ("25%", "25%"), "DaemonSet": (1, 0)}
-"""Kind → maxUnavailable and maxSurge when they are not given."""
 
 
 def check_deployment(workload: Json, *, options: Options) -> Iterator[FieldError]:

@@ -19,7 +19,7 @@ from .selectors import SPREAD
 
 if TYPE_CHECKING:  # The engine is loaded by who needs it: without nodes nobody does.
     from topospread.linting.template_on_nodes import ConstraintOnNodes, TemplateOnNodes
-    from topospread.simulation import PendingGroup
+    from topospread.simulation.result import PendingGroup
 
 _MOST_CONSTRAINTS = 16
 """A workload with more hard constraints is not placed again without each of them: the cost grows with their cube."""

@@ -138,7 +138,7 @@ def _key(key: KeyRoom) -> Section:
         )
         for each in sorted(key.domains, key=lambda each: natural(each.name))
     )
-    heads = (noun, "more", "nodes", "pods", "skew", f"limit {limit}" if limit is not None else "", "the next one")
+    heads = (noun, "more", "nodes", "pods", f"skew, max {limit}" if limit is not None else "skew", "", "the next one")
     return Section(f"{key.topology_key}{rule}", (Table(heads, rows, may_drop=(5, 2)),))
 
 
