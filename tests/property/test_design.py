@@ -10,9 +10,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from tests.unit.drills.builders import inventory, node, workload
-from topospread.designing.design import design
 from topospread.drills.drill import drill
 from topospread.drills.steps import Fail, NodeChoice, Rollout
+from topospread.promise.design import design
 from topospread.simulation.run import SimulationOptions
 
 Json = dict[str, Any]

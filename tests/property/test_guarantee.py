@@ -9,13 +9,13 @@ from typing import Any
 from hypothesis import given, settings, target
 from hypothesis import strategies as st
 
+from tests.order_questions import guarantee, loss_of
 from tests.unit.drills.builders import inventory, node, spread, workload
 from topospread.explanation.repeated_simulation import RepeatedSimulation
-from topospread.guarantees.guarantee import guarantee
-from topospread.guarantees.orders import OrderSearch, SearchBudget
-from topospread.guarantees.proofs import Proof
-from topospread.guarantees.questions import LOSSES, LeftAfterLoss, NoPending, SkewWithin, question_on_loss
-from topospread.guarantees.rollout_orders import RolloutSearch, begin_rollout
+from topospread.promise.orders import OrderSearch, SearchBudget
+from topospread.promise.proofs import Proof
+from topospread.promise.questions import LOSSES, LeftAfterLoss, NoPending, SkewWithin
+from topospread.promise.rollout_orders import RolloutSearch, begin_rollout
 from topospread.simulation.run import Run, SimulationOptions, prepare, spreads
 from topospread.workloads.planned import QueuedPod
 
@@ -56,7 +56,7 @@ def skew_of(run: Run) -> int:
 @given(objects=small(), seed=st.integers(0, 1 << 30))
 def test_always_survives_a_thousand_random_orders(objects: list[Json], seed: int) -> None:
     found = guarantee(inventory(*objects), never_pending=True, skew=1)
-    always = {each.question: each.answer == "always" for each in found.answers}
+    always = {each.question: each.answer == "always" for each in found}
     if not any(always.values()):
         return
     options = SimulationOptions(seed=seed, draws=True, preemption=False)
@@ -118,7 +118,7 @@ def test_what_is_counted_survives_a_thousand_random_orders(objects: list[Json], 
     never_pending = bool(proof.of(NoPending()))
     skew = next((n for n in range(13) if proof.of(SkewWithin(n))), 99)
     left = {
-        loss: max(n for n in range(-1, 5) if n < 0 or proof.of(question_on_loss(run, f"deploy/web={n}", loss)))
+        loss: max(n for n in range(-1, 5) if n < 0 or proof.of(loss_of(run, f"deploy/web={n}", loss)))
         for loss in LOSSES
     }
     target(float(never_pending), label="never pending")
@@ -159,7 +159,7 @@ def test_the_answer_is_that_of_all_orders_looked_at_one_by_one(objects: list[Jso
 @settings(max_examples=25, deadline=None)
 @given(objects=small())
 def test_the_order_that_is_shown_comes_to_what_is_said(objects: list[Json]) -> None:
-    (answer,) = guarantee(inventory(*objects), never_pending=True).answers
+    (answer,) = guarantee(inventory(*objects), never_pending=True)
     if not answer.order:
         assert answer.answer == "always"
         return

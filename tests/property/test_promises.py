@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from tests.unit.drills.builders import ZONE, inventory, node, spread, workload
 from topospread.answers.promise_check import promise_check
-from topospread.promises.unscored import unscored
+from topospread.promise.unscored import unscored
 from topospread.simulation.run import Run, SimulationOptions, prepare
 
 Json = dict[str, Any]

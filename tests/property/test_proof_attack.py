@@ -12,9 +12,9 @@ from tests.property.test_promises import HOST, left_by
 from tests.unit.drills.builders import ZONE, inventory, node, spread, workload
 from topospread.api.inventory import Inventory
 from topospread.base import Bounds
-from topospread.guarantees.orders import SearchBudget
-from topospread.promises.kept import WorkloadPromises
-from topospread.promises.unscored import unscored
+from topospread.promise.kept import WorkloadPromises
+from topospread.promise.orders import SearchBudget
+from topospread.promise.unscored import unscored
 from topospread.simulation.run import Run, SimulationOptions, prepare
 from topospread.workloads.planned import QueuedPod
 

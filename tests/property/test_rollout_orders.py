@@ -12,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace as with_fields
 
+from tests.order_questions import guarantee
 from tests.unit.drills.builders import inventory, node, spread, workload
 from topospread.cluster.cluster import pod_key
 from topospread.drills.checking import check_drills, read_drill
@@ -19,11 +20,10 @@ from topospread.drills.drill import drill
 from topospread.drills.drill_file import find_drills
 from topospread.drills.play import Play
 from topospread.drills.steps import read_rollout
-from topospread.guarantees.guarantee import guarantee
-from topospread.guarantees.orders import SearchBudget
-from topospread.guarantees.questions import SkewWithin
-from topospread.guarantees.result import OrderStep
-from topospread.guarantees.rollout_orders import RolloutBegin, RolloutSearch, begin_rollout
+from topospread.promise.order_answer import OrderStep
+from topospread.promise.orders import SearchBudget
+from topospread.promise.questions import SkewWithin
+from topospread.promise.rollout_orders import RolloutBegin, RolloutSearch, begin_rollout
 from topospread.simulation.run import SimulationOptions, spreads
 
 Json = dict[str, Any]
@@ -56,7 +56,7 @@ def skew_of(begun: RolloutBegin) -> int:
 @given(objects=rolled())
 def test_always_survives_drills_of_the_same_rollout(objects: list[Json]) -> None:
     asked = [guarantee(inventory(*objects), rollout="deploy/web", never_pending=True, skew=k) for k in range(MOST)]
-    pending, *skews = (asked[0].answers[0], *(each.answers[1] for each in asked))
+    pending, *skews = (asked[0][0], *(each[1] for each in asked))
     if pending.answer == "not decided":
         return
     for seed in range(SEEDS):
@@ -129,7 +129,7 @@ def test_a_way_that_is_shown_plays_again_from_its_file(objects: list[Json], most
             (Path(folder) / "all.yaml").write_text("\n---\n".join(map(json.dumps, objects)))
             file = Path(folder) / "way.yaml"
             sources = {"manifests": ["all.yaml"]}
-            (answer,) = guarantee(inventory(*objects), rollout="deploy/web", sources=sources, **asked).answers
+            (answer,) = guarantee(inventory(*objects), rollout="deploy/web", sources=sources, **asked)
             assert bool(answer.drill) == bool(answer.order)
             if not answer.order:
                 continue

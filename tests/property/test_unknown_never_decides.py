@@ -30,8 +30,8 @@ from topospread.drills.drill import drill
 from topospread.drills.each import drill_each
 from topospread.drills.steps import Fail
 from topospread.explanation.explain import explain
-from topospread.guarantees.orders import SearchBudget
-from topospread.promises.compared import promise_changes
+from topospread.promise.compared import promise_changes
+from topospread.promise.orders import SearchBudget
 from topospread.rebalancing.rebalance import rebalance
 from topospread.review.review import Review
 from topospread.simulation.comparison import compare

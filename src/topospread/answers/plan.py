@@ -14,11 +14,11 @@ from topospread.api.inventory import Inventory, ObjectKey
 from topospread.base import Base, Bounds, Word, worst
 from topospread.config.load import default_configuration
 from topospread.config.show import differences
-from topospread.guarantees.orders import SearchBudget
 from topospread.linting.rule import Finding
 from topospread.linting.settings import DeclaredPromise
-from topospread.promises.compared import Event, Ground, PromiseChange, promise_changes
-from topospread.promises.fresh import without_placed_pods
+from topospread.promise.compared import Event, Ground, PromiseChange, promise_changes
+from topospread.promise.fresh import without_placed_pods
+from topospread.promise.orders import SearchBudget
 from topospread.review.changed_lines import ChangedLine, ChangedLines
 from topospread.review.review import Review, only_in
 from topospread.simulation.causes import to_watch, with_causes

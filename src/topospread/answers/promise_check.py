@@ -15,11 +15,11 @@ from topospread.base import Base, Word, worst
 from topospread.drills.interruption import Interrupted
 from topospread.drills.steps import TurnKind
 from topospread.errors import Place, UsageError
-from topospread.guarantees.orders import SearchBudget
 from topospread.linting.settings import DeclaredPromise
-from topospread.promises.fresh import LISTS, REVISION, workload_of
-from topospread.promises.kept import Ground, Kept, WorkloadPromises
-from topospread.promises.wants import Want, default_wants, read_wants
+from topospread.promise.fresh import LISTS, REVISION, workload_of
+from topospread.promise.kept import Ground, Kept, WorkloadPromises
+from topospread.promise.orders import SearchBudget
+from topospread.promise.wants import Want, default_wants, read_wants
 from topospread.simulation.run import PLAIN, SimulationOptions, prepare
 from topospread.workloads.planned import Workload
 from topospread.workloads.scale import the_workload

@@ -7,16 +7,18 @@ from dataclasses import replace
 from typing import Annotated, ClassVar
 
 from msgspec import Meta
+from msgspec.structs import replace as with_fields
 
 from topospread.answer import Answer, Cause, Unjudged
 from topospread.api.inventory import Inventory, ObjectKey
 from topospread.base import Base, Word, worst
-from topospread.designing.design import design
-from topospread.designing.result import Design
-from topospread.designing.wanted import wanted_of
 from topospread.errors import UsageError
-from topospread.guarantees.guarantee import unjudged_classes, unjudged_parts
-from topospread.promises.fresh import LISTS, without_pods_of, without_unjudged
+from topospread.promise.asking import unjudged_classes, unjudged_parts
+from topospread.promise.design import Design, design
+from topospread.promise.fresh import LISTS, without_pods_of, without_unjudged, workload_of
+from topospread.promise.kept import WorkloadPromises
+from topospread.promise.orders import SearchBudget
+from topospread.promise.wants import wanted_of
 from topospread.simulation.run import PLAIN, SimulationOptions, prepare
 from topospread.workloads.scale import short_target, the_workload
 
@@ -50,6 +52,10 @@ class DesignedWorkload(Base, frozen=True, kw_only=True):
         tuple[str, ...],
         Meta(description="What fails: of what is wanted if the verdict is not yes, else of what was only wished."),
     ]
+    conflict: Annotated[
+        tuple[str, ...],
+        Meta(description="The smallest set of wants that no design keeps together; empty if it is not known."),
+    ] = ()
     tried: Annotated[int, Meta(description="Designs that were checked.")]
 
 
@@ -60,6 +66,7 @@ class PromiseDesign(Answer, frozen=True, kw_only=True):
 
     kind: Annotated[str, Meta(description="`PromiseDesign`.")] = "PromiseDesign"
     workloads: Annotated[tuple[DesignedWorkload, ...], Meta(description="Each workload with its design.")]
+    edited: Annotated[tuple[str, ...], Meta(description="Files that were edited with `--in-place`.")] = ()
     warnings: Annotated[tuple[str, ...], Meta(description="Warnings about the input.")] = ()
     notes: Annotated[tuple[str, ...], Meta(description="Notes about the input.")] = ()
 
@@ -102,13 +109,23 @@ def promise_design(  # noqa: PLR0913 - keyword arguments
         InputError: if an object is not valid.
         UsageError: if a target does not exist, or what is wanted is not valid.
     """
-    found: list[DesignedWorkload] = []
+    designs: list[tuple[Design, DesignedWorkload]] = []
     parts: dict[str, Unjudged] = {}
+    given = inventory
     for key in _chosen(inventory, targets, namespace):
         unjudged = _unjudged(inventory, options, key)
         parts |= {each.what: each for each in unjudged}
         wanted = wanted_of(inventory, key, want, replicas) if want or not (survive or unnoticed) else ((), ())
-        known = without_unjudged(inventory, key) if unjudged else inventory
+        number = replicas or workload_of(given, key).spec.replicas or 1
+        if any(least >= number for least in wanted[1]):
+            # A domain that has a pod takes it.
+            asked = tuple(f"a loss leaves {least} of {number}" for least in wanted[1])
+            unmet = (f"the loss of a domain with a pod leaves {number - 1} of {number} at most",)
+            one = Design(*key, number, asked, False, (), "", (), unmet, 0, given, is_impossible=True)
+            designs.append((one, _designed(one, is_judged=True, is_open=False, tries=tries)))
+            continue
+        # Each design is for a cluster with the designs before it.
+        known = without_unjudged(given, key) if unjudged else given
         one = design(
             known,
             short_target(key),
@@ -122,11 +139,17 @@ def promise_design(  # noqa: PLR0913 - keyword arguments
             progress=progress,
         )
         is_open = bool(unjudged and _unjudged(known, options, key))
-        found.append(_designed(one, is_judged=not unjudged, is_open=is_open, tries=tries))
+        designs.append((one, _designed(one, is_judged=not unjudged, is_open=is_open, tries=tries)))
+        given = given if unjudged else one.inventory
+    found = [each for _, each in designs]
+    if len(found) > 1:
+        found = [_beside_others(one, each, given, options, states) for one, each in designs]
     for each in found:
         if each.verdict == "unknown" and not parts:
             because = f"{each.tried} designs were checked and more are possible"
             parts["budget"] = Unjudged(what="budget", because=because, to_know=f"--tries {tries * 10}")
+            if each.manifest:
+                parts["budget"] = Unjudged(what="budget", because=each.unmet[-1], to_know=f"--states {states * 10}")
     kept = sum(each.verdict == "yes" for each in found)
     return PromiseDesign(
         verdict=worst(each.verdict for each in found),
@@ -178,7 +201,7 @@ def _designed(one: Design, *, is_judged: bool, is_open: bool, tries: int) -> Des
     """
     ended = one.tried >= tries and not one.is_impossible
     verdict: Word = "yes" if one.promises else "no"
-    if not is_judged if one.promises else is_open or ended:
+    if (not is_judged or one.is_open) if one.promises else is_open or ended:
         verdict = "unknown"
     return DesignedWorkload(
         kind=one.kind,
@@ -192,8 +215,28 @@ def _designed(one: Design, *, is_judged: bool, is_open: bool, tries: int) -> Des
         file=f"{one.namespace}-{one.name}.yaml",
         checked=one.checked,
         unmet=one.unmet,
+        conflict=one.conflict,
         tried=one.tried,
     )
+
+
+def _beside_others(
+    one: Design, designed: DesignedWorkload, inventory: Inventory, options: SimulationOptions, states: int
+) -> DesignedWorkload:
+    """Return a design with its verdict on the cluster with all designs."""
+    if designed.verdict != "yes":
+        return designed
+    key = one.kind, one.namespace, one.name
+    budget = SearchBudget(states, 10.0)
+    judge = WorkloadPromises(inventory, replace(options.answered_by, preemption=False), key, budget, {})
+    broken = [each for each in judge.kept(one.wants) if each.verdict != "yes"]
+    if not broken:
+        return designed
+    unmet = tuple(f"{each.want} beside the other designs, {each.part.when}: {each.part.says}" for each in broken)
+    verdict = worst(each.verdict for each in broken)
+    if verdict == "unknown":
+        return with_fields(designed, verdict=verdict, unmet=(*designed.unmet, *unmet))
+    return with_fields(designed, verdict=verdict, unmet=unmet, lines=(), manifest="")
 
 
 def _says(found: Sequence[DesignedWorkload], kept: int) -> str:
@@ -204,11 +247,16 @@ def _says(found: Sequence[DesignedWorkload], kept: int) -> str:
             parts = counted(len(one.lines), "line")
             return f"{name} keeps what is wanted with {parts}" if one.lines else f"{name} keeps it as it is"
         if one.verdict == "no":
-            return f"none of {counted(one.tried, 'design')} keeps what is wanted of {name}"
+            none = f"none of {counted(one.tried, 'design')}" if one.tried else "no design"
+            return f"{none} keeps what is wanted of {name}"
         return f"whether a design keeps what is wanted of {name}"
     return f"a design keeps what is wanted of {kept} of {counted(len(found), 'workload')}"
 
 
 def _causes(found: Sequence[DesignedWorkload]) -> Iterator[Cause]:
     for each in [each for each in found if each.verdict == "no"][:3]:
-        yield Cause(code="no-design", says=each.unmet[0], objects=(f"{each.namespace}/{each.name}",))
+        says = each.unmet[0]
+        if each.conflict and len(each.asked) > 1:
+            number = "both" if len(each.conflict) == 2 else "all of"
+            says = f"no design keeps {f'{number}: ' * (len(each.conflict) > 1)}{'; '.join(each.conflict)}"
+        yield Cause(code="no-design", says=says, objects=(f"{each.namespace}/{each.name}",))

@@ -11,8 +11,8 @@ from msgspec import Meta
 from topospread.answer import Answer, Cause, Unjudged
 from topospread.api.inventory import Inventory
 from topospread.base import Base, Bounds, Word, worst
-from topospread.guarantees.orders import SearchBudget
-from topospread.promises.shown import Basis, Shown, ShownEvent, When, shown
+from topospread.promise.orders import SearchBudget
+from topospread.promise.shown import Basis, Shown, ShownEvent, When, shown
 from topospread.simulation.run import PLAIN, SimulationOptions, prepare
 
 from .asked import asked_of

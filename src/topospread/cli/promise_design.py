@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from topospread.errors import InputError
+from topospread.errors import InputError, UsageError
 from topospread.sources.atomic_file import write_file
 from topospread.text import escape_all
 
-from .inputs import PATH, POOLS, input_options, read_inventory, read_options
+from .inputs import PATH, POOLS, input_options, read_inventory, read_options, read_rendering
 from .output import check_outputs, output_options, write_answer
 from .targets import target_argument
-from .terminal import progress
+from .terminal import progress, warn
 from .usage import Explained
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ of a zone may take its share of the pods only. Without TARGET, all workloads of 
 Examples:
   topospread promise design deploy/web -f app.yaml --on zones=3,nodes=6 --want "zone-loss>=4" --of 6
   topospread promise design deploy/web --on cluster.json.gz --want "zone-loss>=66% node-loss>=5" --out patches
-  topospread promise design deploy/web --on cluster.json.gz --lose-node-unnoticed -o json
+  topospread promise design --all -f deploy/ --on cluster.json.gz --in-place
 """
 
 
@@ -47,12 +47,18 @@ Examples:
 @click.option("--states", type=click.IntRange(min=1), default=5_000, show_default=True, metavar="COUNT",
               help="States to search for each design.")  # fmt: skip
 @POOLS
+@click.option("--all", "every", is_flag=True, help="All workloads of two pods or more, as without TARGET.")
+@click.option("--in-place", is_flag=True, help="Edit the files of -f; comments and layout stay.")
 @click.option("--out", metavar="DIR", type=PATH, help="Write the YAML of each workload into this folder.")
 @click.option("-n", "--namespace", metavar="NAMESPACE", help="Namespace of TARGET and objects that name none.")
 @output_options()
 def design_promises(**given: Any) -> int:
     """Write the answer and the files; return the verdict's exit code."""
     check_outputs(given)
+    if given["every"] and given["targets"]:
+        raise UsageError("--all is for all workloads: leave out TARGET")
+    if given["in_place"] and not given["paths"]:
+        raise UsageError("--in-place edits files of -f: name them")
     options = read_options(given)
     inventory = read_inventory(given, by=[options])
     from topospread.answers.promise_design import promise_design
@@ -74,7 +80,43 @@ def design_promises(**given: Any) -> int:
         )
     if given["out"]:
         _write_files(found, given["out"])
+    if given["in_place"]:
+        found = _edit_files(found, given)
     return write_answer(found, given)
+
+
+def _edit_files(found: PromiseDesign, given: dict[str, Any]) -> PromiseDesign:
+    """Edit the manifests that the designs are for; return the answer with the files.
+
+    Raises:
+        InputError: if a file cannot be read or written.
+    """
+    import msgspec
+
+    from topospread.config.gates import gates_for
+    from topospread.linting.reading import Question, read
+    from topospread.promise.in_place import edited
+    from topospread.sources.text import Text
+    from topospread.sources.yaml import read_documents
+
+    question = Question(
+        paths=given["paths"],
+        kube_version=given["kube_version"],
+        namespace=given["namespace"] or "default",
+        rendering=read_rendering(given, given["kube_version"]),
+    )
+    designs = {
+        (each.kind, each.namespace, each.name): [
+            document.value for document in read_documents(Text(each.file, each.manifest.encode()))
+        ]
+        for each in found.workloads
+        if each.manifest
+    }
+    texts, left = edited(read(question, gates_for(given["kube_version"])), designs)
+    for each in texts:
+        each.write()
+    warn([f"not edited: {each}" for each in left])
+    return msgspec.structs.replace(found, edited=tuple(each.source.name for each in texts))
 
 
 def _write_files(found: PromiseDesign, folder: str) -> None:

@@ -91,7 +91,7 @@ def simulate(**given: Any) -> int:
     check_saved(given["save"])
     from topospread.sources.needed_kinds import PLACEMENT, PLACEMENT_AND_RUNS
 
-    needed = PLACEMENT_AND_RUNS if given["cron_jobs"] else PLACEMENT
+    needed = (PLACEMENT_AND_RUNS if given["cron_jobs"] else PLACEMENT).under(options.in_force[0])
     inventory = read_inventory(given, by=[options], needed=needed)
     if given["orders"] is not None:
         return _in_orders(given, inventory, options)

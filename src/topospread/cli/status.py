@@ -105,10 +105,11 @@ def status(**given: Any) -> int:
     check_html(given)
     asked_traffic(given)
     options = read_options(given)
+    needed = PLACEMENT.under(options.in_force[0])
     if given["watch"]:
         check_watch(given)
-        watch(given, PLACEMENT, lambda inventory: text_of(_answer(inventory, given, options), given))
-    inventory = read_inventory(given, by=[options], needed=PLACEMENT)
+        watch(given, needed, lambda inventory: text_of(_answer(inventory, given, options), given))
+    inventory = read_inventory(given, by=[options], needed=needed)
     answer = _answer(inventory, given, options)
     if wants(given, "json", "yaml"):
         warn(answer.warnings)

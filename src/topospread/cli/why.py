@@ -114,7 +114,7 @@ def why(**given: Any) -> int:
     options = replace(read_options(given), scale=scale, autoscale=given["autoscale"])
     from topospread.sources.needed_kinds import PLACEMENT
 
-    inventory = read_inventory(given, by=[options], needed=PLACEMENT)
+    inventory = read_inventory(given, by=[options], needed=PLACEMENT.under(options.in_force[0]))
     target = named or _only_one(inventory, given["paths"])
     if target is None:
         return _pending(given, inventory, options)

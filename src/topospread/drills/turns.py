@@ -2,7 +2,7 @@
 
 A turn is refused where kube-scheduler would take another node, the Deployment controller would not remove so many pods
 or the ReplicaSet controller others, and where a kubelet has nothing to do. Pods are created as soon as they may be.
-Such orders are what `guarantees` finds; how a rollout goes by itself is told in `rolling`.
+`promise.rollout_orders` finds such orders; how a rollout goes by itself is told in `rolling`.
 """
 
 from __future__ import annotations

@@ -20,7 +20,7 @@ from topospread.cluster.cluster import pod_key
 from topospread.config.version_rules import rules_for
 from topospread.scheduling.cycle import Scheduler
 from topospread.scheduling.select_host import ChoiceRules
-from topospread.scheduling.verdict import Verdict
+from topospread.scheduling.verdict import GANG, Verdict
 from topospread.simulation.counted import PodOwners
 from topospread.simulation.extender_notes import filtered_by_extender
 from topospread.simulation.outcome import result_of
@@ -77,7 +77,7 @@ def explain(  # noqa: PLR0913 - keyword arguments
         InputError: an object that the API server would refuse.
         UsageError: there is no such pod, or more than one.
     """
-    pools, options = options.pools, replace(options, pools=())
+    pools, options = options.pools, replace(options, pools=(), tries_groups=True)
     run = prepare(inventory, options, with_spreads=False)
     subject = find(run, parse_target(target, namespace))
     found = _Explainer(inventory, run, suggest, progress).explain(subject, another=another)
@@ -227,6 +227,9 @@ class _Explainer:
             "wanted": baseline.wanted,
         }
         verdict = scheduler.verdict(queued.pod, queued.name)
+        refused = _refusal_of_group(ended, queued)
+        if refused is not None and verdict.feasible:
+            return self._explanation(queued, "pending", None, refused, facts)
         if verdict.error:
             return self._explanation(queued, "pending", None, verdict, facts)
         obstacles = _obstacles(scheduler, queued.pod, verdict)
@@ -370,6 +373,21 @@ def _of_old_condition(pod: Pod, preemption: str) -> Iterator[str]:
 def _obstacles(scheduler: Scheduler, pod: Pod, verdict: Verdict) -> Obstacles:
     pod_class = scheduler.cluster.shared_class(pod)
     return Obstacles(scheduler.view(pod_class), scheduler.framework_of(pod_class), verdict)
+
+
+def _refusal_of_group(ended: Run, queued: QueuedPod) -> Verdict | None:
+    """Return why the group of a pod takes no nodes; ``None`` if it does, or the pod is tried by itself."""
+    group = queued.pod.spec.scheduling_group
+    if group is None:
+        return None
+    verdicts = (
+        outcome.verdict
+        for each in ended.queue
+        if each.pod.spec.scheduling_group == group
+        and each.namespace == queued.namespace
+        and (outcome := ended.outcome(each)) is not None
+    )
+    return next((each for each in verdicts if each is not None and each.rejectors == {GANG}), None)
 
 
 def _latest(run: Run, queued: QueuedPod) -> tuple[QueuedPod, PodOutcome]:

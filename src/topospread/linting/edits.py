@@ -120,7 +120,7 @@ class _Writer:
         """One more item of a list, behind the last."""
         if node.flow:
             return self._added_in_brackets(node, self._flow(value))
-        return self._behind(node, [" " * self._column(node.start) + f"- {self._flow(value)}"])
+        return self._behind(node, self._item(value, self._column(node.start)))
 
     def removed(self, parent: TextValue, node: TextValue) -> Splice | None:
         """A field or an item taken away, unless it is the last one."""
@@ -170,11 +170,20 @@ class _Writer:
         return offset - (self.text.rfind("\n", 0, offset) + 1)
 
     def _block(self, key: str, value: Any, indent: int) -> list[str]:
-        """A field in lines; lists and what is no mapping in one."""
+        """A field in lines: a mapping and a list of mappings in several, another value in one."""
         begin = f"{' ' * indent}{self._flow(key)}:"
+        if isinstance(value, list) and value and all(isinstance(each, dict) for each in value):
+            return [begin, *(line for each in value for line in self._item(each, indent))]
         if not isinstance(value, dict) or not value:
             return [f"{begin} {self._flow(value)}"]
         return [begin, *(line for name, each in value.items() for line in self._block(name, each, indent + 2))]
+
+    def _item(self, value: Any, indent: int) -> list[str]:
+        """An item of a block list in lines."""
+        if not isinstance(value, dict) or not value:
+            return [f"{' ' * indent}- {self._flow(value)}"]
+        first, *others = (line for name, each in value.items() for line in self._block(name, each, indent + 2))
+        return [f"{' ' * indent}- {first.lstrip()}", *others]
 
     def _flow(self, value: Any) -> str:
         """A value on one line."""

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import copy
 import difflib
+import json
 import os
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -16,9 +17,11 @@ from typing import Any, BinaryIO, Final
 import msgspec
 
 from topospread.api.inventory import Inventory
+from topospread.api.yaml_text import yaml_text
 from topospread.errors import DecodeError, DuplicateError, InputError, Place
 from topospread.sources.atomic_file import write_file
 from topospread.sources.files import STANDARD_INPUT, Source
+from topospread.sources.json_text import looks_like_json
 from topospread.sources.roots import is_within, leaves, root_of
 from topospread.sources.text import Text
 
@@ -170,45 +173,68 @@ def _mended_texts(outcome: LintReport) -> Iterator[tuple[str, Text]]:
         if each.problem.fix and each.subject is not None and each.subject.location.text.origins is None:
             by_text.setdefault(each.subject.location.text.name, []).append(each)
     for source, text in outcome.read.texts:
-        wanted = by_text.get(text.name, [])
+        wanted = [(each.subject, each.problem.fix) for each in by_text.get(text.name, []) if each.subject is not None]
         if not wanted:
             continue
-        mender = _Mender(text, outcome)
-        after = mender.made(wanted)
+        editor = TextEditor(text, outcome.read)
+        after = editor.made(wanted)
         if after is None and len(wanted) > 1:
-            after = next(filter(None, (mender.made([each]) for each in wanted)), None)
+            after = next(filter(None, (editor.made([each]) for each in wanted)), None)
         if after is not None:
             yield source.path, after
 
 
-class _Mender:
-    """Makes fixes in one text."""
+class TextEditor:
+    """Makes edits of the objects in one text.
 
-    def __init__(self, text: Text, outcome: LintReport) -> None:
+    Attributes:
+        left: objects whose edits `made` could not make.
+    """
+
+    def __init__(self, text: Text, read: Read) -> None:
         self.text = text
         self.whole = text.data.decode()
-        self.outcome = outcome
+        self.read = read
+        self.left: list[LintSubject] = []
 
-    def made(self, wanted: Sequence[Judged]) -> Text | None:
-        """The text with these fixes; None when there is nothing to change, or something else would change too."""
+    def made(
+        self, wanted: Sequence[tuple[LintSubject, Sequence[Edit]]], added: Sequence[Mapping[str, Any]] = ()
+    ) -> Text | None:
+        """Return the text with these edits, and with `added` objects at its end.
+
+        Of each object all edits are made or none. None if nothing is to change, or if anything else would change.
+        """
         splices: list[Splice] = []
         edits: dict[LintSubject, list[Edit]] = {}
-        for each in wanted:
-            subject = each.subject
-            assert subject is not None
-            own = [self._splice(edit, subject) for edit in each.problem.fix]
+        self.left = []
+        for subject, wanted_edits in wanted:
+            own = [self._splice(edit, subject) for edit in wanted_edits]
             found = [splice for splice in own if splice is not None]
             if len(found) == len(own) and not any(a.start < b.end and b.start < a.end for a in found for b in splices):
                 splices += found
-                edits.setdefault(subject, []).extend(each.problem.fix)
-        if not splices:
+                edits.setdefault(subject, []).extend(wanted_edits)
+            else:
+                self.left.append(subject)
+        if not splices and not added:
             return None
-        after = Text(self.text.name, _spliced(self.whole, splices).encode())
-        return after if self._is_as_meant(after, edits) else None
+        after = Text(self.text.name, (_spliced(self.whole, splices) + self._behind(added)).encode())
+        return after if self._is_as_meant(after, edits, added) else None
+
+    def _behind(self, added: Sequence[Mapping[str, Any]]) -> str:
+        """Return objects as they follow the text: documents of YAML, or of JSON if the text is JSON."""
+        if not added:
+            return ""
+        if looks_like_json(self.text):
+            texts = [json.dumps(each, indent=2, ensure_ascii=False) + "\n" for each in added]
+        else:
+            texts = [f"---\n{yaml_text(each)}" for each in added]
+        newline = "\r\n" if self.whole.find("\r\n") + 1 == self.whole.find("\n") > 0 else "\n"
+        end = "" if self.whole.endswith("\n") else "\n"
+        return (end + "".join(texts)).replace("\n", newline)
 
     def _splice(self, edit: Edit, subject: LintSubject) -> Splice | None:
         location = subject.location
-        root = self.outcome.read.layouts.root(location)
+        root = self.read.layouts.root(location)
         if root is None:
             return None
         as_json = location.document is None
@@ -219,20 +245,23 @@ class _Mender:
         splice = splice_of(edit, root, within, as_json=True)
         return splice and Splice(splice.start + base, splice.end + base, splice.text)
 
-    def _is_as_meant(self, after: Text, edits: Mapping[LintSubject, list[Edit]]) -> bool:
-        """Return whether the new text holds the old objects with the edits, and nothing else."""
-        old = [each for each in self.outcome.read.subjects if each.location.text.name == self.text.name]
-        read = Read(self.outcome.given.gates, self.outcome.read.namespace, layouts=Layouts())
+    def _is_as_meant(
+        self, after: Text, edits: Mapping[LintSubject, list[Edit]], added: Sequence[Mapping[str, Any]]
+    ) -> bool:
+        """Return whether the new text holds the old objects with the edits and the new objects, and nothing else."""
+        old = [each for each in self.read.subjects if each.location.text.name == self.text.name]
+        read = Read(self.read.gates, self.read.namespace, layouts=Layouts())
         try:
             read.take_text(Source(STANDARD_INPUT, None), after)
         except (DecodeError, DuplicateError):
             return False
-        if read.broken or len(read.subjects) != len(old):
+        new = [each.value for each in read.subjects[len(old) :]]
+        if read.broken or new != list(added):
             return False
         embedded = any(isinstance(each, SchedulerConfiguration) for each in edits)
         return all(
             each.value == _expected(before.value, edits.get(before, ()))
-            for before, each in zip(old, read.subjects, strict=True)
+            for before, each in zip(old, read.subjects, strict=False)
             if not (embedded and before.value.get("kind") == "ConfigMap")
         )
 

@@ -18,7 +18,7 @@ from topospread.errors import Place
 from topospread.linting.rule import Finding, Rule
 from topospread.linting.rules import RULES
 from topospread.linting.run import LintReport
-from topospread.promises.wants import About
+from topospread.promise.wants import About
 from topospread.sources.files import STANDARD_INPUT
 from topospread.version import __version__
 

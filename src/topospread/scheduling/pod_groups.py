@@ -7,6 +7,7 @@ model are named by `unjudged_group`.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
 import msgspec
@@ -17,19 +18,28 @@ from topospread.cluster import Cluster, PodClass
 from topospread.cluster.cluster import PodKey
 from topospread.cluster.objects import Key
 from topospread.config.gates import Gates
-from topospread.config.versions import KubeVersion
+from topospread.config.version_rules import rules_for, since
 from topospread.plugins.interface import UNRESOLVABLE, NotJudgedError, PluginError
 
 from .cycle import Scheduler
 from .framework import Framework
 from .placements import Assignment, placements_by, scores
-from .verdict import Verdict
+from .verdict import GANG, Verdict
 
-GANG = "GangScheduling"
 UNSCHEDULABLE = "pod group is unschedulable"
 _TOPOLOGY = "TopologyAwareWorkloadScheduling"
-_SINCE = KubeVersion(1, 37)
 _DEVICES, _PREEMPTION = "DynamicResources", "DefaultPreemption"
+
+
+@dataclass(frozen=True, slots=True)
+class PodGroupRules:
+    """The versions whose pod groups are modelled."""
+
+    judged: bool = since(
+        "1.37",
+        "With the gate GenericWorkload the pods of a PodGroup are tried together and take their nodes together or not "
+        "at all. Groups of 1.35 and 1.36 are not judged.",
+    )
 
 
 def group_key(pod: Pod) -> Key | None:
@@ -53,7 +63,7 @@ def unjudged_group(pod_class: PodClass, cluster: Cluster, framework: Framework) 
     """Return the part of a group member that topospread does not model; ``None`` if all of it is modelled."""
     gates, pod = framework.gates, pod_class.pod
     key = group_key(pod)
-    if key is None or gates.kube_version < _SINCE:
+    if key is None or not rules_for(PodGroupRules, gates).judged:
         field = "spec.schedulingGroup" if key is not None else "spec.workloadRef"
         return _unjudged(field, "pod groups of Kubernetes before 1.37")
     group = cluster.objects.pod_groups.get(key)

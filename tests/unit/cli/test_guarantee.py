@@ -17,8 +17,8 @@ from click.testing import CliRunner
 from tests.answer_schema import schema_of
 from tests.unit.drills.builders import nodes, workload
 from topospread.cli.promise_check import check as command
-from topospread.guarantees.proofs import Proof
-from topospread.guarantees.questions import EndQuestion
+from topospread.promise.proofs import Proof
+from topospread.promise.questions import EndQuestion
 
 ROOT = Path(__file__).parents[3]
 SHOP = str(ROOT / "docs/how-to/guarantee/shop.yaml")

@@ -11,7 +11,7 @@ from topospread.answers.plan import plan_answer
 from topospread.base import Bounds
 from topospread.errors import Place
 from topospread.linting.rule import Finding
-from topospread.promises.compared import PromiseChange
+from topospread.promise.compared import PromiseChange
 from topospread.review.review import Review, only_in
 from topospread.simulation.comparison import compare
 from topospread.simulation.result import Simulation

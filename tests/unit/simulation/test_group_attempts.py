@@ -10,7 +10,11 @@ import pytest
 
 import topospread
 from topospread.answers.causes import causes_of
+from topospread.answers.pending_pods import fixes_of
+from topospread.answers.why import why_answer
 from topospread.config.gates import gates_for
+from topospread.explanation.explain import explain
+from topospread.explanation.result import Explanation
 from topospread.simulation.result import Simulation
 from topospread.simulation.run import SimulationOptions
 from topospread.simulation.simulate import simulate
@@ -232,3 +236,41 @@ def test_a_group_that_goes_as_a_whole_is_no_victim_that_is_judged(tmp_path: Path
     items = [node("n1"), group("g", 2, disruptionMode={"all": {}}), *there, pod("high", priority=9)]
     result = simulated(tmp_path, *items)
     assert [each.because for each in result.unjudged] == ["topospread does not model the eviction of the PodGroup g"]
+
+
+def explained(folder: Path, target: str, *items: Json) -> Explanation:
+    file = folder / "cluster.json"
+    file.write_text(json.dumps({"apiVersion": "v1", "kind": "List", "items": items}))
+    values = {"GenericWorkload": True}
+    both = gates_for("1.37", values), gates_for("1.37", values, component="apiserver")
+    return explain(topospread.load(str(file)), target, SimulationOptions(gates=both[0], apiserver_gates=both[1]))
+
+
+def test_why_names_the_group_and_how_many_of_its_pods_fit(tmp_path: Path) -> None:
+    found = explained(tmp_path, "g-0", node("n1"), group("g", 6), *pods("g", 6))
+    assert why_answer(found).verdict == "no"
+    assert [each.says for each in why_answer(found).causes] == [
+        "PodGroup default/g needs 6 pods at once (minCount): 4 find nodes"
+    ]
+
+
+def test_why_of_a_member_that_finds_a_node_with_its_group(tmp_path: Path) -> None:
+    answer = why_answer(explained(tmp_path, "g-3", node("n1"), group("g", 4), *pods("g", 4)))
+    assert (answer.verdict, answer.node) == ("yes", "n1")
+
+
+def test_why_of_a_member_that_has_a_node_is_a_fact(tmp_path: Path) -> None:
+    there = pod("there", "g", nodeName="n1")
+    answer = why_answer(explained(tmp_path, "there", node("n1"), group("g", 4), there))
+    assert (answer.verdict, answer.node) == ("yes", "n1")
+
+
+@pytest.mark.parametrize("member", ["g-0", "g-4", "g-5"])
+def test_why_says_the_same_of_every_member_of_a_group_that_waits(member: str, tmp_path: Path) -> None:
+    found = explained(tmp_path, member, node("n1"), group("g", 6), *pods("g", 7))
+    assert {each.code for each in why_answer(found).causes} == {"pod-group"}
+
+
+def test_what_is_said_of_fixes_is_not_that_a_budget_ended(tmp_path: Path) -> None:
+    result = simulated(tmp_path, node("n1"), group("g", 6), *pods("g", 6))
+    assert fixes_of(result, None)[1] == 0

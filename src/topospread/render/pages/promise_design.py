@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from topospread.answers.promise_design import DesignedWorkload, DesignLine, PromiseDesign
-from topospread.answers.words import counted
+from topospread.answers.words import counted, listed
 from topospread.render.blocks import Cell, Code, Fact, Page, Part, Section, Span, Table, Verdict
 
 from .pending import unjudged_facts
@@ -21,7 +21,9 @@ def page(answer: PromiseDesign) -> Page:
         rows = tuple(map(_row, answer.workloads))
         parts.append(Section("", (Table(("WORKLOAD", "", "ADDED"), rows, more="workloads"),)))
         parts += [Section(f"{each.namespace}/{each.name}", tuple(_whole(each)), wide=True) for each in answer.workloads]
-    if any(each.manifest for each in answer.workloads):
+    if answer.edited:
+        parts.append(Fact("edited", listed(answer.edited, 5)))
+    elif any(each.manifest for each in answer.workloads):
         parts.append(Fact("next", "--out DIR writes the YAML for kubectl diff --server-side -f DIR"))
     remarks = (*answer.warnings, *answer.notes)
     if remarks:

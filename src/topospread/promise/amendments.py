@@ -1,0 +1,65 @@
+"""The designs to try after a failure, loosest first. Nothing is checked here."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from topospread.api.well_known_labels import HOSTNAME
+
+from .design_checks import DesignFailure
+from .design_rules import DesignRules, SpreadRule
+from .wants import Intent
+
+
+def amendments(rules: DesignRules, failure: DesignFailure, intent: Intent, kind: str) -> Iterator[DesignRules]:
+    """Designs that differ from one in what may mend its failure.
+
+    Args:
+        kind: of the workload; what only Deployments have is left out for others.
+    """
+    key = failure.key
+    match failure.check:
+        case "lost":
+            yield from _tighter(rules, key, intent)
+        case "after rollout":
+            yield from _by_revision(rules, key, kind)
+            yield from _tighter(rules, key, intent)
+        case "rollout":
+            yield from _rolling(rules, kind)
+            yield from (
+                rules.with_spread(replace(each, by_revision=True)) for each in rules.spreads if kind == "Deployment"
+            )
+        case "drained" | "returned":
+            yield from (rules.with_spread(replace(each, without_tainted=True)) for each in rules.spreads)
+        case "drains":
+            if not rules.available:
+                yield replace(rules, available=intent.least)
+
+
+def _tighter(rules: DesignRules, key: str, intent: Intent) -> Iterator[DesignRules]:
+    """The constraint over a key held down more; at most one pod a node can be asked for by anti-affinity, too."""
+    left = next(each.left for each in intent.of_domains if each.key == key)
+    most = intent.replicas - left
+    now = rules.over(key)
+    if now is None:
+        yield rules.with_spread(SpreadRule(key, most))
+    elif now.max_skew > 1:
+        yield rules.with_spread(replace(now, max_skew=now.max_skew - 1))
+    elif not now.min_domains:
+        needed = -(-intent.replicas // most)
+        yield rules.with_spread(replace(now, min_domains=needed))
+    if key == HOSTNAME and most == 1 and not rules.apart:
+        others = tuple(each for each in rules.spreads if each.key != HOSTNAME)
+        yield replace(rules, spreads=others, apart=True)
+
+
+def _by_revision(rules: DesignRules, key: str, kind: str) -> Iterator[DesignRules]:
+    now = rules.over(key)
+    if now is not None and kind == "Deployment":
+        yield rules.with_spread(replace(now, by_revision=True))
+
+
+def _rolling(rules: DesignRules, kind: str) -> Iterator[DesignRules]:
+    if kind == "Deployment":
+        yield from (replace(rules, rolling=each) for each in ((1, 0), (0, 1)) if each != rules.rolling)

@@ -1,0 +1,258 @@
+"""Questions on an inventory, answered for every order of the pods that come.
+
+If topospread does not model a part of a pod that comes, a question holds only if it holds wherever the other filters
+let such pods go, and fails only if it fails both without these pods and with that part ignored.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property, partial
+
+from topospread.answer import Unjudged
+from topospread.api.inventory import Inventory
+from topospread.plugins.interface import NotJudgedError
+from topospread.scheduling.sampling import nodes_to_find
+from topospread.simulation.placing import place_all
+from topospread.simulation.run import Run, SimulationOptions, prepare
+from topospread.simulation.unknown import unjudged_part
+from topospread.workloads.planned import QueuedPod
+
+from .order_answer import Answered, GuaranteeAnswer, Lacks
+from .order_drills import drill_file, rollout_file
+from .orders import OrderSearch, SearchBudget, Searched
+from .proofs import Proof
+from .questions import EndQuestion, LeftAfterLoss, NoPending, SkewWithin
+from .rollout_orders import RolloutBegin, RolloutSearch, begin_rollout
+
+_MOST_PODS = 300
+"""More pods than these have more orders than anybody looks at, and would go deeper than a program may."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Assumed:
+    """The same pods if parts that topospread does not model let every node pass."""
+
+    run: Run
+    queue: Sequence[QueuedPod]
+
+
+@dataclass(frozen=True)
+class Asking:
+    """Answers questions one after the other: by counting if that is enough, else by a search.
+
+    Attributes:
+        unjudged: classes of pods that topospread does not model entirely, by ``index``.
+        assumed: what is searched in their place; ``None`` in a rollout.
+    """
+
+    run: Run
+    queue: Sequence[QueuedPod]
+    budget: SearchBudget
+    sources: Mapping[str, object]
+    begun: RolloutBegin | None
+    unjudged: Mapping[int, Sequence[NotJudgedError]]
+    assumed: _Assumed | None
+
+    @classmethod
+    def begin(
+        cls,
+        inventory: Inventory,
+        options: SimulationOptions,
+        budget: SearchBudget,
+        *,
+        rollout: str | None = None,
+        sources: Mapping[str, object] | None = None,
+    ) -> Asking:
+        """Prepare the orders, or the courses of a rollout.
+
+        Args:
+            inventory: the input, which is not changed.
+            options: the control plane; nothing is evicted.
+            budget: the limits of the search for each question.
+            rollout: a Deployment, ``[NS/]deploy/NAME``: every course of its rolling update is searched, with all other
+                pods placed before.
+            sources: ``cluster`` and ``manifests`` of the drill's file that plays an order again.
+
+        Raises:
+            InputError: if an object is not valid.
+            UsageError: if there is no such Deployment.
+        """
+        options = replace(options, preemption=False)
+        begun = None if rollout is None else begin_rollout(inventory, options, rollout)
+        run = prepare(inventory, options, with_spreads=False) if begun is None else begun.run
+        queue = placed_first(run) if begun is None else begun.new
+        unjudged = unjudged_classes(run, queue)
+        assumed = None
+        if unjudged and begun is None:
+            other = prepare(inventory, replace(options, assumes_unjudged=True), with_spreads=False)
+            assumed = _Assumed(other, placed_first(other))
+        return cls(run, queue, budget, sources or {}, begun, unjudged, assumed)
+
+    @cached_property
+    def unjudged_parts(self) -> tuple[Unjudged, ...]:
+        """Parts of the pods that topospread does not model."""
+        return unjudged_parts(self.run, self.queue, self.unjudged)
+
+    @cached_property
+    def _proof(self) -> Proof:
+        begun = self.begun
+        return (
+            Proof(self.run, self.queue)
+            if begun is None
+            else Proof(self.run, self.queue, begun.old, begun.strategy.max_surge)
+        )
+
+    def answer(self, ask: Callable[[Run], EndQuestion], *, deep: bool = True) -> GuaranteeAnswer:
+        """Return the answer to a question on a prepared run; without `deep` only by counting."""
+        begun, question = self.begun, ask(self.run)
+        if begun is not None and begun.undecidable:
+            return _undecided(question, begun.undecidable, "rollout")
+        proved = self._proof.of(question)
+        if proved:
+            return GuaranteeAnswer(str(question), "always", 0, 0, why=proved)
+        if begun is None and self.assumed is None:
+            gathered = OrderSearch(self.run, self.queue, question, self.budget).gathered()
+            if gathered is not None:
+                return self._told(question, gathered)
+        sampled = _sampled(self.run)
+        if sampled or not deep:
+            return _undecided(question, sampled or "counting does not decide it", "sampling" if sampled else "budget")
+        return self._searched_for(ask)
+
+    def _searched_for(self, ask: Callable[[Run], EndQuestion]) -> GuaranteeAnswer:
+        begun, question = self.begun, ask(self.run)
+        if begun is not None:
+            return self._of_rollout(question, begun)
+        if self.assumed is not None:
+            return self._of_unjudged(question, self.assumed, ask(self.assumed.run))
+        return self._told(question, self._searched(self.run, self.queue, question))
+
+    def _told(self, question: EndQuestion, found: Searched) -> GuaranteeAnswer:
+        order, expected = found.order, _expected(question)
+        return _answer(question, found, drill_file(self.run, order, self.sources, expected) if order else "")
+
+    def _of_rollout(self, question: EndQuestion, begun: RolloutBegin) -> GuaranteeAnswer:
+        if self.unjudged:
+            return _undecided(question, "topospread does not model a part of the new pods", "pods")
+        found = _unless_memory_runs_out(RolloutSearch(begun, question, self.budget).search)
+        order, expected = found.order, _expected(question)
+        return _answer(question, found, rollout_file(order, begun.workload, self.sources, expected) if order else "")
+
+    def _searched(
+        self, run: Run, queue: Sequence[QueuedPod], question: EndQuestion, adversaries: Collection[int] = ()
+    ) -> Searched:
+        number = len(queue)
+        search = OrderSearch(run, queue, question, self.budget, adversaries)
+        found = _unless_memory_runs_out(partial(search.search, deep=number <= _MOST_PODS))
+        if number > _MOST_PODS:
+            drawn = f"{found.tried} orders drawn at random {'do not show it' if found.why else 'all end well'}"
+            found.gave_up = f"{number} pods come in any order, and of at most {_MOST_PODS} all are looked at; {drawn}"
+        return found
+
+    def _of_unjudged(self, question: EndQuestion, assumed: _Assumed, asked: EndQuestion) -> GuaranteeAnswer:
+        """Return the answer if pods come that topospread does not model entirely."""
+        of, other = self.run.cluster.shared_class, assumed.run.cluster.shared_class
+        adversaries = {other(each.pod).index for each in assumed.queue if of(each.pod).index in self.unjudged}
+        unjudged = [each for each in self.queue if of(each.pod).index in self.unjudged]
+        # A pod without a node is what is asked about: without the part that is not judged it has none.
+        waits = isinstance(question, NoPending) and any(question.workload in (None, each.workload) for each in unjudged)
+        if not waits:
+            adverse = _answer(asked, self._searched(assumed.run, assumed.queue, asked, adversaries), "")
+            if adverse.answer == "always":
+                return replace(adverse, why="wherever the other filters let pods go that are not judged, or nowhere")
+        with_all = _answer(asked, self._searched(assumed.run, assumed.queue, asked), "")
+        judged = [each for each in self.queue if of(each.pod).index not in self.unjudged]
+        if with_all.fails and (waits or _answer(question, self._searched(self.run, judged, question), "").fails):
+            return replace(with_all, answer="not always")
+        return _undecided(question, "it depends on pods that are not judged", "pods")
+
+
+def _unless_memory_runs_out(search: Callable[[], Searched]) -> Searched:
+    """Return the result of a search; the cluster is as before, even if memory ran out."""
+    try:
+        return search()
+    except MemoryError:
+        return Searched(
+            gave_up="memory ran out before --states and --seconds did: with less of both it ends before that"
+        )
+
+
+def placed_first(run: Run) -> list[QueuedPod]:
+    """The pods that come in any order; those of DaemonSets, which belong to their nodes, are placed before.
+
+    One of a DaemonSet that finds no room even then is among the pods that come.
+    """
+    own = [each for each in run.queue if each.workload.kind == "DaemonSet"]
+    others = [each for each in run.queue if each.workload.kind != "DaemonSet"]
+    if not own:
+        return others
+    first = Run(run.plan, run.scheduler, run.options, queue=own, owners=dict(run.owners))
+    place_all(first)
+    return [each for each in own if (came := first.outcome(each)) is not None and came.pending] + others
+
+
+def _sampled(run: Run) -> str:
+    """Return why not all orders can be looked at; "" if they can."""
+    nodes = len(run.cluster.nodes)
+    percentages = {each.profile.percentage_of_nodes_to_score for each in run.scheduler.frameworks.values()}
+    if any(nodes_to_find(nodes, each) < nodes for each in percentages):
+        return (
+            f"of {nodes} nodes kube-scheduler looks at a sample only; with percentageOfNodesToScore: 100 in --config "
+            "all orders are looked at"
+        )
+    return ""
+
+
+def unjudged_classes(run: Run, queue: Sequence[QueuedPod]) -> dict[int, Sequence[NotJudgedError]]:
+    """Return class → the parts of its pods that topospread does not model, by ``index``."""
+    found: dict[int, Sequence[NotJudgedError]] = {}
+    for number, pod in {run.cluster.shared_class(each.pod).index: each.pod for each in queue}.items():
+        parts = run.scheduler.verdict(pod).unjudged
+        found |= {number: parts} if parts else {}
+    return found
+
+
+def unjudged_parts(
+    run: Run, queue: Sequence[QueuedPod], classes: Mapping[int, Sequence[NotJudgedError]]
+) -> tuple[Unjudged, ...]:
+    """Return each part of pods that come that topospread does not model, with these pods.
+
+    Args:
+        run: the prepared run.
+        queue: the pods.
+        classes: what `unjudged_classes` says of them.
+    """
+    parts: dict[str, tuple[NotJudgedError, list[str]]] = {}
+    for each in queue:
+        for part in classes.get(run.cluster.shared_class(each.pod).index, ()):
+            parts.setdefault(part.what, (part, []))[1].append(f"{each.namespace}/{each.name}")
+    return tuple(unjudged_part(part, pods) for part, pods in parts.values())
+
+
+def _undecided(question: EndQuestion, why: str, lacks: Lacks) -> GuaranteeAnswer:
+    return GuaranteeAnswer(str(question), "not decided", 0, 0, why=why, lacks=lacks)
+
+
+def _answer(question: EndQuestion, found: Searched, drill: str) -> GuaranteeAnswer:
+    answered: Answered
+    if found.why:
+        answered = "not always" if found.holds or found.gave_up else "never"
+    else:
+        answered = "not decided" if found.gave_up else "always"
+    lacks: Lacks = "budget" if answered == "not decided" else ""
+    return GuaranteeAnswer(
+        str(question), answered, found.states, found.ends, found.order, found.why or found.gave_up, drill, found.tried,
+        lacks, found.left,
+    )  # fmt: skip
+
+
+def _expected(question: EndQuestion) -> Mapping[str, object]:
+    match question:
+        case SkewWithin():
+            return {"skew": question.highest}
+        case LeftAfterLoss():
+            workload = question.workload
+            return {"ready": {f"{workload.namespace}/{workload.kind}/{workload.name}": question.least}}
+    return {"pending": 0}

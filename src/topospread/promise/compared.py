@@ -1,0 +1,317 @@
+"""The pods that a workload keeps after the loss of a zone or node, before and after a change, by what filters force.
+
+A workload whose own object and budgets are the same on both sides is not compared. A declared promise is the yardstick
+for its event: a count that still satisfies the promise is not worse.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property, reduce
+from typing import Any, Literal
+
+from msgspec.structs import replace as with_fields
+
+from topospread.answer import Unjudged
+from topospread.api.inventory import Inventory, ObjectKey
+from topospread.api.pod import Container, PodSpec
+from topospread.api.well_known_labels import HOSTNAME, ZONE
+from topospread.base import Bounds, Word
+from topospread.drills.drill import drill
+from topospread.drills.result import Drill
+from topospread.drills.steps import Fail, NodeChoice
+from topospread.simulation.run import SimulationOptions
+from topospread.workloads.planned import Workload
+
+from .fresh import LISTS, Designed, workload_of
+from .kept import WorkloadPromises, budgets_over
+from .orders import SearchBudget
+from .wants import Want
+
+Event = Literal["zone-loss", "node-loss", "zone-after", "node-after", "drains", "rollout", "skew", "never-waits"]
+"""What is counted: pods that a loss leaves, pods that are ready in the end after a loss, pods that budgets keep ready
+while nodes drain, pods that a rollout keeps ready; and two promises without a count, which are compared only if they
+are declared."""
+Ground = Literal["none", "played", "proved"]
+_KEYS: dict[Event, str] = {"zone-loss": ZONE, "node-loss": HOSTNAME}
+_MOST_DRILLS = 5
+"""Domains of each key whose failure is played, those with most nodes first."""
+_COVERS: Mapping[str, tuple[Event, ...]] = {
+    "zone-loss": ("zone-loss", "node-loss"),
+    "node-loss": ("node-loss",),
+    "quorum": ("zone-loss", "node-loss"),
+    "drain": ("drains",),
+    "rollout": ("rollout",),
+    "skew": ("skew",),
+    "never-waits": ("never-waits",),
+}
+"""About a promise → the events that it is the yardstick for: a node's loss leaves at least what its zone's leaves."""
+WantsOf = Callable[[Workload, Inventory], Sequence[Want]]
+_UNCOUNTED: tuple[Event, ...] = ("skew", "never-waits")
+_WORST_FIRST: tuple[Word, ...] = ("no", "unknown", "yes")
+_NONE = Bounds.exactly(0)
+_OF_SPREAD = ("topology_spread_constraints", "affinity")
+
+
+@dataclass(frozen=True, slots=True)
+class PromiseChange:
+    """One count of a workload on both sides of a change.
+
+    Attributes:
+        key: kind, namespace and name of the workload.
+        replicas: before and after.
+        scaled: the count that the old spread gives with the new number of replicas, if that is larger.
+        declared: declared promise on the event; empty if there is none.
+        kept: whether the declared promise is kept, before and after.
+        unjudged: parts of the pods that topospread does not model.
+        is_outweighed: whether the loss itself leaves more pods than before, which outweighs what follows it.
+        parts: fields of the workload, or budgets, that make the count worse.
+    """
+
+    key: ObjectKey
+    event: Event
+    before: Bounds
+    after: Bounds
+    replicas: tuple[int, int]
+    ground: Ground = "proved"
+    scaled: Bounds | None = None
+    declared: str = ""
+    kept: tuple[Word, Word] | None = None
+    unjudged: tuple[Unjudged, ...] = ()
+    is_outweighed: bool = False
+    parts: tuple[str, ...] = ()
+
+    @property
+    def verdict(self) -> Word:
+        """Yes if the declared promise is kept, or the count is not worse; `no` if it is worse in every case."""
+        if self.kept is not None and (self.kept[1] == "yes" or self.event in _UNCOUNTED or self.kept[0] == "yes"):
+            return "yes" if self.kept[0] == "no" else self.kept[1]
+        if self.is_outweighed:
+            return "yes"
+        return min(map(self._compared, filter(None, (self.before, self.scaled))), key=_WORST_FIRST.index)
+
+    def _compared(self, before: Bounds) -> Word:
+        # Of fewer replicas fewer are there for a drain or rollout, too; a loss must leave as many pods all the same.
+        was, now = self.replicas if self.replicas[1] < self.replicas[0] and "loss" not in self.event else (1, 1)
+        if self.after.most * was < before.least * now:
+            return "no"
+        return "yes" if self.after.least * was >= before.most * now or before == self.after else "unknown"
+
+    @property
+    def is_better(self) -> bool:
+        """True if the count is better after the change in every case."""
+        return self.after.least > self.before.most
+
+
+@dataclass
+class _Side:
+    """One side of the change, with the drills of its zones and nodes, which all workloads share."""
+
+    inventory: Inventory
+    options: SimulationOptions
+    budget: SearchBudget
+    _drills: dict[tuple[str, str], Drill] = field(default_factory=dict)
+
+    def judge(self, key: ObjectKey) -> WorkloadPromises:
+        return WorkloadPromises(self.inventory, self.options, key, self.budget, {})
+
+    def ready_after(self, key: ObjectKey, label: str) -> int:
+        """Return the fewest pods of a workload that are ready in the end after the failure of a domain."""
+        sizes = Counter(each.labels[label] for each in self.inventory.nodes if label in each.labels)
+        names = sorted(sizes, key=lambda name: (-sizes[name], name))[:_MOST_DRILLS]
+        return min(
+            each.ready
+            for name in names
+            for each in self._failed(label, name).workloads
+            if (each.kind, each.namespace, each.name) == key
+        )
+
+    def _failed(self, label: str, name: str) -> Drill:
+        found = self._drills.get((label, name))
+        if found is None:
+            step = Fail(NodeChoice("zone" if label == ZONE else label, name))
+            found = self._drills[label, name] = drill(self.inventory, [step], self.options.answered_by)
+        return found
+
+
+def promise_changes(
+    before: Inventory,
+    after: Inventory,
+    options: SimulationOptions,
+    budget: SearchBudget,
+    wants_of: WantsOf = lambda *_: (),
+) -> Iterator[PromiseChange]:
+    """Yield the counts of each workload that both sides have and whose object or budgets differ.
+
+    Args:
+        before: the objects of the old state and the cluster.
+        after: the objects of the new state and the cluster.
+        options: the control plane.
+        budget: the limits of each search.
+        wants_of: gives the declared promises of a workload.
+    """
+    sides = [_Side(each, replace(options, preemption=False), budget) for each in (before, after)]
+    for kind, attribute in LISTS.items():
+        old = {(each.namespace, each.name): each for each in getattr(before, attribute)}
+        for new in getattr(after, attribute):
+            was = old.get((new.namespace, new.name))
+            if was is not None and (_budgets(before, was) != _budgets(after, new) or _terms(was) != _terms(new)):
+                key = (kind, new.namespace or "default", new.name)
+                yield from _Comparison(sides[0], sides[1], key, wants_of).changes()
+
+
+@dataclass
+class _Comparison:
+    before: _Side
+    after: _Side
+    key: ObjectKey
+    wants_of: WantsOf
+    _verdicts: dict[Want, tuple[Word, Word]] = field(default_factory=dict)
+
+    @cached_property
+    def _judges(self) -> tuple[WorkloadPromises, WorkloadPromises]:
+        return self.before.judge(self.key), self.after.judge(self.key)
+
+    def changes(self) -> Iterator[PromiseChange]:
+        judges, replicas = self._judges, (self._judges[0].workload.replicas, self._judges[1].workload.replicas)
+        if not all(replicas):
+            return
+        wants = self.wants_of(judges[1].workload, self.after.inventory)
+        for change in self._counted(replicas):
+            want = next((each for each in wants if change.event in _COVERS[each.about]), None)
+            kept = None if want is None else self._kept(want)
+            declared = "" if want is None else str(want)
+            parts = tuple({each.what: each for judge in judges for each in judge.unjudged}.values())
+            found = replace(change, declared=declared, kept=kept, unjudged=parts)
+            yield replace(found, parts=self._parts(found)) if found.verdict == "no" else found
+        for want in wants:
+            if want.about in ("skew", "never-waits"):
+                kept = self._kept(want)
+                found = PromiseChange(self.key, want.about, _NONE, _NONE, replicas, declared=str(want), kept=kept)
+                yield replace(found, parts=self._differ) if found.verdict == "no" else found
+
+    def _kept(self, want: Want) -> tuple[Word, Word]:
+        """Return whether a promise is kept before and after; one on zones is the yardstick for nodes, too."""
+        if want not in self._verdicts:
+            before, after = (next(iter(judge.kept([want]))).verdict for judge in self._judges)
+            self._verdicts[want] = before, after
+        return self._verdicts[want]
+
+    def _counted(self, replicas: tuple[int, int]) -> Iterator[PromiseChange]:
+        there = {label for each in self.after.inventory.nodes for label in each.labels}
+        for event, label in _KEYS.items():
+            if label in there:
+                before, after = (_left(judge, event) for judge in self._judges)
+                scaled = None
+                if replicas[1] > replicas[0] and len(self._differ) > 1:
+                    scaled = _left(self._with_old("spec.replicas", others=True), event)
+                ground: Ground = "proved" if before.known and after.known else "none"
+                loss = PromiseChange(self.key, event, before, after, replicas, ground, scaled)
+                yield loss
+                follows: Event = "zone-after" if event == "zone-loss" else "node-after"
+                was, now = (Bounds.exactly(side.ready_after(self.key, label)) for side in (self.before, self.after))
+                yield PromiseChange(self.key, follows, was, now, replicas, "played", is_outweighed=loss.is_better)
+        floors = [Bounds.exactly(judge.budget_least) for judge in self._judges]
+        yield PromiseChange(self.key, "drains", floors[0], floors[1], replicas)
+        rolled = [Bounds.exactly(judge.rolling_least()) for judge in self._judges]
+        yield PromiseChange(self.key, "rollout", rolled[0], rolled[1], replicas)
+
+    @cached_property
+    def _items(self) -> tuple[Designed, Designed]:
+        return workload_of(self.before.inventory, self.key), workload_of(self.after.inventory, self.key)
+
+    @cached_property
+    def _differ(self) -> tuple[str, ...]:
+        """Fields, and budgets, that differ."""
+        old, new = self._items
+        found = [each for each in _FIELDS if _value(old, each) != _value(new, each)]
+        was, now = _budgets(self.before.inventory, old), _budgets(self.after.inventory, new)
+        names = sorted({name for name in (*was, *now) if was.get(name) != now.get(name)})
+        return (*found, *(f"{BUDGETS}{each}" for each in names))
+
+    def _parts(self, change: PromiseChange) -> tuple[str, ...]:
+        """Return the fields without whose change the count is not worse, or all if no single one decides."""
+        if change.event == "drains":
+            return tuple(each for each in self._differ if each.startswith((BUDGETS, "spec.replicas")))
+        if change.event == "rollout":
+            found = tuple(each for each in self._differ if "trategy" in each or each == "spec.replicas")
+            return found or self._differ
+        groups = tuple(each for each in self._differ if each in _FIELDS)
+        if len(groups) < 2:
+            return groups
+        return tuple(each for each in groups if not self._still_worse(change, each)) or groups
+
+    def _still_worse(self, change: PromiseChange, group: str) -> bool:
+        """Return whether the count is worse although one field has its old value."""
+        if change.event.endswith("after"):
+            return False
+        after = _left(self._with_old(group), change.event)
+        return replace(change, after=after, kept=None, scaled=None).verdict == "no"
+
+    def _with_old(self, group: str, *, others: bool = False) -> WorkloadPromises:
+        """Return the judge of the new state if a field, or every other field, had its old value."""
+        old, new = self._items
+        made = new
+        for path in (path for each in self._differ if (each == group) != others for path in _FIELDS.get(each, ())):
+            made = _taken(made, path, old)
+        attribute = LISTS[self.key[0]]
+        inventory = replace(self.after.inventory)
+        listed = [made if each is new else each for each in getattr(inventory, attribute)]
+        setattr(inventory, attribute, listed)
+        return WorkloadPromises(inventory, self.after.options, self.key, self.after.budget, {})
+
+
+BUDGETS = "PodDisruptionBudget/"
+_POD = ("spec", "template", "spec")
+_FIELDS: Mapping[str, tuple[tuple[str, ...], ...]] = {
+    "spec.replicas": (("spec", "replicas"),),
+    "spec.template.spec.topologySpreadConstraints": ((*_POD, "topology_spread_constraints"),),
+    "spec.template.spec.affinity": ((*_POD, "affinity"),),
+    "spec.template.metadata.labels": (("spec", "template", "metadata", "labels"), ("spec", "selector")),
+    "spec.strategy": (("spec", "strategy"),),
+    "spec.updateStrategy": (("spec", "update_strategy"),),
+    "spec.template.spec": tuple((*_POD, each) for each in PodSpec.__struct_fields__ if each not in _OF_SPREAD),
+}
+"""Field of a manifest → the attributes of the object that counts depend on."""
+
+
+def _value(item: Designed, field_path: str) -> object:
+    return [_plain(reduce(_attribute, path, item)) for path in _FIELDS[field_path]]
+
+
+def _attribute(item: Any, name: str) -> Any:
+    return getattr(item, name, None)
+
+
+def _plain(value: Any) -> Any:
+    """Return a value without what no filter reads: names and images of containers; nothing is an empty list."""
+    if isinstance(value, list):
+        return [with_fields(each, image=None, name="") if isinstance(each, Container) else each for each in value]
+    return value or []
+
+
+def _taken(item: Any, path: Sequence[str], old: Any) -> Any:
+    """Return an object with the old object's value at a path."""
+    name, *rest = path
+    if not hasattr(item, name):
+        return item
+    value = getattr(old, name) if not rest else _taken(getattr(item, name), rest, getattr(old, name))
+    return with_fields(item, **{name: value})
+
+
+def _terms(item: Designed) -> tuple[object, ...]:
+    """Return what the counts of a workload depend on in its own object."""
+    annotations = item.metadata.annotations
+    declared = None if annotations is None else (annotations.promise, annotations.quorum)
+    return (*(_value(item, each) for each in _FIELDS), declared)
+
+
+def _budgets(inventory: Inventory, item: Designed) -> dict[str, object]:
+    namespace, labels = item.metadata.namespace or "default", item.spec.template.metadata.labels or {}
+    return {each.metadata.name or "": each.spec for each, _ in budgets_over(inventory, namespace, labels)}
+
+
+def _left(judge: WorkloadPromises, event: Event) -> Bounds:
+    return judge.fewest(event.removesuffix("-loss")).bounds

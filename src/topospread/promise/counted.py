@@ -1,0 +1,99 @@
+"""Pods left after losses for many workloads, counted on one shared cluster without a search."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+
+from msgspec.structs import replace as with_fields
+
+from topospread.api.inventory import Inventory, ObjectKey
+from topospread.api.rollout import strategy_of
+from topospread.api.workload import Deployment, ReplicaSet
+from topospread.cluster.cluster import pod_key
+from topospread.simulation.run import SimulationOptions, prepare
+from topospread.workloads.planned import QueuedPod, Workload
+from topospread.workloads.scale import short_target
+
+from .asking import Asking, placed_first, unjudged_classes
+from .fresh import LISTS, REVISION, without_placed_pods, workload_of
+from .kept import WorkloadPromises
+from .orders import SearchBudget
+from .rollout_orders import RolloutBegin
+from .unscored import unscored
+
+_BUDGET = SearchBudget(states=1, seconds=1.0)
+
+
+class CountedWorkloads:
+    """The judges of many workloads, which share one cluster.
+
+    Args:
+        inventory: the objects.
+        options: the control plane.
+    """
+
+    def __init__(self, inventory: Inventory, options: SimulationOptions) -> None:
+        self.inventory = inventory
+        self.options = replace(options, preemption=False)
+        how = unscored(self.options)
+        self._run = prepare(inventory, how, with_spreads=False)
+        self._others = placed_first(self._run)
+        fresh = prepare(replace(without_placed_pods(inventory), replica_sets=_bare(inventory)), how, with_spreads=False)
+        self._coming: dict[ObjectKey, list[QueuedPod]] = {}
+        for each in fresh.queue:
+            self._coming.setdefault(_key(each.workload), []).append(each)
+        self._workloads = {_key(each): each for each in self._run.plan.workloads}
+        self.is_judged = not unjudged_classes(self._run, [*fresh.queue, *self._run.queue])
+        """Whether topospread models everything that the pods ask for: only then counting is enough."""
+
+    @contextmanager
+    def judge(self, key: ObjectKey) -> Iterator[WorkloadPromises]:
+        """Yield the judge of a workload whose pods are still to come while it is asked."""
+        cluster, workload = self._run.cluster, self._workloads[key]
+        made = WorkloadPromises(self.inventory, self.options, key, _BUDGET, {}, shared=self._run)
+        now = {loss: made.now_left(loss) for loss in ("zone", "node")}
+        with cluster.savepoint():
+            for each in workload.existing:
+                if pod_key(each.namespace, each.name) in cluster.placed:
+                    cluster.unbind(pod_key(each.namespace, each.name))
+            own = _of(workload, self._coming.get(key, []))
+            others = [each for each in self._others if each.workload is not workload]
+            made.askings[None] = Asking(self._run, [*own, *others], _BUDGET, {}, None, {}, None)
+            begun = self._rollout(key, workload, own)
+            if begun is not None:
+                made.askings[short_target(key)] = Asking(self._run, own, _BUDGET, {}, begun, {}, None)
+            made.now = now
+            yield made
+
+    def _rollout(self, key: ObjectKey, workload: Workload, own: list[QueuedPod]) -> RolloutBegin | None:
+        item = workload_of(self.inventory, key) if key[0] in LISTS else None
+        strategy = None
+        if isinstance(item, Deployment):
+            strategy = strategy_of(with_fields(item, spec=with_fields(item.spec, replicas=workload.replicas)))
+        if strategy is None:
+            return None
+        old = []
+        for each in own:
+            labels = {**(each.pod.metadata.labels or {}), REVISION: "old"}
+            metadata = with_fields(each.pod.metadata, labels=labels, name=f"{each.name}-old")
+            old.append(with_fields(each.pod, metadata=metadata))
+        return RolloutBegin(self._run, workload, strategy, own, old, [], 0.0)
+
+
+def _key(workload: Workload) -> ObjectKey:
+    return workload.kind, workload.namespace, workload.name
+
+
+def _bare(inventory: Inventory) -> list[ReplicaSet]:
+    return [each for each in inventory.replica_sets if each.metadata.controller is None]
+
+
+def _of(workload: Workload, queue: list[QueuedPod]) -> list[QueuedPod]:
+    """Return the pods as those of the same workload in another plan."""
+    made: dict[int, QueuedPod] = {}
+    for each in queue:
+        after = None if each.after is None else made.get(id(each.after))
+        made[id(each)] = with_fields(each, workload=workload, after=after)
+    return list(made.values())

@@ -1,0 +1,273 @@
+"""The search for the least design that promises what is wanted: what one fails says which to try next."""
+
+from __future__ import annotations
+
+import heapq
+import textwrap
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import combinations
+from typing import Any
+
+from topospread.api.inventory import Inventory, ObjectKey
+from topospread.api.well_known_labels import HOSTNAME, ZONE
+from topospread.api.yaml_text import yaml_text
+from topospread.errors import UsageError
+from topospread.simulation.run import PLAIN, SimulationOptions
+from topospread.workloads.scale import the_workload
+
+from .amendments import amendments
+from .design_checks import DesignChecks, DesignFailure
+from .design_rules import DesignRules, manifest_data, with_rules
+from .fresh import LISTS, workload_of
+from .wants import Intent, Want, beyond_counting, read_intent
+from .workload_drills import WorkloadDrills
+
+Progress = Callable[[int, int | None], None]
+
+
+@dataclass(frozen=True, slots=True)
+class ReasonedLine:
+    """A part of the design that is needed.
+
+    Attributes:
+        line: ``topologySpreadConstraints: topology.kubernetes.io/zone, maxSkew 2``.
+        reason: what fails without it, as a check found.
+    """
+
+    line: str
+    reason: str
+
+
+@dataclass(frozen=True)
+class Design:
+    """The whole answer.
+
+    Attributes:
+        asked: what was wanted, a phrase each.
+        promises: whether all of it holds with these lines.
+        lines: what is added, each with what fails without it.
+        manifest: the lines as YAML for ``kubectl apply --server-side``, "" where nothing has to be added, or nothing
+            does it.
+        checked: what the design was held to, a phrase each.
+        unmet: what it cannot promise: of what was asked where ``promises`` is false, else of what comes with it.
+        tried: how many designs were checked.
+        is_impossible: whether no placement at all keeps what was asked.
+        is_open: whether the search of all orders ended early, so that the design is not proved.
+        conflict: the smallest set of wants that no design keeps together, if all designs were tried.
+        objects: the objects of the manifest.
+        inventory: the input with the design.
+        wants: the wants on zones and nodes, as promises.
+    """
+
+    kind: str
+    namespace: str
+    name: str
+    replicas: int
+    asked: tuple[str, ...]
+    promises: bool
+    lines: tuple[ReasonedLine, ...]
+    manifest: str
+    checked: tuple[str, ...]
+    unmet: tuple[str, ...]
+    tried: int
+    inventory: Inventory
+    is_impossible: bool = False
+    is_open: bool = False
+    conflict: tuple[str, ...] = ()
+    objects: tuple[Mapping[str, Any], ...] = ()
+    wants: tuple[Want, ...] = ()
+
+
+def design(  # noqa: PLR0913 - keyword arguments
+    inventory: Inventory,
+    of: str,
+    options: SimulationOptions = PLAIN,
+    *,
+    survive: Sequence[str] = (),
+    left: Sequence[int] = (),
+    replicas: int | None = None,
+    unnoticed: bool = False,
+    namespace: str | None = None,
+    tries: int = 60,
+    states: int = 5_000,
+    progress: Progress | None = None,
+) -> Design:
+    """Search for the fewest constraints that promise what is wanted on a cluster; every design is checked by drills.
+
+    Args:
+        inventory: the input, which is not changed.
+        of: a Deployment or a StatefulSet, ``[NAMESPACE/]KIND/NAME``.
+        options: the control plane, and how pods are placed.
+        survive: ``zone``, ``node`` or topology keys: the loss of any one domain of each …
+        left: … leaves so many pods, for each of them.
+        replicas: how many the workload is to have; by default as many as it says.
+        unnoticed: a node's loss takes one pod at most, which is ready again elsewhere, and any node can be drained.
+        namespace: of a workload that names none.
+        tries: how many designs are checked at most.
+        states: how many states of the cluster are looked at for what holds in every order.
+        progress: told how many designs were checked.
+
+    Raises:
+        InputError: an object that the API server would refuse.
+        UsageError: there is no such workload, or what is wanted cannot be meant.
+    """
+    there = [(kind, each.namespace, each.name) for kind, name in LISTS.items() for each in getattr(inventory, name)]
+    key = the_workload(of, there, namespace)
+    if not inventory.nodes:
+        raise UsageError("there are no nodes to design for; give a cluster")
+    item = workload_of(inventory, key)
+    declared = 1 if item.spec.replicas is None else item.spec.replicas
+    intent = read_intent(survive, left, declared if replicas is None else replicas, unnoticed=unnoticed)
+    _check_keys(intent, WorkloadDrills(inventory, options, key))
+    search = _Search(WorkloadDrills(inventory, options, key), intent, states, tries, progress)
+    rules, failures = search.best()
+    wanted = any(each.is_wanted for each in failures.values())
+    against = [each.text for each in failures.values()]
+    counted_out: tuple[str, ...] = ()
+    if wanted:
+        # An autoscaler may make more domains than there are.
+        counted_out = () if options.pools else tuple(beyond_counting(intent, [each.labels for each in inventory.nodes]))
+        against = [*counted_out, *_by_failure(failures)]
+    lines = () if wanted else tuple(search.reasons(rules))
+    objects = () if wanted else tuple(manifest_data(inventory, item, rules, intent.replicas))
+    return Design(
+        *key,
+        intent.replicas,
+        intent.phrases,
+        not wanted,
+        lines,
+        _manifest_text(objects, lines),
+        search.checks(rules).phrases,
+        tuple(dict.fromkeys([*against, *search.undecided[rules]])),
+        search.tried,
+        is_impossible=bool(counted_out),
+        is_open=any(search.undecided[rules].values()),
+        conflict=tuple(search.conflict()) if wanted and not counted_out and search.tried < tries else (),
+        objects=objects,
+        wants=tuple(each.promise for each in intent.of_domains if each.key in (ZONE, HOSTNAME)),
+        inventory=inventory if wanted else with_rules(inventory, key, rules, intent.replicas),
+    )
+
+
+def _by_failure(failures: Mapping[DesignRules, DesignFailure]) -> Iterator[str]:
+    """Yield the failures, each with the designs that have it."""
+    found: dict[str, list[str]] = {}
+    for rules, each in failures.items():
+        found.setdefault(each.text, []).append(rules.title)
+    for text, titles in found.items():
+        others = f", and with {len(titles) - 1} more" if len(titles) > 1 else ""
+        yield f"{text}, with {titles[0]}{others}"
+
+
+def _check_keys(intent: Intent, drills: WorkloadDrills) -> None:
+    for each in intent.survivals:
+        if not any(each.key in node.labels for node in drills.inventory.nodes):
+            raise UsageError(f'--survive {each.word}: no node has the label "{each.key}"')
+
+
+@dataclass
+class _Search:
+    """Designs tried, cheapest first."""
+
+    begin: WorkloadDrills
+    intent: Intent
+    states: int
+    tries: int
+    progress: Progress | None = None
+    undecided: dict[DesignRules, dict[str, bool]] = field(default_factory=dict)
+    found: dict[DesignRules, DesignFailure | None] = field(default_factory=dict)
+
+    @property
+    def tried(self) -> int:
+        """Number of designs checked."""
+        return len(self.found)
+
+    def checks(self, rules: DesignRules) -> DesignChecks:
+        """Return the checks of a design."""
+        key: ObjectKey = self.begin.key
+        undecided = self.undecided.setdefault(rules, {})
+        inventory = with_rules(self.begin.inventory, key, rules, self.intent.replicas)
+        return DesignChecks(WorkloadDrills(inventory, self.begin.options, key), self.intent, self.states, undecided)
+
+    def first_failure(self, rules: DesignRules) -> DesignFailure | None:
+        """The first thing that is not as wanted, ``None`` where all is."""
+        if rules not in self.found:
+            self.found[rules] = next(self.checks(rules).failures(), None)
+            if self.progress is not None:
+                self.progress(self.tried, self.tries)
+        return self.found[rules]
+
+    def best(self) -> tuple[DesignRules, dict[DesignRules, DesignFailure]]:
+        """The cheapest design with which all is as wanted; else one that lacks what was not asked for; else any."""
+        queue: list[tuple[tuple[int, int], int, DesignRules]] = [((0, 0), 0, DesignRules())]
+        seen = {DesignRules()}
+        fallback: tuple[DesignRules, DesignFailure] | None = None
+        while queue and self.tried < self.tries:
+            rules = heapq.heappop(queue)[2]
+            failure = self.first_failure(rules)
+            if failure is None:
+                return self._least(rules), {}
+            if fallback is None or (not failure.is_wanted and fallback[1].is_wanted):
+                fallback = rules, failure
+            for each in amendments(rules, failure, self.intent, self.begin.key[0]):
+                if each not in seen:
+                    seen.add(each)
+                    heapq.heappush(queue, (each.cost, len(seen), each))
+        assert fallback is not None, "the first design was tried"
+        rules, failure = fallback
+        if not failure.is_wanted:
+            rules = self._least(rules)
+            failure = self.found[rules] or failure
+            return rules, {rules: failure}
+        return rules, {tried: each for tried, each in self.found.items() if each is not None}
+
+    def conflict(self) -> Iterator[str]:
+        """Yield the smallest set of wants for which no design is found, if fewer than all have none."""
+        whole = self.intent
+        wants = [*whole.survivals, *(["unnoticed"] if whole.unnoticed else [])]
+        for size in range(1, len(wants)):
+            for chosen in combinations(wants, size):
+                survivals = tuple(each for each in whole.survivals if each in chosen)
+                intent = replace(whole, survivals=survivals, unnoticed="unnoticed" in chosen)
+                search = _Search(self.begin, intent, self.states, self.tries)
+                failures = search.best()[1]
+                if any(each.is_wanted for each in failures.values()) and search.tried < self.tries:
+                    yield from intent.phrases
+                    return
+        yield from whole.phrases
+
+    def _least(self, rules: DesignRules) -> DesignRules:
+        """Without the parts that are not needed."""
+        good = self.found[rules]
+        for _, without in rules.parts():
+            lacks = self.first_failure(without)
+            if lacks is None or (good is not None and not lacks.is_wanted):
+                return self._least(without)
+        self.first_failure(rules)
+        return rules
+
+    def reasons(self, rules: DesignRules) -> Iterator[ReasonedLine]:
+        """Each part, with what fails without it."""
+        for line, without in rules.parts():
+            lacks = self.first_failure(without)
+            yield ReasonedLine(line, f"without it {lacks.text}" if lacks else "")
+
+
+def _manifest_text(documents: Sequence[Mapping[str, Any]], lines: Sequence[ReasonedLine]) -> str:
+    """For ``kubectl apply --server-side --force-conflicts -f -``; "" where nothing is to be changed."""
+    if not documents:
+        return ""
+    comments = [comment for each in lines for comment in _comment(each)]
+    return "".join(f"{each}\n" for each in comments) + "---\n".join(map(yaml_text, documents))
+
+
+def _comment(each: ReasonedLine) -> list[str]:
+    return textwrap.wrap(
+        f"{each.line} - {each.reason}",
+        100,
+        initial_indent="# ",
+        subsequent_indent="#   ",
+        break_long_words=False,
+        break_on_hyphens=False,
+    )

@@ -1,0 +1,169 @@
+"""The checks of a design, by drills and by all orders, and the first that fails. No search."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Literal
+
+from topospread.api.well_known_labels import HOSTNAME, ZONE
+from topospread.drills.steps import Drain, Fail, NodeChoice, Rollout
+from topospread.workloads.scale import short_target
+
+from .fresh import counts_revisions_alone, workload_of
+from .kept import WorkloadPromises
+from .orders import SearchBudget
+from .unscored import unscored
+from .wants import Intent, Survival
+from .workload_drills import Trial, WorkloadDrills
+
+FailedCheck = Literal["placed", "lost", "rollout", "after rollout", "drained", "drains", "returned"]
+RUNS = 3
+"""Drills of a rollout, alike but for what is drawn."""
+
+
+@dataclass(frozen=True, slots=True)
+class DesignFailure:
+    """Something that is not as wanted.
+
+    Attributes:
+        key: the topology key that it is about, "" for none.
+        text: a clause: ``the loss of zone a leaves 2 of 6``.
+        is_wanted: whether it was asked for; else it is what one would like to have besides.
+    """
+
+    check: FailedCheck
+    key: str
+    text: str
+    is_wanted: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class DesignChecks:
+    """The checks of one design.
+
+    Attributes:
+        states: how many states are looked at for what holds in every order.
+        undecided: filled with what could not be decided, a sentence each → whether it leaves the design unproved.
+    """
+
+    drills: WorkloadDrills
+    intent: Intent
+    states: int
+    undecided: dict[str, bool]
+
+    @property
+    def phrases(self) -> tuple[str, ...]:
+        """The checks, a phrase each."""
+        how = "a drill for each, before and after a rollout, and every order of pods, on any node that filters let in"
+        told = [f"{each}: {how}" for each in self._losses]
+        unnoticed = ["each node lost, and each drained: a drill for each"] if self.intent.unnoticed else []
+        return (*told, *unnoticed, "all nodes drained one after the other: a drill")
+
+    @property
+    def _losses(self) -> tuple[Survival, ...]:
+        return self.intent.of_domains
+
+    @property
+    def _unscored(self) -> WorkloadDrills:
+        """Drills in which pods may go to any feasible node; the first by name if none is drawn."""
+        return replace(self.drills, options=unscored(self.drills.options))
+
+    def failures(self) -> Iterator[DesignFailure]:
+        """Yield failures, cheap checks first; a caller that wants one takes only the first."""
+        yield from self._placed()
+        for each in self._losses:
+            yield from self._lost(each)
+        yield from self._rollout()
+        for each in self._losses:
+            yield from self._after_rollout(each)
+        if self.intent.unnoticed:
+            yield from self._drained()
+        yield from self._all_drained()
+        for each in self._losses:
+            yield from self._orders(each)
+        for each in self._losses:
+            yield from self._returned(each)
+
+    def _placed(self) -> Iterator[DesignFailure]:
+        found = self.drills.play(Fail(self._any_node()))
+        if found.begun < self.intent.replicas:
+            waits = f"{self.intent.replicas - found.begun} of {self.intent.replicas} pods find no node"
+            yield DesignFailure("placed", "", waits)
+
+    def _any_node(self) -> NodeChoice:
+        return NodeChoice("node", self.drills.inventory.nodes[0].name)
+
+    def _domains(self, key: str) -> list[str]:
+        names = (each.labels.get(key) for each in self.drills.inventory.nodes)
+        return list(dict.fromkeys(each for each in names if each is not None))
+
+    def _lost(self, wanted: Survival) -> Iterator[DesignFailure]:
+        for domain in self._domains(wanted.key):
+            found = self._unscored.lose(wanted.key, domain)
+            if found.fewest < wanted.left:
+                yield DesignFailure("lost", wanted.key, _leaves(wanted, domain, found))
+
+    def _rollout(self) -> Iterator[DesignFailure]:
+        found = self.drills.play(Rollout(short_target(self.drills.key)), runs=RUNS)
+        if found.stuck or found.pending:
+            yield DesignFailure("rollout", "", f"a rollout may not end: {found.why or 'pods wait'}")
+        elif found.fewest < self.intent.least:
+            yield DesignFailure("rollout", "", f"a rollout may leave {found.fewest} of {found.begun} ready")
+
+    def _after_rollout(self, wanted: Survival) -> Iterator[DesignFailure]:
+        step = Rollout(short_target(self.drills.key))
+        for domain in self._domains(wanted.key):
+            found = self._unscored.play(step, Fail(self.drills.choice(wanted.key, domain)), runs=RUNS)
+            if found.fewest < wanted.left:
+                text = f"after a rollout {_leaves(wanted, domain, found)}"
+                yield DesignFailure("after rollout", wanted.key, text)
+        if self.drills.key[0] != "Deployment":
+            self.undecided[f"whether {wanted} after every rollout: rollouts are drilled {RUNS} times each"] = False
+        elif not self._counts_revisions_alone(wanted.key):
+            text = f"old pods count beside new ones in a rollout: what it leaves over {wanted.key} has no bound"
+            yield DesignFailure("after rollout", wanted.key, text)
+
+    def _counts_revisions_alone(self, key: str) -> bool:
+        """Return whether new pods of a rollout ignore its old ones; without matchLabelKeys they do not."""
+        begin = self.drills
+        return counts_revisions_alone(workload_of(begin.inventory, begin.key), key, begin.options)
+
+    def _drained(self) -> Iterator[DesignFailure]:
+        for node in self.drills.inventory.nodes:
+            found = self.drills.play(Drain(NodeChoice("node", node.name)))
+            if found.left:
+                yield DesignFailure("drained", HOSTNAME, f"a drain of node {node.name} cannot evict {found.left} pods")
+            elif found.pending:
+                yield DesignFailure("drained", HOSTNAME, f"after a drain of node {node.name} {found.pending} wait")
+
+    def _all_drained(self) -> Iterator[DesignFailure]:
+        found = self.drills.play(*(Drain(NodeChoice("node", each.name)) for each in self.drills.inventory.nodes))
+        if found.fewest < self.intent.least:
+            yield DesignFailure("drains", "", f"drains of all nodes leave {found.fewest} of {found.begun} ready")
+
+    def _orders(self, wanted: Survival) -> Iterator[DesignFailure]:
+        if wanted.key not in (ZONE, HOSTNAME):
+            self.undecided[f"whether {wanted} in every order of pods: only zones and nodes are looked at"] = False
+            return
+        drills = self.drills
+        options = replace(drills.options.answered_by, preemption=False)
+        judge = WorkloadPromises(drills.inventory, options, drills.key, SearchBudget(self.states, 10.0), {})
+        (kept,) = judge.kept([wanted.promise])
+        if kept.verdict == "unknown":
+            self.undecided[f"whether {wanted} {kept.part.when}: {kept.part.says}"] = True
+        elif kept.verdict == "no":
+            yield DesignFailure("lost", wanted.key, f"not {kept.part.when}: {kept.part.says}")
+
+    def _returned(self, wanted: Survival) -> Iterator[DesignFailure]:
+        for domain in self._domains(wanted.key):
+            found = self.drills.lose(wanted.key, domain)
+            is_wanted = self.intent.unnoticed and wanted.key == HOSTNAME
+            if found.ready < found.begun:
+                waits = f"after the loss of {wanted.word} {domain} {found.begun - found.ready} are not ready again"
+                why = f": {found.why}" if found.why else ""
+                yield DesignFailure("returned", wanted.key, f"{waits}{why}", is_wanted)
+
+
+def _leaves(wanted: Survival, domain: str, found: Trial) -> str:
+    return f"the loss of {wanted.word} {domain} leaves {found.fewest} of {found.begun}"

@@ -1,0 +1,324 @@
+"""Declared promises of one workload, each judged by what filters force: in every order of pods, whatever the scores.
+
+The workload's pods are taken as still to come, so that a promise does not depend on where they are now. What they leave
+now is judged as well, and for a Deployment every course of a rollout.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property, partial
+from typing import Literal
+
+from msgspec.structs import replace as with_fields
+
+from topospread.answer import Unjudged
+from topospread.api.inventory import Inventory, ObjectKey
+from topospread.api.labels import Selector
+from topospread.api.policy import PodDisruptionBudget
+from topospread.api.rollout import strategy_of, strategy_of_stateful_set
+from topospread.api.spread import DO_NOT_SCHEDULE
+from topospread.api.workload import Deployment
+from topospread.base import Bounds, Word, worst
+from topospread.scheduling.disruption_budgets import budget_selector
+from topospread.simulation.budgets import desired_healthy, replicas_of
+from topospread.simulation.run import Run, SimulationOptions, prepare
+from topospread.workloads.planned import Workload
+from topospread.workloads.scale import short_target
+
+from .asking import Asking
+from .fresh import (
+    LISTS,
+    REVISION,
+    Designed,
+    counts_revisions_alone,
+    with_constraints,
+    without_pods_of,
+    workload_of,
+)
+from .order_answer import GuaranteeAnswer
+from .orders import SearchBudget, rows_of
+from .questions import LOSSES, EndQuestion, LeftAfterLoss, NoPending, OrderEnd, SkewWithin
+from .unscored import unscored
+from .wants import Want
+
+Ground = Literal["none", "seen", "drawn", "proved"]
+"""How a verdict was found: the state now, orders drawn at random, or all orders counted or searched."""
+_WORDS: Mapping[str, Word] = {"always": "yes", "never": "no", "not always": "no", "not decided": "unknown"}
+_LOSSES: Mapping[str, tuple[str, ...]] = {"zone-loss": ("zone",), "node-loss": ("node",), "drain": ("node",)}
+_Ask = Callable[[Workload], EndQuestion]
+"""Gives the question about a workload."""
+
+
+@dataclass(frozen=True, slots=True)
+class KeptPart:
+    """One judgement on a promise.
+
+    Attributes:
+        when: ``now``, ``in every order`` or ``after a rollout``.
+        answer: the search behind it, ``None`` if there was none.
+    """
+
+    when: str
+    verdict: Word
+    says: str
+    ground: Ground
+    answer: GuaranteeAnswer | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """A promise and whether it is kept.
+
+    Attributes:
+        part: the judgement that decides the verdict.
+    """
+
+    want: Want
+    verdict: Word
+    part: KeptPart
+
+
+@dataclass(frozen=True, slots=True)
+class Fewest:
+    """The fewest pods that a loss leaves.
+
+    Attributes:
+        orders: wherever filters let the pods go.
+        rolled: after a rollout, ``None`` if rollouts do not matter.
+        now: in the current state, ``None`` if no pod has a node.
+    """
+
+    orders: Bounds
+    rolled: Bounds | None
+    now: int | None
+
+    @property
+    def bounds(self) -> Bounds:
+        """The fewest in every order and every course of a rollout."""
+        parts = [self.orders, *([] if self.rolled is None else [self.rolled])]
+        return Bounds(least=min(each.least for each in parts), most=min(each.most for each in parts))
+
+
+@dataclass
+class WorkloadPromises:
+    """The judge of one workload's promises.
+
+    Attributes:
+        key: kind, namespace and name of the workload.
+        sources: ``cluster`` and ``manifests`` of a drill's file.
+        askings: orders, by ``None``, and rollouts of the workload, prepared when they are asked about.
+        shared: the state now, if it was prepared for several workloads; nothing is searched then.
+        now: zone or node → the pods that its loss leaves now, if that was counted before.
+    """
+
+    inventory: Inventory
+    options: SimulationOptions
+    key: ObjectKey
+    budget: SearchBudget
+    sources: Mapping[str, object]
+    unjudged: list[Unjudged] = field(default_factory=list)
+    askings: dict[str | None, Asking] = field(default_factory=dict)
+    shared: Run | None = None
+    now: Mapping[str, int | None] = field(default_factory=dict)
+
+    @cached_property
+    def _now(self) -> Run:
+        return self.shared or prepare(self.inventory, self.options, with_spreads=False)
+
+    @property
+    def _end_now(self) -> OrderEnd:
+        return OrderEnd(self._now, (), {id(self.workload): rows_of(self._now, self.workload.existing)})
+
+    @cached_property
+    def workload(self) -> Workload:
+        """The workload as it is now."""
+        return _of(self._now, self.key)
+
+    @cached_property
+    def _item(self) -> Designed | None:
+        return workload_of(self.inventory, self.key) if self.key[0] in LISTS else None
+
+    @cached_property
+    def _unscored(self) -> SimulationOptions:
+        return unscored(self.options)
+
+    def kept(self, wants: Sequence[Want]) -> Iterator[Kept]:
+        """Yield each promise with its verdict."""
+        for want in wants:
+            parts: list[KeptPart] = []
+            for part in self._parts(want):
+                parts.append(part)
+                if part.verdict == "no":
+                    break
+            verdict = worst(each.verdict for each in parts)
+            deciding = [each for each in parts if each.verdict == verdict]
+            yield Kept(want, verdict, deciding[-1 if verdict == "yes" else 0])
+
+    def _parts(self, want: Want) -> Iterator[KeptPart]:
+        replicas = self.workload.replicas
+        match want.about:
+            case "never-waits":
+                yield from self._in_orders(NoPending)
+            case "skew":
+                item = self._item
+                constraints = [] if item is None else item.spec.template.spec.topology_spread_constraints or []
+                alone = all(self._is_alone(each.topology_key or "") for each in constraints)
+                yield from self._in_orders(lambda of: SkewWithin(want.number, of), with_rollout=not alone)
+            case "rollout":
+                yield self._rollout(want.least(replicas))
+            case _:
+                least = replicas // 2 + 1 if want.about == "quorum" else want.least(replicas)
+                if want.about == "drain" and self.budget_least >= least:
+                    says = f"budgets keep {self.budget_least} of {replicas} ready"
+                    yield KeptPart("while a node drains", "yes", says, "proved")
+                    return
+                for loss in _LOSSES.get(want.about, ("zone", "node")):
+                    yield from self._left(loss, least)
+
+    def _left(self, loss: str, least: int) -> Iterator[KeptPart]:
+        if self.workload.existing:
+            wrong = LeftAfterLoss(loss, self.workload, least).wrong(self._end_now)
+            yield KeptPart("now", "no" if wrong else "yes", wrong, "seen")
+        with_rollout = not self._is_alone(LOSSES[loss])
+        yield from self._in_orders(lambda of: LeftAfterLoss(loss, of, least), with_rollout=with_rollout)
+
+    def fewest(self, loss: str) -> Fewest:
+        """Return the fewest pods that the loss of any one zone or node leaves."""
+        now = self.now[loss] if self.now else self.now_left(loss)
+        names = {each.labels.get(LOSSES[loss]) for each in self.inventory.nodes}
+        replicas = self.workload.replicas
+        highest = replicas if None in names or not names else replicas - -(-replicas // len(names))
+        orders = self._between(loss, highest, None)
+        rolled = None
+        if self._is_rolled and not self._is_alone(LOSSES[loss]):
+            rolled = self._between(loss, min(highest, orders.most), short_target(self.key))
+        return Fewest(orders, rolled, now)
+
+    def now_left(self, loss: str) -> int | None:
+        """Return the pods that the loss of any one zone or node leaves now; ``None`` if no pod has a node."""
+        end = self._end_now
+        return LeftAfterLoss(loss, self.workload, 0).left(end) if end.placed[id(self.workload)] else None
+
+    def _between(self, loss: str, highest: int, rollout: str | None) -> Bounds:
+        """Return bounds of the fewest pods that are left: from above by orders, from below by counting."""
+        least, most, until = 0, highest, time.monotonic() + self.budget.seconds
+        while most and time.monotonic() < until:
+            answer = self._answered(partial(LeftAfterLoss, loss, least=most), rollout, deep=self.shared is None)
+            if answer.answer == "always":
+                return Bounds.exactly(most)
+            if not answer.fails:
+                break
+            most = most - 1 if answer.left is None else answer.left
+        open_to = most
+        while least < open_to:
+            middle = (least + open_to + 1) // 2
+            if self._answered(partial(LeftAfterLoss, loss, least=middle), rollout, deep=False).answer == "always":
+                least = middle
+            else:
+                open_to = middle - 1
+        return Bounds(least=least, most=most)
+
+    @property
+    def _is_rolled(self) -> bool:
+        item = self._item
+        return isinstance(item, Deployment) and strategy_of(item) is not None and self.workload.replicas > 0
+
+    def by_revision(self) -> tuple[WorkloadPromises, dict[int, list[str]]] | None:
+        """Return the judge if hard constraints count each revision alone, with the keys of those that change."""
+        item = self._item
+        constraints = (item.spec.template.spec.topology_spread_constraints if item is not None else None) or []
+        changed = {
+            at: [*(each.match_label_keys or []), REVISION]
+            for at, each in enumerate(constraints)
+            if each.when_unsatisfiable == DO_NOT_SCHEDULE and REVISION not in (each.match_label_keys or [])
+        }
+        if not isinstance(item, Deployment) or not changed:
+            return None
+        made = [
+            with_fields(each, match_label_keys=changed.get(at, each.match_label_keys))
+            for at, each in enumerate(constraints)
+        ]
+        inventory = with_constraints(self.inventory, self.key, made)
+        return WorkloadPromises(inventory, self.options, self.key, self.budget, {}), changed
+
+    def _is_alone(self, key: str) -> bool:
+        """Return whether a rollout spreads new pods over a key as if there were no old ones."""
+        return self._item is not None and counts_revisions_alone(self._item, key, self.options)
+
+    def _in_orders(self, ask: _Ask, *, with_rollout: bool = True) -> Iterator[KeptPart]:
+        """Yield the judgements on every order, and on every rollout of a Deployment that has one."""
+        yield self._asked("in every order", ask)
+        if with_rollout and self._is_rolled:
+            yield self._asked("after a rollout", ask, short_target(self.key))
+
+    @cached_property
+    def _fresh(self) -> Inventory:
+        return without_pods_of(self.inventory, self.key)
+
+    def _asked(self, when: str, ask: _Ask, rollout: str | None = None) -> KeptPart:
+        answer = self._answered(ask, rollout)
+        if self._fresh.pods != self.inventory.pods or rollout:
+            answer = replace(answer, drill="")  # it would begin elsewhere
+        verdict = _WORDS[answer.answer]
+        says = answer.why or f"{answer.states} states of all orders searched"
+        if answer.lacks == "budget" and answer.states:
+            drawn = f", {answer.drawn} random orders keep it" if answer.drawn else ""
+            says = f"{answer.states} states searched{drawn}; {answer.why.rpartition('; ')[2]}"
+        ground: Ground = ("drawn" if answer.drawn else "none") if verdict == "unknown" else "proved"
+        return KeptPart(when, verdict, says, ground, answer)
+
+    def _answered(self, ask: _Ask, rollout: str | None, *, deep: bool = True) -> GuaranteeAnswer:
+        if rollout not in self.askings:
+            begun = Asking.begin(self._fresh, self._unscored, self.budget, rollout=rollout, sources=self.sources)
+            self.askings[rollout] = begun
+            self.unjudged += begun.unjudged_parts
+        return self.askings[rollout].answer(lambda run: ask(_of(run, self.key)), deep=deep)
+
+    def _rollout(self, least: int) -> KeptPart:
+        if self._item is None:
+            return KeptPart("in a rollout", "yes", f"a {self.key[0]} is not rolled out", "proved")
+        left = self.rolling_least()
+        says = f"the strategy leaves {left} of {self.workload.replicas} ready"
+        return KeptPart("in a rollout", "yes" if left >= least else "no", says, "proved")
+
+    @cached_property
+    def budget_least(self) -> int:
+        """The pods that disruption budgets keep ready however many nodes drain at once."""
+        own, least = self.workload, 0
+        labels = own.template.labels if own.template is not None else {}
+        for budget, selector in budgets_over(self.inventory, own.namespace, labels):
+            others = [
+                each
+                for each in self._now.plan.workloads
+                if each is not own and each.namespace == own.namespace and each.template is not None
+                and selector.matches(each.template.labels)
+            ]  # fmt: skip
+            wanted = desired_healthy(budget, replicas_of([own, *others]))
+            least = max(least, wanted - sum(each.replicas for each in others))
+        return min(least, own.replicas)
+
+    def rolling_least(self) -> int:
+        """Return the pods that the strategy keeps ready in a rollout: its controller never goes below."""
+        item, replicas = self._item, self.workload.replicas
+        if isinstance(item, Deployment):
+            rolling = strategy_of(with_fields(item, spec=with_fields(item.spec, replicas=replicas)))
+            return 0 if rolling is None else max(replicas - rolling.max_unavailable, 0)
+        ordinal = None if item is None else strategy_of_stateful_set(item, replicas)
+        return replicas if ordinal is None else max(replicas - ordinal.max_unavailable, 0)
+
+
+def budgets_over(
+    inventory: Inventory, namespace: str, labels: Mapping[str, str]
+) -> Iterator[tuple[PodDisruptionBudget, Selector]]:
+    """Yield the disruption budgets that select pods with these labels."""
+    for each in inventory.pod_disruption_budgets:
+        selector = budget_selector(each) if (each.metadata.namespace or "default") == namespace else None
+        if selector is not None and selector.matches(labels):
+            yield each, selector
+
+
+def _of(run: Run, key: ObjectKey) -> Workload:
+    return next(each for each in run.plan.workloads if (each.kind, each.namespace, each.name) == key)

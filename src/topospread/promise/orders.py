@@ -1,0 +1,382 @@
+"""All orders of pods and all ties, searched depth first on savepoints; a state that was seen is not looked at again.
+
+At every step any pod may be next: in a cluster that is decided by who is created when, and how long pods back off. A
+pod that finds no node is tried again when others are placed. Nothing is evicted here.
+
+Pods with parts that topospread does not model are adversaries: each may be on any node that the other filters allow,
+or on none.
+"""
+
+from __future__ import annotations
+
+import random
+import time
+from collections import Counter
+from collections.abc import Collection, Hashable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field
+from functools import cached_property
+
+from topospread.api.pod import Pod
+from topospread.cluster.arrays import Codes
+from topospread.cluster.cluster import pod_key
+from topospread.cluster.nodes import CPU
+from topospread.simulation.run import Run
+from topospread.workloads.planned import QueuedPod
+
+from .alike_states import AlikeStates, keys_of_profiles
+from .order_answer import OrderStep
+from .questions import LOSSES, EndQuestion, LeftAfterLoss, OrderEnd
+
+_RANDOM_ORDERS, _RANDOM_SHARE = 200, 0.2
+"""So many orders are drawn at most, in such a part of the time, before more than a few states are looked at …"""
+_FEW_STATES = 300
+"""… which are looked at first."""
+_MOST_DOMAINS, _MOST_GATHERED = 8, 300
+"""Domains in which pods are gathered at most, and pods of another workload that are placed for that at most."""
+_NOWHERE = 0.2
+"""Probability that a pod which is not judged is passed over in an order drawn at random."""
+
+
+@dataclass(frozen=True, slots=True)
+class SearchBudget:
+    """The limits of a search."""
+
+    states: int = 20_000
+    seconds: float = 60.0
+
+    def ran_out(self, states: int, seconds: float) -> str:
+        """Return the name of the limit that was reached; "" if none was."""
+        if states >= self.states:
+            return f"the number of states ran out: {self.states} (--states)"
+        return f"time ran out: {self.seconds:g} s (--seconds)" if seconds > self.seconds else ""
+
+    def more(self, states: int) -> str:
+        """Return the options to type to search further."""
+        if states >= self.states:
+            return f"--states {self.states * 10} goes further"
+        return f"--seconds {max(self.seconds, 1) * 10:g} goes further"
+
+
+@dataclass(slots=True)
+class _PodLine:
+    """Pods of which one is as good as another, or that come one after the other; ``done`` of them are placed."""
+
+    pods: list[QueuedPod]
+    adverse: bool = False
+    done: int = 0
+
+    @property
+    def left(self) -> Sequence[QueuedPod]:
+        """The pods that are not placed."""
+        return self.pods[self.done :]
+
+
+@dataclass(slots=True)
+class Searched:
+    """The result of a search.
+
+    Attributes:
+        holds: an end was found at which nothing is wrong.
+        order, why: to an end at which something is.
+        gave_up: why the search is not complete, "" where it is.
+        tried: how many orders were drawn at random.
+        left: the fewest pods that a loss leaves in the order.
+    """
+
+    states: int = 0
+    tried: int = 0
+    ends: int = 0
+    holds: bool = False
+    order: tuple[OrderStep, ...] = ()
+    why: str = ""
+    gave_up: str = ""
+    left: int | None = None
+    over: bool = field(default=False, repr=False)
+
+
+class OrderSearch:
+    """The search for one question; the cluster is as it was afterwards.
+
+    Args:
+        run: the cluster.
+        queue: the pods that come.
+        question: the question about each end.
+        budget: the limits of the search.
+        adversaries: classes of pods, by ``index``, that may go to any feasible node or to none.
+    """
+
+    def __init__(
+        self,
+        run: Run,
+        queue: Sequence[QueuedPod],
+        question: EndQuestion,
+        budget: SearchBudget,
+        adversaries: Collection[int] = (),
+    ) -> None:
+        self._run = run
+        self._question = question
+        self._budget = budget
+        self._lines = _lines(run, queue, adversaries)
+        self._queue = queue
+        self._seen: set[Hashable] = set()
+        self._path: list[OrderStep] = []
+        self._found = Searched()
+        self._limit, self._begun, self._ran_out, self._deepest = budget.states, 0.0, False, 0
+        self._placed = {id(each): rows_of(run, each.existing) for each in run.plan.workloads}
+
+    @cached_property
+    def _alike(self) -> AlikeStates:
+        profiles = [each.profile for each in self._run.scheduler.frameworks.values()]
+        return AlikeStates(self._run.cluster, [each.pod for each in self._queue], keys_of_profiles(profiles))
+
+    def gathered(self) -> Searched | None:
+        """Return an order that gathers the pods of a workload so that a loss leaves too few; None if none is found."""
+        is_found = isinstance(self._question, LeftAfterLoss) and self._gathers(self._question)
+        return self._found if is_found else None
+
+    def search(self, *, deep: bool = True) -> Searched:
+        """Look at all orders, until one holds and one does not, or the budget is spent.
+
+        A few states first, then orders drawn at random, which soon show what often happens, then all states.
+
+        Args:
+            deep: whether to look at all; else orders are drawn only.
+        """
+        self._begun = time.monotonic()
+        if not deep:
+            self._draw_orders(self._budget.seconds * _RANDOM_SHARE)
+            return self._found
+        self._limit = min(self._budget.states, _FEW_STATES)
+        self._look()
+        if not self._ran_out:
+            return self._found
+        found = self._found
+        found.over, found.gave_up = False, ""
+        self._draw_orders(self._budget.seconds * _RANDOM_SHARE)
+        if not found.over and self._limit < self._budget.states:
+            self._limit, found.states, found.ends = self._budget.states, 0, 0
+            self._seen.clear()
+            self._look()
+        elif not found.over:
+            found.gave_up = self._how_far(found)
+        return found
+
+    def _gathers(self, question: LeftAfterLoss) -> bool:
+        """Return whether an order that gathers the workload's pods in one domain ends with something wrong.
+
+        Each pod goes into the domain if filters allow that, else to the domain with the fewest of them, which lets the
+        next pod in. Other pods come only if one of them finds no node otherwise.
+        """
+        found, column = self._found, self._run.cluster.nodes.labels(LOSSES[question.loss])
+        own = [each for each in self._lines if each.pods[0].workload is question.workload]
+        if any(each.adverse for each in self._lines):
+            return False
+        others = [each for each in self._lines if each not in own and len(each.pods) <= _MOST_GATHERED]
+        for code in self._domains(column.codes, own):
+            with ExitStack() as undone:
+                while any(self._goes_towards(code, column.codes, line, undone) for line in own) or any(
+                    self._goes_towards(code, column.codes, line, undone) for line in others if _has_left(own)
+                ):
+                    pass
+                if not _has_left(own) or not self._may_go_on():
+                    pending = [pod for line in self._lines for pod in line.left]
+                    end = OrderEnd(self._run, pending, self._placed)
+                    left, wrong = question.left(end), question.wrong(end)
+                    if wrong and (found.left is None or left < found.left):
+                        found.left, found.why, found.ends = left, wrong, 1
+                        found.order = (*self._path, *(_step(each, "", ()) for each in pending if _has_left(own)))
+        if found.why:
+            found.gave_up = "one order was looked at"
+        return bool(found.why)
+
+    def _domains(self, codes: Codes, own: Sequence[_PodLine]) -> list[int]:
+        """Return the domains to gather pods in, those with most room first."""
+        nodes, room = self._run.cluster.nodes, dict[int, float]()
+        for queued in (line.pods[line.done] for line in own if line.left):
+            for name in self._run.scheduler.verdict(queued.pod, queued.name).feasible:
+                row = nodes.row_of[name]
+                free = nodes.allocatable[row] - nodes.used[row]
+                code = codes.item(row)
+                room[code] = room.get(code, 0) + free[CPU].item()
+        return sorted((each for each in room if each >= 0), key=lambda each: -room[each])[:_MOST_DOMAINS]
+
+    def _goes_towards(self, code: int, codes: Codes, line: _PodLine, undone: ExitStack) -> bool:
+        """Place the next pod of a line in a domain, or to let the next one in; say whether it was placed."""
+        if not line.left:
+            return False
+        queued, nodes = line.left[0], self._run.cluster.nodes
+        feasible = self._run.scheduler.verdict(queued.pod, queued.name).feasible
+        if not feasible:
+            return False
+        held = Counter(codes.item(row) for row in self._placed.get(id(queued.workload), ()))
+        rows = [(codes.item(nodes.row_of[each]), each) for each in feasible]
+        _, name = min(rows, key=lambda each: (each[0] != code, held[each[0]]))
+        return undone.enter_context(self._placing(line, _step(queued, name, ()), nodes.row_of[name]))
+
+    def _may_go_on(self) -> bool:
+        """Return whether a pod that is left finds a node, or may evict another."""
+        left = [line.left[0] for line in self._lines if line.left]
+        return any(
+            self._run.scheduler.verdict(each.pod, each.name).feasible or may_preempt(self._run, each) for each in left
+        )
+
+    def _spent(self) -> bool:
+        """Return whether there is no budget left; what ran out is noted."""
+        found, seconds = self._found, time.monotonic() - self._begun
+        if found.states < self._limit and seconds <= self._budget.seconds:
+            return False
+        found.over = self._ran_out = True
+        found.gave_up = self._how_far(found)
+        return True
+
+    def _how_far(self, found: Searched) -> str:
+        """Return the limit that was reached, what was tried, and the options to search further."""
+        ran_out = self._budget.ran_out(found.states, time.monotonic() - self._begun)
+        begun = sum(len(each.pods) for each in self._lines)
+        looked = (
+            f"{found.states} states were looked at, {found.ends} ends, of {begun} pods at most {self._deepest} placed"
+        )
+        drawn = f"; {found.tried} orders drawn at random all end well" if found.tried and not found.why else ""
+        return f"{ran_out}; {looked}{drawn}; {self._budget.more(found.states)}"
+
+    def _draw_orders(self, seconds: float) -> None:
+        """Play orders drawn at random, until one holds and one does not."""
+        found, draws, ends = self._found, random.Random(0), self._found.ends
+        until = time.monotonic() + seconds
+        while not found.over and found.tried < _RANDOM_ORDERS and time.monotonic() < until:
+            found.tried += 1
+            with ExitStack() as undone:
+                if self._plays_on(draws, undone):
+                    self._end()
+        found.ends = ends
+
+    def _plays_on(self, draws: random.Random, undone: ExitStack) -> bool:
+        """Place pods in an order, to its end; False where what comes then is not known."""
+        while True:
+            lines = [each for each in self._lines if each.left]
+            draws.shuffle(lines)
+            for line in lines:
+                ways = list(self._ways(line))
+                if ways and not (line.adverse and draws.random() < _NOWHERE):
+                    break
+                if (line.adverse or not ways) and may_preempt(self._run, line.left[0]):
+                    return False
+            else:
+                return True
+            if not undone.enter_context(self._placing(line, *draws.choice(ways))):
+                return False
+
+    def _look(self) -> None:
+        found = self._found
+        key = self._alike.key(), tuple(each.done for each in self._lines)
+        if found.over or key in self._seen:
+            return
+        if self._spent():
+            return
+        self._seen.add(key)
+        found.states += 1
+        self._deepest = max(self._deepest, len(self._path))
+        moved = False
+        for line in [each for each in self._lines if each.left]:
+            ways = list(self._ways(line))
+            moved |= bool(ways) and not line.adverse
+            if (line.adverse or not ways) and may_preempt(self._run, line.left[0]):
+                queued = line.left[0]
+                found.gave_up = f"{queued.namespace}/{queued.workload.name} may evict pods of less priority"
+                return
+            for step, row in ways:
+                self._go(line, step, row)
+                if found.over:
+                    return
+        if not moved:
+            self._end()
+
+    def _ways(self, line: _PodLine) -> Iterator[tuple[OrderStep, int]]:
+        """Yield the nodes that kube-scheduler may take, of those that are alike one."""
+        queued = line.left[0]
+        verdict = self._run.scheduler.verdict(queued.pod, queued.name)
+        best, row_of = verdict.feasible if line.adverse else verdict.best, self._run.cluster.nodes.row_of
+        known = set[Hashable]()
+        for node in best:
+            alike = self._alike.zone(row_of[node]), self._alike.of(row_of[node])
+            if alike not in known:
+                known.add(alike)
+                yield _step(queued, node, tuple(each for each in best if each != node)), row_of[node]
+
+    def _go(self, line: _PodLine, step: OrderStep, row: int) -> None:
+        with self._placing(line, step, row) as is_placed:
+            if is_placed:
+                self._look()
+            else:
+                self._found.gave_up = f"{step.namespace}/{step.name} could not be bound to its volumes"
+
+    @contextmanager
+    def _placing(self, line: _PodLine, step: OrderStep, row: int) -> Iterator[bool]:
+        """The next pod of a line on a node while it is looked at; False where its volumes cannot be bound."""
+        queued, run = line.left[0], self._run
+        key, pod_class = pod_key(queued.namespace, queued.name), run.cluster.shared_class(queued.pod)
+        with run.cluster.savepoint():
+            run.scheduler.bind(key, pod_class, row)
+            if pod_class.volumes and run.scheduler.reserve(pod_class, row):
+                yield False
+                return
+            line.done += 1
+            self._path.append(step)
+            rows = self._placed.setdefault(id(queued.workload), [])
+            rows.append(row)
+            yield True
+            rows.pop()
+            self._path.pop()
+            line.done -= 1
+
+    def _end(self) -> None:
+        found, pending = self._found, [pod for line in self._lines for pod in line.left]
+        found.ends += 1
+        end = OrderEnd(self._run, pending, self._placed)
+        wrong = self._question.wrong(end)
+        if not wrong:
+            found.holds = True
+        elif not found.order and not found.why:
+            found.why = wrong
+            if isinstance(self._question, LeftAfterLoss):
+                found.left = self._question.left(end)
+            found.order = (*self._path, *(_step(each, "", ()) for each in pending))
+        found.over = found.holds and bool(found.why)
+
+
+def _has_left(lines: Sequence[_PodLine]) -> bool:
+    return any(each.left for each in lines)
+
+
+def _lines(run: Run, queue: Sequence[QueuedPod], adversaries: Collection[int]) -> list[_PodLine]:
+    """Pods of one workload and class together; those that wait for one another in a line of their own."""
+    lines: dict[Hashable, _PodLine] = {}
+    followed = {id(each.after) for each in queue}
+    for each in queue:
+        workload = id(each.workload)
+        follows = each.after is not None or (workload, "in order") in lines
+        in_order = follows or id(each) in followed
+        pod_class = run.cluster.shared_class(each.pod)
+        key = (workload, "in order") if in_order else (workload, pod_class.key)
+        lines.setdefault(key, _PodLine([], pod_class.index in adversaries)).pods.append(each)
+    return list(lines.values())
+
+
+def may_preempt(run: Run, queued: QueuedPod) -> bool:
+    """Return whether a pod that finds no node may evict others, which is beyond what is looked at here."""
+    priority = queued.pod.spec.priority or 0
+    return queued.pod.spec.preemption_policy != "Never" and any(
+        each.priority < priority and each.occupancy for each in run.cluster.classes.values()
+    )
+
+
+def rows_of(run: Run, pods: Sequence[Pod]) -> list[int]:
+    """Rows of the nodes of pods that have one."""
+    placed = run.cluster.placed
+    keys = (pod_key(each.namespace, each.name) for each in pods)
+    return [placed[key] for key in keys if key in placed]
+
+
+def _step(queued: QueuedPod, node: str, equal: tuple[str, ...]) -> OrderStep:
+    return OrderStep(queued.namespace, f"{queued.workload.kind}/{queued.workload.name}", queued.name, node, equal)

@@ -1,0 +1,104 @@
+"""Questions on the end of every order: each says of one end what is wrong with it, "" for nothing."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from topospread.api.well_known_labels import HOSTNAME, ZONE
+from topospread.simulation.run import Run, spreads
+from topospread.workloads.planned import QueuedPod, Workload
+
+LOSSES = {"zone": ZONE, "node": HOSTNAME}
+
+
+@dataclass(frozen=True, slots=True)
+class OrderEnd:
+    """A cluster in which no pod that is left can be placed.
+
+    Attributes:
+        pending: the pods that are left.
+        placed: workload by ``id`` → rows of its pods, those that were there before among them.
+    """
+
+    run: Run
+    pending: Sequence[QueuedPod]
+    placed: dict[int, list[int]]
+
+
+class EndQuestion(Protocol):
+    """A condition for every end state."""
+
+    def wrong(self, end: OrderEnd) -> str:
+        """Return what is wrong with an end state; "" if nothing is."""
+
+
+@dataclass(frozen=True, slots=True)
+class NoPending:
+    """No pod stays pending: of one workload, or of all."""
+
+    workload: Workload | None = None
+
+    def __str__(self) -> str:
+        return "no pod stays pending"
+
+    def wrong(self, end: OrderEnd) -> str:
+        """Return how many pods of which workloads are pending."""
+        pending = [each for each in end.pending if self.workload in (None, each.workload)]
+        if not pending:
+            return ""
+        counts = Counter(f"{each.namespace}/{each.workload.name}" for each in pending)
+        return "pending: " + ", ".join(f"{number} of {name}" for name, number in counts.items())
+
+
+@dataclass(frozen=True, slots=True)
+class SkewWithin:
+    """No constraint that somebody wrote has more skew, hard or soft: of one workload, or of all."""
+
+    highest: int
+    workload: Workload | None = None
+
+    def __str__(self) -> str:
+        return f"no skew is more than {self.highest}"
+
+    def wrong(self, end: OrderEnd) -> str:
+        """Return the first constraint that has more."""
+        found = spreads(end.run)
+        for workload in end.run.plan.workloads if self.workload is None else [self.workload]:
+            for each in found.get(id(workload), ()):
+                if each.origin != "system" and each.skew > self.highest:
+                    return f"{workload.namespace}/{workload.name}: skew {each.skew} on {each.topology_key}"
+        return ""
+
+
+@dataclass(frozen=True, slots=True)
+class LeftAfterLoss:
+    """Whatever single domain is lost, so many pods of a workload are on nodes elsewhere."""
+
+    loss: str
+    workload: Workload
+    least: int
+
+    def __str__(self) -> str:
+        return f"the loss of any {self.loss} leaves {self.least} of {self.workload.namespace}/{self.workload.name}"
+
+    def wrong(self, end: OrderEnd) -> str:
+        """The domain whose loss leaves the fewest."""
+        left, names, rows = self._worst(end)
+        if left >= self.least:
+            return ""
+        return f"losing {names[0]} leaves {left} of {rows}" if names else f"{left} pods have a node"
+
+    def left(self, end: OrderEnd) -> int:
+        """Return the fewest pods that the loss of one domain leaves."""
+        return self._worst(end)[0]
+
+    def _worst(self, end: OrderEnd) -> tuple[int, list[str], int]:
+        column = end.run.cluster.nodes.labels(LOSSES[self.loss])
+        rows = end.placed.get(id(self.workload), [])
+        lost = Counter(column.codes.item(row) for row in rows)
+        most = max((number for code, number in lost.items() if code >= 0), default=0)
+        names = sorted(column.values[code] for code, number in lost.items() if number == most and code >= 0)
+        return len(rows) - most, names, len(rows)

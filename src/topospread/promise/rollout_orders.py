@@ -1,0 +1,358 @@
+"""All ways in which a Deployment's rolling update may go, searched depth first on savepoints; alike states once.
+
+At every step any of those who act may be the next: the Deployment controller creates or removes pods, kube-scheduler
+gives one that waits a node, a kubelet makes a pod ready, or ends one that was deleted. How many come and go, and who
+goes, are the rules of `workloads.rolling` and `workloads.removal`; where these leave it to a pod's uid, any may go.
+Nothing is evicted here.
+"""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from collections.abc import Generator, Hashable, Iterator, Sequence
+from contextlib import closing, contextmanager
+from dataclasses import dataclass
+from itertools import combinations
+
+from msgspec.structs import replace
+
+from topospread.api.inventory import Inventory
+from topospread.api.pod import Pod, PodStatus
+from topospread.api.rollout import Strategy, strategy_of
+from topospread.api.workload import Deployment
+from topospread.cluster.cluster import PodKey, pod_key
+from topospread.drills.cluster_inventory import begin_of
+from topospread.drills.pods import key_of
+from topospread.drills.rolling import template_item
+from topospread.drills.rollouts import roll_out
+from topospread.drills.steps import TurnKind, read_rollout
+from topospread.drills.world import World
+from topospread.errors import UsageError
+from topospread.simulation.run import Run, SimulationOptions
+from topospread.workloads.planned import QueuedPod, Workload
+from topospread.workloads.removal import removal_groups
+from topospread.workloads.rolling import Standing, to_create, to_remove
+from topospread.workloads.scale import the_workload
+
+from .alike_states import AlikeStates, keys_of_profiles
+from .order_answer import OrderStep
+from .orders import SearchBudget, Searched, may_preempt, rows_of
+from .questions import EndQuestion, LeftAfterLoss, OrderEnd
+
+Moves = Generator[None, None, None]
+"""What may happen next: each is done while whoever asks looks at what follows, and undone after."""
+
+
+@dataclass(slots=True)
+class RolloutBegin:
+    """A rollout that is about to begin.
+
+    Attributes:
+        run: the cluster with all old pods, everything planned with the new template.
+        new: the pods that will be created, in their order.
+        old: the pods that are to go, as an API server would have them.
+        drawn: those of them that were placed here, in their order, and could stand elsewhere: where nodes are equal.
+        now: when, in seconds since 1970.
+        undecidable: why it cannot be searched, "" where it can.
+    """
+
+    run: Run
+    workload: Workload
+    strategy: Strategy
+    new: list[QueuedPod]
+    old: list[Pod]
+    drawn: list[Pod]
+    now: float
+    undecidable: str = ""
+
+
+def begin_rollout(inventory: Inventory, options: SimulationOptions, target: str) -> RolloutBegin:
+    """Everything placed as a simulation would, and the rollout of a Deployment about to begin.
+
+    Raises:
+        InputError: an object that the API server would refuse.
+        UsageError: the target is none that is rolled out pod by pod.
+    """
+    world = World(inventory, options)
+    world.rest()
+    step = read_rollout(target, "--rollout")
+    key = the_workload(step.target, [key_of(each) for each in world.run.plan.workloads])
+    if key[0] != "Deployment":
+        raise UsageError(f"--rollout {target}: Deployments are searched, not a {key[0]}")
+    roll_out(world, step, None)
+    workload, item = world.workload(key), template_item(world, key)
+    assert workload is not None
+    assert isinstance(item, Deployment)
+    strategy = strategy_of(replace(item, spec=replace(item.spec, replicas=workload.replicas)))
+    if strategy is None:
+        raise UsageError(f"--rollout {target}: it is recreated: all old pods go before new ones come")
+    there = world.pods.of(key)
+    stored = {pod_key(each.namespace, each.name): each for each in world.inventory().pods}
+    template = workload.template
+    settled = all(each.node and not each.terminating and world.is_ready(each) for each in there)
+    if template is None or not settled or len(there) != workload.replicas or world.pods.waiting:
+        why = "not all pods are ready before the rollout begins"
+    else:
+        why = "the rollout is paused" if item.spec.paused else ""
+    old = [stored[each.key] for each in there]
+    read = {pod_key(each.namespace, each.name) for each in inventory.pods}
+    return RolloutBegin(
+        world.run,
+        workload,
+        strategy,
+        list(world.successors.replicas(workload, workload.replicas)),
+        old,
+        [each for each in old if pod_key(each.namespace, each.name) not in read],
+        begin_of(inventory) + world.now,
+        why,
+    )
+
+
+class RolloutSearch:
+    """The search for one question; the cluster is as it was afterwards."""
+
+    def __init__(self, rollout: RolloutBegin, question: EndQuestion, budget: SearchBudget) -> None:
+        self._rollout = rollout
+        self._run = rollout.run
+        self._question = question
+        self._budget = budget
+        pods = [*(each.pod for each in rollout.new), *rollout.drawn]
+        profiles = [each.profile for each in self._run.scheduler.frameworks.values()]
+        self._alike = AlikeStates(self._run.cluster, pods, keys_of_profiles(profiles))
+        self._old = {pod_key(each.namespace, each.name): each for each in rollout.old}
+        self._ending: dict[PodKey, int] = {}
+        self._placed: dict[PodKey, Pod] = {}
+        self._created = self._ready = 0
+        self._seen: set[Hashable] = set()
+        self._path: list[OrderStep] = []
+        self._found = Searched()
+
+    def search(self) -> Searched:
+        """Look at all ways, until one holds and one does not, or the budget is spent."""
+        self._begun = time.monotonic()
+        drawn, cluster = self._rollout.drawn, self._run.cluster
+        with cluster.savepoint():
+            for pod in drawn:
+                cluster.unbind(pod_key(pod.namespace, pod.name))
+            self._stand(drawn)
+        self._old = {pod_key(each.namespace, each.name): each for each in self._rollout.old}
+        return self._found
+
+    @property
+    def _row_of(self) -> dict[PodKey, int]:
+        return self._run.cluster.placed
+
+    def _is_new(self, key: Hashable) -> bool:
+        """Return whether a state has to be looked at, which counts as looking."""
+        found = self._found
+        if found.over or key in self._seen:
+            return False
+        said = self._budget.ran_out(found.states, time.monotonic() - self._begun)
+        if said:
+            how_far = f"{found.states} states were looked at, {found.ends} ends"
+            found.over, found.gave_up = True, f"{said}; {how_far}; {self._budget.more(found.states)}"
+            return False
+        self._seen.add(key)
+        found.states += 1
+        return True
+
+    def _stand(self, left: Sequence[Pod]) -> None:
+        """Look at every way in which the old pods that were placed here may have been placed."""
+        if not left:
+            self._look()
+            return
+        if not self._is_new((self._alike.key(), len(left))):
+            return
+        run, pod = self._run, replace(left[0], spec=replace(left[0].spec, node_name=""))
+        key, pod_class = pod_key(pod.namespace, pod.name), run.cluster.shared_class(pod)
+        best, known = run.scheduler.verdict(pod, pod.name).best, set[Hashable]()
+        if not best:
+            self._found.gave_up = "not all pods are ready before the rollout begins, wherever equal nodes are taken"
+        for node in best:
+            row = run.cluster.nodes.row_of[node]
+            alike = self._alike.zone(row), self._alike.of(row)
+            if alike in known:
+                continue
+            known.add(alike)
+            with run.cluster.savepoint():
+                run.scheduler.bind(key, pod_class, row)
+                self._old[key] = replace(pod, spec=replace(pod.spec, node_name=node))
+                others = tuple(each for each in best if each != node)
+                with self._told(self._step(pod.name, node, others, "stands")):
+                    self._stand(left[1:])
+            if self._found.over:
+                return
+
+    def _look(self) -> None:
+        found = self._found
+        if not self._is_new(self._key()):
+            return
+        moved = False
+        with closing(self._moves()) as moves:
+            for _ in moves:
+                moved = True
+                self._look()
+                if found.over:
+                    return
+        if not moved and not found.gave_up:
+            self._end()
+
+    def _key(self) -> Hashable:
+        """The same for states that are alike: who is where, who is old and goes when, what is created and ready."""
+        rows: dict[int, list[tuple[int, int]]] = {}
+        for number, group in enumerate(self._groups()):
+            for pod in group:
+                rows.setdefault(self._row_of[pod_key(pod.namespace, pod.name)], []).append((number, 1))
+        for row in self._ending.values():
+            rows.setdefault(row, []).append((-1, 1))
+        extra = {row: tuple(sorted(told)) for row, told in rows.items()}
+        return self._alike.key(extra), self._created, self._ready
+
+    def _groups(self) -> list[list[Pod]]:
+        """Old pods in the order in which they go; those together between which nothing but a uid decides."""
+        related = [*self._old.values(), *self._placed.values()]
+        return removal_groups(list(self._old.values()), related, self._rollout.now)
+
+    def _moves(self) -> Moves:
+        """Yield the possible next moves; each is done while the caller looks at what follows, and undone after."""
+        yield from self._controller()
+        yield from self._scheduler()
+        if self._ready < len(self._placed):
+            self._ready += 1
+            with self._told(self._step("", "", (), "ready")):
+                yield
+            self._ready -= 1
+        known = set[Hashable]()
+        for key, row in list(self._ending.items()):
+            alike = self._alike.zone(row), self._alike.of(row)
+            if alike not in known:
+                known.add(alike)
+                yield from self._gone(key, row)
+
+    def _controller(self) -> Moves:
+        rollout, waiting = self._rollout, self._created - len(self._placed)
+        starting = len(self._placed) - self._ready
+        standing = Standing(rollout.workload.replicas, self._ready, waiting + starting, len(self._old), 0)
+        created = to_create(standing, rollout.strategy)
+        if created:
+            self._created += created
+            yield
+            self._created -= created
+            return
+        number = sum(to_remove(standing, rollout.strategy))
+        if not number:
+            return
+        known: set[Hashable] = set()
+        for chosen in _first(self._groups(), number):
+            rows = [self._row_of[pod_key(each.namespace, each.name)] for each in chosen]
+            alike = tuple(sorted((str(self._alike.zone(row)), self._alike.of(row)) for row in rows))
+            if len(set(rows)) < len(rows) or alike not in known:
+                known.add(alike)
+                yield from self._deleted(chosen)
+
+    def _deleted(self, chosen: Sequence[Pod]) -> Moves:
+        cluster, names = self._run.cluster, self._run.cluster.nodes.names
+        with cluster.savepoint():
+            for pod in chosen:
+                key = pod_key(pod.namespace, pod.name)
+                row = self._row_of[key]
+                metadata = replace(pod.metadata, deletion_timestamp="1970-01-01T00:00:00Z")
+                cluster.put_pod(replace(pod, metadata=metadata))
+                del self._old[key]
+                self._ending[key] = row
+                self._path.append(self._step(pod.name, names[row], (), "deleted"))
+            yield
+            for pod in chosen:
+                key = pod_key(pod.namespace, pod.name)
+                self._path.pop()
+                del self._ending[key]
+                self._old[key] = pod
+
+    def _gone(self, key: PodKey, row: int) -> Moves:
+        cluster = self._run.cluster
+        with cluster.savepoint():
+            cluster.unbind(key)
+            del self._ending[key]
+            with self._told(self._step(key.partition("/")[2], cluster.nodes.names[row], (), "gone")):
+                yield
+            self._ending[key] = row
+
+    def _scheduler(self) -> Moves:
+        if len(self._placed) >= self._created:
+            return
+        queued, run = self._rollout.new[len(self._placed)], self._run
+        verdict = run.scheduler.verdict(queued.pod, queued.name)
+        key, pod_class = pod_key(queued.namespace, queued.name), run.cluster.shared_class(queued.pod)
+        known: set[Hashable] = set()
+        for node in verdict.best:
+            row = run.cluster.nodes.row_of[node]
+            alike = self._alike.zone(row), self._alike.of(row), self._extra_of(row)
+            if alike in known:
+                continue
+            known.add(alike)
+            others = tuple(each for each in verdict.best if each != node)
+            with run.cluster.savepoint():
+                run.scheduler.bind(key, pod_class, row)
+                if pod_class.volumes and run.scheduler.reserve(pod_class, row):
+                    self._found.gave_up = f"{key} could not be bound to its volumes"
+                    return
+                self._placed[key] = _on(queued, node)
+                with self._told(self._step(queued.name, node, others, "placed")):
+                    yield
+                del self._placed[key]
+        if not verdict.best and may_preempt(run, queued):
+            self._found.gave_up = f"{queued.namespace}/{queued.workload.name} may evict pods of less priority"
+
+    def _extra_of(self, row: int) -> Hashable:
+        """Return what distinguishes a node besides its pods' classes: which old pods there go when."""
+        groups = enumerate(self._groups())
+        here = Counter(n for n, group in groups for pod in group if self._row_of[f"{pod.namespace}/{pod.name}"] == row)
+        return tuple(sorted(here.items()))
+
+    @contextmanager
+    def _told(self, step: OrderStep) -> Iterator[None]:
+        self._path.append(step)
+        yield
+        self._path.pop()
+
+    def _step(self, name: str, node: str, equal: tuple[str, ...], does: TurnKind) -> OrderStep:
+        workload = self._rollout.workload
+        return OrderStep(workload.namespace, f"{workload.kind}/{workload.name}", name, node, equal, does)
+
+    def _end(self) -> None:
+        found, rollout = self._found, self._rollout
+        found.ends += 1
+        pending = rollout.new[len(self._placed) : self._created]
+        placed = {id(each): rows_of(self._run, each.existing) for each in self._run.plan.workloads}
+        placed[id(rollout.workload)] = [self._row_of[key] for key in (*self._old, *self._placed)]
+        end = OrderEnd(self._run, pending, placed)
+        wrong = self._question.wrong(end)
+        if not wrong:
+            found.holds = True
+        elif not found.why:
+            found.why = wrong
+            if isinstance(self._question, LeftAfterLoss):
+                found.left = self._question.left(end)
+            found.order = (*self._path, *(self._step(each.name, "", (), "placed") for each in pending))
+        found.over = found.holds and bool(found.why)
+
+
+def _first(groups: Sequence[Sequence[Pod]], number: int) -> Iterator[tuple[Pod, ...]]:
+    """Whoever may be the first so many, of groups whose members come in any order."""
+    sure: list[Pod] = []
+    for group in groups:
+        left = number - len(sure)
+        if len(group) >= left:
+            yield from ((*sure, *chosen) for chosen in combinations(group, left))
+            return
+        sure += group
+    yield tuple(sure)
+
+
+def _on(queued: QueuedPod, node: str) -> Pod:
+    """A new pod on its node."""
+    pod = queued.pod
+    metadata = replace(pod.metadata, name=queued.name, namespace=queued.namespace)
+    spec = replace(pod.spec, node_name=node)
+    return replace(pod, metadata=metadata, spec=spec, status=replace(pod.status or PodStatus(), phase="Running"))

@@ -1,0 +1,294 @@
+"""The pods that a workload keeps after losses, drains, rollouts and scale-downs: proved by filters, or played in
+drills.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Literal
+
+from topospread.answer import Unjudged
+from topospread.api.inventory import Inventory, ObjectKey
+from topospread.api.well_known_labels import HOSTNAME, ZONE
+from topospread.base import Bounds, Word, worst
+from topospread.drills.drill import drill
+from topospread.drills.result import WorkloadState
+from topospread.drills.steps import Drain, Fail, NodeChoice, Rollout, Scale, Step, Wait
+from topospread.simulation.run import SimulationOptions
+from topospread.spare_capacity.capacity import capacity
+from topospread.spread_status.result import ConstraintStatus, WorkloadStatus
+from topospread.spread_status.status import status
+from topospread.workloads.scale import short_target
+
+from .counted import CountedWorkloads
+from .kept import WorkloadPromises
+from .orders import SearchBudget
+from .wants import has_quorum
+from .workload_drills import Trial, WorkloadDrills
+
+When = Literal["zone-loss", "node-loss", "drain", "rollout", "scale-down", "more"]
+Basis = Literal["none", "seen", "played", "drawn", "proved"]
+"""How a count was found: not, so now, one drill played, drills with random draws, or all orders."""
+_ROLLED = frozenset({"Deployment", "StatefulSet"})
+_RUNS = 8
+_MOST_MORE = 1000
+_MANY, _MOST_ZONES = 10, 5
+"""More workloads than these are counted and not searched, and so many zones' losses are played for all of them."""
+_LOSSES: dict[When, str] = {"zone-loss": ZONE, "node-loss": HOSTNAME}
+
+
+@dataclass(frozen=True, slots=True)
+class ShownEvent:
+    """One event and what it leaves of the workload.
+
+    Attributes:
+        key: topology key of a loss, "" for other events.
+        leaves: pods that stay ready at the worst moment; of ``more`` the replicas that can be added.
+        now: pods that a loss leaves in the current state, ``None`` if no pod has a node.
+        orders: pods that a loss leaves wherever filters let the pods go, ``None`` for other events.
+        rolled: pods that a loss after a rollout leaves, ``None`` if rollouts do not matter.
+        then: what follows, in words.
+        pending: pods that are pending afterwards.
+        missing: pods that are not ready afterwards, pending or not.
+        skew: greatest skew afterwards of a constraint of the workload.
+        worst: domain or node of the worst drill.
+        why: kube-scheduler's sentence about a pending pod.
+        steps: steps of the worst drill.
+        runs: number of drills.
+    """
+
+    when: When
+    leaves: Bounds
+    of: int
+    basis: Basis
+    key: str = ""
+    now: int | None = None
+    orders: Bounds | None = None
+    rolled: Bounds | None = None
+    then: str = ""
+    pending: int = 0
+    missing: int = 0
+    skew: int | None = None
+    worst: str = ""
+    why: str = ""
+    steps: tuple[Step, ...] = ()
+    runs: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """One workload with its events.
+
+    Attributes:
+        ready: pods that have nodes now.
+        needed: pods that a loss must leave: 1, or the quorum.
+    """
+
+    key: ObjectKey
+    replicas: int
+    ready: int
+    needed: int
+    constraints: tuple[ConstraintStatus, ...]
+    events: tuple[ShownEvent, ...]
+    unjudged: tuple[Unjudged, ...]
+
+    @property
+    def verdict(self) -> Word:
+        """Yes if no single loss takes everything, or the quorum."""
+        return worst(each.leaves.at_least(self.needed) for each in self.losses)
+
+    @property
+    def losses(self) -> tuple[ShownEvent, ...]:
+        """The losses of one zone and of one node."""
+        return tuple(each for each in self.events if each.when in ("zone-loss", "node-loss"))
+
+
+def shown(
+    inventory: Inventory,
+    options: SimulationOptions,
+    keys: Iterable[ObjectKey],
+    budget: SearchBudget,
+    most: int,
+) -> Iterator[Shown]:
+    """Yield each workload with what events leave of it.
+
+    Args:
+        inventory: the objects.
+        options: the control plane.
+        keys: the workloads.
+        budget: the limits of each search.
+        most: domains or nodes of which each event is played, those with most pods first.
+    """
+    by = options.answered_by
+    ready = {(each.kind, each.namespace, each.name): each.existing for each in status(inventory, by).workloads}
+    after = drill(inventory, [Wait(0)], by, keep_after=True).steps[0].after
+    assert after is not None, "the drill was to keep it"
+    settled = {(each.kind, each.namespace, each.name): each for each in status(after, by).workloads}
+    listed = list(keys)
+    counted = CountedWorkloads(inventory, options) if len(listed) > _MANY else None
+    if counted is not None and counted.is_judged:
+        yield from _counted(counted, listed, settled, ready)
+        return
+    for key in listed:
+        judge = WorkloadPromises(inventory, replace(options, preemption=False), key, budget, {})
+        drills = WorkloadDrills(inventory, options, key)
+        yield _Showing(judge, drills, settled[key], most).shown(ready.get(key, 0))
+
+
+def _counted(
+    counted: CountedWorkloads,
+    keys: Sequence[ObjectKey],
+    settled: Mapping[ObjectKey, WorkloadStatus],
+    ready: Mapping[ObjectKey, int],
+) -> Iterator[Shown]:
+    """Yield many workloads: what losses leave is counted, and the loss of each zone is played once for all."""
+    inventory, options = counted.inventory, counted.options
+    zones = Counter(each.labels[ZONE] for each in inventory.nodes if ZONE in each.labels).most_common(_MOST_ZONES)
+    states: dict[ObjectKey, list[tuple[str, WorkloadState]]] = {}
+    for name, _ in zones:
+        for each in drill(inventory, [Fail(NodeChoice("zone", name))], options.answered_by).workloads:
+            states.setdefault((each.kind, each.namespace, each.name), []).append((name, each))
+    for key in keys:
+        with counted.judge(key) as judge:
+            showing = _Showing(judge, WorkloadDrills(inventory, options, key), settled[key], 1)
+            yield showing.counted(ready.get(key, 0), states.get(key, []))
+
+
+@dataclass(frozen=True)
+class _Showing:
+    judge: WorkloadPromises
+    drills: WorkloadDrills
+    settled: WorkloadStatus
+    most: int
+
+    def shown(self, ready: int) -> Shown:
+        """Return the workload with its events."""
+        judge = self.judge
+        losses = list(self._losses())
+        # Without a node as long as they are not judged, such pods tell nothing in a drill.
+        is_judged = not any(self._is_own(each) for each in judge.unjudged)
+        events = [*map(self._followed, losses), *self._others()] if is_judged else losses
+        parts = {each.what: each for each in judge.unjudged}
+        return self._told(ready, events, tuple(parts.values()))
+
+    def counted(self, ready: int, zones: Sequence[tuple[str, WorkloadState]]) -> Shown:
+        """Return the workload by counts, with the end of the worst zone's loss."""
+        one, judge, of = self.settled, self.judge, self.settled.replicas
+        losses = list(self._losses())
+        if zones and losses and losses[0].when == "zone-loss":
+            name, worst_end = max(zones, key=lambda each: (each[1].pending, -each[1].ready))
+            pending, missing = worst_end.pending, max(of - worst_end.ready, 0)
+            then = _ended(pending, missing)
+            losses[0] = replace(losses[0], then=then, pending=pending, missing=missing, worst=name, runs=len(zones))
+        nodes = [each.lost for each in one.losses if each.topology_key == HOSTNAME]
+        least = max(judge.budget_least, of - max(nodes, default=0))
+        events = [*losses, ShownEvent("drain", Bounds.exactly(least), of, "seen")]
+        if judge.key[0] in _ROLLED:
+            events.append(ShownEvent("rollout", Bounds.exactly(judge.rolling_least()), of, "proved"))
+        return self._told(ready, events)
+
+    def _told(self, ready: int, events: Sequence[ShownEvent], unjudged: tuple[Unjudged, ...] = ()) -> Shown:
+        one, of = self.settled, self.settled.replicas
+        needed = of // 2 + 1 if has_quorum(one.kind, of) else min(of, 1)
+        return Shown(self.judge.key, of, ready, needed, one.constraints, tuple(events), unjudged)
+
+    def _is_own(self, part: Unjudged) -> bool:
+        return any(each.startswith(f"{self.settled.namespace}/{self.settled.name}-") for each in part.pods)
+
+    def _losses(self) -> Iterator[ShownEvent]:
+        for when, key in _LOSSES.items():
+            if any(key in each.labels for each in self.drills.inventory.nodes):
+                yield self._lost(when, key)
+
+    def _lost(self, when: When, key: str) -> ShownEvent:
+        found = self.judge.fewest("zone" if when == "zone-loss" else "node")
+        least, most = found.bounds.least, found.bounds.most
+        basis: Basis = "proved" if least == most else "none"
+        if found.now is not None and found.now <= least:
+            least, most, basis = found.now, found.now, "seen"
+        elif found.now is not None:
+            most = min(most, found.now)
+        bounds = Bounds(least=least, most=most)
+        return ShownEvent(when, bounds, self.settled.replicas, basis, key, found.now, found.orders, found.rolled)
+
+    def _followed(self, event: ShownEvent) -> ShownEvent:
+        """Return a loss with what follows it, played for the domains with most pods."""
+        return self._with(event, [(name, self.drills.lose(event.key, name)) for name in self._held(event.key)])
+
+    def _with(self, event: ShownEvent, played: Sequence[tuple[str, Trial]]) -> ShownEvent:
+        if not played:
+            return replace(event, then="no pod has a node")
+        name, worst_one = max(played, key=lambda each: (each[1].left, len(each[1].broken), *_short(each[1])))
+        pending, missing = _short(worst_one)
+        if worst_one.left:
+            then = f"does not end: {worst_one.left} may not be evicted"
+        elif worst_one.broken:
+            then = f"breaks {', '.join(worst_one.broken)}"
+        else:
+            then = _ended(pending, missing)
+        return replace(
+            event, then=then, pending=pending, missing=missing, worst=name, why=worst_one.why, steps=worst_one.steps,
+            runs=len(played),
+        )  # fmt: skip
+
+    def _held(self, key: str) -> list[str]:
+        """Return the domains with pods of the workload, those with most pods first."""
+        held = [each for each in self.settled.losses if each.topology_key == key and each.lost]
+        return [each.domain for each in sorted(held, key=lambda each: (-each.lost, each.domain))][: self.most]
+
+    def _others(self) -> Iterator[ShownEvent]:
+        key, replicas = self.judge.key, self.settled.replicas
+        nodes = self._held(HOSTNAME)
+        drains = [(name, self.drills.play(Drain(self.drills.choice(HOSTNAME, name)))) for name in nodes]
+        if drains:
+            fewest = min(trial.fewest for _, trial in drains)
+            event = ShownEvent("drain", Bounds.exactly(fewest), replicas, "played")
+            yield self._with(event, drains)
+        if key[0] in _ROLLED and replicas:
+            trial = self.drills.play(Rollout(short_target(key)), runs=_RUNS)
+            least = self.judge.rolling_least()
+            bounds = Bounds(least=min(least, trial.fewest), most=max(least, trial.fewest))
+            basis: Basis = "proved" if bounds.known else "drawn"
+            yield self._drawn(ShownEvent("rollout", bounds, replicas, basis), trial)
+        if key[0] != "ReplicationController" and replicas > 1:
+            half = (replicas + 1) // 2
+            trial = self.drills.play(Scale(short_target(key), half), runs=_RUNS)
+            yield self._drawn(ShownEvent("scale-down", Bounds.exactly(trial.ready), half, "drawn"), trial)
+        yield self._room()
+
+    def _drawn(self, event: ShownEvent, trial: Trial) -> ShownEvent:
+        skews = [(skew, key) for key, skew in trial.skews.items()]
+        skew = max((each for each, _ in skews), default=None)
+        missing = max(event.of - trial.ready, 0)
+        then = f"may end at skew {skew}" if skew else "all ready again" if skew is None else "ends at skew 0"
+        if trial.stuck or trial.pending:
+            then = f"may not end: {trial.pending} stay pending"
+        return replace(
+            event, then=then, pending=trial.pending, missing=missing, skew=skew, why=trial.why, steps=trial.steps,
+            runs=trial.runs,
+        )  # fmt: skip
+
+    def _room(self) -> ShownEvent:
+        found = capacity(
+            self.drills.inventory,
+            short_target(self.judge.key),
+            options=self.drills.options.answered_by,
+            limit=_MOST_MORE,
+        ).capacity
+        room = found.targets[0]
+        then = "more were not tried" if found.pending is None else "then a pod is pending"
+        why = found.pending.message if found.pending else ""
+        return ShownEvent("more", Bounds.exactly(room.more), 0, "played", then=then, missing=room.missing, why=why)
+
+
+def _ended(pending: int, missing: int) -> str:
+    if pending:
+        return f"{pending} stay pending"
+    return f"{missing} are not replaced" if missing else "all ready again"
+
+
+def _short(trial: Trial) -> tuple[int, int]:
+    """Return the pods that are pending and that are not ready at the end."""
+    return trial.pending, max(trial.begun - trial.ready, 0)

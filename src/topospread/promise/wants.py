@@ -1,0 +1,209 @@
+"""The promises that a person declares of a workload: ``zone-loss>=66% node-loss>=4 quorum skew<=1 never-waits``."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from difflib import get_close_matches
+from typing import Literal, get_args
+
+from topospread.api.inventory import Inventory, ObjectKey
+from topospread.api.well_known_labels import HOSTNAME, ZONE
+from topospread.errors import UsageError
+
+from .fresh import workload_of
+from .questions import LOSSES
+
+About = Literal["zone-loss", "node-loss", "drain", "rollout", "skew", "quorum", "never-waits"]
+GRAMMAR = "zone-loss>=4 node-loss>=66% drain>=4 rollout>=80% skew<=1 quorum never-waits"
+_FORM = re.compile(r"(?P<about>[a-z-]+)(?:(?P<sign>>=|<=)(?P<number>\d+)(?P<percent>%?))?")
+_SIGNS: dict[str, str] = {"zone-loss": ">=", "node-loss": ">=", "drain": ">=", "rollout": ">=", "skew": "<="}
+
+
+@dataclass(frozen=True, slots=True)
+class Want:
+    """One declared promise.
+
+    Attributes:
+        about: the event or state that it is about.
+        number: pods that are left, or the greatest skew; 0 if the promise has no number.
+        percent: whether the number is a percentage of the replicas.
+    """
+
+    about: About
+    number: int = 0
+    percent: bool = False
+
+    def __str__(self) -> str:
+        sign = _SIGNS.get(self.about, "")
+        return f"{self.about}{sign}{self.number}{'%' * self.percent}" if sign else self.about
+
+    def least(self, replicas: int) -> int:
+        """Return the number of pods of `replicas` that it asks for, rounded up."""
+        return -(-self.number * replicas // 100) if self.percent else self.number
+
+
+def read_wants(text: str) -> tuple[Want, ...]:
+    """Return the promises of a declaration, each once.
+
+    Raises:
+        UsageError: if a word is not a promise.
+    """
+    return tuple(dict.fromkeys(map(_want, text.replace(",", " ").split())))
+
+
+def _want(word: str) -> Want:
+    found = _FORM.fullmatch(word)
+    about = "" if found is None else found["about"]
+    known = next((each for each in get_args(About) if each == about), None)
+    if found is None or known is None:
+        near = get_close_matches(about or re.split("[<>=]", word)[0], get_args(About), n=1)
+        forms = [each for each in GRAMMAR.split() if near and each.startswith(near[0])]
+        raise UsageError(f'promise "{word}" is unknown; {f"did you mean {forms[0]}?" if forms else f"write {GRAMMAR}"}')
+    sign = _SIGNS.get(known, "")
+    if (found["sign"] or "") != sign or (found["percent"] and known == "skew"):
+        raise UsageError(f'promise "{word}": write {known}{f"{sign}N" if sign else ""}')
+    number = int(found["number"] or 0)
+    if found["percent"] and number > 100:
+        raise UsageError(f'promise "{word}": more than 100 % of the replicas')
+    return Want(known, number, bool(found["percent"]))
+
+
+def default_wants(kind: str, replicas: int) -> tuple[Want, ...]:
+    """Return what is asked of a workload that declares nothing: no single loss takes everything, or the quorum."""
+    if has_quorum(kind, replicas):
+        return (Want("quorum"),)
+    return (Want("zone-loss", 1), Want("node-loss", 1))
+
+
+def has_quorum(kind: str, replicas: int) -> bool:
+    """Return whether more than half of the pods are assumed to be needed: StatefulSets of odd size from 3."""
+    return kind == "StatefulSet" and replicas >= 3 and replicas % 2 == 1
+
+
+@dataclass(frozen=True, slots=True)
+class Survival:
+    """The loss of any one domain of a key leaves at least so many pods."""
+
+    key: str
+    left: int
+
+    @property
+    def word(self) -> str:
+        """``zone``, ``node``, or the key."""
+        return next((word for word, key in LOSSES.items() if key == self.key), self.key)
+
+    @property
+    def promise(self) -> Want:
+        """The same as a declared promise; of zones and nodes alone."""
+        return Want("zone-loss" if self.key == ZONE else "node-loss", self.left)
+
+    def __str__(self) -> str:
+        return f"the loss of any one {self.word} leaves at least {self.left}"
+
+
+@dataclass(frozen=True, slots=True)
+class Intent:
+    """All that is wanted.
+
+    Attributes:
+        replicas: how many pods the workload is to have.
+        unnoticed: a node's loss takes one pod at most, which is ready again elsewhere, and any node can be drained.
+    """
+
+    replicas: int
+    survivals: tuple[Survival, ...]
+    unnoticed: bool = False
+
+    @property
+    def least(self) -> int:
+        """The fewest that may ever be ready while all nodes are there: what the strictest loss has to leave."""
+        return max((each.left for each in self.survivals), default=self.replicas - 1 if self.unnoticed else 0)
+
+    @property
+    def phrases(self) -> tuple[str, ...]:
+        """The wants, a phrase each."""
+        told = [f"{each} of {self.replicas}" for each in self.survivals]
+        return (*told, *(["any one node is lost or drained unnoticed"] if self.unnoticed else []))
+
+    @property
+    def of_domains(self) -> tuple[Survival, ...]:
+        """The wants after the loss of domains, including the loss of an unnoticed node."""
+        if not self.unnoticed or any(
+            each.key == HOSTNAME and each.left >= self.replicas - 1 for each in self.survivals
+        ):
+            return self.survivals
+        others = tuple(each for each in self.survivals if each.key != HOSTNAME)
+        return (*others, Survival(HOSTNAME, self.replicas - 1))
+
+
+def wanted_of(
+    inventory: Inventory, key: ObjectKey, want: str, replicas: int | None
+) -> tuple[tuple[str, ...], tuple[int, ...]]:
+    """Return keys whose domains may be lost and the pods that each loss must leave.
+
+    Without a declaration, the loss of any one zone takes its share of the pods only.
+
+    Raises:
+        UsageError: if a promise is not one that constraints can keep.
+    """
+    number = replicas or workload_of(inventory, key).spec.replicas or 1
+    if not want:
+        loss = "zone" if len({each.labels.get(ZONE) for each in inventory.nodes}) > 1 else "node"
+        domains = len({each.labels.get(LOSSES[loss]) for each in inventory.nodes})
+        return (loss,), (number - -(-number // max(domains, 1)),)
+    found: dict[str, int] = {}
+    for each in read_wants(want):
+        if each.about not in ("zone-loss", "node-loss", "quorum"):
+            raise UsageError(f"--want {each}: a design is for zone-loss, node-loss and quorum")
+        least = number // 2 + 1 if each.about == "quorum" else each.least(number)
+        for loss in ("zone", "node") if each.about == "quorum" else (each.about.removesuffix("-loss"),):
+            found[loss] = max(found.get(loss, 0), least)
+    return tuple(found), tuple(found.values())
+
+
+def read_intent(survive: Sequence[str], left: Sequence[int], replicas: int, *, unnoticed: bool) -> Intent:
+    """Read the options.
+
+    Args:
+        survive: ``zone``, ``node`` or a topology key, each with as many pods as stand in ``left`` at its place.
+        replicas: of the workload.
+
+    Raises:
+        UsageError: they do not go together, or ask for what nothing can keep.
+    """
+    if len(survive) != len(left):
+        raise UsageError("--survive says what is lost, and --left what has to be left then: give as many of each")
+    if not survive and not unnoticed:
+        raise UsageError("say what is wanted: --want zone-loss>=4, or --lose-node-unnoticed")
+    for each in left:
+        if not 0 < each < replicas:
+            raise UsageError(f"--left {each}: of {replicas} replicas a loss can leave 1 to {replicas - 1}")
+    if unnoticed and replicas < 2:
+        raise UsageError("--lose-node-unnoticed: a single pod is always noticed: ask for more with --of")
+    found = [Survival(LOSSES.get(key, key), number) for key, number in zip(survive, left, strict=True)]
+    if len({each.key for each in found}) != len(found):
+        raise UsageError("--survive: a topology key stands there twice")
+    return Intent(replicas, tuple(found), unnoticed)
+
+
+def beyond_counting(intent: Intent, labels: Sequence[Mapping[str, str]]) -> Iterator[str]:
+    """Yield the wants that no placement on these nodes can keep, whatever the constraints: a domain holds its share of
+    pods.
+
+    Only keys that every node has are counted: what is on other nodes no loss of a domain takes.
+    """
+    for each in intent.survivals:
+        domains = {of_node.get(each.key) for of_node in labels}
+        share = -(-intent.replicas // len(domains))
+        if None not in domains and intent.replicas - share < each.left:
+            named = (
+                f"{len(domains)} {each.word}{'s' * (len(domains) > 1)}"
+                if each.word in LOSSES
+                else f"{len(domains)} of {each.word}"
+            )
+            yield (
+                f"{named}: one holds {share} or more of "
+                f"{intent.replicas}, however they are spread, so its loss leaves {intent.replicas - share} at most"
+            )

@@ -1,0 +1,197 @@
+"""Designs: what is added for what is wanted, why each part is there, and what cannot be promised."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import pytest
+import yaml
+from click.testing import CliRunner
+
+from tests.answer_schema import schema_of
+from tests.parted import parted
+from tests.unit.drills.builders import ZONE, inventory, node, nodes, rolling, spread, workload
+from topospread.answers.promise_design import promise_design
+from topospread.cli.main import topospread as command
+from topospread.errors import UsageError
+from topospread.promise.design import Design, design
+
+Json = dict[str, Any]
+ROOT = Path(__file__).parents[3]
+WEB = str(ROOT / "docs/how-to/design/web.yaml")
+HOSTNAME = "kubernetes.io/hostname"
+
+
+def designed(*objects: Json, **wanted: Any) -> Design:
+    return design(inventory(*objects), "deploy/web", states=500, tries=30, **parted(wanted))
+
+
+def spreads(found: Design) -> dict[str, Json]:
+    """Key → the constraint over it."""
+    for each in yaml.safe_load_all(found.manifest):
+        if each and each["kind"] == "Deployment":
+            pod = each["spec"].get("template", {}).get("spec", {})
+            return {each["topologyKey"]: each for each in pod.get("topologySpreadConstraints", [])}
+    return {}
+
+
+def test_a_zones_loss_asks_for_a_constraint_over_zones_and_says_what_fails_without() -> None:
+    found = designed(*nodes("a", "b", "c"), workload("Deployment", replicas=3), survive=["zone"], left=[2])
+    assert found.promises
+    assert set(spreads(found)) == {ZONE}
+    reason = next(each.reason for each in found.lines if ZONE in each.line)
+    assert reason == "without it the loss of zone a leaves 0 of 3"
+    assert all(each.reason for each in found.lines)
+
+
+def test_a_rollout_is_bounded_by_counting_each_revision_alone_and_no_promise_is_made_where_that_is_not_known() -> None:
+    objects = [*nodes("d", "b", "a", "a", "a", "b"), workload("Deployment", replicas=4)]
+    found = designed(*objects, survive=["zone"], left=[2])
+    assert spreads(found)[ZONE]["matchLabelKeys"] == ["pod-template-hash"]
+    old = designed(*objects, survive=["zone"], left=[2], kube_version="1.24")
+    assert not old.promises
+    assert any("old pods count beside new ones" in each for each in old.unmet)
+
+
+def test_the_loosest_that_does_is_taken() -> None:
+    found = designed(*nodes("a", "b"), workload("Deployment", replicas=4), survive=["zone"], left=[1])
+    assert found.promises
+    assert spreads(found)[ZONE]["maxSkew"] > 1
+
+
+def test_what_is_there_already_needs_a_budget_alone() -> None:
+    own = spread(matchLabelKeys=["pod-template-hash"], nodeTaintsPolicy="Honor")
+    web = workload("Deployment", replicas=3, spec={"topologySpreadConstraints": [own]}, strategy=rolling(1, 0))
+    found = designed(*nodes("a", "b", "c"), web, survive=["zone"], left=[2])
+    assert [each.line for each in found.lines] == ["PodDisruptionBudget: minAvailable 2"]
+
+
+def test_too_few_zones_cannot_promise_it() -> None:
+    found = designed(*nodes("a", "b"), workload("Deployment", replicas=4), survive=["zone"], left=[3])
+    assert (found.promises, found.manifest, found.lines) == (False, "", ())
+    assert found.unmet[0] == "2 zones: one holds 2 or more of 4, however they are spread, so its loss leaves 2 at most"
+    assert f"the loss of zone a leaves 2 of 4, with topologySpreadConstraints: {ZONE}, maxSkew 1" in found.unmet
+    assert any(each.startswith("the loss of zone a leaves 0 of 4, with nothing added") for each in found.unmet)
+
+
+def test_nothing_is_counted_out_where_pods_may_be_outside_of_every_zone() -> None:
+    outside = node("x1", None)
+    found = designed(*nodes("a", "b"), outside, workload("Deployment", replicas=4), survive=["zone"], left=[3])
+    assert not any("however they are spread" in each for each in found.unmet)
+
+
+def test_a_cluster_without_room_cannot_promise_it() -> None:
+    full = [node("a1", "a", cpu="1"), node("b1", "b", cpu="1")]
+    found = designed(*full, workload("Deployment", replicas=4), survive=["zone"], left=[1])
+    assert not found.promises
+    assert "2 of 4 pods find no node, with nothing added" in found.unmet
+
+
+def test_a_lost_node_is_unnoticed_when_no_two_pods_share_one() -> None:
+    found = designed(*nodes("a", "a", "b", "b"), workload("Deployment", replicas=2), unnoticed=True)
+    assert found.promises
+    assert HOSTNAME in spreads(found) or "podAntiAffinity" in found.manifest
+
+
+def test_an_unnoticed_node_needs_another_to_go_to() -> None:
+    full = [node("a1", "a", cpu="1"), node("b1", "b", cpu="1")]
+    found = designed(*full, workload("Deployment", replicas=2), unnoticed=True)
+    assert not found.promises
+
+
+def test_other_replicas_stand_in_the_manifest() -> None:
+    found = designed(*nodes("a", "b", "c"), workload("Deployment", replicas=1), survive=["zone"], left=[2], replicas=3)
+    assert next(yaml.safe_load_all(found.manifest))["spec"]["replicas"] == 3
+
+
+@pytest.mark.parametrize(
+    ("wanted", "said"),
+    [
+        ({}, "say what is wanted"),
+        ({"survive": ["zone"]}, "as many of each"),
+        ({"survive": ["zone"], "left": [3]}, "of 3 replicas a loss can leave 1 to 2"),
+        ({"survive": ["zone", "zone"], "left": [1, 2]}, "twice"),
+        ({"survive": ["rack"], "left": [1]}, 'no node has the label "rack"'),
+        ({"unnoticed": True, "replicas": 1}, "a single pod"),
+    ],
+)
+def test_what_cannot_be_meant_is_refused(wanted: Json, said: str) -> None:
+    with pytest.raises(UsageError, match=said):
+        designed(*nodes("a", "b", "c"), workload("Deployment", replicas=3), **wanted)
+
+
+def test_the_smallest_set_of_wants_without_a_design_is_named() -> None:
+    """Two nodes of a zone leave 2 of 4 each; the one node of the other zone then leaves 2 at most."""
+    objects = [*nodes("a", "a", "b"), workload("Deployment", replicas=4)]
+    found = promise_design(inventory(*objects), want="zone-loss>=2 node-loss>=3", states=500, tries=30)
+    assert found.verdict == "no"
+    assert found.workloads[0].unmet
+    conflict = designed(*nodes("a", "a", "a", "b"), workload("Deployment", replicas=4), survive=["zone", "node"],
+                        left=[2, 3]).conflict  # fmt: skip
+    assert conflict == (
+        "the loss of any one zone leaves at least 2 of 4",
+        "the loss of any one node leaves at least 3 of 4",
+    )
+
+
+def test_the_command_writes_yaml_that_can_be_applied_and_data_of_the_documented_form(tmp_path: Path) -> None:
+    words = ["promise", "design", "deploy/web", "-f", WEB, "--on", "zones=3,nodes=3,cpu=8", "--of", "3"]
+    words += ["--want", "zone-loss>=2"]
+    done = CliRunner().invoke(
+        command, [*words, "-o", "json", "--out", str(tmp_path / "patches")], standalone_mode=False
+    )
+    assert done.return_value == 0
+    found = json.loads(done.stdout)
+    jsonschema.validate(found, schema_of("PromiseDesign"))
+    text = (tmp_path / "patches" / "shop-web.yaml").read_text()
+    assert text == found["workloads"][0]["manifest"]
+    assert {each["kind"] for each in yaml.safe_load_all(text)} == {"Deployment", "PodDisruptionBudget"}
+
+
+def test_the_exit_code_is_1_when_no_design_keeps_it() -> None:
+    words = ["promise", "design", "deploy/web", "-f", WEB, "--on", "zones=1,nodes=3", "--want", "zone-loss>=4"]
+    done = CliRunner().invoke(command, words, standalone_mode=False)
+    assert done.return_value == 1
+    assert done.stdout.startswith("no: none of ")
+    assert "why: 1 zone: one holds 6 or more of 6" in done.stdout
+
+
+def test_a_search_that_ends_early_decides_nothing() -> None:
+    found = promise_design(inventory(*nodes("a", "b", "c"), workload("Deployment", replicas=3)), tries=1)
+    assert (found.verdict, found.unjudged[0].to_know) == ("unknown", "--tries 10")
+
+
+def test_a_part_that_is_not_judged_is_left_out_of_the_design_and_the_verdict_is_unknown() -> None:
+    claims = [{"name": "gpu", "resourceClaimTemplateName": "gpu"}]
+    web = workload("Deployment", replicas=3, spec={"resourceClaims": claims})
+    found = promise_design(inventory(*nodes("a", "b", "c"), web), states=500, tries=30)
+    assert (found.verdict, [each.what for each in found.unjudged]) == ("unknown", ["resourceClaims"])
+    assert ZONE in found.workloads[0].manifest
+    impossible = promise_design(inventory(*nodes("a", "b", "c"), web), want="zone-loss>=3", replicas=4, states=500)
+    assert impossible.verdict == "no"
+
+
+def test_all_workloads_are_designed_for_with_a_row_each() -> None:
+    objects = [*nodes("a", "b", "c"), workload("Deployment", replicas=3), workload("StatefulSet", "db", 3)]
+    found = promise_design(inventory(*objects), states=500, tries=30)
+    assert (found.verdict, found.says) == ("yes", "a design keeps what is wanted of 2 of 2 workloads")
+    assert {each.asked for each in found.workloads} == {("the loss of any one zone leaves at least 2 of 3",)}
+    assert [line.split()[0] for line in found.text().splitlines() if line.startswith("shop/")] == [
+        "shop/web",
+        "shop/db",
+    ]
+
+
+def test_more_than_any_loss_leaves_is_no_reason_to_leave_out_other_workloads() -> None:
+    objects = [*nodes("a", "b", "c"), workload("Deployment", replicas=2), workload("StatefulSet", "db", 3)]
+    found = promise_design(inventory(*objects), want="quorum", states=500, tries=30)
+    assert {each.name: each.verdict for each in found.workloads} == {"web": "no", "db": "yes"}
+    assert found.causes[0].says == "the loss of a domain with a pod leaves 1 of 2 at most"
+
+
+def test_a_promise_that_constraints_do_not_keep_is_refused() -> None:
+    with pytest.raises(UsageError, match="a design is for zone-loss, node-loss and quorum"):
+        promise_design(inventory(*nodes("a", "b"), workload("Deployment", replicas=3)), want="skew<=1")

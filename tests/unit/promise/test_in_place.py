@@ -1,0 +1,150 @@
+"""Designs made in manifests: the lines that change, the lines that stay, and manifests that cannot be edited."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from click.testing import CliRunner, Result
+
+from tests.unit.drills.builders import budget, workload
+from topospread.cli.main import topospread as command
+
+WEB = """\
+# The shop.
+apiVersion: apps/v1
+kind: Deployment
+metadata:
+  name: web   # the front
+spec:
+  replicas: 6
+  selector: {matchLabels: {app.kubernetes.io/name: web}}
+  template:
+    metadata:
+      labels: {app.kubernetes.io/name: web}
+    spec:
+      # All else is the default.
+      topologySpreadConstraints:
+      - maxSkew: 5   # loose
+        topologyKey: topology.kubernetes.io/zone
+        whenUnsatisfiable: DoNotSchedule
+        labelSelector:
+          matchLabels:
+            app.kubernetes.io/name: web
+      containers:
+      - name: c
+        image: nginx
+"""
+BUDGET = """\
+---
+apiVersion: policy/v1
+kind: PodDisruptionBudget
+metadata: {name: front}
+spec:
+  maxUnavailable: 6  # too many
+  selector: {matchLabels: {app.kubernetes.io/name: web}}
+"""
+
+
+def designed(*words: str) -> Result:
+    given = ["promise", "design", "--all", "--on", "zones=3,nodes=6,cpu=8", "--in-place", *words]
+    return CliRunner().invoke(command, given, standalone_mode=False)
+
+
+def checked(path: Path, want: str) -> int:
+    words = ["promise", "check", "-f", str(path), "--on", "zones=3,nodes=6,cpu=8", "--want", want]
+    return int(CliRunner().invoke(command, words, standalone_mode=False).return_value)
+
+
+def test_comments_and_layout_stay_and_a_budget_is_added(tmp_path: Path) -> None:
+    path = tmp_path / "app.yaml"
+    path.write_text(WEB)
+    done = designed("-f", str(path), "--want", "zone-loss>=4")
+    assert (done.return_value, done.stderr) == (0, "")
+    before, after = WEB.splitlines(), path.read_text().splitlines()
+    assert [line for line in before if line not in after] == ["      - maxSkew: 5   # loose"]
+    new = [line for line in after[: after.index("---")] if line not in before]
+    assert new[0] == "      - maxSkew: 1   # loose"
+    assert sorted(new[1:]) == ["        matchLabelKeys: [pod-template-hash]", "        nodeTaintsPolicy: Honor"]
+    added = list(yaml.safe_load_all(path.read_text()))[1]
+    assert (added["kind"], added["metadata"], added["spec"]["minAvailable"]) == (
+        "PodDisruptionBudget",
+        {"name": "web"},
+        4,
+    )
+    assert checked(path, "zone-loss>=4") == 0
+
+
+def test_a_workloads_own_budget_is_changed_and_no_second_one_added(tmp_path: Path) -> None:
+    path = tmp_path / "app.yaml"
+    path.write_text(WEB + BUDGET)
+    assert designed("-f", str(path), "--want", "zone-loss>=4 node-loss>=4").return_value == 0
+    assert "  maxUnavailable: 2  # too many\n" in path.read_text()
+    kinds = [each["kind"] for each in yaml.safe_load_all(path.read_text())]
+    assert kinds == ["Deployment", "PodDisruptionBudget"]
+
+
+def test_every_file_of_a_folder_is_edited_in_its_own_form(tmp_path: Path) -> None:
+    (tmp_path / "web.yaml").write_text(WEB)
+    api = workload("Deployment", "api", 3)
+    (tmp_path / "api.json").write_text(json.dumps(api, indent=2) + "\n")
+    done = designed("-f", str(tmp_path))
+    assert (done.return_value, done.stderr) == (0, "")
+    found = (tmp_path / "api.json").read_text()
+    first, end = json.JSONDecoder().raw_decode(found)
+    assert first["spec"]["template"]["spec"]["topologySpreadConstraints"]
+    assert json.loads(found[end:])["kind"] == "PodDisruptionBudget"
+    assert checked(tmp_path, "zone-loss>=2") == 0
+
+
+def test_a_text_that_cannot_be_edited_is_left_alone(tmp_path: Path) -> None:
+    text = WEB.replace("maxSkew: 5", "maxSkew: !!int 5")
+    (tmp_path / "app.yaml").write_text(text)
+    done = designed("-f", str(tmp_path / "app.yaml"), "--want", "zone-loss>=4")
+    assert "not edited: default/web: its text cannot be edited" in done.stderr
+    assert (tmp_path / "app.yaml").read_text() == text
+
+
+def test_a_workload_of_the_cluster_has_no_file_to_edit(tmp_path: Path) -> None:
+    objects: list[dict[str, Any]] = [workload("Deployment", "api", 3), budget("api", minAvailable=3)]
+    (tmp_path / "there.json").write_text("\n".join(map(json.dumps, objects)))
+    (tmp_path / "web.yaml").write_text(WEB)
+    (tmp_path / "nodes.json").write_text(
+        json.dumps(
+            {
+                "apiVersion": "v1",
+                "kind": "List",
+                "items": [
+                    *objects,
+                    *(
+                        {
+                            "apiVersion": "v1",
+                            "kind": "Node",
+                            "metadata": {
+                                "name": f"n{i}",
+                                "labels": {"topology.kubernetes.io/zone": f"z{i}", "kubernetes.io/hostname": f"n{i}"},
+                            },
+                            "status": {"allocatable": {"cpu": "20", "memory": "64Gi", "pods": "110"}},
+                        }
+                        for i in range(3)
+                    ),
+                ],
+            }
+        )
+    )
+    words = ["promise", "design", "--all", "--on", str(tmp_path / "nodes.json"), "--in-place"]
+    done = CliRunner().invoke(command, [*words, "-f", str(tmp_path / "web.yaml")], standalone_mode=False)
+    assert "not edited: shop/api: no manifest of -f holds the Deployment" in done.stderr
+    assert "maxSkew: 5" not in (tmp_path / "web.yaml").read_text()
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [(["deploy/web"], "--all is for all workloads"), ([], "--in-place edits files of -f")],
+)
+def test_what_cannot_be_edited_is_said(words: list[str], said: str) -> None:
+    done = designed(*words)
+    assert said in str(done.exception)

@@ -1,0 +1,221 @@
+"""Declared promises: proved, broken with a counterexample, or not decided where something is not judged."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.parted import parted
+from tests.unit.drills.builders import inventory, node, nodes, rolling, spread, workload
+from topospread.answers.promise_check import PromiseCheck, promise_check
+from topospread.errors import InputError, UsageError
+from topospread.linting.settings import read_settings
+from topospread.promise.wants import Want, default_wants, read_wants
+
+Json = dict[str, Any]
+THREE = nodes("a", "a", "b", "b", "c", "c")
+
+
+def checked(objects: list[Json], want: str = "", **options: Any) -> PromiseCheck:
+    return promise_check(inventory(*objects), want=want, states=3000, **parted(options))
+
+
+def verdicts(objects: list[Json], want: str) -> dict[str, str]:
+    return {each.want: each.verdict for each in checked(objects, want).promises}
+
+
+def web(*constraints: Json, replicas: int = 6, spec: Json | None = None, **more: Any) -> Json:
+    pod = {"topologySpreadConstraints": list(constraints)} | (spec or {})
+    return workload("Deployment", "web", replicas, pod, **more)
+
+
+def of_pod(requests: Json, **spec: Any) -> Json:
+    return {"containers": [{"name": "c", "image": "i", "resources": {"requests": requests}}]} | spec
+
+
+def claiming(cpu: str) -> Json:
+    """Pods with a resource claim, which topospread does not model."""
+    return of_pod({"cpu": cpu}, resourceClaims=[{"name": "gpu", "resourceClaimTemplateName": "gpu"}])
+
+
+def test_promises_rest_on_filters_and_not_on_scores() -> None:
+    """Scores spread the pods evenly, but nothing forces them to: by filters alone maxSkew 5 leaves 1 of 6."""
+    tight = verdicts([*THREE, web(spread(matchLabelKeys=["pod-template-hash"]))], "zone-loss>=4 node-loss>=4")
+    assert tight == {"zone-loss>=4": "yes", "node-loss>=4": "yes"}
+    loose = checked([*THREE, web(spread(5))], "zone-loss>=2")
+    assert (loose.verdict, loose.promises[0].says) == ("no", "losing a leaves 1 of 6")
+    assert loose.promises[0].order
+
+
+def test_a_rollout_is_part_of_a_promise() -> None:
+    found = checked([*THREE, web(spread(), strategy=rolling(2, 1))], "zone-loss>=3 zone-loss>=4")
+    assert [(each.verdict, each.when) for each in found.promises] == [
+        ("yes", "after a rollout"),
+        ("no", "after a rollout"),
+    ]
+
+
+def test_the_courses_of_a_rollout_are_shown_step_by_step() -> None:
+    text = checked([*nodes("a", "b", "c"), web(spread(), strategy=rolling(2, 1))], "skew<=2").text(wide=True)
+    assert text.startswith("no: 1 of 1 promise is not kept\nwhy: shop/web skew<=2: after a rollout, shop/web: skew 3")
+    assert "an old pod of shop/web on " in text
+    assert "a new pod of shop/web is ready" in text
+
+
+def test_constraints_that_count_revisions_alone_are_tried_for_what_a_rollout_breaks() -> None:
+    found = checked([*THREE, web(spread(), strategy=rolling(2, 1))], "zone-loss>=4 skew<=1 rollout>=6")
+    (remedy,) = found.remedies
+    assert (remedy.code, remedy.tried.verdict) == ("match-label-keys", "yes")
+    assert remedy.patch[0]["path"] == "/spec/template/spec/topologySpreadConstraints/0/matchLabelKeys"
+    patched = web(spread(matchLabelKeys=remedy.patch[0]["value"]), strategy=rolling(2, 1))
+    assert verdicts([*THREE, patched], "zone-loss>=4 skew<=1") == {"zone-loss>=4": "yes", "skew<=1": "yes"}
+    assert checked([*THREE, web(spread(2), strategy=rolling(2, 1))], "zone-loss>=4").remedies == ()
+
+
+def test_what_runs_now_is_part_of_a_promise() -> None:
+    spec = of_pod({"cpu": "1"}, topologySpreadConstraints=[spread()])
+    replicas = workload("ReplicaSet", "web", 3, spec)
+    replicas["metadata"]["uid"] = "u"
+    owner = {"apiVersion": "apps/v1", "kind": "ReplicaSet", "name": "web", "uid": "u", "controller": True}
+    pods = [
+        {
+            "apiVersion": "v1",
+            "kind": "Pod",
+            "metadata": {
+                "name": f"web-{at}",
+                "namespace": "shop",
+                "labels": {"app": "web"},
+                "ownerReferences": [owner],
+            },
+            "spec": spec | {"nodeName": "a1"},
+        }
+        for at in range(3)
+    ]
+    (each,) = checked([*nodes("a", "b", "c"), replicas, *pods], "zone-loss>=2").promises
+    assert (each.verdict, each.when, each.ground, each.says) == ("no", "now", "seen", "losing a leaves 0 of 3")
+
+
+def test_a_strategy_bounds_a_rollout() -> None:
+    objects = [*THREE, web(spread(), strategy=rolling(1, 2))]
+    assert verdicts(objects, "rollout>=4 rollout>=5 rollout>=60%") == {
+        "rollout>=4": "yes",
+        "rollout>=5": "no",
+        "rollout>=60%": "yes",
+    }
+    assert verdicts([*THREE, web(spread(), strategy={"type": "Recreate"})], "rollout>=1") == {"rollout>=1": "no"}
+    assert verdicts([*THREE, workload("StatefulSet", "db", 3)], "rollout>=2") == {"rollout>=2": "yes"}
+
+
+def test_nothing_declared_asks_that_no_loss_takes_all_and_of_a_stateful_set_for_the_quorum() -> None:
+    found = checked([*nodes("a", "b"), workload("StatefulSet", "db", 3)])
+    assert [each.want for each in found.promises] == ["quorum"]
+    assert found.verdict == "no"
+    assert "default promise" in found.says
+    assert default_wants("Deployment", 2) == (Want("zone-loss", 1), Want("node-loss", 1))
+
+
+def annotated(promise: str, key: str = "topospread.dev/promise") -> Json:
+    made = web(spread(matchLabelKeys=["pod-template-hash"]))
+    made["metadata"]["annotations"] = {key: promise}
+    return made
+
+
+def test_an_annotation_declares_promises_and_workloads_without_one_are_left_out() -> None:
+    found = checked([*THREE, annotated("zone-loss>=4 rollout>=6"), workload("ReplicaSet", "other", 2)])
+    assert [(each.want, each.verdict) for each in found.promises] == [("zone-loss>=4", "yes"), ("rollout>=6", "no")]
+    assert found.says == "1 of 2 declared promises is not kept"
+    assert {each.workload for each in found.promises} == {"shop/Deployment/web"}
+    assert verdicts([*THREE, annotated("4", "topospread.dev/quorum")], "") == {
+        "zone-loss>=4": "yes",
+        "node-loss>=4": "yes",
+    }
+
+
+def test_what_is_asked_wins_over_the_annotation_and_a_mistake_in_it_names_the_workload() -> None:
+    assert verdicts([*THREE, annotated("zone-loss>=6")], "rollout>=1") == {"rollout>=1": "yes"}
+    with pytest.raises(UsageError, match='shop/web: promise "zone-loss": write zone-loss>=N'):
+        checked([*THREE, annotated("zone-loss")])
+
+
+def test_settings_declare_promises_by_labels(tmp_path: Path) -> None:
+    path = tmp_path / ".topospread.yaml"
+    path.write_text('promises: [{select: "app=web", want: "zone-loss>=4"}]')
+    settings = read_settings(str(path))
+    assert settings is not None
+    objects = [*THREE, web(spread(matchLabelKeys=["pod-template-hash"])), workload("ReplicaSet", "other", 2)]
+    (each,) = checked(objects, declared=settings.promises).promises
+    assert (each.workload, each.verdict, each.declared) == ("shop/Deployment/web", "yes", f"{path}:1")
+    for text, said in (("[{select: web}]", "labels such as"), ("[{wants: x}]", "there is no setting"), ("x", "a list")):
+        path.write_text(f"promises: {text}")
+        with pytest.raises(InputError, match=said):
+            read_settings(str(path))
+
+
+def test_a_pod_that_is_not_judged_is_never_promised_a_node() -> None:
+    found = checked([*THREE, web(spread(), spec=claiming("1"), replicas=3)], "never-waits zone-loss>=1")
+    assert [each.verdict for each in found.promises] == ["unknown", "unknown"]
+    assert found.verdict == "unknown"
+    assert [each.what for each in found.unjudged] == ["resourceClaims"]
+    assert found.assumed
+
+
+def test_judged_filters_alone_break_a_promise() -> None:
+    found = checked([*THREE, web(spread(), spec=claiming("16"), replicas=3)], "never-waits zone-loss>=1")
+    assert [each.verdict for each in found.promises] == ["no", "no"]
+
+
+def test_pods_that_are_not_judged_are_adversaries_of_others() -> None:
+    """They may take the room of web's last pod, or none of it."""
+    infer = workload("ReplicaSet", "infer", 1, claiming("1"))
+    other = workload("ReplicaSet", "other", 2, of_pod({"cpu": "1"}))
+    tight = [node("a1", "a", cpu="1"), node("b1", "b", cpu="1")]
+    (each,) = checked([*tight, infer, other], "never-waits", targets=["rs/other"]).promises
+    assert each.verdict == "unknown"
+    (ample,) = checked([*nodes("a", "b"), infer, other], "never-waits", targets=["rs/other"]).promises
+    assert ample.verdict == "yes"
+
+
+def test_a_search_that_ends_early_decides_nothing() -> None:
+    """Whether a zone has room for all six is not counted, only searched."""
+    objects = inventory(*(node(f"{zone}1", zone, cpu="4") for zone in "abc"), workload("ReplicaSet", "web", 6))
+    found = promise_check(objects, ["rs/web"], want="zone-loss>=1", states=1)
+    assert (found.verdict, found.unjudged[0].what, found.unjudged[0].to_know) == ("unknown", "budget", "--states 10")
+    assert promise_check(objects, ["rs/web"], want="zone-loss>=1").verdict == "yes"
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("zone-los>=2", "did you mean zone-loss"),
+        ("zone-loss", "write zone-loss>=N"),
+        ("skew>=1", "write skew<=N"),
+        ("skew<=10%", "write skew<=N"),
+        ("drain>=101%", "more than 100 %"),
+        ("quorum>=2", "write quorum"),
+        ("uptime", "write zone-loss>=4"),
+    ],
+)
+def test_a_promise_that_is_not_one_is_refused(text: str, said: str) -> None:
+    with pytest.raises(UsageError, match=said):
+        read_wants(text)
+
+
+def test_targets_that_promise_nothing_are_refused() -> None:
+    with pytest.raises(UsageError, match="not a DaemonSet"):
+        checked([*THREE, workload("DaemonSet", "agent")], targets=["ds/agent"])
+    with pytest.raises(UsageError, match="no workload with replicas"):
+        checked([*THREE])
+
+
+def test_percentages_are_of_the_replicas_rounded_up() -> None:
+    (want,) = read_wants("zone-loss>=66%")
+    assert (str(want), want.least(6), want.least(3)) == ("zone-loss>=66%", 4, 2)
+
+
+def test_jobs_and_bare_pods_promise_that_they_never_wait() -> None:
+    objects = [*nodes("a"), workload("Job", "batch", 2)]
+    assert verdicts(objects, "never-waits") == {"never-waits": "yes"}
+    with pytest.raises(UsageError, match="no workload with replicas"):
+        checked(objects, "zone-loss>=1")

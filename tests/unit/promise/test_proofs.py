@@ -1,0 +1,116 @@
+"""What is counted instead of looked at: when it is enough, and when one pod more makes it too little."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from tests.order_questions import loss_of
+from tests.unit.drills.builders import ZONE, inventory, node, nodes, spread, workload
+from topospread.promise.proofs import Proof
+from topospread.promise.questions import NoPending, SkewWithin
+from topospread.simulation.run import Run, SimulationOptions, prepare
+
+Json = dict[str, Any]
+HOST = "kubernetes.io/hostname"
+
+
+def of(name: str, replicas: int, cpu: str = "1", *constraints: Json, **more: Any) -> Json:
+    container: Json = {"name": "c", "image": "i", "resources": {"requests": {"cpu": cpu}}}
+    container |= more.pop("container", {})
+    own = [each | {"labelSelector": {"matchLabels": {"app": name}}} for each in constraints]
+    return workload("Deployment", name, replicas, {"containers": [container], "topologySpreadConstraints": own} | more)
+
+
+def apart(name: str, key: str = HOST) -> Json:
+    term = {"topologyKey": key, "labelSelector": {"matchLabels": {"app": name}}}
+    return {"podAntiAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [term]}}
+
+
+def run_of(*objects: Json) -> Run:
+    return prepare(inventory(*objects), SimulationOptions(preemption=False), with_spreads=False)
+
+
+def placed(*objects: Json) -> str:
+    run = run_of(*objects)
+    return Proof(run, run.queue).of(NoPending())
+
+
+def open_nodes(number: int) -> str:
+    nodes = "1 node is" if number == 1 else f"{number} nodes are"
+    return f"counted: wherever the others went, {nodes} open to any pod"
+
+
+PORT: Json = {"container": {"ports": [{"containerPort": 80, "hostPort": 80}]}}
+
+
+@pytest.mark.parametrize(
+    ("objects", "nodes"),
+    [
+        ([node("a1", cpu="4"), of("web", 4)], 1),
+        ([node("a1", cpu="3"), of("web", 4)], 0),
+        ([node("a1", cpu="4"), node("a2", cpu="4"), of("web", 5)], 1),
+        ([node("a1", cpu="4"), of("web", 2), of("big", 1, "2")], 1),
+        ([node("a1", cpu="4"), of("web", 3), of("big", 1, "2")], 0),
+        ([*nodes(*"abc"), of("web", 3, affinity=apart("web"))], 1),
+        ([*nodes(*"abc"), of("web", 4, affinity=apart("web"))], 0),
+        ([*nodes(*"aabb"), of("web", 2, affinity=apart("web", ZONE))], 2),
+        ([*nodes(*"abc"), of("web", 2, affinity=apart("api")), of("api", 2)], 1),
+        ([*nodes(*"abc"), of("web", 3, affinity=apart("api")), of("api", 2)], 0),
+        ([*nodes(*"abc"), of("web", 3, **PORT)], 1),
+        ([*nodes(*"abc"), of("web", 4, **PORT)], 0),
+        ([*nodes(*"abc"), of("web", 9, "1", spread())], 1),
+        ([*nodes(*"aabbcc"), of("web", 9, "1", spread())], 2),
+        ([*nodes(*"abc"), node("c2", "c", cpu="0"), of("web", 9, "1", spread())], 1),
+        ([*nodes(*"ab"), node("c1", "c", cpu="1"), of("web", 9, "1", spread())], 0),
+        ([*nodes(*"abc"), of("web", 3, "1", spread(topologyKey=HOST), spread())], 0),
+        ([*nodes(*"ab"), of("web", 3, "1", spread(minDomains=3))], 0),
+        ([*nodes(*"abc"), of("web", 3, "1", spread(minDomains=3))], 1),
+        ([*nodes(*"ab"), of("web", 1, affinity={"podAffinity": apart("web")["podAntiAffinity"]})], 0),
+    ],
+)
+def test_nodes_that_are_open_to_any_pod_at_any_moment(objects: list[Json], nodes: int) -> None:
+    assert placed(*objects) == (open_nodes(nodes) if nodes else "")
+
+
+@pytest.mark.parametrize(
+    ("objects", "greatest"),
+    [
+        ([*nodes(*"ab"), of("web", 9, "1", spread(2))], 2),
+        ([*nodes(*"ab"), of("web", 3, "1", spread(1, whenUnsatisfiable="ScheduleAnyway"))], 3),
+        ([*nodes(*"ab"), of("web", 3)], 0),
+        ([*nodes(*"abc"), of("web", 3, "1", spread(9, topologyKey=HOST), affinity=apart("web"))], 1),
+    ],
+)
+def test_the_greatest_skew(objects: list[Json], greatest: int) -> None:
+    run = run_of(*objects)
+    proof = Proof(run, run.queue)
+    assert proof.of(SkewWithin(greatest)) == f"counted: no constraint can come to more than skew {greatest}"
+    assert greatest == 0 or proof.of(SkewWithin(greatest - 1)) == ""
+
+
+def test_others_that_are_counted_and_obey_nothing_skew_a_hard_constraint() -> None:
+    web = of("web", 4, "1")
+    counted = {"matchExpressions": [{"key": "app", "operator": "Exists"}]}
+    web["spec"]["template"]["spec"]["topologySpreadConstraints"] = [spread(labelSelector=counted)]
+    run = run_of(*nodes(*"ab"), web, of("api", 3))
+    assert Proof(run, run.queue).of(SkewWithin(6)) == ""
+    assert Proof(run, run.queue).of(SkewWithin(7))
+
+
+@pytest.mark.parametrize(
+    ("objects", "loss", "left"),
+    [
+        ([*nodes(*"abc"), of("web", 3, "1", spread())], "zone", 2),
+        ([*nodes(*"abc"), of("web", 6, "1", spread())], "zone", 4),
+        ([*nodes(*"abc"), of("web", 3, affinity=apart("web"))], "node", 2),
+        ([*nodes(*"abc"), of("web", 3)], "node", 0),
+        ([*nodes(*"abc"), of("web", 7, "1", spread(2))], "zone", 4),
+    ],
+)
+def test_what_a_loss_leaves(objects: list[Json], loss: str, left: int) -> None:
+    run = run_of(*objects)
+    proof = Proof(run, run.queue)
+    assert bool(proof.of(loss_of(run, f"deploy/web={left}", loss)))
+    assert proof.of(loss_of(run, f"deploy/web={left + 1}", loss)) == ""
