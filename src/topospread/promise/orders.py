@@ -11,11 +11,12 @@ from __future__ import annotations
 
 import random
 import time
-from collections import Counter
 from collections.abc import Collection, Hashable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property
+
+import numpy as np
 
 from topospread.api.pod import Pod
 from topospread.cluster.arrays import Codes
@@ -209,10 +210,11 @@ class OrderSearch:
         feasible = self._run.scheduler.verdict(queued.pod, queued.name).feasible
         if not feasible:
             return False
-        held = Counter(codes.item(row) for row in self._placed.get(id(queued.workload), ()))
-        rows = [(codes.item(nodes.row_of[each]), each) for each in feasible]
-        _, name = min(rows, key=lambda each: (each[0] != code, held[each[0]]))
-        return undone.enter_context(self._placing(line, _step(queued, name, ()), nodes.row_of[name]))
+        rows = np.fromiter(map(nodes.row_of.__getitem__, feasible), np.int64, len(feasible))
+        held = np.bincount(codes[self._placed.get(id(queued.workload), [])] + 1, minlength=int(codes.max()) + 2)
+        number = np.where(codes[rows] == code, -1, held[codes[rows] + 1])  # codes begin at -1, without the label
+        row = int(rows[number.argmin()])
+        return undone.enter_context(self._placing(line, _step(queued, nodes.names[row], ()), row))
 
     def _may_go_on(self) -> bool:
         """Return whether a pod that is left finds a node, or may evict another."""
