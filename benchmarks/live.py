@@ -173,7 +173,7 @@ def command(which: str, programs: Path, folder: Path) -> list[str]:
         f"clientConnection: {{kubeconfig: {folder / 'kubeconfig'}, qps: 5000, burst: 5000}}\n"
         "leaderElection: {leaderElect: false}\n"
     )
-    own = [Path(sys.executable).with_name(which), "scheduler"]
+    own = [Path(sys.executable).with_name(which), "run", "scheduler"]
     program = own if which == "topospread" else [programs / which]
     return [*map(str, program), f"--config={config}", "--secure-port=0"]
 

@@ -43,7 +43,12 @@ def state_lines(measured: Json) -> list[str]:
     ]
     for number, day in ((1, days[0]), (len(days), days[-1])):
         lines.append(f"| {number} | {day['resident_mb']:,.0f} MB | {day['microseconds']:.0f} µs |")
-    lines += ["", "| 5,000 nodes, 20,000 pods with a claim each | the event | a placement after it |", "|---|--:|--:|"]
+    if measured["volumes"]:
+        lines += [
+            "",
+            "| 5,000 nodes, 20,000 pods with a claim each | the event | a placement after it |",
+            "|---|--:|--:|",
+        ]
     for name, spent in measured["volumes"].items():
         lines.append(f"| {name} | {spent['alone']:.0f} µs | {spent['placement']:,.0f} µs |")
     return lines
@@ -55,7 +60,7 @@ def write_documentation(results: Json, docs: Path) -> None:
     text = page.read_text()
     sections = {
         "engine": _engine(results),
-        "state": state_lines(results["state"]),
+        "state": state_lines({**results["state"], "volumes": {}}),
         "commands": _commands(results),
         "growth": _growth(results),
     }
@@ -104,14 +109,8 @@ def _commands(results: Json) -> list[str]:
 
 
 def _growth(results: Json) -> list[str]:
-    lines = []
-    for key, title in (("nodes", "nodes, 1,000 pods there"), ("init", "pods there, 50,000 nodes")):
-        lines += [f"| {title} | pods/s | kube-scheduler |", "|--:|--:|--:|"]
-        for row in results["growth"][key]:
-            lines.append(f"| {row[key]:,} | {row['pods_per_second']:,.0f} | {_figure(row['kubeScheduler'])} |")
-        lines.append("")
     node, pod = results["growth"]["nodes"][-1]["bytes_per_node"], results["growth"]["init"][-1]["bytes_per_pod"]
-    return [*lines, f"Memory: a node takes {node:,.0f} bytes, a pod that is there {pod:,.0f} bytes, before any view."]
+    return [f"Memory: a node takes {node:,.0f} bytes, a pod that is there {pod:,.0f} bytes, before any view."]
 
 
 def _figure(value: float | None) -> str:

@@ -153,7 +153,8 @@ _HEAD = """\
 
 The page “Pod Topology Spread Constraints” exists in several editions: English (of about 1.27), French (1.18),
 Japanese (1.31), Chinese (1.29), and the field's own description in client libraries. Every question here is executed
-as a case (`tests/conformance/editions.yaml`) by the kube-scheduler versions named; topospread gives the same answer.
+as a case (`tests/conformance/editions.yaml`) by kube-scheduler 1.27, 1.35, 1.36 and 1.37, or the version named, and by
+the API server of 1.37; topospread gives the same answer.
 Nodes are listed with their labels and number of matching pods. An edition's sentence is in our words, followed by the
 outcome that it implies.
 
@@ -162,18 +163,16 @@ Printed by `python -m conformance.editions`.
 
 
 def page() -> str:
-    """Return the whole page: a section for each disagreement, then the rows on which all editions are right."""
+    """Return the whole page, with a section for each row on which an edition is wrong."""
     verdicts = stored()
-    disputed, agreed = [], []
+    disputed = []
     for row in rows():
         found = _found(row, verdicts[row["name"]])
         wrong = any(follows(claim, found) is False for claim in row["editions"].values())
-        verdict = f"**{_verdict(row, verdicts[row['name']], found)}.** {row['answer'].strip()}"
         if wrong:
+            verdict = f"**{_verdict(row, verdicts[row['name']], found)}.** {row['answer'].strip()}"
             disputed.append(f"\n## {row['question']}\n\n{_given(row)}{_claims(row, found)}\n{verdict}\n")
-        else:
-            agreed.append(f"- {row['question']} {row['answer'].strip()}\n")
-    return "".join([_HEAD, *disputed, "\n## Where no edition is wrong\n\n", *agreed])
+    return "".join([_HEAD, *disputed])
 
 
 def _found(row: Json, verdicts: Mapping[str, Json]) -> Json:
@@ -187,7 +186,7 @@ def _claims(row: Json, found: Json) -> str:
     """Return a line for each different sentence, with the editions that have it."""
     groups: dict[str, list[str]] = {}
     for name, claim in row["editions"].items():
-        mark = {True: "right", False: "**wrong**", None: "says nothing about it"}[follows(claim, found)]
+        mark = {True: "right", False: "**wrong**", None: "not stated"}[follows(claim, found)]
         shown = f" ({_shown(claim)})" if _shown(claim) else ""
         groups.setdefault(f"{claim['says']}{shown}: {mark}", []).append(_EDITIONS[name])
     return "".join(f"- {', '.join(names)}: {text}\n" for text, names in groups.items())
@@ -201,7 +200,8 @@ def _verdict(row: Json, verdicts: Mapping[str, Json], found: Json) -> str:
     for version, answer in verdicts.items():
         groups.setdefault(_what(row, outcome(answer)), []).append(version)
     who = "API server" if "manifest" in row else "kube-scheduler"
-    return "; ".join(f"{who} {', '.join(which)}: {what}" for what, which in groups.items())
+    shown = {what: "" if tuple(which) == versions(row) else f" {', '.join(which)}" for what, which in groups.items()}
+    return "; ".join(f"{who}{which}: {what}" for what, which in shown.items())
 
 
 def _given(row: Json) -> str:

@@ -25,16 +25,16 @@ class Finding(NamedTuple):
 
 
 KINDS = {
-    "takes": "counts on a node that kube-scheduler refuses",
-    "refuses": "refuses a node that kube-scheduler would take",
-    "in-vain": "makes a node on which kube-scheduler would not let the pod",
-    "not-made": "makes no node, though kube-scheduler would let the pod on a new one",
-    "made-beside": "makes a node, though kube-scheduler would take one that is there",
-    "by-chance": "finds no place in some of the askings, though kube-scheduler would take the pod",
-    "needless": "evicts a pod that kube-scheduler would let in again where it stands",
-    "overlooked": "evicts nobody, though a pod would be refused where it stands and taken elsewhere",
-    "into-pending": "evicts a pod that kube-scheduler then has no node for",
-    "sent-back": "evicts a pod that kube-scheduler can only put back",
+    "takes": "uses a node that kube-scheduler rejects",
+    "refuses": "rejects a node that kube-scheduler takes",
+    "in-vain": "creates a node that kube-scheduler rejects",
+    "not-made": "creates no node that kube-scheduler would take",
+    "made-beside": "creates a node although an existing one fits",
+    "by-chance": "sometimes finds no node",
+    "needless": "evicts a pod that fits its node",
+    "overlooked": "evicts no pod although one does not fit its node",
+    "into-pending": "evicts a pod that then stays pending",
+    "sent-back": "evicts a pod that returns to its node",
 }
 """What a peer says otherwise than kube-scheduler."""
 

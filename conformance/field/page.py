@@ -41,13 +41,10 @@ runs all programs again.
 {summary}"""
 
 ASKED = {
-    "kube-scheduler": "its own plugins, framework and cache: for the pod, for one new node per pool and zone, and for"
-    " each running pod again",
-    "cluster-autoscaler": "its predicates on every node, its binpacking estimator on a node of each pool and zone",
-    "karpenter": "its `Topology`, `NewScheduler` and `Solve` with default settings and a NodePool for each pool; 64"
-    " times, because it takes any of equal zones",
-    "descheduler": "`RemovePodsViolatingTopologySpreadConstraint` with default arguments and `nodeFit`; eight times,"
-    " because it takes any of equal pods",
+    "kube-scheduler": "its own plugins, framework and cache",
+    "cluster-autoscaler": "its predicates and its binpacking estimator, for each pool and zone",
+    "karpenter": "`Topology`, `NewScheduler` and `Solve`, 64 times, because it takes any of equal zones",
+    "descheduler": "`RemovePodsViolatingTopologySpreadConstraint` with `nodeFit`, eight times, for equal pods",
     "kube-score": "its check `pod-topology-spread-constraints` on the Deployment",
     "kube-linter": "has no check of spread constraints: [what it does find](peers.md)",
     "polaris": "its check `topologySpreadConstraint` on the Deployment",
@@ -66,9 +63,7 @@ LINTERS = """
 
 A linter sees the Deployment and no node. In {pending} of the {count} situations no existing node takes the pod;
 kube-score's check fails {score_pending} of their Deployments, Polaris's {polaris_pending}. In the other {placed} they
-fail {score_placed} and {polaris_placed}. kube-score fails where the labelSelector is missing, which
-[`selector-missing`](rules/selector-missing.md) finds too. Polaris asks only whether a constraint exists.
-[Beside other linters](peers.md) compares all of their checks.
+fail {score_placed} and {polaris_placed}. [Beside other linters](peers.md) compares all of their checks.
 """
 
 
@@ -88,7 +83,7 @@ def summary_table(answers: Json) -> str:
             continue
         differing = {name for name, finding in found if finding.peer == peer}
         kinds = Counter(finding.kind for _, finding in found if finding.peer == peer)
-        words = "; ".join(f"{KINDS[kind]}: {count}" for kind, count in sorted(kinds.items(), key=lambda each: -each[1]))
+        words = "; ".join(f"{count} {KINDS[kind]}" for kind, count in sorted(kinds.items(), key=lambda each: -each[1]))
         rows.append(f"| {peer} | {asked} | {len(differing)} | {words or '–'} |")
     return "\n".join(rows) + "\n"
 

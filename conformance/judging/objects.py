@@ -6,8 +6,7 @@ from typing import Any
 
 from topospread.api.validation import FieldError, validate_object
 from topospread.api.validation.defaults import default_pod
-from topospread.api.validation.field import report
-from topospread.api.validation.options import Options
+from topospread.api.validation.field import Options, report
 from topospread.api.validation.other_kinds import VERSION_OF
 from topospread.api.validation.pod import check_pod
 from topospread.api.validation.schema import WrongTypeError, decoded

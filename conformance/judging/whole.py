@@ -90,6 +90,7 @@ class _World:
         settings = BackoffSettings(pops_early=gates.enabled("SchedulerPopFromBackoffQ"))
         self.now = 0
         self.queue = SchedulingQueue(lambda: self.now, self._requeueing_of, settings, self.cluster.rules)
+        self.cluster.objects.whole_groups = None
         self.groups = PodGroupQueue(self.queue, self.cluster, self._requeueing_of) if groups else None
         self.queue.groups = self.groups
         self.group_conditions: dict[tuple[str, str], Json] = {}

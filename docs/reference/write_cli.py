@@ -5,9 +5,11 @@ python docs/reference/write_cli.py > docs/reference/cli.md
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 import click
+from click.testing import CliRunner
 
 from topospread.cli.main import topospread
 
@@ -18,7 +20,7 @@ Printed from the command's own help by `python docs/reference/write_cli.py`.
 
 | exit code | meaning |
 |---|---|
-| 0 | the answer is yes |
+| 0 | the answer is yes; a command without a verdict worked |
 | 1 | the answer is no |
 | 2 | bad input or usage: one message on stderr that names the place, nothing on stdout |
 | 3 | an error in topospread (`TOPOSPREAD_DEBUG=1` shows where), or output that cannot be written |
@@ -50,9 +52,14 @@ As a kubectl plugin (`kubectl-topospread` on the `PATH`) the command is `kubectl
 """
 
 
+LAST_LINES = re.compile(r"\n(Exit codes|Everywhere)  .*")
+"""The last lines of a help text, which the beginning of the page replaces."""
+
+
 def pages(command: click.Command, context: click.Context) -> Iterator[str]:
     """A command's help and those of the commands below it, as sections."""
-    yield f"## {context.command_path}\n\n```text\n{command.get_help(context)}\n```"
+    text = LAST_LINES.sub("", command.get_help(context))
+    yield f"## {context.command_path}\n\n```text\n{text}\n```"
     if isinstance(command, click.Group):
         for name in command.list_commands(context):
             below = command.get_command(context, name)
@@ -63,4 +70,6 @@ def pages(command: click.Command, context: click.Context) -> Iterator[str]:
 
 if __name__ == "__main__":
     with click.Context(topospread, info_name="topospread", terminal_width=78, **topospread.context_settings) as root:
-        print("\n\n".join([HEAD.rstrip(), *pages(topospread, root)]))
+        options = CliRunner().invoke(topospread, ["explain", "options"]).output
+        shared = f"## Options of several commands\n\n```text\n{options}```"
+        print("\n\n".join([HEAD.rstrip(), shared, *pages(topospread, root)]))

@@ -49,21 +49,13 @@ default/web     6/6       2       2       2     0    1
 ```
 """
 
-FIELDS_HEAD = """
-## Fields that not every version keeps
-
-| gate | field that the API server keeps while the gate is on | known since |
-|---|---|---|
-"""
-
 GATES_HEAD = """
 ## Gates that touch scheduling
 
-`off` and `on` are the defaults from a version on; a gate that is *locked* cannot be changed. After its last version a
-gate is no longer recognised, and what it switched stays as it was.
+`off` and `on` are the defaults from a version on; a *locked* gate cannot be changed. After its last version a gate is
+unknown, and its effect stays. The API server keeps the fields in brackets while the gate is on; they exist since the
+gate's first version or the version given.
 
-| gate | history | program | effect |
-|---|---|---|---|
 """
 
 PROGRAMS = {"scheduler": "kube-scheduler", "apiserver": "API server"}
@@ -79,15 +71,16 @@ _OBJECTS = {
 }
 
 
-def fields() -> Iterator[str]:
-    """Yield a row for the fields of one gate and version; fields of templates are the pod's."""
-    grouped: dict[tuple[str, str], dict[str, None]] = {}
+def fields() -> dict[str, list[str]]:
+    """Return the fields of each gate, with their version if it is not the gate's first one."""
+    found: dict[str, dict[str, None]] = {}
     for attribute, kind in _OBJECTS.items():
         for each in FIELDS[attribute]:
-            if not each.of_template:
-                since = f"1.{each.since.minor}" if each.since > OLDEST else f"{OLDEST} or earlier"
-                grouped.setdefault((each.gate, since), {})[f"{kind} `{_short(each)}`"] = None
-    yield from (f"| {gate} | {', '.join(names)} | {since} |" for (gate, since), names in grouped.items())
+            if not each.of_template and each.gate in GATES:
+                first = GATES[each.gate].spans[0].since
+                since = f" since {each.since}" if each.since not in (first, OLDEST) else ""
+                found.setdefault(each.gate, {})[f"{kind} `{_short(each)}`{since}"] = None
+    return {gate: list(names) for gate, names in found.items()}
 
 
 def _short(field: GatedField) -> str:
@@ -98,9 +91,15 @@ def _short(field: GatedField) -> str:
 
 def gates() -> Iterator[str]:
     """A row for each gate, by name."""
+    kept = fields()
     for row in sorted(GATES.values(), key=lambda each: each.name):
         programs = "both" if len(row.components) > 1 else PROGRAMS[row.components[0]]
-        yield f"| {row.name} | {_history(row)} | {programs} | {row.effect} |"
+        yield f"- **{row.name}** ({programs}): {row.effect}{bracketed(kept.get(row.name))}; {_history(row)}"
+
+
+def bracketed(names: list[str] | None) -> str:
+    """Return names in brackets."""
+    return f" ({', '.join(names)})" if names else ""
 
 
 def _history(row: GateRow) -> str:
@@ -113,7 +112,7 @@ def _history(row: GateRow) -> str:
 
 def page() -> str:
     """The whole page."""
-    return "".join([HEAD, FIELDS_HEAD, *(f"{row}\n" for row in fields()), GATES_HEAD, *(f"{row}\n" for row in gates())])
+    return "".join([HEAD, GATES_HEAD, *(f"{row}\n" for row in gates())])
 
 
 if __name__ == "__main__":

@@ -26,8 +26,6 @@ dashboard.
 - If there are more workloads than `--max-workloads`, the worst have series; `topospread_workloads_not_shown` counts
   the others.
 
-| metric | type | labels | meaning |
-|---|---|---|---|
 """
 TAIL = """
 `/healthz` and `/livez` show that the process answers. `/readyz` succeeds once the first figures are complete, and also
@@ -41,7 +39,8 @@ def page() -> Iterator[str]:
     yield HEAD
     for each in FAMILIES:
         labels = ", ".join(f"`{label}`" for label in each.labels).replace(CONSTRAINT, "*constraint*")
-        yield f"| `{each.name}` | {each.kind} | {labels} | {each.help.replace('<', '`<').replace('>', '>`')} |\n"
+        by = f" by {labels}" if labels else ""
+        yield f"- `{each.name}` ({each.kind}{by}): {each.help.replace('<', '`<').replace('>', '>`')}\n"
     yield TAIL
 
 

@@ -21,38 +21,19 @@ Printed from the docstrings by `python docs/reference/write_python_api.py`.
 
 A `Session` reads a cluster once, and a method answers each question of the command. An answer is data: `to_json()` is
 exactly what the command writes with `-o json` (the [reference](README.md) has a page for each command). The steps of a
-drill are in `topospread.drills.steps`. `help(topospread.load)` prints a whole docstring.
+drill are in `topospread.drills.steps`. `help(topospread.Session.why)` describes all arguments.
 
-```python
-import topospread
-
-cluster = topospread.Session(["examples/demo/cluster.yaml", "examples/demo/shop.yaml"])
-assert cluster.simulate().pending == ()
-print(cluster.why("shop/deploy/checkout").says)
-print(cluster.status().workloads[0].name)
-
-for finding in cluster.lint().findings:
-    print(finding.rule, finding.where, finding.says)
-```
-
-A cluster can be synthetic and of another Kubernetes version. Feature gates and kube-scheduler's configuration are files
-or data:
+[Ask from Python](../how-to/session.md) has examples. The Kubernetes version, feature gates and kube-scheduler's
+configuration are files or data:
 
 ```python
 import topospread
 
 constraint = {"topologyKey": "kubernetes.io/hostname", "maxSkew": 3, "whenUnsatisfiable": "ScheduleAnyway"}
 arguments = {"defaultingType": "List", "defaultConstraints": [constraint]}
-cluster = topospread.Session(
-    "zones=3,nodes=6",
-    kube_version="1.33",
-    gates="MatchLabelKeysInPodTopologySpread=false",
-    config={
-        "apiVersion": "kubescheduler.config.k8s.io/v1",
-        "kind": "KubeSchedulerConfiguration",
-        "profiles": [{"pluginConfig": [{"name": "PodTopologySpread", "args": arguments}]}],
-    },
-)
+profile = {"pluginConfig": [{"name": "PodTopologySpread", "args": arguments}]}
+kind = {"apiVersion": "kubescheduler.config.k8s.io/v1", "kind": "KubeSchedulerConfiguration"}
+cluster = topospread.Session("zones=3,nodes=6", kube_version="1.33", config={**kind, "profiles": [profile]})
 print(cluster.simulate("docs/reference/lint/web.yaml").to_json())
 ```
 
@@ -61,8 +42,8 @@ Input that cannot be read raises an `InputError` with the command's message. Eve
 """
 
 ASKED = ("Session", "Promises")
-"""Classes whose methods are shown with their arguments."""
-OPTIONS = ("Placing", "Rendering", "Settings", "LintFinding")
+"""Classes whose methods have sections of their own."""
+OPTIONS = ("Placing", "Rendering")
 """Classes whose attributes are shown."""
 
 SECTION = re.compile(r"^(Args|Attributes|Raises|Returns):$", re.MULTILINE)
@@ -139,7 +120,7 @@ def section(name: str) -> Iterator[str]:
             if not method.startswith("_"):
                 yield f"#### {name}.{method}"
                 yield f"```text\n{signature(method, member)}\n```"
-                yield from docstring(inspect.getdoc(member) or "")
+                yield from docstring(inspect.getdoc(member) or "", whole=False)
     elif inspect.isclass(value):
         found = list(members(value))
         if found:

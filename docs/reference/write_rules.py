@@ -17,7 +17,7 @@ HEAD = """\
 # Rules
 
 Rules of [`topospread lint`](../lint.md), written by `python docs/reference/write_rules.py`. `topospread explain RULE`
-prints a page in the terminal. Each sentence is what the rule requires. A star marks rules with a `--fix`.
+prints a page in the terminal. Each sentence is the problem that the rule reports. A star marks rules with a `--fix`.
 """
 SEVERITIES = {
     "error": "the intent cannot work, or the API server rejects it",
@@ -33,7 +33,7 @@ def rule_page(rule: Rule) -> str:
     lines += [f"`--fix`: {rule.fix}", ""] if rule.fix else []
     wrong, right = with_options(rule.wrong), with_options(rule.right)
     if wrong == right:
-        lines += [f"## Wrong (-) and right (+){wrong}", "", "```diff", *difference(rule), "```"]
+        lines += [f"## Example{wrong}", "", "```diff", *difference(rule), "```"]
     else:
         for title, example in ((f"Wrong{wrong}", rule.wrong), (f"Right{right}", rule.right)):
             lines += [f"## {title}", "", "```yaml", example.manifests.rstrip("\n"), "```", ""]
@@ -41,9 +41,11 @@ def rule_page(rule: Rule) -> str:
 
 
 def difference(rule: Rule) -> list[str]:
-    """Return the lines of both examples as one diff without its header."""
+    """Return the lines of both examples as one diff: of a single object only those near a change."""
     wrong, right = (each.manifests.splitlines() for each in (rule.wrong, rule.right))
-    return list(difflib.unified_diff(wrong, right, n=len(wrong), lineterm=""))[3:]
+    context = len(wrong) if "---" in wrong + right else 6
+    changed = [line for line in difflib.unified_diff(wrong, right, n=context, lineterm="") if line[:2] != "@@"]
+    return changed[2:]
 
 
 def rules_page() -> str:

@@ -20,7 +20,7 @@ from topospread.config.api_versions import API_VERSIONS
 from topospread.config.load import default_profile
 from topospread.config.version_rules import changes
 from topospread.config.versions import NEWEST, OLDEST, KubeVersion
-from topospread.scheduling import eligible_to_preempt_others, framework, preemption, requeueing, sampling
+from topospread.scheduling import eligible_to_preempt_others, framework, pod_groups, preemption, requeueing, sampling
 from topospread.scheduling import select_host as choice
 
 DRAWN = ("1.37", "1.36", "1.35", "1.27")
@@ -90,6 +90,7 @@ _WHERE = {
     "EligibilityRules": "DefaultPreemption",
     "ChoiceRules": "Choice among equal nodes",
     "RequeueingRules": "Pending pods",
+    "PodGroupRules": "Pod groups",
     "NodeEventRules": "Pending pods",
     "SamplingRules": "`--sampling kube`",
     "StrategyRules": "scores by resources",
@@ -129,7 +130,7 @@ def _kinds() -> Iterator[type[Any]]:
         importlib.import_module(each.name)
         for each in pkgutil.walk_packages(topospread.plugins.__path__, "topospread.plugins.")
     )
-    scheduling = [framework, choice, eligible_to_preempt_others, preemption, requeueing, sampling]
+    scheduling = [framework, choice, eligible_to_preempt_others, pod_groups, preemption, requeueing, sampling]
     modules: list[ModuleType] = [*scheduling, request_rules, *plugins]
     for module in modules:
         for name, kind in vars(module).items():
@@ -178,7 +179,7 @@ def _differences(before: dict[str, dict[str, int]], now: dict[str, dict[str, int
         words += [f"weight {', '.join(changed)}"] if changed else []
     order = list(now["filter"])
     if [name for name in order if name in before["filter"]] != [name for name in before["filter"] if name in order]:
-        words.append(f"filters in another order: {', '.join(order)}")
+        words.append("filters in another order")
     return "; ".join(words) or "scores in another order, which changes nothing"
 
 

@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from topospread.session import Placing, Promises, Session
     from topospread.sources.configuration import read_configuration
     from topospread.sources.rendering import Rendering
-    from topospread.sources.snapshot_save import save
+    from topospread.sources.snapshot_file import save
 
 _MODULES = {
     "Capacity": "topospread.answers.capacity",
@@ -80,7 +80,7 @@ _MODULES = {
     "merge_constraints": "topospread.api.spread",
     "read_configuration": "topospread.sources.configuration",
     "read_settings": "topospread.linting.settings",
-    "save": "topospread.sources.snapshot_save",
+    "save": "topospread.sources.snapshot_file",
 }
 
 __all__ = [

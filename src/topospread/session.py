@@ -5,18 +5,19 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Literal, Self, TypedDict, TypeVar, Unpack, get_args, overload
+from functools import wraps
+from typing import TYPE_CHECKING, Any, Literal, ParamSpec, Self, TypedDict, TypeVar, Unpack, get_args, overload
 
 from topospread.api.inventory import Inventory
 from topospread.config.gates import Gates, read_gates
 from topospread.config.versions import NEWEST
-from topospread.errors import UsageError
+from topospread.errors import UnknownVerdictError, UsageError
 from topospread.given_cluster import Given, GivenCluster
 from topospread.sources.inputs import Path, paths_of
 from topospread.sources.rendering import Rendering
 
 if TYPE_CHECKING:
-    from topospread.answer import Answer
+    from topospread.answer import Answer, Remedy
     from topospread.answers.capacity import Capacity
     from topospread.answers.drill import DrillResult
     from topospread.answers.drill_many import DrillEach
@@ -41,6 +42,21 @@ if TYPE_CHECKING:
 
 Found = TypeVar("Found")
 Told = TypeVar("Told", bound="Answer")
+Asked = ParamSpec("Asked")
+
+
+def _question(ask: Callable[Asked, Told]) -> Callable[Asked, Told]:
+    """Raise if the answer is unknown and the session asks for that."""
+
+    @wraps(ask)
+    def asked(*args: Asked.args, **kwargs: Asked.kwargs) -> Told:
+        told = ask(*args, **kwargs)
+        session: Any = args[0]
+        if told.verdict == "unknown" and session._given["unknown"] == "raise":
+            raise UnknownVerdictError(f"{told.kind}: the verdict is unknown: {told.says}")
+        return told
+
+    return asked
 
 
 class Placing(TypedDict, total=False):
@@ -78,6 +94,8 @@ class Session:
         gates: feature gates, ``A=true,apiserver:B=false``.
         namespace: namespace of objects that name none.
         render: whether charts and kustomizations are rendered (``auto``), or how (`Rendering`).
+        unknown: the effect of an answer with the verdict ``unknown``: the method returns it (``keep``), or raises
+            `UnknownVerdictError` (``raise``).
         context: context of the kubeconfig, for ``live``.
         workers: processes of a drill of each zone and of a capacity question; by default one for each core.
         progress: receives the number of finished parts, and of all parts.
@@ -96,6 +114,7 @@ class Session:
         gates: str = "",
         namespace: str = "default",
         render: Rendering | Literal["auto", "never"] = "auto",
+        unknown: Literal["keep", "raise"] = "keep",
         context: str | None = None,
         workers: int | None = None,
         progress: Callable[[int, int | None], None] | None = None,
@@ -105,6 +124,7 @@ class Session:
             raise UsageError(f'kube_version: {kube_version!r} is not text: write "{meant}"')
         if not isinstance(gates, str):
             raise UsageError(f'gates: {gates!r} is not text: write "A=true,apiserver:B=false"')
+        _one_of("unknown", unknown, ("keep", "raise"))
         scheduler = read_gates(kube_version, gates)
         self._given: dict[str, Any] = {
             "on": on,
@@ -113,6 +133,7 @@ class Session:
             "gates": gates,
             "namespace": namespace,
             "render": render,
+            "unknown": unknown,
             "context": context,
             "workers": workers,
             "progress": progress,
@@ -169,6 +190,23 @@ class Session:
         assert left is not None, "keep_after keeps it"
         return self.but(on=left)
 
+    def with_patch(self, remedy: Remedy) -> Session:
+        """Return a session on the cluster after a remedy.
+
+        Its objects are changed, as ``kubectl`` or an editor would, and then controllers and kube-scheduler act until
+        nothing happens any more.
+
+        Args:
+            remedy: a remedy of an answer, ``session.why("deploy/web").remedies[0]``.
+
+        Raises:
+            UsageError: if the remedy is no patch of objects, or an object of it is missing.
+        """
+        from topospread.web.patching import after_remedy
+
+        return self.but(on=after_remedy(self.inventory, self._options, remedy))
+
+    @_question
     def status(  # noqa: PLR0913 - keyword arguments
         self,
         *targets: str,
@@ -227,6 +265,7 @@ class Session:
         **placing: Unpack[Placing],
     ) -> Why: ...
 
+    @_question
     def why(
         self,
         target: str | None = None,
@@ -268,6 +307,7 @@ class Session:
         )
         return _about(why_answer(found), inventory, options)
 
+    @_question
     def why_history(self, audit: Path | None = None, *, events: Path | None = None, since: str = "") -> WhyHistory:
         """Return which pods waited in a log, and what began it; the session's cluster is that of its beginning.
 
@@ -282,6 +322,7 @@ class Session:
         found = replay(self.inventory, audit, self._options, events=events, since=since)
         return _about(history_answer(found), self.inventory, self._options)
 
+    @_question
     def simulate(self, *manifests: Path, namespace: str | None = None, **placing: Unpack[Placing]) -> Simulation:
         """Return whether all pods find nodes.
 
@@ -297,6 +338,7 @@ class Session:
         found = simulate(inventory, options, progress=self._progress)
         return _about(simulation_answer(found, namespace), inventory, options)
 
+    @_question
     def orders(
         self, *manifests: Path, number: int = 20, namespace: str | None = None, **placing: Unpack[Placing]
     ) -> Orders:
@@ -308,10 +350,13 @@ class Session:
         found = simulate_orders(inventory, number, options, self._progress)
         return _about(orders_answer(found, namespace), inventory, options)
 
+    @_question
     def plan(
         self, to: Session | Path, *, as_if_rolled_out: bool = True, namespace: str | None = None, seconds: float = 5.0
     ) -> Plan:
         """Return whether nothing gets worse with another session's cluster or control plane, or with manifests.
+
+        Findings of `lint` count that changed workloads, budgets and autoscalers have only afterwards.
 
         Args:
             to: the new state, or files to apply.
@@ -320,15 +365,24 @@ class Session:
             seconds: time for the count of each loss.
         """
         from topospread.answers.plan import plan
-        from topospread.promise.fresh import without_placed_pods
+        from topospread.review.changed_findings import changed_findings
 
-        new = to if isinstance(to, Session) else self.but(on=self._source.applied(paths_of(to)))
+        paths = [] if isinstance(to, Session) else paths_of(to)
+        new = to if isinstance(to, Session) else self.but(on=self._source.applied(paths))
         inventories = (self.inventory, new.inventory)
-        if new.inventory is self.inventory and as_if_rolled_out:
-            inventories = (without_placed_pods(self.inventory),) * 2
-        options = (self._options, new._options)
-        return plan(inventories, options, namespace=namespace, seconds=seconds, progress=self._progress)
+        findings, left_out = changed_findings(inventories, new._options, self._given["namespace"], paths)
+        return plan(
+            inventories,
+            (self._options, new._options),
+            namespace=namespace,
+            rolled_out=as_if_rolled_out,
+            findings=findings,
+            left_out=left_out,
+            seconds=seconds,
+            progress=self._progress,
+        )
 
+    @_question
     def drill(
         self,
         *steps: Step,
@@ -355,6 +409,7 @@ class Session:
             lambda found: _about(drill_answer(found), inventory, options),
         )
 
+    @_question
     def drill_each(
         self, each: Literal["zone", "node", "deploy"], *manifests: Path, **placing: Unpack[Placing]
     ) -> DrillEach:
@@ -369,6 +424,7 @@ class Session:
             lambda found: _about(each_answer(found), inventory, options),
         )
 
+    @_question
     def capacity(  # noqa: PLR0913 - keyword arguments
         self,
         *targets: str,
@@ -416,6 +472,7 @@ class Session:
             lambda found: _about(capacity_answer(found), inventory, options),
         )
 
+    @_question
     def rebalance(
         self,
         *,
@@ -451,6 +508,7 @@ class Session:
             lambda found: _about(rebalance_answer(found), self.inventory, self._options),
         )
 
+    @_question
     def lint(self, *paths: Path, settings: Settings | None = None) -> Lint:
         """Return what is wrong with manifests, or probably not meant.
 
@@ -531,6 +589,7 @@ class Promises:
     def __init__(self, session: Session) -> None:
         self._session = session
 
+    @_question
     def show(
         self,
         *targets: str,
@@ -555,6 +614,7 @@ class Promises:
             asked.inventory, targets, asked._options, namespace=namespace, most=most, states=states, seconds=seconds
         )
 
+    @_question
     def check(
         self,
         *targets: str,
@@ -579,6 +639,7 @@ class Promises:
             asked.inventory, targets, asked._options, want=want, namespace=namespace, states=states, seconds=seconds
         )
 
+    @_question
     def design(
         self,
         *targets: str,

@@ -83,6 +83,41 @@ def test_why_a_pod_waits_and_a_suggestion_that_is_tried(page: Page, three: str) 
     expect(page.locator("#trial .steps li")).to_have_count(1)
 
 
+def test_figures_say_what_is_wrong_and_filter_the_matrix(page: Page, demo: str) -> None:
+    opened(page, f"{demo}{FAILED}")
+    figures = page.locator("#figures button")
+    expect(figures).to_have_count(4)
+    expect(figures.first).to_contain_text("6 pending pods of 2 workloads")
+    expect(page.locator("#matrix tbody tr")).to_have_count(5)
+    expect(page.locator("#matrix tbody tr").first).to_contain_text("! 2 over, 3 pending")
+    expect(page.locator("#matrix td.over").first).to_have_attribute("title", "3 − 0 (minimum) = 3, maxSkew 1")
+
+    figures.nth(1).click()
+    expect(page).to_have_url(re.compile("filter=hard"))
+    expect(page.locator("#matrix tbody tr")).to_have_count(2)
+    figures.nth(3).click()
+    expect(page.locator("#matrix tbody tr")).to_have_count(7)
+    page.locator("#matrix button", has_text="node-c1").click()
+    expect(page.locator("#panel h2")).to_have_text("Node node-c1")
+    page.locator("#figures button[aria-pressed=true]").click()
+    page.locator("#matrix button", has_text="shop/search").click()
+    expect(page.locator("#panel h2")).to_have_text("Deployment shop/search")
+    bar = page.locator("#panel svg.bar").first
+    expect(bar.locator("title")).to_have_text(re.compile(r"^\d+ − \d+ \(minimum\) = \d+, maxSkew \d+$"))
+
+
+def test_pods_and_nodes_are_found_by_name(page: Page, demo: str) -> None:
+    opened(page, demo)
+    field = page.get_by_role("searchbox", name="Find a workload, pod or node")
+    field.fill("node-b")
+    page.locator("#panel button", has_text="node-b2").click()
+    expect(page.locator("#panel h2")).to_have_text("Node node-b2")
+    page.get_by_role("button", name="← All workloads").click()
+    field.fill("orders-db-1")
+    page.locator("#panel button", has_text="shop/orders-db-1").click()
+    expect(page.locator("#panel h2")).to_contain_text("orders-db-1")
+
+
 def test_why_a_pod_is_where_it_is(page: Page, demo: str) -> None:
     opened(page, f"{demo}?workload=Deployment/shop/checkout")
     page.locator("#panel button[data-pod]").first.click()

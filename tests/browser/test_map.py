@@ -29,7 +29,7 @@ def settled(page: Page) -> None:
 
 
 def choose_web(page: Page) -> None:
-    page.get_by_role("button", name="shop/web").click()
+    page.locator("#panel").get_by_role("button", name="shop/web").click()
     expect(page.locator("#panel h2")).to_have_text("Deployment shop/web")
 
 
@@ -196,7 +196,8 @@ def test_what_is_beyond_a_soft_max_skew_is_a_milder_mark_with_words(page: Page, 
         expect(page.locator("#table .warn").first).to_have_text("~ 4 of 1, soft")
         expect(page.locator("#legend .warn")).to_have_text("~ skew")
         page.get_by_role("button", name="All workloads").click()
-        expect(page.get_by_role("button", name="shop/soft")).to_contain_text("~ 3 more than a soft maxSkew")
+        button = page.locator("#panel").get_by_role("button", name="shop/soft")
+        expect(button).to_contain_text("~ 3 more than a soft maxSkew")
         page.goto("about:blank")
 
 
@@ -212,7 +213,7 @@ def tab_to(page: Page, wanted: Locator) -> None:
 
 def test_a_pod_that_waits_is_helped_with_keys_alone(page: Page, shop: str) -> None:
     opened(page, shop)
-    tab_to(page, page.get_by_role("button", name="shop/web"))
+    tab_to(page, page.locator("#panel").get_by_role("button", name="shop/web"))
     page.keyboard.press("Enter")
     expect(page.locator("#panel h2")).to_be_focused()
     tab_to(page, page.get_by_role("button", name="why?").first)

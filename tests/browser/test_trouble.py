@@ -57,6 +57,22 @@ def test_a_trial_that_takes_long_can_be_cancelled(page: Page, demo: str) -> None
     assert asked
 
 
+def test_things_as_they_were_read_are_shown_while_an_address_s_steps_are_played(page: Page, demo: str) -> None:
+    held: list[Route] = []
+
+    def hold(route: Route) -> None:
+        """Give no answer."""
+        held.append(route)
+
+    page.route(re.compile(r"/api/(trial|picture)\?step="), hold)
+    page.goto(f"{demo}?{FAILED}")
+    expect(page.locator("#trial")).to_contain_text("Playing fail zone=eu-west-1a")
+    expect(page.locator("#figures")).to_contain_text("36 pending")
+    expect(page.locator("#now canvas[data-painted]")).to_be_attached()
+    page.get_by_role("button", name="Cancel").click()
+    expect(page.locator("#trial")).to_contain_text("36 pods ready")
+
+
 def test_the_result_of_a_trial_is_in_sight(page: Page, demo: str) -> None:
     opened(page, demo)
     page.select_option("#nodes-which", "topology.kubernetes.io/zone=eu-west-1a")

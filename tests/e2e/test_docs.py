@@ -75,7 +75,8 @@ def test_the_page_on_the_command_is_its_help() -> None:
     shown = re.findall(r"## topospread ?([a-z ]*)\n\n```text\n(.*?)```", page, re.DOTALL)
     assert len(shown) >= 8
     for words, text in shown:
-        assert run(f"topospread {words} --help") == text
+        assert re.sub(r"\n(Exit codes|Everywhere)  .*", "", run(f"topospread {words} --help")) == text
+    assert run("topospread explain options") in page
 
 
 def test_the_page_on_versions_is_the_rules(capsys: pytest.CaptureFixture[str]) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -65,6 +66,23 @@ def test_no_program_of_the_repository_runs(checkout: Path) -> None:
     assert "pod newly pending" in done.stdout
     run(checkout, "lint", ".", "--settings", "rev:HEAD~1")
     assert not proof.exists()
+
+
+def test_git_asks_nobody_and_reads_no_configuration_of_the_machine(
+    checkout: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    real, log = shutil.which("git"), checkout.parent / "log"
+    program = checkout.parent / "bin" / "git"
+    program.parent.mkdir()
+    program.write_text(f'#!/bin/sh\necho "$GIT_CONFIG_NOSYSTEM $GIT_TERMINAL_PROMPT $*" >> {log}\nexec {real} "$@"\n')
+    program.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{program.parent}:{os.environ['PATH']}")
+    assert run(checkout, "plan", "HEAD~1", "HEAD", *CLUSTER).returncode == 1
+    calls = log.read_text().splitlines()
+    begin = "1 0 -c core.fsmonitor=false -c core.hooksPath=/dev/null "
+    assert calls
+    assert [each for each in calls if not each.startswith(begin)] == []
+    assert not [each for each in calls if " checkout " in each or " archive " in each]
 
 
 def test_a_path_does_not_pass_for_a_revision(checkout: Path) -> None:

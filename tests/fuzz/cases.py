@@ -16,7 +16,11 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+import click
 import yaml
+
+from topospread.cli.drill_many import OF_CHECKS
+from topospread.cli.main import topospread
 
 ROOT = Path(__file__).parents[2]
 MOST_EDITS = 4
@@ -288,7 +292,7 @@ def _file(draw: random.Random, role: str) -> bytes:
     seeds = _seeds(role)
     if role == "objects":
         chosen = _objects(draw)
-    elif role == "config":
+    elif role in ("config", "drills"):
         chosen = [draw.choice(seeds)]
     elif role == "audit":
         chosen = draw.sample(seeds, min(len(seeds), 12)) if draw.random() < 0.3 else seeds[:40]
@@ -357,10 +361,6 @@ _TRAFFIC = (
 _COLOUR = (lambda draw: ["--color", draw.choice(("always", "never"))],)
 
 
-def _output(*formats: str) -> Callable[[random.Random], list[str]]:
-    return lambda draw: ["-o", draw.choice(formats)]
-
-
 _STEPS = (
     lambda draw: [f"--{draw.choice(('fail', 'recover', 'cordon', 'uncordon', 'drain'))}", _nodes(draw)],
     lambda draw: ["--scale", draw.choice(("deploy/web=5", "sts/db=1", _word(draw)))],
@@ -377,7 +377,7 @@ def _nodes(draw: random.Random) -> str:
 
 
 Option = Callable[[random.Random], list[str]]
-_COMMANDS: dict[str, tuple[Callable[[random.Random], list[str]], tuple[Option, ...], Option]] = {
+_COMMANDS: dict[str, tuple[Callable[[random.Random], list[str]], tuple[Option, ...]]] = {
     "simulate": (
         lambda draw: ["-f", "MANIFESTS"],
         (
@@ -393,7 +393,6 @@ _COMMANDS: dict[str, tuple[Callable[[random.Random], list[str]], tuple[Option, .
             lambda draw: ["--autoscale", "max"],
             lambda draw: ["--run-cron-job", draw.choice(("tick", _word(draw)))],
         ),
-        _output("text", "wide", "json", "yaml", "md", "name"),
     ),
     "why": (
         lambda draw: [
@@ -410,7 +409,6 @@ _COMMANDS: dict[str, tuple[Callable[[random.Random], list[str]], tuple[Option, .
             lambda draw: ["-o", "svg=picture.svg"],
             lambda draw: ["--no-suggestions"],
         ),
-        _output("text", "wide", "json", "yaml", "md"),
     ),
     "lint": (
         lambda draw: ["MANIFESTS"],
@@ -425,12 +423,10 @@ _COMMANDS: dict[str, tuple[Callable[[random.Random], list[str]], tuple[Option, .
             lambda draw: ["--allow-empty"],
             lambda draw: ["--select", draw.choice(("unknown-field,validation", _word(draw)))],
         ),
-        _output("text", "wide", "line", "json", "yaml", "md", "html", "sarif", "junit", "github"),
     ),
     "plan": (
         lambda draw: ["cluster.yaml", "app.yaml", "--seconds", "0.5"],
         (*_PLACING, *_SCALE, *_COLOUR, lambda draw: ["--no-lint"]),
-        _output("text", "wide", "json", "yaml", "md", "html"),
     ),
     "status": (
         lambda draw: ["-f", "MANIFESTS"],
@@ -442,7 +438,6 @@ _COMMANDS: dict[str, tuple[Callable[[random.Random], list[str]], tuple[Option, .
             lambda draw: ["--key", draw.choice(("topology.kubernetes.io/zone", _word(draw)))],
             lambda draw: ["--exit-zero"],
         ),
-        _output("text", "wide", "json", "yaml", "md", "html=page.html"),
     ),
     "drill": (
         lambda draw: ["-f", "MANIFESTS", *draw.choice(_STEPS)(draw)],
@@ -456,22 +451,18 @@ _COMMANDS: dict[str, tuple[Callable[[random.Random], list[str]], tuple[Option, .
             lambda draw: ["--save", "saved.json.gz"],
             lambda draw: ["--runs", "2"],
         ),
-        _output("text", "wide", "json", "yaml", "md"),
     ),
     "drill --each": (
         lambda draw: [draw.choice(("zone", "node", "deploy")), "-f", "MANIFESTS"],
         (*_PLACING, lambda draw: ["--shard", draw.choice(("1/2", _word(draw)))]),
-        _output("table", "wide", "summary", "json", "yaml"),
     ),
     "drill --check": (
         lambda draw: ["-f", "drill.yaml"],
         (lambda draw: ["--kube-version", "1.33"], lambda draw: ["--workers", draw.choice(("1", "2"))], *_COLOUR),
-        _output("table", "wide", "summary", "json", "yaml", "junit", "github"),
     ),
     "drill --merge": (
         lambda draw: ["-f", "app.yaml", "-f", "drill.yaml"],
         (),
-        _output("table", "json", "junit", "github"),
     ),
     "capacity": (
         lambda draw: [
@@ -487,12 +478,10 @@ _COMMANDS: dict[str, tuple[Callable[[random.Random], list[str]], tuple[Option, .
             lambda draw: ["--more", draw.choice(("50%", _word(draw)))],
             lambda draw: ["--node-shape", draw.choice(("cpu=8,memory=32Gi", _word(draw)))],
         ),
-        _output("text", "wide", "json", "yaml", "md", "html", "svg"),
     ),
     "rebalance": (
         lambda draw: ["-f", "MANIFESTS", "--seconds", "0"],
         (*_PLACING, *_COLOUR, lambda draw: ["--max-skew", "1"], lambda draw: ["-l", _word(draw)]),
-        _output("text", "wide", "commands", "json", "yaml", "md", "html", "svg"),
     ),
     "promise check": (
         lambda draw: ["-f", "MANIFESTS", "--states", "50", "--seconds", "1"],
@@ -502,7 +491,6 @@ _COMMANDS: dict[str, tuple[Callable[[random.Random], list[str]], tuple[Option, .
             lambda draw: [draw.choice(("deploy/web", _word(draw)))],
             lambda draw: ["--save-drill", "written.yaml"],
         ),
-        _output("text", "wide", "json", "yaml", "md", "html", "svg", "junit", "github"),
     ),
     "promise show": (
         lambda draw: [
@@ -513,7 +501,6 @@ _COMMANDS: dict[str, tuple[Callable[[random.Random], list[str]], tuple[Option, .
             "50",
         ],
         _PLACING,
-        _output("text", "wide", "json", "yaml", "md", "html", "svg"),
     ),
     "promise design": (
         lambda draw: [
@@ -528,41 +515,35 @@ _COMMANDS: dict[str, tuple[Callable[[random.Random], list[str]], tuple[Option, .
             draw.choice(("zone-loss>=1", "node-loss>=50%", _word(draw))),
         ],
         (*_PLACING, lambda draw: ["--out", "patches"]),
-        _output("text", "wide", "json", "yaml", "md", "html", "svg"),
     ),
     "why --audit": (
         lambda draw: ["audit.jsonl", "--on", "before.json"],
         (*_PLACING, *_COLOUR, lambda draw: ["--since", draw.choice(("2026-11-22T20:17:49Z", _word(draw)))]),
-        _output("table", "wide", "json", "yaml"),
     ),
     "why --events": (
         lambda draw: ["events.json", "--on", "before.json"],
         (*_PLACING, *_COLOUR, lambda draw: ["--since", draw.choice(("2026-11-22T20:17:49Z", _word(draw)))]),
-        _output("text", "wide", "json", "yaml", "md"),
     ),
-    "config validate": (lambda draw: ["config.yaml"], (_READING[3],), lambda draw: []),
-    "config show": (lambda draw: ["config.yaml"], (_READING[3],), _output("json", "yaml", "text")),
-    "config convert": (lambda draw: ["config.yaml"], (), lambda draw: []),
+    "config validate": (lambda draw: ["config.yaml"], (_READING[3],)),
+    "config show": (lambda draw: ["config.yaml"], (_READING[3],)),
+    "config convert": (lambda draw: ["config.yaml"], ()),
     "explain": (
         lambda draw: [draw.choice(("maxSkew", "fields", "rules", "clusters", "unknown-field", _word(draw)))],
         (),
-        lambda draw: [],
     ),
     "run webhook": (
         lambda draw: ["--policy", "policy.yaml", "--tls-cert-file", "none.crt", "--tls-private-key-file", "none.key"],
         (),
-        lambda draw: [],
     ),
-    "run scheduler": (lambda draw: ["--config", "config.yaml", "--leader-elect", "false"], (), lambda draw: []),
-    "run extender": (lambda draw: ["--kubeconfig", "app.yaml"], (), lambda draw: []),
-    "run scale-in-keeper": (lambda draw: ["--kubeconfig", "app.yaml"], (), lambda draw: []),
-    "run exporter": (lambda draw: ["--config", "config.yaml", "--kubeconfig", "app.yaml"], (), lambda draw: []),
-    "dump": (lambda draw: ["saved.json", "--kubeconfig", "app.yaml"], (), lambda draw: []),
-    "serve": (lambda draw: ["-f", "MANIFESTS", "--export", "page.html"], _PLACING, lambda draw: []),
+    "run scheduler": (lambda draw: ["--config", "config.yaml", "--leader-elect", "false"], ()),
+    "run extender": (lambda draw: ["--kubeconfig", "app.yaml"], ()),
+    "run scale-in-keeper": (lambda draw: ["--kubeconfig", "app.yaml"], ()),
+    "run exporter": (lambda draw: ["--config", "config.yaml", "--kubeconfig", "app.yaml"], ()),
+    "dump": (lambda draw: ["saved.json", "--kubeconfig", "app.yaml"], ()),
+    "serve": (lambda draw: ["-f", "MANIFESTS", "--export", "page.html"], _PLACING),
     "policies": (
         lambda draw: ["--for", draw.choice(("vap", "kyverno", _word(draw)))],
         (lambda draw: ["--settings", "settings.yaml"],),
-        lambda draw: [],
     ),
 }
 COMMANDS = tuple(_COMMANDS)
@@ -594,15 +575,30 @@ _ROLES = {
 """File that an argument names → what it holds."""
 
 
+@cache
+def formats_of(command: str) -> tuple[str, ...]:
+    """Return the formats of a command's ``-o``; none for a command without, or of options that have others."""
+    found: Any = topospread
+    words = command.split()
+    while words and isinstance(found, click.Group):
+        found = found.get_command(click.Context(found), words.pop(0))
+    kinds = [each.type for each in found.params if "-o" in each.opts]
+    formats = tuple(each for kind in kinds for each in getattr(kind, "formats", getattr(kind, "choices", ())))
+    left_out = {"drill": OF_CHECKS, "drill --each": (*OF_CHECKS, "html", "svg"), "drill --merge": OF_CHECKS}
+    return tuple(each for each in formats if each not in left_out.get(command, ()))
+
+
 def draw_case(seed: int, command: str = "") -> Case:
     """Return the case of a seed; the command is drawn, too, unless it is given."""
     draw = random.Random(seed)
     command = command or draw.choices(COMMANDS, [1 if name in _SHORT else 6 for name in COMMANDS])[0]
-    required, optional, output = _COMMANDS[command]
+    required, optional = _COMMANDS[command]
     arguments = [*command.split(), *required(draw)]
     for option in draw.sample(optional, min(len(optional), draw.choice((0, 1, 1, 2, 3)))):
         arguments += option(draw)
-    arguments += output(draw) if draw.random() < 0.8 else []
+    formats = formats_of(command)
+    if formats and draw.random() < 0.8:
+        arguments += ["-o", draw.choice(formats)]
     files: dict[str, bytes] = {}
     stdin = None
     for at, word in enumerate(arguments):

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import subprocess
+import tarfile
 import threading
 from collections.abc import Iterator
-from http.server import BaseHTTPRequestHandler, HTTPServer
+from functools import partial
+from http.server import BaseHTTPRequestHandler, HTTPServer, SimpleHTTPRequestHandler
 from pathlib import Path
 
 import pytest
@@ -242,3 +245,41 @@ def test_a_link_in_a_chart_does_not_leave_the_repository(renderers: Path, checko
     done = run(checkout, renderers, "lint", ".", "--render-helm")
     assert done.returncode == 2
     assert f"this symbolic link leaves {checkout}" in done.stderr
+
+
+@pytest.fixture
+def chart_repository(tmp_path: Path) -> Iterator[tuple[str, Path]]:
+    """The address of a repository of charts, which has one that is called web there, and the folder of its files."""
+    folder = tmp_path / "repository"
+    folder.mkdir()
+    with HTTPServer(("127.0.0.1", 0), partial(SimpleHTTPRequestHandler, directory=folder)) as found:
+        threading.Thread(target=found.serve_forever, daemon=True).start()
+        address = f"http://127.0.0.1:{found.server_port}"
+        entry = {"name": "web", "version": "1.0.0", "apiVersion": "v2", "urls": [f"{address}/web.tgz"]}
+        write(folder, {"index.yaml": json.dumps({"apiVersion": "v1", "entries": {"web": [entry]}})})
+        yield address, folder
+        found.shutdown()
+
+
+@pytest.mark.parametrize(
+    ("name", "file"), [("web", "templates/pod.yaml"), (".git", "config"), ("web", ".git/config"), ("web", "a/.git")]
+)
+def test_a_fetched_chart_is_no_repository(
+    renderers: Path, checkout: Path, chart_repository: tuple[str, Path], name: str, file: str
+) -> None:
+    """Helm calls a chart's folder what the chart says, and a repository's configuration names programs."""
+    address, folder = chart_repository
+    with tarfile.open(folder / "web.tgz", "w:gz") as archive:
+        files = {"Chart.yaml": f"apiVersion: v2\nname: {name}\nversion: 1.0.0\n", "values.yaml": "", file: POD % ""}
+        for each, text in files.items():
+            member = tarfile.TarInfo(f"web/{each}")
+            member.size = len(text)
+            archive.addfile(member, io.BytesIO(text.encode()))
+    fields = f"helmGlobals: {{chartHome: .}}\nhelmCharts: [{{name: web, repo: '{address}'}}]\n"
+    write(checkout, {"kustomization.yaml": fields})
+    before = (checkout / ".git" / "config").read_text()
+    done = run(checkout, renderers, "simulate", "-f", ".", *CLUSTER, "--render-helm", "--render-network")
+    is_plain = file == "templates/pod.yaml"
+    assert (done.returncode, (checkout / "web").exists()) == (0 if is_plain else 2, is_plain), done.stderr
+    assert is_plain or "has a file of git's" in done.stderr
+    assert (checkout / ".git" / "config").read_text() == before

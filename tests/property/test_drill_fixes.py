@@ -13,7 +13,7 @@ from topospread.answer import Remedy
 from topospread.api.inventory import Inventory
 from topospread.drills.drill import drill
 from topospread.drills.steps import Drain, Fail, Step
-from topospread.explanation import Further, Suggestion
+from topospread.explanation.result import Further, Suggestion
 
 from .explained import applied
 

@@ -22,7 +22,7 @@ from topospread.config.gates import gates_for
 from topospread.config.load import default_configuration
 from topospread.exporter.tracker import Tracker
 from topospread.simulation.run import SimulationOptions
-from topospread.spread_status import WorkloadStatus
+from topospread.spread_status.result import WorkloadStatus
 from topospread.spread_status.risk import WELL_KNOWN
 
 Key = tuple[type[KubeObject], str, str]

@@ -20,7 +20,7 @@ from tests.unit.rebalancing.builders import (
     standing,
 )
 from topospread.answers.status import status
-from topospread.rebalancing import PodMove
+from topospread.rebalancing.result import PodMove
 from topospread.simulation.run import SimulationOptions
 from topospread.simulation.simulate import simulate
 

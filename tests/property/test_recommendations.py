@@ -17,7 +17,7 @@ from topospread.linting.reading import Question
 from topospread.linting.rule import Rule
 from topospread.linting.rules import BY_ID, RULES
 from topospread.linting.run import run
-from topospread.simulation import Simulation
+from topospread.simulation.result import Simulation
 from topospread.simulation.run import SimulationOptions
 from topospread.simulation.simulate import simulate
 

@@ -13,11 +13,12 @@ from hypothesis import strategies as st
 
 from tests.plain_inventory import inventory
 from topospread.api.inventory import Inventory
-from topospread.explanation import Suggestion, explain, suggest, what_if
+from topospread.explanation import explain, suggest, what_if
 from topospread.explanation.changes import Change, combined, go_together, max_skew_change
 from topospread.explanation.correction_sets import smallest_sets
 from topospread.explanation.owner import Owned, owned
 from topospread.explanation.repeated_simulation import RepeatedSimulation
+from topospread.explanation.result import Suggestion
 from topospread.explanation.what_if import PendingPodFacts, WhatIf
 from topospread.workloads.planned import QueuedPod
 

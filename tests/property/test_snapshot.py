@@ -15,8 +15,7 @@ from tests.property.explained import clusters
 from topospread.api.inventory import Inventory
 from topospread.api.meta import KubeObject
 from topospread.api.node import Node
-from topospread.simulation import Simulation
-from topospread.simulation.result import WorkloadSpread
+from topospread.simulation.result import Simulation, WorkloadSpread
 from topospread.simulation.simulate import simulate
 from topospread.sources.pseudonyms import Pseudonyms, size_bucket
 from topospread.sources.snapshot_facts import FORMAT, SnapshotFacts

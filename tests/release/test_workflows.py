@@ -67,6 +67,20 @@ def test_one_repository_has_one_pin() -> None:
     assert len(pins) == len({repository for repository, _ in pins})
 
 
+@pytest.mark.parametrize(
+    ("workflow", "action"),
+    [
+        ("codeql.yaml", "github/codeql-action/analyze@"),
+        ("scorecard.yaml", "ossf/scorecard-action@"),
+        ("release.yaml", "actions/attest@"),
+    ],
+)
+def test_the_code_is_analysed_and_what_is_released_is_attested(workflow: str, action: str) -> None:
+    text = (ROOT / ".github/workflows" / workflow).read_text()
+    assert [each for each in USES.findall(text) if each.startswith(action)]
+    assert workflow != "release.yaml" or "sbom-path:" in text
+
+
 def test_the_build_backend_has_a_hash() -> None:
     (required,) = tomllib.loads((ROOT / "pyproject.toml").read_text())["build-system"]["requires"]
     for name in ("build.txt", "release.txt", "dev.txt"):

@@ -32,3 +32,11 @@ def _imports(node: ast.AST) -> list[str]:
     if isinstance(node, ast.ImportFrom) and not node.level:
         return [node.module or ""]
     return []
+
+
+def test_no_release_with_a_known_vulnerability_is_let_in() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    lines = [*project["dependencies"], *(line for extra in project["optional-dependencies"].values() for line in extra)]
+    floors = {name: tuple(map(int, floor.split("."))) for name, _, floor in (line.partition(">=") for line in lines)}
+    for name, first_good in {"starlette": (0, 49, 1), "aiohttp": (3, 14, 1), "Jinja2": (3, 1, 6)}.items():
+        assert floors[name] >= first_good, name

@@ -30,7 +30,7 @@ BY_CODE = {
     "topospread.config.registry.extension_points": "by minor version",
     "topospread.live.heard_queue.label": "by resource and action of an event",
     "topospread.workloads.dropped_fields.gate_of": "by path of a table",
-    "topospread.workloads.field_paths._steps": "by path of a table",
+    "topospread.workloads.dropped_fields._steps": "by path of a table",
 }
 """Caches without a bound, by what they are remembered: the code knows how many there can be."""
 

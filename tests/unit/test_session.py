@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Callable
 from datetime import UTC, datetime
@@ -11,8 +12,10 @@ from typing import Any, ClassVar
 import pytest
 
 import topospread
+from tests.unit.drills import builders
+from topospread.answer import Remedy, Tried
 from topospread.drills.steps import Fail, NodeChoice, Uncordon
-from topospread.errors import TopospreadError
+from topospread.errors import TopospreadError, UnknownVerdictError
 from topospread.sources.client_objects import plain_object
 
 ROOT = Path(__file__).parents[2]
@@ -139,3 +142,79 @@ def test_a_session_of_what_is_left_can_be_asked_again() -> None:
     assert (session.status().verdict, fixed.status().verdict) == ("no", "yes")
     assert fixed.but(kube_version="1.33").inventory is fixed.inventory
     assert {"simulate", "why", "plan", "lint", "promises"} <= set(dir(session))
+
+
+def test_each_remedy_does_as_a_session_what_its_trial_says() -> None:
+    prod = topospread.Session(ROOT / "docs/how-to/on-call/cluster.yaml", namespace="shop")
+    why = prod.why("deploy/checkout")
+    assert why.verdict == "no"
+    assert {each.code for each in why.remedies} >= {"uncordon", "maxSkew", "free", "newNode"}
+    for each in why.remedies:
+        after = prod.with_patch(each)
+        assert after.why("deploy/checkout").verdict == each.tried.verdict == "yes"
+        assert after.but(kube_version="1.33").why("deploy/checkout").verdict == "yes"
+    assert prod.why("deploy/checkout").verdict == "no"
+
+
+def test_a_remedy_without_a_patch_changes_nothing() -> None:
+    asked = topospread.Session("zones=3,nodes=3,cpu=4,memory=8Gi")
+    bought = Remedy(code="add-nodes", says="+1 large", tried=Tried(verdict="yes", places=1, of=1))
+    with pytest.raises(TopospreadError, match=r"\+1 large: it is no patch of an object"):
+        asked.with_patch(bought)
+
+
+def test_an_unknown_answer_raises_where_the_session_asks_for_that() -> None:
+    claim = {"name": "gpu", "resourceClaimName": "gpu"}
+    spec = {"containers": [{"name": "c", "image": "i"}], "resourceClaims": [claim]}
+    pod = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "p"}, "spec": spec}
+    kept = topospread.Session([node("a"), pod])
+    assert kept.simulate().verdict == "unknown"
+    strict = kept.but(unknown="raise")
+    with pytest.raises(UnknownVerdictError, match="Simulation: the verdict is unknown: 0–1 of 1 pod"):
+        strict.simulate()
+    with pytest.raises(UnknownVerdictError, match="Status: "):
+        strict.status()
+    with pytest.raises(TopospreadError, match="unknown='fail': use 'keep' or 'raise'"):
+        topospread.Session(CLUSTER, unknown="fail")  # type: ignore[arg-type]
+
+
+def _plan_objects(selected: str) -> list[dict[str, Any]]:
+    web = builders.workload("Deployment", "web", 3, {"topologySpreadConstraints": [builders.spread()]})
+    web["spec"]["template"]["spec"]["topologySpreadConstraints"][0]["labelSelector"]["matchLabels"]["app"] = selected
+    api = builders.workload(
+        "Deployment", "api", 3, {"topologySpreadConstraints": [builders.spread()]}
+    )  # counts pods of web
+    return [*(builders.node(each, each) for each in "abc"), web, api]
+
+
+def test_a_plan_of_sessions_tells_findings_of_what_changed_alone(tmp_path: Path) -> None:
+    old = topospread.Session(_plan_objects("web"))
+    new = topospread.Session(_plan_objects("webb"))
+    found = old.plan(new)
+    assert [(each.rule, each.object) for each in found.new_findings] == [("selector-not-own", "Deployment shop/web")]
+    assert found.verdict == "no"
+    back = new.plan(old)
+    assert not back.new_findings
+    assert [each.rule for each in back.gone_findings] == ["selector-not-own"]
+    file = tmp_path / "web.json"
+    file.write_text(json.dumps(_plan_objects("webb")[3]))
+    by_file = old.plan(file)
+    assert [(each.rule, each.file) for each in by_file.new_findings] == [("selector-not-own", str(file))]
+    assert not old.plan(old.but(kube_version="1.33")).new_findings
+
+
+def test_another_version_is_judged_as_if_every_workload_were_rolled_out() -> None:
+    """Kubernetes 1.24 ignores nodeTaintsPolicy, so that an empty tainted zone holds new pods back."""
+    web = builders.workload(
+        "Deployment", "web", 6, {"topologySpreadConstraints": [builders.spread(nodeTaintsPolicy="Honor")]}
+    )
+    closed = builders.node("c", "c", taints=[{"key": "gone", "effect": "NoSchedule"}])
+    rolled = topospread.Session([builders.node("a", "a"), builders.node("b", "b"), closed, web]).after()
+    assert [each.spec.node_name for each in rolled.inventory.pods].count("a") == 3
+    older = rolled.but(kube_version="1.24")
+    found = rolled.plan(older)
+    assert (found.verdict, found.reasons) == ("no", ("4 pods newly pending",))
+    assert found.assumed == ("every workload is rolled out once under both",)
+    assert older.plan(rolled).verdict == "yes"
+    kept = rolled.plan(older, as_if_rolled_out=False)
+    assert (kept.newly_pending, kept.assumed) == ((), ())

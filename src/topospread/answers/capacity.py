@@ -149,7 +149,11 @@ class Capacity(Answer, frozen=True, kw_only=True):
         tuple[NodePurchase, ...], Meta(description="One more node of each shape in each zone, largest gain first.")
     ]
     sizing: Annotated[
-        Sizing | None, Meta(description="The cheapest nodes of pools; null if there are no pools, or the replicas fit.")
+        Sizing | None,
+        Meta(
+            description="The cheapest nodes of pools, or without pools the fewest nodes like those that exist if no "
+            "single one is enough; null if the replicas fit."
+        ),
     ] = None
     warnings: Annotated[tuple[str, ...], Meta(description="Doubts about the input.")] = ()
     notes: Annotated[tuple[str, ...], Meta(description="What was added or left out.")] = ()
@@ -169,7 +173,7 @@ def capacity_answer(report: result.CapacityReport) -> Capacity:
     return Capacity(
         kind="Capacity",
         verdict=verdict,
-        says=_says(room, losses, verdict, report.partial) + _enough_words(sized),
+        says=_says(room, losses, verdict, report.partial) + _enough_words(sized, bool(purchases)),
         causes=_causes(room, losses, verdict),
         remedies=tuple(_remedies(report, purchases, sized)) if verdict == "no" else (),
         unjudged=merged(report.unjudged, _not_sized(report)),
@@ -250,13 +254,12 @@ def _sized(pool: result.SizedPool) -> SizedPool:
     )
 
 
-def _enough_words(sized: Sizing | None) -> str:
+def _enough_words(sized: Sizing | None, by_shape: bool) -> str:
     if sized is None:
         return ""
     if sized.verdict != "yes":
-        return (
-            "; no set of nodes of the pools is enough" if sized.verdict == "no" else "; whether pools suffice is open"
-        )
+        what = "such nodes" if by_shape else "nodes of the pools"
+        return f"; no set of {what} is enough" if sized.verdict == "no" else f"; whether {what} suffice is open"
     return f"; {sized.nodes} more {'node is' if sized.nodes == 1 else 'nodes are'} enough"
 
 

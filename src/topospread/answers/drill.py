@@ -19,8 +19,8 @@ from .words import counted, listed
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from topospread.drills import Drill, StepOutcome, WorkloadState
-    from topospread.rebalancing import Rebalance
+    from topospread.drills.result import Drill, StepOutcome, WorkloadState
+    from topospread.rebalancing.result import Rebalance
 
 
 class DrilledWorkload(Base, frozen=True, kw_only=True):
@@ -154,7 +154,8 @@ def _says(drill: Drill) -> str:
     if harm.pending:
         pods = sum(each.pods for each in harm.pending)
         names = listed([f"{each.namespace}/{each.workload.partition('/')[2]}" for each in harm.pending], 2)
-        parts.append(f"{counted(pods, 'pod')} of {names} {_are(pods)} pending at the end")
+        newly = " newly" if drill.steps[0].pending else ""
+        parts.append(f"{counted(pods, 'pod')} of {names} {_are(pods)}{newly} pending at the end")
     if harm.stuck:
         names = listed([f"{each.namespace}/{each.name}" for each in harm.stuck], 2)
         parts.append(f"the rollout of {names} is stuck")

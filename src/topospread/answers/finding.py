@@ -7,6 +7,7 @@ from typing import Annotated, Literal
 from msgspec import Meta
 
 from topospread.base import Base
+from topospread.text import one_line
 
 Level = Literal["error", "warning", "hint"]
 
@@ -29,4 +30,4 @@ class Finding(Base, frozen=True, kw_only=True):
 
     def __str__(self) -> str:
         of = f" ({self.object})" if self.file == "-" and self.object else ""
-        return f"{self.where}: {self.level}: {self.says}{of} [{self.rule}]"
+        return one_line(f"{self.where}: {self.level}: {self.says}{of} [{self.rule}]")

@@ -13,7 +13,9 @@ from topospread.api.inventory import Inventory, ObjectKey
 from topospread.base import Base, Word
 from topospread.explanation.explain import PendingPods, Waiting, explain_pending
 from topospread.explanation.owner import exists
+from topospread.explanation.result import Explanation
 from topospread.explanation.what_if import EFFORT
+from topospread.scheduling.verdict import GANG
 from topospread.simulation.result import Placement, Simulation
 from topospread.simulation.run import prepare
 
@@ -74,7 +76,12 @@ def fixes_of(simulation: Simulation, namespace: str | None) -> tuple[tuple[Remed
     waiting = explain_pending(inventory, run, chosen, suggest=True)
     found = [each.remedies[0] for each in _rejected(waiting.pending) if each.remedies]
     searched = [each.explanation for each in waiting.pending]
-    return tuple(found), sum(each.untried or not each.searched for each in searched if each.state == "pending")
+    tried = [each for each in searched if each.state == "pending" and not _waits_for_its_group(each)]
+    return tuple(found), sum(each.untried or not each.searched for each in tried)
+
+
+def _waits_for_its_group(found: Explanation) -> bool:
+    return found.verdict is not None and found.verdict.rejectors == {GANG}
 
 
 def key_of(placement: Placement) -> ObjectKey:

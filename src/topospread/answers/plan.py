@@ -7,22 +7,24 @@ from dataclasses import replace as with_fields
 from typing import Annotated, ClassVar, Literal
 
 from msgspec import Meta
+from msgspec.structs import replace
 
 from topospread.answer import Answer, Asked, Cause, Unjudged
 from topospread.api.inventory import Inventory, ObjectKey
 from topospread.base import Base, Bounds, Word, worst
-from topospread.config.difference import differences
 from topospread.config.load import default_configuration
+from topospread.config.show import differences
 from topospread.linting.rule import Finding
 from topospread.linting.settings import DeclaredPromise
 from topospread.promise.compared import Event, Ground, PromiseChange, promise_changes
+from topospread.promise.fresh import without_placed_pods
 from topospread.promise.orders import SearchBudget
 from topospread.review.changed_lines import ChangedLine, ChangedLines
 from topospread.review.review import Review, only_in
-from topospread.simulation import Simulation
 from topospread.simulation.causes import to_watch, with_causes
 from topospread.simulation.comparison import PlacementChange, SpreadChange, compare, restricted
 from topospread.simulation.placing import Progress
+from topospread.simulation.result import Simulation
 from topospread.simulation.run import SimulationOptions
 from topospread.simulation.simulate import simulate
 from topospread.simulation.unknown import merged
@@ -222,6 +224,7 @@ def plan(  # noqa: PLR0913 - keyword arguments
     names: tuple[str, str] | None = None,
     *,
     namespace: str | None = None,
+    rolled_out: bool = False,
     findings: tuple[Sequence[Finding], Sequence[Finding]] = ((), ()),
     left_out: tuple[str, ...] = (),
     declared: Sequence[DeclaredPromise] = (),
@@ -237,6 +240,7 @@ def plan(  # noqa: PLR0913 - keyword arguments
         sides: the control planes before and after.
         names: words for both states; by default what differs between the control planes.
         namespace: the namespace that is shown.
+        rolled_out: place the pods of all workloads anew on both sides, if both have the same objects.
         findings: lint's findings before and after.
         left_out: workloads that lint did not place.
         declared: promises of a project's settings.
@@ -249,6 +253,10 @@ def plan(  # noqa: PLR0913 - keyword arguments
         InputError: if the API server would refuse an object.
     """
     old, new = inventories
+    rolled_out = rolled_out and old is new
+    if rolled_out:
+        old = new = without_placed_pods(old)
+        inventories = old, new
     settings = differences(*(each.config or default_configuration(each.kube_version, each.gates) for each in sides))
     first, second = (simulate(one, by, progress=progress) for one, by in zip(inventories, sides, strict=True))
     comparison = compare(first, second, names or _names(sides), settings)
@@ -276,7 +284,9 @@ def plan(  # noqa: PLR0913 - keyword arguments
         )
         changes = [each for each in every_change if namespace in (None, each.key[1])]
     is_same = old is new or [*old.objects()] == [*new.objects()]
-    return about(plan_answer(review, changes, lines=lines, is_same_input=is_same), new, sides[1], source)
+    answer = plan_answer(review, changes, lines=lines, is_same_input=is_same)
+    assumed = ("every workload is rolled out once under both",) if rolled_out else ()
+    return about(replace(answer, assumed=assumed), new, sides[1], source)
 
 
 def _names(sides: tuple[SimulationOptions, SimulationOptions]) -> tuple[str, str]:

@@ -12,7 +12,7 @@ from topospread.answer import Remedy, RemedyPart, Tried
 from .words import counted
 
 if TYPE_CHECKING:
-    from topospread.explanation import Further, Suggestion
+    from topospread.explanation.result import Further, Suggestion
 
 _BY_PATCH = ("rollout", "new pods", "in place")
 """Means for which ``kubectl patch`` works: the object exists, its kind is known, and the field may change."""
@@ -47,14 +47,15 @@ def remedy_of(tried: Suggestion) -> Remedy:
     )
 
 
-def tried_words(tried: Tried) -> str:
-    """Return the result of a trial in words: ``all 6 pods have a node``."""
+def tried_words(tried: Tried, workload: str = "") -> str:
+    """Return the result of a trial in words: ``all 6 pods have a node``, ``all 6 pods of shop/web have a node``."""
+    pods = counted(tried.of, "pod") + (f" of {workload}" if workload else "")
     if tried.of == 1:
         words = "the pod has a node" if tried.places else "the pod has no node"
     elif tried.places >= tried.of:
-        words = f"all {counted(tried.of, 'pod')} have a node"
+        words = f"all {pods} have a node"
     else:
-        words = f"{tried.places} of {counted(tried.of, 'pod')} have a node"
+        words = f"{tried.places} of {pods} have a node"
     if tried.evicts:
         words += f"; preemption evicts {counted(tried.evicts, 'pod')}"
     if tried.newly_pending:

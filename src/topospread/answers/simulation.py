@@ -19,8 +19,8 @@ from .words import counted
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator
 
-    from topospread.simulation import Simulation as Simulated
-    from topospread.simulation import WorkloadResult
+    from topospread.simulation.result import Simulation as Simulated
+    from topospread.simulation.result import WorkloadResult
     from topospread.workloads.dropped_fields import UnusedField
 
 

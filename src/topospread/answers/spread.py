@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 from msgspec import Meta, field
 
@@ -18,8 +18,7 @@ if TYPE_CHECKING:
 
     from topospread.plugins.spread_arithmetic import ConstraintArithmetic, Domain
     from topospread.scheduling.verdict import Verdict
-    from topospread.simulation import PendingGroup, PoolUse, WorkloadSpread
-    from topospread.simulation.result import PoolRefusal
+    from topospread.simulation.result import PendingGroup, PoolRefusal, PoolUse, WorkloadSpread
 
 Reasons = dict[str, int]
 """Reason of kube-scheduler → nodes that are rejected for it."""
@@ -32,8 +31,8 @@ class LeftOutNodes(Base, frozen=True, kw_only=True):
     nodes: Annotated[tuple[str, ...], Meta(description="Names of the nodes.")]
 
 
-class SpreadOutcome(Base, frozen=True, kw_only=True):
-    """One constraint of a workload, before and after."""
+class ConstraintTerms(Base, frozen=True, kw_only=True):
+    """A constraint in force."""
 
     topology_key: Annotated[str, Meta(description="Node label whose values are the domains.")]
     when_unsatisfiable: Annotated[str, Meta(description="`DoNotSchedule` (hard) or `ScheduleAnyway` (soft).")]
@@ -44,7 +43,17 @@ class SpreadOutcome(Base, frozen=True, kw_only=True):
         Meta(description="`pod`, `profile` (default constraints of the profile) or `system` (built-in defaults)."),
     ]
     selector: Annotated[str, Meta(description="Label selector, matchLabelKeys included.")]
-    counts_itself: Annotated[int, Meta(description="1 if the pods match their own selector.")] = field(name="self")
+    counts_itself: Annotated[int, Meta(description="1 if the pod matches its own selector.")] = field(name="self")
+
+    @property
+    def hard(self) -> bool:
+        """True if the constraint is DoNotSchedule."""
+        return self.when_unsatisfiable == "DoNotSchedule"
+
+
+class SpreadOutcome(ConstraintTerms, frozen=True, kw_only=True):
+    """One constraint of a workload, before and after."""
+
     skew: Annotated[int, Meta(description="Largest count of an eligible domain minus the global minimum, afterwards.")]
     minimum: Annotated[int, Meta(description="Global minimum in force: 0 if there are fewer domains than minDomains.")]
     domains: Annotated[dict[str, int], Meta(description="Eligible domain → matching pods afterwards.")]
@@ -69,11 +78,6 @@ class SpreadOutcome(Base, frozen=True, kw_only=True):
         ),
     ]
     left_out: Annotated[tuple[LeftOutNodes, ...], Meta(description="Nodes that do not count, by reason.")]
-
-    @property
-    def hard(self) -> bool:
-        """True if the constraint is DoNotSchedule."""
-        return self.when_unsatisfiable == "DoNotSchedule"
 
     @property
     def only_domain(self) -> str:
@@ -103,16 +107,9 @@ class DomainSum(Base, frozen=True, kw_only=True):
     rejected: Annotated[Reasons, Meta(description="Reason → nodes of the domain that reject the pod.")]
 
 
-class SpreadSums(Base, frozen=True, kw_only=True):
+class SpreadSums(ConstraintTerms, frozen=True, kw_only=True):
     """A hard constraint and its arithmetic in each domain."""
 
-    topology_key: Annotated[str, Meta(description="Node label whose values are the domains.")]
-    when_unsatisfiable: Annotated[str, Meta(description="`DoNotSchedule` (hard) or `ScheduleAnyway` (soft).")]
-    max_skew: Annotated[int, Meta(description="Largest allowed skew.")]
-    min_domains: Annotated[int, Meta(description="minDomains in force; 1 if the constraint does not set it.")]
-    origin: Annotated[str, Meta(description="`pod`, `profile` or `system`: source of the constraint.")]
-    selector: Annotated[str, Meta(description="Label selector, matchLabelKeys included.")]
-    counts_itself: Annotated[int, Meta(description="1 if the pod matches its own selector.")] = field(name="self")
     minimum: Annotated[int, Meta(description="Global minimum in force.")]
     minimum_domains: Annotated[tuple[str, ...], Meta(description="Domains with the fewest pods.")]
     domains: Annotated[tuple[DomainSum, ...], Meta(description="Eligible domains.")]
@@ -156,18 +153,17 @@ class Pool(Base, frozen=True, kw_only=True):
     ]
 
 
+def terms_of(arithmetic: ConstraintArithmetic) -> dict[str, Any]:
+    """Return the fields of `ConstraintTerms`."""
+    return {name: getattr(arithmetic, name) for name in ConstraintTerms.__struct_fields__}
+
+
 def spread_outcome(spread: WorkloadSpread) -> SpreadOutcome:
     """Return a constraint of a workload as data."""
     names, after, earlier = spread.domains.names, spread.domains.after.tolist(), spread.domains.before.tolist()
     domains = dict(zip(names, after, strict=True))
     return SpreadOutcome(
-        topology_key=spread.topology_key,
-        when_unsatisfiable=spread.when_unsatisfiable,
-        max_skew=spread.max_skew,
-        min_domains=spread.arithmetic.min_domains,
-        origin=spread.origin,
-        selector=spread.arithmetic.selector,
-        counts_itself=spread.arithmetic.counts_itself,
+        **terms_of(spread.arithmetic),
         skew=spread.skew,
         minimum=spread.arithmetic.minimum,
         domains=domains,
@@ -218,13 +214,7 @@ def spread_sums(arithmetic: ConstraintArithmetic, domains: tuple[tuple[Domain, M
         domains: each eligible domain, with reason → nodes of it that reject the pod.
     """
     return SpreadSums(
-        topology_key=arithmetic.topology_key,
-        when_unsatisfiable=arithmetic.when_unsatisfiable,
-        max_skew=arithmetic.max_skew,
-        min_domains=arithmetic.min_domains,
-        origin=arithmetic.origin,
-        selector=arithmetic.selector,
-        counts_itself=arithmetic.counts_itself,
+        **terms_of(arithmetic),
         minimum=arithmetic.minimum,
         minimum_domains=tuple(arithmetic.minimum_domains),
         domains=tuple(

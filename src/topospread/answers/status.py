@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import replace as with_fields
 from typing import Annotated, ClassVar
 
 from msgspec import Meta
@@ -16,7 +17,7 @@ from topospread.explanation.explain import Waiting, explain_pending
 from topospread.service_traffic.result import ExpectedTraffic
 from topospread.simulation.placing import Progress
 from topospread.simulation.run import PLAIN, SimulationOptions, prepare
-from topospread.spread_status import DomainRisk, WorkloadStatus
+from topospread.spread_status.result import DomainRisk, WorkloadStatus
 from topospread.spread_status.status import LookedFor, spread_of_run
 from topospread.workloads.planned import Plan
 
@@ -98,7 +99,7 @@ def status(  # noqa: PLR0913 - keyword arguments
         InputError: if the API server would refuse an object.
         UsageError: if nothing is in the namespace, the selector selects nothing, or no node has a key.
     """
-    run = prepare(inventory, options, with_spreads=False)
+    run = prepare(inventory, with_fields(options, tries_groups=True), with_spreads=False)
     spread = spread_of_run(run, LookedFor(namespace, selector, keys, allow_empty, targets), progress)
     shown = {(each.kind, each.namespace, each.name) for each in spread.workloads}
     chosen = {each for each in run.plan.workloads if (each.kind, each.namespace, each.name) in shown}

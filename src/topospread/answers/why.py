@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated, ClassVar, Literal
 
-from msgspec import UNSET, Meta, UnsetType, field
+from msgspec import UNSET, Meta, UnsetType
 from msgspec.structs import asdict
 
 from topospread.answer import Answer, Cause, Remedy, Unjudged
@@ -12,14 +12,22 @@ from topospread.base import Base, Bounds, Word
 from topospread.explanation.result import ChoiceWithout, NearestNode, NodeScores, PluginVerdict
 from topospread.explanation.tries import Attempts
 
-from .causes import causes_of_pod, core_of
+from .causes import causes_of_node, causes_of_pod, core_of
 from .remedies import remedy_of
-from .spread import LeftOutNodes, Reasons, RejectedNodes, left_out_nodes, rejections_of, sum_in_words
-from .why_placed import causes_of_node
+from .spread import (
+    ConstraintTerms,
+    LeftOutNodes,
+    Reasons,
+    RejectedNodes,
+    left_out_nodes,
+    rejections_of,
+    sum_in_words,
+    terms_of,
+)
 from .words import counted
 
 if TYPE_CHECKING:
-    from topospread.explanation import ConstraintTable, Explanation, Suggestion
+    from topospread.explanation.result import ConstraintTable, Explanation, Suggestion
 
 
 class ReplicaCounts(Base, frozen=True, kw_only=True):
@@ -45,16 +53,9 @@ class DomainForPod(Base, frozen=True, kw_only=True):
     rejected: Annotated[Reasons, Meta(description="Reason of another plugin → nodes of the domain that it rejects.")]
 
 
-class ConstraintForPod(Base, frozen=True, kw_only=True):
+class ConstraintForPod(ConstraintTerms, frozen=True, kw_only=True):
     """A constraint in force, and each domain for the explained pod."""
 
-    topology_key: Annotated[str, Meta(description="Node label whose values are the domains.")]
-    when_unsatisfiable: Annotated[str, Meta(description="`DoNotSchedule` (hard) or `ScheduleAnyway` (soft).")]
-    max_skew: Annotated[int, Meta(description="Largest allowed skew.")]
-    min_domains: Annotated[int, Meta(description="minDomains in force; 1 if the constraint does not set it.")]
-    origin: Annotated[str, Meta(description="`pod`, `profile` or `system`: source of the constraint.")]
-    selector: Annotated[str, Meta(description="Label selector, matchLabelKeys included.")]
-    counts_itself: Annotated[int, Meta(description="1 if the pod matches its own selector.")] = field(name="self")
     minimum: Annotated[int, Meta(description="Global minimum in force: 0 if there are fewer domains than minDomains.")]
     minimum_domains: Annotated[tuple[str, ...], Meta(description="Domains with the fewest pods.")]
     counted: Annotated[
@@ -64,11 +65,6 @@ class ConstraintForPod(Base, frozen=True, kw_only=True):
     own: Annotated[str, Meta(description="Domain of the pod's node; empty if it has none.")]
     domains: Annotated[tuple[DomainForPod, ...], Meta(description="Eligible domains.")]
     left_out: Annotated[tuple[LeftOutNodes, ...], Meta(description="Nodes that do not count, by reason.")]
-
-    @property
-    def hard(self) -> bool:
-        """True if the constraint is DoNotSchedule."""
-        return self.when_unsatisfiable == "DoNotSchedule"
 
 
 class TriedChange(Remedy, frozen=True, kw_only=True):
@@ -263,13 +259,7 @@ def _constraint(table: ConstraintTable) -> ConstraintForPod:
     arithmetic = table.arithmetic
     by_name = {each.name: each for each in arithmetic.domains}
     return ConstraintForPod(
-        topology_key=arithmetic.topology_key,
-        when_unsatisfiable=arithmetic.when_unsatisfiable,
-        max_skew=arithmetic.max_skew,
-        min_domains=arithmetic.min_domains,
-        origin=arithmetic.origin,
-        selector=arithmetic.selector,
-        counts_itself=arithmetic.counts_itself,
+        **terms_of(arithmetic),
         minimum=arithmetic.minimum,
         minimum_domains=tuple(arithmetic.minimum_domains),
         counted=dict(table.counted),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Annotated, ClassVar
 
 from msgspec import Meta
@@ -52,7 +53,7 @@ def why_pending(
     Raises:
         InputError: if the API server would refuse an object.
     """
-    run = prepare(inventory, options, with_spreads=False)
+    run = prepare(inventory, replace(options, tries_groups=True), with_spreads=False)
     chosen = {each for each in run.plan.workloads if namespace in (None, each.namespace)}
     found = explain_pending(inventory, run, chosen, suggest=suggest, progress=progress)
     pods = tuple(why_answer(each.explanation) for each in found.pending)

@@ -8,7 +8,6 @@ from dataclasses import dataclass, field, fields
 
 from topospread.errors import Place
 
-from .autoscaling import HorizontalPodAutoscaler
 from .device_claims import ResourceClaim, ResourceClaimTemplate
 from .devices import DeviceClass, DeviceTaintRule, ResourceSlice
 from .meta import KubeObject
@@ -25,7 +24,17 @@ from .storage import (
     StorageClass,
     VolumeAttachment,
 )
-from .workload import CronJob, DaemonSet, Deployment, Job, ReplicaSet, ReplicationController, Service, StatefulSet
+from .workload import (
+    CronJob,
+    DaemonSet,
+    Deployment,
+    HorizontalPodAutoscaler,
+    Job,
+    ReplicaSet,
+    ReplicationController,
+    Service,
+    StatefulSet,
+)
 
 ObjectKey = tuple[str, str, str]
 """Kind, namespace ("" when cluster-scoped) and name."""

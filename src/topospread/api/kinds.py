@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import msgspec
 
-from .autoscaling import HorizontalPodAutoscaler
 from .device_claims import ResourceClaim, ResourceClaimTemplate
 from .devices import DeviceClass, DeviceTaintRule, ResourceSlice
 from .meta import KubeObject
@@ -22,7 +21,17 @@ from .storage import (
     StorageClass,
     VolumeAttachment,
 )
-from .workload import CronJob, DaemonSet, Deployment, Job, ReplicaSet, ReplicationController, Service, StatefulSet
+from .workload import (
+    CronJob,
+    DaemonSet,
+    Deployment,
+    HorizontalPodAutoscaler,
+    Job,
+    ReplicaSet,
+    ReplicationController,
+    Service,
+    StatefulSet,
+)
 
 
 class Kind(msgspec.Struct, frozen=True):

@@ -13,8 +13,19 @@ from dataclasses import dataclass, replace
 from .meta import ResourceList
 from .pod import Container, Pod
 from .quantity import Quantity, parse_quantity
-from .resource_lists import Requests, add, integers, maximum, quantities, rounded
-from .running_resources import RequestsReader, StatusRule, readers, resize_infeasible, spec_requests
+from .running_resources import (
+    Requests,
+    RequestsReader,
+    StatusRule,
+    add,
+    integers,
+    maximum,
+    quantities,
+    readers,
+    resize_infeasible,
+    rounded,
+    spec_requests,
+)
 
 DEFAULT_MILLI_CPU = 100
 """What a container without a cpu request counts as in scoring (pkg/scheduler/util/pod_resources.go)."""

@@ -4,31 +4,29 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping
-from typing import Any, Final, TypeVar
+from typing import Any, Final
 
 import click
 
 from topospread.errors import InputError, Place, UsageError
 
 from .inputs import PATH
-
-F = TypeVar("F", bound=Callable[..., Any])
+from .usage import Command, together
 
 SALT: Final = "TOPOSPREAD_SALT"
 """Environment variable that holds the salt."""
 _SALT_AT_LEAST: Final = 16
 
 
-def anonymous_options(text: str) -> Callable[[F], F]:
+def anonymous_options(text: str) -> Callable[[Command], Command]:
     """Return the options' decorator; `text` is the help of ``--anonymous``."""
 
-    def added(command: F) -> F:
-        salted = click.option(
+    return together(
+        click.option("--anonymous", is_flag=True, help=text),
+        click.option(
             "--salt-file", metavar="FILE", type=PATH, help=f"Secret that decides on the words; or set {SALT}."
-        )
-        return click.option("--anonymous", is_flag=True, help=text)(salted(command))
-
-    return added
+        ),
+    )
 
 
 def read_salt(given: Mapping[str, Any]) -> bytes | None:

@@ -21,7 +21,7 @@ HELP = """\
 Say how many more replicas of a workload fit, and what ends it.
 
 The answer is yes if --more of them fit, with --each zone also after each zone's loss; nothing is evicted for them.
-Otherwise one more node is tried in each zone; with --pools, the cheapest set of nodes (or the fewest) is searched.
+Otherwise one more node is tried in each zone, then the fewest; with --pools, the cheapest set of nodes is searched.
 
 \b
 Examples:
@@ -45,7 +45,9 @@ Examples:
 @click.option("--each", type=click.Choice(["zone"]), help="They must fit after each zone's loss, too.")
 @click.option("--node-shape", "shapes", multiple=True, metavar="SPEC", help="Try one more node (cpu=8,memory=32Gi,…).")
 @POOLS
-@click.option("--seconds", type=click.FloatRange(min=0), default=10.0, metavar="S", help="Time to search pools (10).")
+@click.option(
+    "--seconds", type=click.FloatRange(min=0), default=10.0, metavar="S", help="Time to search a set of nodes (10)."
+)
 @click.option("--limit", type=click.IntRange(min=1), default=10_000, metavar="N", help="Try at most N rounds (10000).")
 @click.option("--workers", type=click.IntRange(min=1), metavar="N", help="Processes (one for each core).")
 @click.option("--seed", type=int, metavar="N", help="Draw among equals where kube-scheduler does, repeatably.")

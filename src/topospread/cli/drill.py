@@ -34,9 +34,9 @@ from .usage import Explained
 
 if TYPE_CHECKING:
     from topospread.api.inventory import Inventory
-    from topospread.drills import Drill
+    from topospread.drills.result import Drill
     from topospread.drills.steps import Step
-    from topospread.rebalancing import Rebalance
+    from topospread.rebalancing.result import Rebalance
     from topospread.simulation.run import SimulationOptions
 
 HELP = """\

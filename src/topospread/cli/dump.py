@@ -22,7 +22,7 @@ from .usage import EXITS_WORKED, Explained
 
 if TYPE_CHECKING:
     from topospread.sources.snapshot_facts import SnapshotFacts
-    from topospread.sources.snapshot_take import SnapshotTaking
+    from topospread.sources.snapshot_file import SnapshotTaking
 
 DEFAULT = "cluster.json.gz"
 
@@ -53,9 +53,8 @@ Examples:
 def dump(**given: Any) -> int:
     """Take the snapshot; 0 also when optional kinds could not be read."""
     from topospread.sources.snapshot_facts import warnings_of
-    from topospread.sources.snapshot_file import check_path, writing
+    from topospread.sources.snapshot_file import SnapshotTaking, check_path, writing
     from topospread.sources.snapshot_lists import ANONYMOUS, ORDER
-    from topospread.sources.snapshot_take import SnapshotTaking
 
     path = given["path"]
     salt = read_salt(given)
@@ -93,7 +92,7 @@ def _rewritten(given: Mapping[str, Any], salt: bytes | None) -> SnapshotFacts:
     from topospread.sources.files import find_sources, read_text
     from topospread.sources.load import load
     from topospread.sources.snapshot_facts import FORMAT, SnapshotFacts, facts_of
-    from topospread.sources.snapshot_save import write_snapshot
+    from topospread.sources.snapshot_file import write_snapshot
 
     if named_options(given) or given["namespace"]:
         raise UsageError("--from cannot be combined with options of a live cluster")

@@ -6,7 +6,7 @@ import gc
 import os
 from collections.abc import Callable, Collection, Mapping, Sequence
 from io import BytesIO
-from typing import TYPE_CHECKING, Any, BinaryIO, TypeVar
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 import click
 
@@ -17,20 +17,19 @@ from .live_options import NOTHING_GIVEN, is_meant, is_there, named_options, read
 from .output import wants
 from .standard_input import is_piped, standard_input
 from .terminal import progress
+from .usage import Command, together
 
 if TYPE_CHECKING:
     from topospread.api.inventory import Inventory
     from topospread.api.pools import NodePool
     from topospread.config.gates import Gates
     from topospread.config.profile import Configuration
-    from topospread.service_traffic import ExpectedTraffic
+    from topospread.service_traffic.result import ExpectedTraffic
     from topospread.service_traffic.traffic import TrafficQuestion
     from topospread.simulation.run import SimulationOptions
     from topospread.sources.load import LiveReading
     from topospread.sources.needed_kinds import NeededKinds
     from topospread.sources.rendering import Rendering
-
-Command = TypeVar("Command", bound=Callable[..., Any])
 
 COLOUR = click.Choice(["auto", "always", "never"])
 AUTOSCALE = click.Choice(["keep", "min", "max"])
@@ -59,7 +58,7 @@ GATES = click.option(
 
 ALLOW_EMPTY = click.option("--allow-empty", is_flag=True, help="Accept input without objects or matches.")
 
-RENDERING_OPTIONS = (
+rendering_options = together(
     click.option(
         "--helm-values", multiple=True, metavar="FILE", type=PATH, help="Values of the charts among the PATHs."
     ),
@@ -74,69 +73,54 @@ RENDERING_OPTIONS = (
     click.option("--render-helm", is_flag=True, help="Let kustomize run Helm for the charts of kustomizations."),
     click.option("--render-network", is_flag=True, help="Let kustomize and Helm fetch remote bases and charts."),
 )
+"""``--helm-values --helm-set --helm-release --render --render-helm --render-network``."""
 
-
-def rendering_options(command: Command) -> Command:
-    """``--helm-values --helm-set --helm-release --render --render-helm --render-network``."""
-    for decorator in reversed(RENDERING_OPTIONS):
-        command = decorator(command)
-    return command
-
-
-def input_options(command: Command) -> Command:
-    """``-f --on --strict --config --kube-version --color``, feature gates, and how charts are rendered."""
-    decorators = [
-        click.option(
-            "-f",
-            "--filename",
-            "paths",
-            multiple=True,
-            metavar="FILE",
-            type=PATH,
-            help="Apply these manifests: files, folders, charts, kustomizations, - for standard input.",
-        ),
-        click.option(
-            "--on",
-            "cluster",
-            envvar="TOPOSPREAD_ON",
-            type=PATH,
-            metavar="CLUSTER",
-            help="The cluster: live, a snapshot or folder, or made up (topospread explain clusters).",
-        ),
-        click.option(
-            "--config", "config_path", type=PATH, metavar="FILE", help="kube-scheduler's configuration, of any version."
-        ),
-        KUBE_VERSION,
-        GATES,
-        *RENDERING_OPTIONS,
-        click.option("--with-hooks", is_flag=True, help="Place Helm's hooks too: Jobs before an installation, tests …"),
-        click.option("--strict", is_flag=True, help="Refuse fields that Kubernetes does not know."),
-        ALLOW_EMPTY,
-        click.option("--color", type=COLOUR, default="auto", help="Colours: on a terminal, always or never."),
-    ]
-    for decorator in reversed(decorators):
-        command = decorator(command)
-    return command
+input_options = together(
+    click.option(
+        "-f",
+        "--filename",
+        "paths",
+        multiple=True,
+        metavar="FILE",
+        type=PATH,
+        help="Apply these manifests: files, folders, charts, kustomizations, - for standard input.",
+    ),
+    click.option(
+        "--on",
+        "cluster",
+        envvar="TOPOSPREAD_ON",
+        type=PATH,
+        metavar="CLUSTER",
+        help="The cluster: live, a snapshot or folder, or made up (topospread explain clusters).",
+    ),
+    click.option(
+        "--config", "config_path", type=PATH, metavar="FILE", help="kube-scheduler's configuration, of any version."
+    ),
+    KUBE_VERSION,
+    GATES,
+    rendering_options,
+    click.option("--with-hooks", is_flag=True, help="Place Helm's hooks too: Jobs before an installation, tests …"),
+    click.option("--strict", is_flag=True, help="Refuse fields that Kubernetes does not know."),
+    ALLOW_EMPTY,
+    click.option("--color", type=COLOUR, default="auto", help="Colours: on a terminal, always or never."),
+)
+"""``-f --on --strict --config --kube-version --color``, feature gates, and how charts are rendered."""
 
 
 def namespace_options(shown: str) -> Callable[[Command], Command]:
     """``-n`` and ``-A``, as kubectl has them; ``shown``: what is done with what is in the namespace."""
 
-    def decorate(command: Command) -> Command:
-        everywhere = click.option(
-            "-A", "--all-namespaces", is_flag=True, help=f"{shown} all namespaces, as without -n."
-        )
-        one = click.option(
+    return together(
+        click.option(
             "-n",
             "--namespace",
             envvar="TOPOSPREAD_NAMESPACE",
             metavar="NAMESPACE",
             callback=checked_namespace,
             help=f"{shown} this namespace; where objects go that name none.",
-        )
-        return one(everywhere(command))
-
-    return decorate
+        ),
+        click.option("-A", "--all-namespaces", is_flag=True, help=f"{shown} all namespaces, as without -n."),
+    )
 
 
 def checked_namespace(context: click.Context, parameter: click.Parameter, value: str | None) -> str | None:
@@ -160,7 +144,7 @@ def shown_namespace(given: Mapping[str, Any]) -> str | None:
 
 
 def read_rendering(given: Mapping[str, Any], kube_version: str) -> Rendering:
-    """Read the options of `RENDERING_OPTIONS`.
+    """Read the options of `rendering_options`.
 
     Raises:
         UsageError: they contradict each other.
@@ -355,7 +339,7 @@ def given_pools(given: Mapping[str, Any]) -> tuple[NodePool, ...]:
     return read_pools(given["pools"])
 
 
-TRAFFIC_OPTIONS = (
+traffic_options = together(
     click.option("--traffic", is_flag=True, help="Say what of each Service's traffic crosses zones."),
     click.option(
         "--clients",
@@ -365,13 +349,7 @@ TRAFFIC_OPTIONS = (
     ),
     click.option("--price", type=click.FloatRange(min=0), metavar="N", help="Price of a GB that crosses zones."),
 )
-
-
-def traffic_options(command: Command) -> Command:
-    """``--traffic --clients --price``."""
-    for decorator in reversed(TRAFFIC_OPTIONS):
-        command = decorator(command)
-    return command
+"""``--traffic --clients --price``."""
 
 
 def asked_traffic(given: Mapping[str, Any]) -> TrafficQuestion | None:

@@ -3,47 +3,40 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, TypeVar
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from topospread.errors import UsageError
+
+from .usage import together
 
 if TYPE_CHECKING:
     from topospread.live.access import Access
     from topospread.sources.load import LiveObjects
     from topospread.sources.needed_kinds import NeededKinds
 
-Command = TypeVar("Command", bound=Callable[..., Any])
-
 PATH = click.Path()
 LIVE = "live"
 """``--on live``: the cluster that kubectl points at."""
 NOTHING_GIVEN = "no cluster: add --on zones=3,nodes=6, --on FILE, or --context NAME"
 
-ACCESS_OPTIONS = (
+access_options = together(
     click.option("--context", metavar="NAME", help="The kubeconfig's context, as for kubectl."),
     click.option("--kubeconfig", type=PATH, metavar="FILE", help="The kubeconfig, as for kubectl."),
     click.option("--as", "user", metavar="USER", help="Ask as this user or service account, as kubectl does."),
     click.option("--as-group", multiple=True, metavar="GROUP", help="With --as: of this group; may be given again."),
     click.option("--as-uid", metavar="UID", help="With --as: with this UID."),
 )
-
+"""``--context --kubeconfig --as --as-group --as-uid``."""
 
 NOBODY: Mapping[str, Any] = {"context": None, "kubeconfig": None, "user": None, "as_group": (), "as_uid": None}
 """The options where nothing is said."""
 
 
-def access_options(command: Command) -> Command:
-    """``--context --kubeconfig --as --as-group --as-uid``."""
-    for decorator in reversed(ACCESS_OPTIONS):
-        command = decorator(command)
-    return command
-
-
 def read_access(given: Mapping[str, Any]) -> Access:
-    """Read the options of `ACCESS_OPTIONS`.
+    """Read the options of `access_options`.
 
     Raises:
         UsageError: the extra ``live`` is not installed, or a group is named without a user.

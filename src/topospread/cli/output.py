@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 import click
 from click.shell_completion import CompletionItem
@@ -14,11 +14,11 @@ from topospread.sources.atomic_file import write_file
 from topospread.text import escape_all, escape_control_characters
 
 from .terminal import has_colours, show, show_commands, width, written
+from .usage import Command, together
 
 if TYPE_CHECKING:
     from topospread.answer import Answer
 
-Command = TypeVar("Command", bound=Callable[..., Any])
 Writer = Callable[[], str]
 """Gives the text of one format."""
 
@@ -65,7 +65,7 @@ def output_options(*others: str) -> Callable[[Command], Command]:
         others: formats of this command beside those of every answer.
     """
     formats = (*FORMATS, *others)
-    options = (
+    return together(
         click.option(
             "-o",
             "--output",
@@ -79,13 +79,6 @@ def output_options(*others: str) -> Callable[[Command], Command]:
         click.option("--exit-zero", is_flag=True, help="Exit with 0 whatever the verdict is."),
         click.option("--allow-unknown", is_flag=True, help="Exit with 0 instead of 4 for unknown."),
     )
-
-    def decorate(command: Command) -> Command:
-        for option in reversed(options):
-            command = option(command)
-        return command
-
-    return decorate
 
 
 def check_outputs(given: Mapping[str, Any]) -> None:

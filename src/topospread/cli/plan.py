@@ -112,7 +112,6 @@ def _other_control_plane(given: dict[str, Any]) -> Plan:
     if given["old"] is not None:
         raise UsageError(f"--to-… compares the same objects; name them with -f and --on: {given['old']}")
     from topospread.answers.plan import plan as compared
-    from topospread.promise.fresh import without_placed_pods
 
     scale = parse_scale(given)
     old = replace(read_options(given), scale=scale)
@@ -122,10 +121,14 @@ def _other_control_plane(given: dict[str, Any]) -> Plan:
         sampling=given["to_sampling"] or "all",
     )
     inventory = read_inventory(given, by=(old, new))
-    if given["as_if_rolled_out"]:
-        inventory = without_placed_pods(inventory)
     with progress("placing") as bar:
-        return compared((inventory, inventory), (old, new), namespace=shown_namespace(given), progress=bar)
+        return compared(
+            (inventory, inventory),
+            (old, new),
+            namespace=shown_namespace(given),
+            rolled_out=given["as_if_rolled_out"],
+            progress=bar,
+        )
 
 
 def _paths_of(state: State, paths: Sequence[str]) -> list[str]:

@@ -23,8 +23,7 @@ from .usage import Explained
 
 if TYPE_CHECKING:
     from topospread.api.inventory import Inventory
-    from topospread.rebalancing import Rebalance
-    from topospread.rebalancing.result import Applied
+    from topospread.rebalancing.result import Applied, Rebalance
     from topospread.simulation.run import SimulationOptions
 
 HELP = """\

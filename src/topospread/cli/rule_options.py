@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any, TypeVar
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from topospread.errors import ConfigError, Place, UsageError
 
 from .inputs import PATH
+from .usage import together
 
 if TYPE_CHECKING:
     from topospread.linting.settings import Settings
 
-Command = TypeVar("Command", bound=Callable[..., Any])
 LEVELS = click.Choice(["error", "warning", "hint"])
 
 
@@ -26,7 +26,7 @@ def _completed(context: click.Context, parameter: click.Parameter, incomplete: s
     return [f"{before}{comma}{name}" for name in BY_ID if name.startswith(begin)]
 
 
-_OPTIONS = (
+rule_options = together(
     click.option("--select", multiple=True, metavar="RULE,…", shell_complete=_completed, help="Ask only these rules."),
     click.option(
         "--ignore", multiple=True, metavar="RULE,…", shell_complete=_completed, help="Do not ask these rules."
@@ -36,13 +36,7 @@ _OPTIONS = (
         "--settings", type=PATH, metavar="FILE|rev:REV", help="Settings in place of the nearest .topospread.yaml."
     ),
 )
-
-
-def rule_options(command: Command) -> Command:
-    """``--select --ignore --level --settings``."""
-    for decorator in reversed(_OPTIONS):
-        command = decorator(command)
-    return command
+"""``--select --ignore --level --settings``."""
 
 
 def read_settings(given: Mapping[str, Any]) -> Settings:

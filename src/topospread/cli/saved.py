@@ -49,7 +49,7 @@ def write_saved(inventory: Inventory | None, given: Mapping[str, Any], options: 
 
         inventory = anonymous(inventory, read_salt(given))
     from topospread.answers.words import counted
-    from topospread.sources.snapshot_save import save
+    from topospread.sources.snapshot_file import save
 
     facts = save(inventory, path, kube_version=options.kube_version, hashed=given["anonymous"])
     others = sum(facts.counts.values()) - facts.counts["Node"] - facts.counts["Pod"]

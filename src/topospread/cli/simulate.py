@@ -33,7 +33,7 @@ from .usage import Explained
 if TYPE_CHECKING:
     from topospread.api.inventory import Inventory
     from topospread.config.profile import Configuration
-    from topospread.simulation import Simulation
+    from topospread.simulation.result import Simulation
     from topospread.simulation.run import Sampling, SimulationOptions
     from topospread.workloads.control_plane import ControlPlane
 
@@ -91,7 +91,7 @@ def simulate(**given: Any) -> int:
     check_saved(given["save"])
     from topospread.sources.needed_kinds import PLACEMENT, PLACEMENT_AND_RUNS
 
-    needed = PLACEMENT_AND_RUNS if given["cron_jobs"] else PLACEMENT
+    needed = (PLACEMENT_AND_RUNS if given["cron_jobs"] else PLACEMENT).under(options.in_force[0])
     inventory = read_inventory(given, by=[options], needed=needed)
     if given["orders"] is not None:
         return _in_orders(given, inventory, options)

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from contextlib import nullcontext
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 import click
 from msgspec.structs import replace
 
+from topospread.config.versions import NEWEST
+
 from .inputs import (
     asked_traffic,
     expected_traffic,
+    file_words,
     input_options,
     namespace_options,
     read_inventory,
@@ -18,19 +22,50 @@ from .inputs import (
     shown_namespace,
     traffic_options,
 )
-from .live_options import access_options
+from .live_options import access_options, live_words
 from .output import check_outputs, output_options, text_of, wants, write_answer
 from .report_file import ReportWish, check_html, html_text, page_options
 from .status_watch import check_watch, watch
 from .targets import target_argument
 from .terminal import progress, warn
-from .typed_words import typed_words
 from .usage import Explained
 
 if TYPE_CHECKING:
     from topospread.answers.status import Status
     from topospread.api.inventory import Inventory
     from topospread.simulation.run import SimulationOptions
+
+# The words that give the same input to another command.
+
+_WITH_VALUE: Final = {
+    "cluster": "--on",
+    "config_path": "--config",
+    "namespace": "-n",
+    "kube_version": "--kube-version",
+    "helm_release": "--helm-release",
+    "feature_gates": "--feature-gates",
+    "render": "--render",
+}
+_DEFAULTS: Final = {"kube_version": str(NEWEST), "render": "auto"}
+_REPEATED: Final = {"helm_values": "--helm-values", "helm_set": "--helm-set"}
+_FLAGS: Final = ("render_helm", "render_network", "with_hooks", "strict", "allow_empty")
+
+
+def typed_words(given: Mapping[str, Any], *paths: str) -> list[str]:
+    """Return the options that give the same input to another command.
+
+    Args:
+        given: the options of `input_options` and ``-n``.
+        paths: files in place of the command line's.
+    """
+    words = [*file_words(*(paths or given["paths"])), *live_words(given)]
+    for name, option in _WITH_VALUE.items():
+        if given[name] and given[name] != _DEFAULTS.get(name):
+            words += [option, given[name]]
+    for name, option in _REPEATED.items():
+        words += [word for each in given[name] for word in (option, each)]
+    return words + [f"--{name.replace('_', '-')}" for name in _FLAGS if given[name]]
+
 
 HELP = """\
 Does every pod have a node, and does every hard constraint hold?
@@ -70,10 +105,11 @@ def status(**given: Any) -> int:
     check_html(given)
     asked_traffic(given)
     options = read_options(given)
+    needed = PLACEMENT.under(options.in_force[0])
     if given["watch"]:
         check_watch(given)
-        watch(given, PLACEMENT, lambda inventory: text_of(_answer(inventory, given, options), given))
-    inventory = read_inventory(given, by=[options], needed=PLACEMENT)
+        watch(given, needed, lambda inventory: text_of(_answer(inventory, given, options), given))
+    inventory = read_inventory(given, by=[options], needed=needed)
     answer = _answer(inventory, given, options)
     if wants(given, "json", "yaml"):
         warn(answer.warnings)

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import gc
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from difflib import get_close_matches
 from importlib import import_module
 from textwrap import wrap
-from typing import Any
+from typing import Any, TypeVar
 
 import click
 from click.core import ParameterSource
@@ -19,9 +19,10 @@ from topospread.text import shell_line
 _PLAIN = "topospread"
 VARIABLE = "_TOPOSPREAD_COMPLETE"
 """Environment variable by which a shell asks what may come next."""
-_OBJECTS_BETWEEN_COLLECTIONS = 50_000
-"""Modules and what is read stay until a command ends: looking for garbage as often as Python does is a twentieth of
-a short command. What runs on is left as it is."""
+_BETWEEN_COLLECTIONS = (5_000, 100, 10)
+"""`gc`'s thresholds: modules and what is read stay until a command ends, so that garbage is looked for among older
+objects as seldom as after 500,000 new ones. The young are few enough for the processor's cache. A command that runs on
+is left as it is."""
 _RUN_ON = ("serve", "scheduler", "exporter", "webhook", "extender")
 _FILE_ENDINGS = (".yaml", ".yml", ".json", ".gz", ".tgz")
 
@@ -100,6 +101,20 @@ OLD_OPTIONS = {
     "--export-policy": "topospread policies --for {value}",
 }
 """Old option → what is written instead."""
+
+
+Command = TypeVar("Command", bound=Callable[..., Any])
+
+
+def together(*options: Callable[[Any], Any]) -> Callable[[Command], Command]:
+    """Return one decorator for several options, which help shows in this order."""
+
+    def decorate(command: Command) -> Command:
+        for option in reversed(options):
+            command = option(command)
+        return command
+
+    return decorate
 
 
 class _Examples(click.Command):
@@ -227,7 +242,7 @@ class LazyGroup(ExplainedGroup):
         if cmd_name not in self.table:
             return None
         if cmd_name not in _RUN_ON:
-            gc.set_threshold(_OBJECTS_BETWEEN_COLLECTIONS)
+            gc.set_threshold(*_BETWEEN_COLLECTIONS)
         where, about = self.table[cmd_name]
         module, _, name = where.partition(":")
         command: click.Command = getattr(import_module(module), name)

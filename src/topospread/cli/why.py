@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from topospread.errors import InputError, Place
+from topospread.errors import InputError, Place, UsageError
 
 from .inputs import (
     AUTOSCALE,
@@ -22,7 +22,6 @@ from .inputs import (
 )
 from .live_options import access_options, read_access
 from .output import check_outputs, output_options, write_answer
-from .replay import replay
 from .report_file import ReportWish, check_html, html_text, page_options
 from .targets import one_target, target_argument
 from .terminal import progress
@@ -30,8 +29,42 @@ from .usage import Explained
 
 if TYPE_CHECKING:
     from topospread.api.inventory import Inventory
-    from topospread.explanation import Explanation
+    from topospread.explanation.result import Explanation
     from topospread.simulation.run import SimulationOptions
+
+# ``topospread why --audit``: what happened in a cluster, from a snapshot and an audit log, or its events.
+
+
+def replay(given: dict[str, Any]) -> int:
+    """Show what happened; the exit code is that of the verdict.
+
+    Raises:
+        UsageError: if options of one pod are given as well.
+    """
+    if given["audit"] and given["events"]:
+        raise UsageError("name what is replayed: --audit FILE or --events FILE, one of them")
+    of_one = [
+        f"--{name.replace('_', '-')}" for name in ("anonymous", "pools", "scale", "no_suggestions") if given[name]
+    ]
+    if given["targets"] or of_one:
+        raise UsageError(f"--audit and --events tell of all pods: leave out {(*given['targets'], *of_one)[0]}")
+    if not given["paths"] and given["cluster"] is None:
+        raise UsageError("--on FILE names the cluster as it was when the log begins; topospread dump writes one")
+    options = read_options(given)
+    inventory = read_inventory(given, by=[options])
+    from topospread.answers.asked import about
+    from topospread.answers.why_history import history_answer
+    from topospread.incidents.replay import replay as run
+
+    found = run(
+        inventory,
+        given["audit"],
+        options,
+        events=given["events"],
+        since=given["since"],
+    )
+    return write_answer(about(history_answer(found), inventory, options), given)
+
 
 HELP = """\
 Explain one pod: why it is pending and what would let it in, or why it is where it is. With a log of the past: who
@@ -81,7 +114,7 @@ def why(**given: Any) -> int:
     options = replace(read_options(given), scale=scale, autoscale=given["autoscale"])
     from topospread.sources.needed_kinds import PLACEMENT
 
-    inventory = read_inventory(given, by=[options], needed=PLACEMENT)
+    inventory = read_inventory(given, by=[options], needed=PLACEMENT.under(options.in_force[0]))
     target = named or _only_one(inventory, given["paths"])
     if target is None:
         return _pending(given, inventory, options)

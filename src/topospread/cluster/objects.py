@@ -60,7 +60,8 @@ class ClusterObjects:
         devices: devices that allocated claims hold.
         devices_known: the ResourceSlices are all there are, also if there are none.
         pod_groups_known: the PodGroups are all there are, also if there are none.
-        unjudged_groups: groups of pods that somebody found not to be modelled, and what says so.
+        whole_groups: groups whose pods are tried together and judged; ``None`` for all.
+        unjudged_groups: groups that are found not to be modelled, and what says so.
         stocked: another with every change of a volume, but not when one is bound to a claim.
         unread: kind → why its objects are not known, as in `Inventory`.
     """
@@ -98,7 +99,8 @@ class ClusterObjects:
         self.pod_disruption_budgets: dict[Key, PodDisruptionBudget] = {}
         self.pod_groups: dict[Key, PodGroup] = {}
         self.pod_groups_known = False
-        self.unjudged_groups: dict[Key, Any] = {}
+        self.whole_groups: set[Key] | None = set()
+        self.unjudged_groups: dict[Key, Exception] = {}
         self.assumed_claims: set[Key] = set()
         self._naming: dict[tuple[type[KubeObject], str], set[Any]] = {}
         self._selecting: dict[str, SelectorIndex[Service]] = {}
@@ -171,11 +173,14 @@ class ClusterObjects:
         self._tell(item, before)
         return True
 
-    def leave_unjudged(self, group: PodGroup, because: Exception) -> None:
-        """From now on the pods of a group are not judged."""
-        key = (group.namespace, group.name)
-        self.unjudged_groups[key] = because
-        self._changed(group, self.unjudged_groups.pop, key)
+    def judge_groups(self, whole: set[Key], unjudged: dict[Key, Exception]) -> None:
+        """Say which groups are judged from now on, and why others are not."""
+        before = self.whole_groups, self.unjudged_groups
+        self.whole_groups, self.unjudged_groups = whole, unjudged
+        self._changed(PodGroup(), self._judged_before, *before)
+
+    def _judged_before(self, whole: set[Key] | None, unjudged: dict[Key, Exception]) -> None:
+        self.whole_groups, self.unjudged_groups = whole, unjudged
 
     def bind_claim(self, claim: PersistentVolumeClaim, volume: PersistentVolume) -> None:
         """Put a claim and the volume it is bound to in place of what was known of both."""

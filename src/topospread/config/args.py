@@ -6,14 +6,30 @@ Source: pkg/scheduler/apis/config/types_pluginargs.go (the internal types), whos
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import cache
 from typing import Any
 
 import msgspec
 from msgspec.structs import FieldInfo, fields
 
-from topospread.api.shipped_table import in_force
-from topospread.config.printed_defaults import printed_defaults
+from topospread.api.shipped_table import in_force, shipped_table
 from topospread.config.versions import NEWEST
+
+# Reads ``defaults.json``, what fields of a configuration have that are left empty; it fills none in.
+# `conformance/oracle/cmd/configdefaults` prints it from pkg/scheduler/apis/config/VERSION/defaults.go of every minor
+# version, and ``systemDefaultConstraints`` of pkg/scheduler/framework/plugins/podtopologyspread/plugin.go.
+
+IF = " if "
+"""What follows in the name of a field: gates that have to be on, and fields that have to be given; with "!" not."""
+
+
+@cache
+def printed_defaults() -> dict[str, dict[str, dict[int, dict[str, Any]]]]:
+    """Version of the configuration → struct → minor version of Kubernetes from which on → field → its default.
+
+    ``shape if SomeGate !field``: where the gate is on and the field empty; ``resources[].weight``: of every item.
+    """
+    return shipped_table(__package__, "defaults.json", dict[str, dict[str, dict[int, dict[str, Any]]]])
 
 
 class DefaultConstraint(msgspec.Struct, frozen=True, rename="camel"):

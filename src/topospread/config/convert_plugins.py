@@ -11,11 +11,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from topospread.config.api_versions import API_VERSIONS, ApiVersion
-from topospread.config.default_plugins import default_plugins, gated_plugins
 from topospread.config.expansion import expand
 from topospread.config.gates import gates_for
 from topospread.config.kinds import plugin_points
-from topospread.config.plugin_sets import ALL, PluginEntry, PluginSet, PluginSets, merge
+from topospread.config.plugin_sets import ALL, PluginEntry, PluginSet, PluginSets, default_plugins, gated_plugins, merge
 from topospread.config.profile import EXTENSION_POINTS, EnabledPlugin, Profile
 from topospread.config.registry import extension_points
 from topospread.config.until.forgotten_points import forgotten_points

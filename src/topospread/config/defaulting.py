@@ -1,6 +1,6 @@
 """The defaults of a KubeSchedulerConfiguration, as its version fills them in.
 
-What a field has that is empty, and on what gates and fields it hangs, `printed_defaults` knows.
+What a field has that is empty, and on what gates and fields it hangs, `args` knows.
 Source: pkg/scheduler/apis/config/VERSION/defaults.go.
 """
 
@@ -15,13 +15,12 @@ from msgspec.structs import replace as with_fields
 
 from topospread.api.shipped_table import in_force
 from topospread.config.api_versions import API_VERSIONS, KIND, ApiVersion, latest_api_version
-from topospread.config.default_plugins import default_plugins
+from topospread.config.args import IF, printed_defaults
 from topospread.config.document import Args, Document, PluginConfig, ProfileDocument
 from topospread.config.durations import parse_duration
 from topospread.config.gates import Gates
 from topospread.config.kinds import plugin_args
-from topospread.config.plugin_sets import PluginSet, merge, names
-from topospread.config.printed_defaults import IF, printed_defaults
+from topospread.config.plugin_sets import PluginSet, default_plugins, merge, names
 from topospread.config.until.forgotten_points import forgotten_points, without_forgotten
 from topospread.config.until.removed_plugins import as_plugins_took
 from topospread.config.versions import KubeVersion

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from difflib import get_close_matches
 
-from topospread.api.autoscaling import HorizontalPodAutoscaler
+from topospread.api.workload import HorizontalPodAutoscaler
 from topospread.errors import UsageError
 from topospread.workloads.autoscaling import target_of
 

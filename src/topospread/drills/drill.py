@@ -3,19 +3,46 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from dataclasses import replace as with_fields
 
 from topospread.api.inventory import Inventory
-from topospread.drills import Drill
 from topospread.errors import InputError, Place
 from topospread.simulation.run import PLAIN, SimulationOptions
 from topospread.sources.load import load
 
 from .interruption import Interrupted
 from .play import Manifests, Play, Progress
-from .ranges import with_ranges
+from .result import Drill, SkewRange, StepBounds, StepOutcome
 from .steps import Apply, Rollout, Step
+
+# Several drills that are alike but for what is drawn, as ranges; who plays them is not here.
+
+
+def with_ranges(drills: Sequence[Drill]) -> Drill:
+    """The first of some drills with the ranges of all."""
+    first = drills[0]
+    if len(drills) == 1:
+        return first
+    steps = zip(*(each.steps for each in drills), strict=True)
+    return replace(first, runs=len(drills), ranges=tuple(_range(alike) for alike in steps), others=tuple(drills[1:]))
+
+
+def _range(alike: Sequence[StepOutcome]) -> StepBounds:
+    pending = [sum(len(group.pods) for group in each.pending) for each in alike]
+    skews: dict[tuple[str, str], list[int]] = {}
+    for outcome in alike:
+        for state in outcome.changed:
+            for spread in state.spread:
+                if spread.origin != "system":
+                    key = (f"{state.kind} {state.namespace}/{state.name}", spread.topology_key)
+                    skews.setdefault(key, []).append(spread.skew)
+    return StepBounds(
+        pending=(min(pending), max(pending)),
+        skews=tuple(SkewRange(*key, min(found), max(found)) for key, found in skews.items()),
+        stuck=sum(any(not each.over for each in outcome.rollouts) for outcome in alike),
+    )
+
 
 _RUNS = 8
 

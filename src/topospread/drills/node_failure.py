@@ -19,12 +19,13 @@ from topospread.workloads.node_lifecycle import (
     ZoneState,
     as_well,
     grace_seconds,
+    no_execute,
+    seconds_to_stay,
     taints_a_second,
     with_taints,
     zone_key,
     zone_state,
 )
-from topospread.workloads.taint_eviction import no_execute, seconds_to_stay
 
 from .pods import FollowedPod
 from .world import World

@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 
 from topospread.api.inventory import Inventory
+from topospread.api.node import Node
+from topospread.api.pools import NodePool
+from topospread.api.well_known_labels import ZONE
 from topospread.config.gates import gates_for
 from topospread.plugins.spread_arithmetic import ConstraintArithmetic
 from topospread.scheduling.cycle import Placement
 from topospread.simulation.pending import pending_group
-from topospread.simulation.result import DomainSpreads, PendingGroup, WorkloadSpread
+from topospread.simulation.result import DomainSpreads, PendingGroup, PoolUse, WorkloadSpread
 from topospread.simulation.run import PodOutcome, SimulationOptions, spreads
+from topospread.simulation.scaling import PoolScaler
 from topospread.workloads.planned import Workload
 
 from .autoscaling import autoscale
@@ -22,7 +27,6 @@ from .interruption import Interrupted
 from .manifests import add_nodes, scale
 from .node_failure import NodeFailures
 from .pods import FollowedPod, WorkloadKey, key_of
-from .pool_growth import PoolGrowth
 from .remarks import remarks
 from .result import Drill, DrillAutoscaler, DrillEvent, StepOutcome, UnevictedPod, WorkloadState
 from .rollouts import apply_and_roll, roll_out, states
@@ -42,6 +46,44 @@ from .steps import (
     Wait,
 )
 from .world import World
+
+# An autoscaler in a drill: when nothing happens any more, pools grow for pods that wait. The model is `scaling`'s.
+
+
+class PoolGrowth:
+    """The pools of a drill; their new nodes are there at once, and none is taken away again."""
+
+    def __init__(self, world: World, pools: Sequence[NodePool]) -> None:
+        self._world = world
+        self._scaler = PoolScaler.of(pools)
+
+    def rest(self) -> None:
+        """Let time pass until nothing happens any more and no new node would help a pod that waits."""
+        self._world.rest()
+        while (node := self._wanted()) is not None:
+            self._world.note("added", nodes=[node.name], detail="by the autoscaler")
+            self._world.replan(partial(_with, node))
+            self._world.rest()
+
+    def uses(self, keys: Collection[str]) -> tuple[PoolUse, ...]:
+        """Return the use of each pool, with the domains that it could add and that no node has."""
+        if not self._scaler.pools:
+            return ()
+        nodes = [each for each in self._world.cluster.nodes.nodes if each is not None]
+        return tuple(self._scaler.uses(nodes, {ZONE, *keys}))
+
+    def _wanted(self) -> Node | None:
+        if not self._scaler.pools:
+            return None
+        run = self._world.run
+        waiting = [each.queued for each in self._world.pods.waiting.values() if each.queued is not None]
+        waiting.sort(key=lambda queued: -queued.priority)
+        return self._scaler.wanted(run.scheduler, run.plan.workloads, waiting)
+
+
+def _with(node: Node, inventory: Inventory) -> Inventory:
+    return replace(inventory, nodes=[*inventory.nodes, node])
+
 
 Spreads = Mapping[WorkloadKey, Sequence[ConstraintArithmetic]]
 Manifests = Mapping[str, Inventory]

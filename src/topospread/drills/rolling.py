@@ -16,9 +16,15 @@ from topospread.api.workload import DaemonSet, Deployment, StatefulSet
 from topospread.workloads.daemon_set import target_node
 from topospread.workloads.names import parent_and_ordinal
 from topospread.workloads.planned import Workload
-from topospread.workloads.rolling import Standing, to_create, to_remove
-from topospread.workloads.rolling_daemon_set import OnNode, nodes_to_replace
-from topospread.workloads.rolling_stateful_set import Ordinal, ordinals_to_replace
+from topospread.workloads.rolling import (
+    OnNode,
+    Ordinal,
+    Standing,
+    nodes_to_replace,
+    ordinals_to_replace,
+    to_create,
+    to_remove,
+)
 
 from .pods import FollowedPod, WorkloadKey, key_of
 from .result import DrillRollout

@@ -2,39 +2,3 @@
 
 Nothing is printed here, and no rule of scheduling is decided here.
 """
-
-from .result import (
-    ChoiceWithout,
-    ConstraintTable,
-    CoreObstacle,
-    DomainRow,
-    Explanation,
-    Further,
-    NearestNode,
-    NodeObstacle,
-    NodeScores,
-    PluginVerdict,
-    PodState,
-    ScoredNode,
-    SpreadNodeScore,
-    SpreadPoints,
-    Suggestion,
-)
-
-__all__ = [
-    "ChoiceWithout",
-    "ConstraintTable",
-    "CoreObstacle",
-    "DomainRow",
-    "Explanation",
-    "Further",
-    "NearestNode",
-    "NodeObstacle",
-    "NodeScores",
-    "PluginVerdict",
-    "PodState",
-    "ScoredNode",
-    "SpreadNodeScore",
-    "SpreadPoints",
-    "Suggestion",
-]

@@ -16,9 +16,9 @@ from topospread.api.inventory import Inventory
 from topospread.api.kinds import KINDS
 from topospread.api.meta import KubeObject
 from topospread.api.pod import Pod
-from topospread.drills import Drill
 from topospread.drills.drill import BegunDrill, play_runs
 from topospread.drills.play import Play
+from topospread.drills.result import Drill
 from topospread.errors import TopospreadError
 from topospread.workloads.planned import QueuedPod
 

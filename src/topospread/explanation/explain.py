@@ -20,7 +20,7 @@ from topospread.cluster.cluster import pod_key
 from topospread.config.version_rules import rules_for
 from topospread.scheduling.cycle import Scheduler
 from topospread.scheduling.select_host import ChoiceRules
-from topospread.scheduling.verdict import Verdict
+from topospread.scheduling.verdict import GANG, Verdict
 from topospread.simulation.counted import PodOwners
 from topospread.simulation.extender_notes import filtered_by_extender
 from topospread.simulation.outcome import result_of
@@ -36,7 +36,7 @@ from .cluster_changes import surplus_pods
 from .domains import constraint_tables
 from .obstacles import Obstacles
 from .owner import exists, is_older
-from .repeated_simulation import RepeatedSimulation
+from .repeated_simulation import RepeatedSimulation, tried_pods
 from .replacement import MADE_OF_TEMPLATE
 from .result import ConstraintTable, Explanation, NearestNode
 from .scores import score_table
@@ -77,7 +77,7 @@ def explain(  # noqa: PLR0913 - keyword arguments
         InputError: an object that the API server would refuse.
         UsageError: there is no such pod, or more than one.
     """
-    pools, options = options.pools, replace(options, pools=())
+    pools, options = options.pools, replace(options, pools=(), tries_groups=True)
     run = prepare(inventory, options, with_spreads=False)
     subject = find(run, parse_target(target, namespace))
     found = _Explainer(inventory, run, suggest, progress).explain(subject, another=another)
@@ -227,6 +227,9 @@ class _Explainer:
             "wanted": baseline.wanted,
         }
         verdict = scheduler.verdict(queued.pod, queued.name)
+        refused = _refusal_of_group(ended, queued)
+        if refused is not None and verdict.feasible:
+            return self._explanation(queued, "pending", None, refused, facts)
         if verdict.error:
             return self._explanation(queued, "pending", None, verdict, facts)
         obstacles = _obstacles(scheduler, queued.pod, verdict)
@@ -247,6 +250,13 @@ class _Explainer:
         }
         if self.suggests:
             simulation.restore()
+            known = self._run.cluster.nodes.row_of  # nodes that pools added are gone again
+            there = tuple(
+                each
+                for each in found.cluster_changes
+                if all(part.of_node is None or part.object["name"] in known for part in each.each)
+            )
+            found = replace(found, cluster_changes=there)
             facts["searched"] = True
             facts["suggestions"], facts["untried"] = suggestions(simulation, self._inventory, queued, found)
         return self._explanation(queued, "pending", None, verdict, facts)
@@ -365,6 +375,21 @@ def _obstacles(scheduler: Scheduler, pod: Pod, verdict: Verdict) -> Obstacles:
     return Obstacles(scheduler.view(pod_class), scheduler.framework_of(pod_class), verdict)
 
 
+def _refusal_of_group(ended: Run, queued: QueuedPod) -> Verdict | None:
+    """Return why the group of a pod takes no nodes; ``None`` if it does, or the pod is tried by itself."""
+    group = queued.pod.spec.scheduling_group
+    if group is None:
+        return None
+    verdicts = (
+        outcome.verdict
+        for each in ended.queue
+        if each.pod.spec.scheduling_group == group
+        and each.namespace == queued.namespace
+        and (outcome := ended.outcome(each)) is not None
+    )
+    return next((each for each in verdicts if each is not None and each.rejectors == {GANG}), None)
+
+
 def _latest(run: Run, queued: QueuedPod) -> tuple[QueuedPod, PodOutcome]:
     """A pod and what became of it, or of the one created in its place where it was evicted."""
     anew = {f"{each.namespace}/{each.name}": each.created_anew for each in run.evictions}
@@ -380,7 +405,7 @@ def _baseline(run: Run, workload: Workload) -> Baseline:
     """Return the result of a run, while its state exists."""
     nodes: set[str] = set()
     placed = wanted = len(workload.existing)
-    for queued in run.queue:
+    for queued in tried_pods(run):
         outcome = run.outcome(queued)
         if outcome is None or outcome.evicted:
             continue

@@ -1,7 +1,7 @@
 """A prepared simulation carried out again and again from the same beginning, with and without a change.
 
 The state itself is used, from a savepoint to which it goes back after every time: a cluster is not copied, and what
-the engine knows of it stays known.
+the engine knows of it stays known. Pools grow in every run, if the options have any.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from topospread.scheduling.cycle import Placement, Scheduler
 from topospread.scheduling.verdict import Verdict
 from topospread.simulation.placing import Progress, place_all
 from topospread.simulation.run import Run, as_served
+from topospread.simulation.scaling import PoolScaler
 from topospread.simulation.virtual_queue import VirtualQueue
 from topospread.workloads.planned import QueuedPod
 
@@ -38,7 +39,8 @@ class RepeatedSimulation:
         self.run = run
         self.queue: tuple[QueuedPod, ...] = tuple(run.queue)
         self.placed = 0
-        self._existing = {id(each): list(each.existing) for each in run.plan.workloads}
+        self._existing = {id(each): (list(each.existing), each.replicas) for each in run.plan.workloads}
+        self._nodes = run.plan.inventory.nodes
         self._beginning = run.cluster.savepoint()
 
     def carry_out(
@@ -69,15 +71,17 @@ class RepeatedSimulation:
         run = self.run
         again = Run(run.plan, scheduler, run.options, queue=list(queue), owners=dict(run.owners))
         to_create = list(later)
+        scaler = PoolScaler.of(run.options.pools)
 
         def create(_: Run, waiting: VirtualQueue) -> bool:
-            created = bool(to_create)
+            if not to_create:
+                return bool(scaler.pools) and scaler.grow(again, waiting)
             again.queue.extend(to_create)
             to_create.clear()
             waiting.created()
-            return created
+            return True
 
-        place_all(again, progress, create if later else None)
+        place_all(again, progress, create if later or scaler.pools else None)
         self.placed += len(queue) + len(later)
         return again
 
@@ -112,8 +116,15 @@ class RepeatedSimulation:
     def restore(self) -> None:
         """Put everything back to the beginning."""
         self._beginning.rollback()
+        self.run.plan.inventory.nodes = self._nodes
         for workload in self.run.plan.workloads:
-            workload.existing[:] = self._existing[id(workload)]
+            workload.existing[:], workload.replicas = self._existing[id(workload)]
+
+
+def tried_pods(run: Run) -> list[QueuedPod]:
+    """Return the pods that were to be placed, without those that DaemonSets have for new nodes of pools."""
+    planned = {id(each) for each in run.plan.queue}
+    return [each for each in run.queue if each.workload.kind != "DaemonSet" or id(each) in planned]
 
 
 class _Witness(Scheduler):

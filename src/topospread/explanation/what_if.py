@@ -23,7 +23,7 @@ from .domains import constraint_tables
 from .meant_changes import Meant, keeps_away, meant_by
 from .obstacles import TAINTS, Obstacles, Shortage
 from .own_constraints import in_force
-from .repeated_simulation import RepeatedSimulation
+from .repeated_simulation import RepeatedSimulation, tried_pods
 from .replacement import replaced
 from .result import ConstraintTable, Further, Suggestion
 from .rolling_update import RollingUpdate
@@ -156,7 +156,7 @@ class WhatIf:
     def _outcome(self, change: Change, run: Run, kept: int, wanted: int) -> Suggestion | None:
         placed = kept
         there = set()
-        for queued in run.queue:
+        for queued in tried_pods(run):
             outcome = run.outcome(queued)
             if outcome is not None and not outcome.pending and not outcome.evicted:
                 there.add(f"{queued.namespace}/{queued.name}")

@@ -14,7 +14,7 @@ from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily
 from prometheus_client.registry import Collector
 
 from topospread.live.spread_figures import ConstraintOf
-from topospread.spread_status import ConstraintStatus, WorkloadStatus
+from topospread.spread_status.result import ConstraintStatus, WorkloadStatus
 from topospread.spread_status.status import goodness
 from topospread.version import __version__
 

@@ -8,10 +8,9 @@ import time
 from dataclasses import replace
 from typing import Any
 
-from topospread.api.autoscaling import HorizontalPodAutoscaler
 from topospread.api.pod import Pod
 from topospread.api.policy import LimitRange, PodDisruptionBudget, PriorityClass, RuntimeClass
-from topospread.api.workload import DaemonSet, Deployment, Job
+from topospread.api.workload import DaemonSet, Deployment, HorizontalPodAutoscaler, Job
 from topospread.live.client import ApiClient
 from topospread.live.kinds import WATCHED, ReadPod, Watched
 from topospread.live.reflector import Key, Reflector

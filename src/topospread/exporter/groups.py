@@ -9,11 +9,18 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
-from topospread.api.autoscaling import HorizontalPodAutoscaler
 from topospread.api.inventory import Inventory
 from topospread.api.meta import KubeObject
 from topospread.api.pod import Pod
-from topospread.api.workload import DaemonSet, Deployment, Job, ReplicaSet, ReplicationController, StatefulSet
+from topospread.api.workload import (
+    DaemonSet,
+    Deployment,
+    HorizontalPodAutoscaler,
+    Job,
+    ReplicaSet,
+    ReplicationController,
+    StatefulSet,
+)
 from topospread.errors import InvalidError, Place
 from topospread.workloads.controllers import controller
 

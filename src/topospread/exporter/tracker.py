@@ -24,11 +24,11 @@ from topospread.cluster.cluster import PodKey, pod_key
 from topospread.errors import InputError
 from topospread.plugins.affinity_terms import terms_of
 from topospread.simulation.run import SimulationOptions
-from topospread.spread_status import WorkloadStatus
 from topospread.spread_status.constraints import spreads_of
 from topospread.spread_status.members import Members, workloads_of
 from topospread.spread_status.one_workload import Asked, looked_at
 from topospread.spread_status.refused import Refusals
+from topospread.spread_status.result import WorkloadStatus
 from topospread.spread_status.risk import keys_at_risk, losses
 from topospread.workloads.timestamps import snapshot_time
 

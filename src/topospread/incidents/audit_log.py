@@ -14,6 +14,7 @@ from typing import Any
 import msgspec
 
 from topospread.errors import InputError, Place
+from topospread.sources.files import Source, read_text
 from topospread.sources.line_breaks import MAY_HAVE_ONE, line_break_in
 from topospread.workloads.timestamps import seconds
 
@@ -50,12 +51,8 @@ def read_audit_log(path: str | os.PathLike[str]) -> tuple[list[AuditRecord], int
         InputError: the file cannot be read, or a line is no record of an audit log.
     """
     name = os.fspath(path)
-    try:
-        with open(name, encoding="utf-8") as file:
-            lines = [(number, line) for number, line in enumerate(file, 1) if line.strip()]
-    except (OSError, UnicodeDecodeError) as error:
-        why = error.strerror if isinstance(error, OSError) else "it is not UTF-8"
-        raise InputError(f"the audit log cannot be read: {why}", Place(source=name)) from None
+    whole = read_text(Source(name, None)).data.decode().split("\n")
+    lines = [(number, line) for number, line in enumerate(whole, 1) if line.strip()]
     records = [record for number, line in lines for record in _records(line, Place(source=name, line=number))]
     return sorted(records, key=lambda each: each.at), len(lines)
 

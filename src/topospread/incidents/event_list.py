@@ -19,6 +19,7 @@ from topospread.api.inventory import Inventory
 from topospread.api.node import Node
 from topospread.api.node_selection import Taint
 from topospread.errors import InputError, Place
+from topospread.sources.files import Source, read_text
 from topospread.text import one_line
 from topospread.workloads.controllers import Controller, controllers_of
 from topospread.workloads.timestamps import seconds
@@ -65,11 +66,9 @@ def read_events(path: str | os.PathLike[str]) -> tuple[list[ToldEvent], int]:
     """
     name = os.fspath(path)
     try:
-        with open(name, "rb") as file:
-            given = msgspec.json.decode(file.read())
-    except (OSError, ValueError, RecursionError) as error:
-        why = error.strerror if isinstance(error, OSError) else "it is not JSON"
-        raise InputError(f"the events cannot be read: {why}", Place(source=name)) from None
+        given = msgspec.json.decode(read_text(Source(name, None)).data)
+    except (ValueError, RecursionError):
+        raise InputError("the events cannot be read: it is not JSON", Place(source=name)) from None
     items = given.get("items") if isinstance(given, dict) else None
     if not isinstance(items, list):
         raise InputError("this is no list of events, as kubectl get events -A -o json prints", Place(source=name))

@@ -17,7 +17,7 @@ from topospread.api.meta import KubeObject, ObjectMeta
 from topospread.api.pod import Pod
 from topospread.api.validation import validate_object
 from topospread.api.validation.schema import STRUCT_OF, decoded, fields_of, unknown_fields
-from topospread.sources.pod_parts import CONSTRAINTS, PodPart, pod_parts
+from topospread.sources.custom_kinds import CONSTRAINTS, PodPart, pod_parts
 
 from .lint_input import LintSubject
 from .pod_source import PodSource

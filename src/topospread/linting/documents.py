@@ -14,8 +14,7 @@ import msgspec
 from topospread.api.meta import KubeObject
 from topospread.api.pod import Pod
 from topospread.errors import DecodeError, DuplicateError
-from topospread.sources.json_list import JsonList
-from topospread.sources.json_text import is_meant_as_json, looks_like_json, read_value, split_documents
+from topospread.sources.json_text import JsonList, is_meant_as_json, looks_like_json, read_value, split_documents
 from topospread.sources.locations import Location
 from topospread.sources.quantities import KnownQuantities
 from topospread.sources.text import Text

@@ -10,8 +10,8 @@ import re
 from typing import Any, Final, NamedTuple
 
 from topospread.api.yaml_scalars import ScalarError, plain_scalar
+from topospread.sources.json_layout import TextValue
 from topospread.sources.positions import Path, parse_path
-from topospread.sources.text_value import TextValue
 
 from .problem import Edit
 

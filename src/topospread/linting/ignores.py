@@ -17,8 +17,8 @@ from typing import Final
 import msgspec
 
 from topospread.errors import Place
+from topospread.sources.json_layout import TextValue
 from topospread.sources.text import Text, printable
-from topospread.sources.text_value import TextValue
 from topospread.text import listed
 
 from .layout import Layouts

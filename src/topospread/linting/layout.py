@@ -24,11 +24,10 @@ from yaml.events import (
 
 from topospread.api.yaml_scalars import ScalarError, key_text, plain_scalar
 from topospread.errors import Place
-from topospread.sources.json_layout import json_root
+from topospread.sources.json_layout import Form, TextValue, json_root
 from topospread.sources.locations import Location
 from topospread.sources.positions import Path, Position, format_path, parse_path
 from topospread.sources.text import Text, printable
-from topospread.sources.text_value import Form, TextValue
 
 _ENDS: Final = (MappingEndEvent, SequenceEndEvent)
 

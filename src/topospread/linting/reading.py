@@ -18,10 +18,9 @@ from topospread.api.kinds import KINDS
 from topospread.api.meta import KubeObject
 from topospread.api.pod import Pod
 from topospread.api.pools import NodePool
-from topospread.api.validation import names, validate_object
-from topospread.api.validation.field import FieldError
-from topospread.api.validation.other_kinds import check_other
-from topospread.api.validation.schema import STRUCT_OF, STRUCT_OF_ANY, WrongTypeError, decoded
+from topospread.api.validation import validate_decoded
+from topospread.api.validation.field import Options
+from topospread.api.validation.schema import STRUCT_OF_ANY, WrongTypeError, decoded
 from topospread.config.api_versions import KIND
 from topospread.config.gates import Gates
 from topospread.config.profile import Configuration
@@ -257,16 +256,6 @@ class Read:
         self.refused += [(manifest, problem) for problem in found.refused]
         self.unknown_fields += [(manifest, problem) for problem in found.unknown]
 
-    def _refused(self, kind: str, value: dict[str, Any], known: dict[str, Any]) -> list[FieldError]:
-        """Return the API server's errors for a new object."""
-        if kind in STRUCT_OF:
-            compares = self.gates.enabled("TaintTolerationComparisonOperators")
-            return validate_object(value, namespace=self.namespace, comparison_operators=compares)
-        metadata = {"namespace": self.namespace} | known.get("metadata", {})
-        if metadata.get("generateName") and not metadata.get("name"):
-            metadata["name"] = names.name_prefix(metadata["generateName"]) + "00000"
-        return check_other(kind, known | {"metadata": metadata})
-
     def _is_base(self, subject: LintSubject) -> bool:
         return self.left_out.get(subject.location.text.name) == "base"
 
@@ -284,8 +273,10 @@ class Read:
         try:
             known = decoded(current, STRUCT_OF_ANY[kind])
             stored = is_stored(known)
-            errors = [] if stored or self._is_base(subject) else self._refused(kind, current, known)
             item = msgspec.json.decode(_ENCODER.encode(known), type=how.struct)
+            rules = Options(True, self.gates.enabled("TaintTolerationComparisonOperators"))
+            is_judged = not stored and not self._is_base(subject)
+            errors = validate_decoded(kind, known, rules, self.namespace) if is_judged else []
         except WrongTypeError as error:
             hint = " (put it in quotes)" if error.words.startswith(_NOT_A_STRING) else ""
             self.refused.append((subject, Problem(error.path, f"{error}{hint}")))

@@ -4,8 +4,8 @@ A rule is data and one function from everything that is given to the problems it
 
     Rule(
         id="selector-empty",
-        sentence="A constraint's labelSelector says which pods it counts.",
-        why="An empty one counts every pod of the namespace, those of other workloads too.",
+        sentence="A constraint's labelSelector is empty.",
+        why="It counts every pod of the namespace, also pods of other workloads.",
         link="https://kubernetes.io/docs/…",
         severity="warning",
         check=of_pods(_empty),
@@ -63,8 +63,8 @@ class Rule(msgspec.Struct, frozen=True, kw_only=True):
 
     Attributes:
         id: its name in reports, in lower case with dashes: what is wrong, not what would be right.
-        sentence: what it asks for.
-        why: what goes wrong otherwise.
+        sentence: title that states the problem.
+        why: effect of the problem on the user.
         link: the page of the Kubernetes documentation.
         severity: how bad a finding is: ``error`` when what is meant cannot happen, ``warning`` when it is very
             probably not what is meant, ``hint`` when it may well be meant.

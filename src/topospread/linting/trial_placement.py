@@ -22,7 +22,7 @@ from topospread.cluster.cluster import pod_key
 from topospread.cluster.pod_class import has_pod_affinity
 from topospread.scheduling.cycle import Scheduler
 from topospread.scheduling.node_local import Work
-from topospread.simulation import PendingGroup
+from topospread.simulation.result import PendingGroup
 from topospread.simulation.run import SimulationOptions
 from topospread.simulation.simulate import simulate
 

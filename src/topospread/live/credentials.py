@@ -1,6 +1,6 @@
 """Credentials of a kubeconfig or service account, through kubernetes_asyncio's configuration, and their renewal.
 
-Not its client: only ``kubernetes_asyncio.config``. Its faults become `InputError` with the file's place.
+Its faults become `InputError` with the file's place.
 """
 
 from __future__ import annotations
@@ -11,22 +11,16 @@ import logging
 import os
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import yaml
-from kubernetes_asyncio.client import Configuration
-from kubernetes_asyncio.config import kube_config
-from kubernetes_asyncio.config.config_exception import ConfigException
-from kubernetes_asyncio.config.incluster_config import InClusterConfigLoader
-from kubernetes_asyncio.config.kube_config import (
-    ENV_KUBECONFIG_PATH_SEPARATOR,
-    ConfigNode,
-    KubeConfigLoader,
-    KubeConfigMerger,
-)
 
 from topospread.errors import InputError, Place
 from topospread.live.exec_plugin import EndingExecProvider
+from topospread.live.kubeconfig_library import ConfigException, Found, InClusterConfigLoader, kube_config
+
+if TYPE_CHECKING:
+    from kubernetes_asyncio.config.kube_config import ConfigNode, KubeConfigMerger
 
 log = logging.getLogger(__name__)
 # It prints warnings and errors of its own, some with what a plugin said: what matters is raised.
@@ -62,7 +56,7 @@ class Credentials:
     proxy: str | None = None
     as_user: str | None = None
 
-    def take(self, configuration: Configuration) -> None:
+    def take(self, configuration: Found) -> None:
         """Take over what kubernetes_asyncio found."""
         self.server = str(configuration.host).rstrip("/")
         self.authorization = str(configuration.api_key.get("BearerToken") or "").strip()
@@ -82,9 +76,10 @@ async def in_cluster_credentials() -> Credentials:
     found = Credentials("", "service account", _nothing)
 
     async def refresh(renew: bool) -> None:
-        configuration = type.__call__(Configuration)
+        configuration = Found()
         try:
-            InClusterConfigLoader(f"{folder}/token", f"{folder}/ca.crt").load_and_set(configuration)
+            loader = InClusterConfigLoader(f"{folder}/token", f"{folder}/ca.crt")
+            loader.load_and_set(configuration)  # type: ignore[arg-type] # it only sets attributes
         except (ConfigException, OSError) as error:
             raise InputError(f"in-cluster configuration: {error}", Place(source=folder)) from None
         found.take(configuration)
@@ -126,7 +121,7 @@ async def kubeconfig_credentials(paths: str, context: str | None) -> Credentials
     merger, place = _merged(paths), Place(source=paths)
     config, name, user = _checked_context(merger, context, place)
     found = Credentials("", paths, _nothing, as_user=user.get("as"))
-    loader = KubeConfigLoader(
+    loader = kube_config.KubeConfigLoader(
         config_dict=config,
         active_context=name,
         config_base_path=None,
@@ -140,7 +135,7 @@ async def kubeconfig_credentials(paths: str, context: str | None) -> Credentials
                 del loader.exec_plugin_expiry
             elif not renew and not expires:
                 return
-        configuration = type.__call__(Configuration)
+        configuration = Found()
         try:
             async with asyncio.timeout(REFRESH_TIMEOUT if found.server else None):
                 await loader.load_and_set(configuration)
@@ -169,10 +164,10 @@ def _merged(paths: str) -> KubeConfigMerger:
     Raises:
         InputError: none is there, or one is no kubeconfig.
     """
-    for path in paths.split(ENV_KUBECONFIG_PATH_SEPARATOR):
+    for path in paths.split(kube_config.ENV_KUBECONFIG_PATH_SEPARATOR):
         if path and os.path.exists(os.path.expanduser(path)):
             _checked_file(os.path.expanduser(path))
-    merger = KubeConfigMerger(paths)
+    merger = kube_config.KubeConfigMerger(paths)
     if merger.config is None:
         raise InputError("there is no such kubeconfig", Place(source=paths))
     return merger
@@ -228,7 +223,7 @@ def _checked_context(
         # A context without a user is anonymous; the library would fall over it.
         chosen["user"] = wanted = _ANONYMOUS
         entry = {"name": _ANONYMOUS, "user": {}}
-        config.value["users"].append(ConfigNode("users[]", entry, place.source))
+        config.value["users"].append(kube_config.ConfigNode("users[]", entry, place.source))
         by_name["users"][_ANONYMOUS] = entry
     user = by_name["users"][wanted]
     user["user"] = user.get("user") or {}

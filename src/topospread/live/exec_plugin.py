@@ -6,13 +6,13 @@ import asyncio
 import json
 import os
 import sys
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from kubernetes_asyncio.config.config_exception import ConfigException
-from kubernetes_asyncio.config.exec_provider import ExecProvider
-from kubernetes_asyncio.config.kube_config import ConfigNode
-
+from topospread.live.kubeconfig_library import ConfigException, ExecProvider
 from topospread.sources.renderers import search_path
+
+if TYPE_CHECKING:
+    from kubernetes_asyncio.config.kube_config import ConfigNode
 
 
 class EndingExecProvider(ExecProvider):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from topospread.sources.snapshot_facts import SnapshotFacts
-from topospread.sources.snapshot_take import SnapshotTaking
+from topospread.sources.snapshot_file import SnapshotTaking
 
 from .access import Access
 from .client import ApiClient

@@ -168,6 +168,17 @@ class HardConstraints:
                 result[codes < 0] = self._missing_label
         return result
 
+    def rejected_domains(self) -> tuple[bytes, ...]:
+        """Return for each constraint which domains its skew rejects, bool[codes]: as bytes, to be compared."""
+        found = []
+        for each in self.spread.hard:
+            assert each.counts is not None
+            minimum = minimum_in_force(each.counts.domains, each.counts.minimum, each.constraint.min_domains)
+            each.counts.make_room()
+            skew = skew_of(each.counts.counts, each.counts_itself, minimum)
+            found.append((skew > each.constraint.max_skew).tobytes())
+        return tuple(found)
+
     def refusing(self, rows: Rows) -> list[CountedConstraint]:
         """The constraints that are the first to reject one of some nodes, in their order."""
         found: list[CountedConstraint] = []

@@ -19,8 +19,8 @@ from topospread.api.inventory import Inventory, ObjectKey
 from topospread.api.pod import Container, PodSpec
 from topospread.api.well_known_labels import HOSTNAME, ZONE
 from topospread.base import Bounds, Word
-from topospread.drills import Drill
 from topospread.drills.drill import drill
+from topospread.drills.result import Drill
 from topospread.drills.steps import Fail, NodeChoice
 from topospread.simulation.run import SimulationOptions
 from topospread.workloads.planned import Workload

@@ -18,8 +18,7 @@ from topospread.drills.result import WorkloadState
 from topospread.drills.steps import Drain, Fail, NodeChoice, Rollout, Scale, Step, Wait
 from topospread.simulation.run import SimulationOptions
 from topospread.spare_capacity.capacity import capacity
-from topospread.spread_status import WorkloadStatus
-from topospread.spread_status.result import ConstraintStatus
+from topospread.spread_status.result import ConstraintStatus, WorkloadStatus
 from topospread.spread_status.status import status
 from topospread.workloads.scale import short_target
 

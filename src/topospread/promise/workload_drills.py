@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 
 from topospread.api.inventory import Inventory, ObjectKey
 from topospread.api.well_known_labels import HOSTNAME, ZONE
-from topospread.drills import Drill
 from topospread.drills.drill import drill
+from topospread.drills.result import Drill
 from topospread.drills.steps import Fail, NodeChoice, Step
 from topospread.simulation.run import SimulationOptions
 

@@ -14,7 +14,8 @@ Source: pkg/scheduler/schedule_one.go (``scheduleOnePod``, ``schedulingCycle``, 
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Hashable, Mapping
+from collections.abc import Callable, Hashable, Iterator, Mapping
+from contextlib import contextmanager
 from itertools import compress
 from typing import Generic, TypeVar
 
@@ -23,6 +24,7 @@ import numpy as np
 
 from topospread.api.pod import Pod
 from topospread.cluster import Cluster, Journal, PodClass
+from topospread.cluster.arrays import Ints
 from topospread.cluster.cluster import PodKey, pod_key
 from topospread.config.version_rules import rules_for
 from topospread.plugins.dynamic_resources import DynamicResources
@@ -259,6 +261,15 @@ class Scheduler:
         name = pod_class.pod.spec.scheduler_name
         return self.frameworks.get(name or "default-scheduler") or next(iter(self.frameworks.values()))
 
+    @contextmanager
+    def within(self, rows: Ints | None) -> Iterator[None]:
+        """Look at some nodes alone for the pods that are tried in this context; ``None``: at all."""
+        self._search.within = rows
+        try:
+            yield
+        finally:
+            self._search.within = None
+
     def finds_a_node(self, pod: Pod) -> bool:
         """Return whether some node is feasible for pods like this one, but for promised ones; no more is worked out."""
         try:
@@ -272,6 +283,8 @@ class Scheduler:
         key = pod_key(pod.namespace, pod.name if name is None else name)
         try:
             pod_class = self.cluster.shared_class(pod)
+            if self._search.within is not None:
+                return verdict_of(key, self.view(pod_class), self.framework_of(pod_class), self._search.within)
             alike = (self.views.likenesses.key(pod_class), self.cluster.nominated_node(key))
             return self._pending.verdicts.get(
                 alike, lambda: verdict_of(key, self.view(pod_class), self.framework_of(pod_class))

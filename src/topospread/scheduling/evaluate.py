@@ -19,9 +19,11 @@ from .verdict import LEFT_OUT_BY_PRE_FILTER, Rejection, RejectionList, Verdict
 from .view import View
 
 
-def verdict_of(pod: str, view: View, framework: Framework) -> Verdict:
-    """The verdict on a pod ``namespace/name``, from a view that is up to date."""
+def verdict_of(pod: str, view: View, framework: Framework, within: Ints | None = None) -> Verdict:
+    """The verdict on a pod ``namespace/name``, from a view that is up to date; ``within``: on these nodes alone."""
     rows, names = view.cluster.nodes.there
+    if within is not None:
+        rows, names = within, tuple(map(view.cluster.nodes.names.__getitem__, within.tolist()))
     rejections = RejectionList()
     blame = _blame_beside_nominated(pod, view, rows, rejections, view.node_local.rejections)
     points: dict[str, Ints] = {}

@@ -253,12 +253,16 @@ class Framework:
 
     def _unjudged_group(self, pod: Pod, cluster: Cluster) -> tuple[NotJudgedError, ...]:
         """Return what is not modelled of a pod's group: all of it where pods are judged one by one."""
-        group = pod.spec.scheduling_group
-        if not self._tries_groups or group is None:
-            field = "spec.schedulingGroup" if group is not None else "spec.workloadRef"
-            return (NotJudgedError("podGroups", field, "pod groups"),)
-        found = cluster.objects.unjudged_groups.get((pod.namespace, group.pod_group_name))
-        return () if found is None else (found,)
+        group, objects = pod.spec.scheduling_group, cluster.objects
+        if group is not None and self._tries_groups:
+            key = (pod.namespace, group.pod_group_name)
+            if objects.whole_groups is None or key in objects.whole_groups:
+                return ()
+            found = objects.unjudged_groups.get(key)
+            if isinstance(found, NotJudgedError):
+                return (found,)
+        field = "spec.schedulingGroup" if group is not None else "spec.workloadRef"
+        return (NotJudgedError("podGroups", field, "pod groups"),)
 
     def ask(self, plugin: Plugin, pod_class: PodClass, cluster: Cluster) -> Prepared:
         """Ask one plugin about a pod class. Measurements override this method.

@@ -19,6 +19,7 @@ from collections.abc import Callable
 import numpy as np
 
 from topospread.cluster import Cluster, PodClass
+from topospread.cluster.arrays import Ints
 from topospread.plugins.interface import PluginError
 
 from .evaluate import first_failure, walkable
@@ -40,6 +41,9 @@ class NodeSearch:
         work: counts what was looked at.
         among: which of equals to take; ``None`` takes the first by name.
         sampler: looks at as many nodes as kube-scheduler would; ``None`` looks at all.
+
+    Attributes:
+        within: the only nodes that are looked at, those of a pod group's placement; ``None`` for all.
     """
 
     def __init__(
@@ -55,6 +59,7 @@ class NodeSearch:
         self._work = work
         self._among = among
         self._sampler = sampler
+        self.within: Ints | None = None
 
     def best(self, pod_class: PodClass, key: str, nominated: str) -> Chosen | None:
         """Return the node to take for a pod ``namespace/name``, ``None`` if no node is feasible.
@@ -84,7 +89,8 @@ class NodeSearch:
         one that says what is against the node, and counts for a hard constraint on that node alone.
         """
         row = self._cluster.nodes.row_of.get(tied.tied_to)
-        if row is None or tied.general is None or self._sampler is not None or row in self._cluster.nominated:
+        narrowed = self._sampler is not None or self.within is not None
+        if row is None or tied.general is None or narrowed or row in self._cluster.nominated:
             return None
         try:
             view = self._view(tied.general)
@@ -99,22 +105,31 @@ class NodeSearch:
     def _nominated_node(self, view: View, key: str, node: str) -> Chosen | None:
         """The node the pod is nominated for, if it is feasible: the others are not looked at then."""
         row = self._cluster.nodes.row_of.get(node)
-        if row is None or row in blocked_by_nominated(key, view):
+        if row is None or not self._is_within(row) or row in blocked_by_nominated(key, view):
             return None
         return best_of(view, np.array([row], dtype=np.int64), among=self._among) if view.node_local.open[row] else None
+
+    def _is_within(self, row: int) -> bool:
+        return self.within is None or row in self.within
 
     def _best_of_all(self, view: View, key: str) -> Chosen | None:
         """The best of all nodes but those that are promised to other pods."""
         blocked = blocked_by_nominated(key, view) if self._cluster.nominated else []
-        if view.can_fail and (failure := first_failure(view, walkable(view), blocked)):
-            raise failure.error
-        heads = view.heads() if self._among is None and not blocked else None
+        if view.can_fail:
+            walked = walkable(view)
+            if self.within is not None:
+                walked = walked[np.isin(walked, self.within)]
+            if failure := first_failure(view, walked, blocked):
+                raise failure.error
+        heads = view.heads() if self._among is None and not blocked and self.within is None else None
         if heads is None:
             # No heads are known: compare the nodes one by one.
             self._work.full += 1
             rows = np.flatnonzero(view.node_local.open[: self._cluster.nodes.size])
             if blocked:
                 rows = rows[~np.isin(rows, blocked)]
+            if self.within is not None:
+                rows = rows[np.isin(rows, self.within)]
             return best_of(view, rows, among=self._among) if len(rows) else None
         self._work.heads += len(heads[0])
         return best_of_heads(view, heads)
@@ -126,4 +141,4 @@ class NodeSearch:
             return Sample(np.array(chosen[:1], dtype=np.int64), 1)
         blocked = blocked_by_nominated(key, view) if self._cluster.nominated else []
         row = self._cluster.nodes.row_of.get(nominated, -1)
-        return self._sampler.sample(view, view.framework, blocked, row)
+        return self._sampler.sample(view, view.framework, blocked, row if self._is_within(row) else -1, self.within)

@@ -12,7 +12,7 @@ from topospread.api.node import Node
 from topospread.api.pod import Pod, PodResourceClaimStatus
 from topospread.api.quantity import Quantity
 from topospread.api.requests import CURRENT_RULES, RequestRules, requested_quantities
-from topospread.api.resource_lists import quantities
+from topospread.api.running_resources import quantities
 from topospread.plugins.cluster_event import (
     NODE_ALLOCATABLE,
     NODE_DECLARED_FEATURE,

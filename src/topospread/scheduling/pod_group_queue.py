@@ -8,7 +8,8 @@ Source: pkg/scheduler/backend/queue/scheduling_queue.go and plugins/gangscheduli
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from bisect import bisect_right
+from collections.abc import Callable, Iterable
 
 from topospread.api.meta import ObjectMeta
 from topospread.api.pod import Pod, PodSpec
@@ -19,10 +20,11 @@ from topospread.cluster.objects import Key
 from topospread.plugins.cluster_event import ADD, UPDATE, ClusterEvent
 
 from .object_changes import pod_changes
-from .pod_groups import GANG, Member, group_key, min_count, scheduled_count
+from .pod_groups import Member, group_key, min_count, scheduled_count
 from .queue import SchedulingQueue
 from .queued_pod_info import QueuedPodInfo, remember
 from .requeueing import Happening, QueueingStrategy, Requeueing, pod_worth_requeuing
+from .verdict import GANG
 
 UNSCHEDULED_POD_ADD = ClusterEvent("UnscheduledPod", ADD)
 _HEARD: tuple[ClusterEvent, ...] = (
@@ -64,8 +66,8 @@ class PodGroupQueue:
 
     def takes(self, pod: Pod) -> bool:
         """Return whether a pod is tried together with others."""
-        key = group_key(pod)
-        return key is not None and key not in self._cluster.objects.unjudged_groups
+        key, whole = group_key(pod), self._cluster.objects.whole_groups
+        return key is not None and (whole is None or key in whole)
 
     def add(self, info: QueuedPodInfo) -> None:
         """A new pod, or one that was tried."""
@@ -83,10 +85,10 @@ class PodGroupQueue:
         found, strategy = self._take(key)
         if found is not None:
             remember(found, self._queue.undo)
-            found.members = _in_order((*found.members, info))
+            found.members = _with(found.members, info)
             self._requeue(key, found, strategy)
         elif self._flying == key:
-            self._pending += (info,)
+            self._pending = _with(self._pending, info)
         else:
             self._to_active(key, _entity(group, (info,)))
 
@@ -189,7 +191,7 @@ class PodGroupQueue:
             return
         remember(info, self._queue.undo)
         again = any(each.key in before for each in pending)
-        info.members = _in_order(pending)
+        info.members = pending
         if code == "Success":
             info.errors = info.unschedulable_count = 0
         elif code == "Unschedulable":
@@ -226,18 +228,18 @@ class PodGroupQueue:
 
     def _wakes(self, info: QueuedPodInfo, happened: Happening) -> bool:
         """Return whether an event means any pod of a group (``isEntityWorthRequeuing``)."""
+        if info.gating_plugin == GANG and self._hint(_key(info), happened):
+            return True
         for each in info.members:
-            if not each.rejectors or self._hint(_key(info), each, happened):
+            if not each.rejectors:
                 return True
             rejectors = (each.unschedulable_plugins, each.pending_plugins)
             if pod_worth_requeuing(self._requeueing_of(each.pod), each.pod, rejectors, happened, each.uid):
                 return True
         return False
 
-    def _hint(self, key: Key, info: QueuedPodInfo, happened: Happening) -> bool:
-        """The hints of GangScheduling."""
-        if GANG not in info.rejectors or not any(each.covers(happened.event) for each in _HEARD):
-            return False
+    def _hint(self, key: Key, happened: Happening) -> bool:
+        """The hints of GangScheduling on the events that it hears of."""
         new = happened.new
         if isinstance(new, Pod):
             return group_key(new) == key
@@ -300,9 +302,6 @@ class PodGroupQueue:
         if group.spec.scheduling_policy.gang is not None:
             count = len(self.members.get(key, ())) + still_counted
             if count < min_count(group) and count + scheduled_count(self._cluster, key) < min_count(group):
-                for each in info.members:
-                    if each.gating_plugin != GANG:
-                        self._gated_by(each, GANG)
                 return GANG
         requeueing = self._requeueing_of(info.pod)
         found = ""
@@ -343,8 +342,9 @@ def _order(info: QueuedPodInfo) -> tuple[int, int, int, str]:
     return -info.priority, -info.attempts, info.timestamp, info.key
 
 
-def _in_order(infos: Sequence[QueuedPodInfo]) -> tuple[QueuedPodInfo, ...]:
-    return tuple(sorted(infos, key=_order))
+def _with(infos: tuple[QueuedPodInfo, ...], new: QueuedPodInfo) -> tuple[QueuedPodInfo, ...]:
+    at = bisect_right(infos, _order(new), key=_order)
+    return (*infos[:at], new, *infos[at:])
 
 
 def _entity(group: PodGroup, members: tuple[QueuedPodInfo, ...]) -> QueuedPodInfo:

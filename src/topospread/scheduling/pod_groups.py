@@ -7,6 +7,7 @@ model are named by `unjudged_group`.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
 import msgspec
@@ -17,18 +18,28 @@ from topospread.cluster import Cluster, PodClass
 from topospread.cluster.cluster import PodKey
 from topospread.cluster.objects import Key
 from topospread.config.gates import Gates
-from topospread.config.versions import KubeVersion
+from topospread.config.version_rules import rules_for, since
 from topospread.plugins.interface import UNRESOLVABLE, NotJudgedError, PluginError
 
 from .cycle import Scheduler
 from .framework import Framework
-from .verdict import Verdict
+from .placements import Assignment, placements_by, scores
+from .verdict import GANG, Verdict
 
-GANG = "GangScheduling"
 UNSCHEDULABLE = "pod group is unschedulable"
 _TOPOLOGY = "TopologyAwareWorkloadScheduling"
-_SINCE = KubeVersion(1, 37)
 _DEVICES, _PREEMPTION = "DynamicResources", "DefaultPreemption"
+
+
+@dataclass(frozen=True, slots=True)
+class PodGroupRules:
+    """The versions whose pod groups are modelled."""
+
+    judged: bool = since(
+        "1.37",
+        "With the gate GenericWorkload the pods of a PodGroup are tried together and take their nodes together or not "
+        "at all. Groups of 1.35 and 1.36 are not judged.",
+    )
 
 
 def group_key(pod: Pod) -> Key | None:
@@ -52,7 +63,7 @@ def unjudged_group(pod_class: PodClass, cluster: Cluster, framework: Framework) 
     """Return the part of a group member that topospread does not model; ``None`` if all of it is modelled."""
     gates, pod = framework.gates, pod_class.pod
     key = group_key(pod)
-    if key is None or gates.kube_version < _SINCE:
+    if key is None or not rules_for(PodGroupRules, gates).judged:
         field = "spec.schedulingGroup" if key is not None else "spec.workloadRef"
         return _unjudged(field, "pod groups of Kubernetes before 1.37")
     group = cluster.objects.pod_groups.get(key)
@@ -90,12 +101,9 @@ def _claims_devices(pod_class: PodClass, cluster: Cluster, framework: Framework)
 
 def _unjudged_fields(group: PodGroup, gates: Gates) -> NotJudgedError | None:
     spec = group.spec
-    constraints = spec.scheduling_constraints
     for gate in ("CompositePodGroup", "PodGroupPreemptionPolicy"):
         if gates.enabled(gate):
             return _unjudged("spec.schedulingGroup", f"pod groups with the gate {gate}")
-    if constraints is not None and constraints.topology and gates.enabled(_TOPOLOGY):
-        return _unjudged("spec.schedulingGroup", f"topology constraints of the PodGroup {group.name}")
     if spec.resource_claims and gates.enabled("DRAWorkloadResourceClaims"):
         return _unjudged("spec.schedulingGroup", f"resource claims of the PodGroup {group.name}")
     return None
@@ -163,6 +171,7 @@ class GroupAttempt(msgspec.Struct):
         results: one for each member, in order.
         fits: how many of its pods have nodes or would find them.
         rejected: the scheduling algorithm found no room, whatever is said of the group after it.
+        tried: each domain of the group's topology constraint that was tried in vain → how many pods fit with it.
     """
 
     group: PodGroup
@@ -170,6 +179,7 @@ class GroupAttempt(msgspec.Struct):
     results: list[MemberResult]
     fits: int = 0
     rejected: bool = False
+    tried: dict[str, int] = {}
 
     @property
     def queue_code(self) -> str:
@@ -202,23 +212,20 @@ def try_group(
         NotJudgedError: a part of the answer is not modelled.
     """
     cluster = scheduler.cluster
-    scheduled = scheduled_count(cluster, (group.namespace, group.name))
     refused = _refusal(cluster, group, members)
     if refused:
         failed = [MemberResult(each, message=refused, error=True) for each in members]
-        return GroupAttempt(group, Status("Error", (refused,)), failed, scheduled)
+        return GroupAttempt(group, Status("Error", (refused,)), failed)
     framework = scheduler.framework_of(cluster.shared_class(members[0].pod))
     for each in members:
         unjudged = unjudged_group(cluster.shared_class(each.pod), cluster, framework)
         if unjudged is not None:
             raise unjudged
     with cluster.savepoint():
-        status, results = _cycle(scheduler, framework, group, members, scheduled)
-        rest = members[len(results) :] if counts_all and status.code == "Unschedulable" else ()
-        found = (*results, *(_place_one(scheduler, each) for each in rest))
-        fits = scheduled + sum(each.row >= 0 for each in found)
+        trial = _Cycle(scheduler, framework, group, members, counts_all).run()
+    status, results = trial.status, trial.results
     untried = [MemberResult(each, message=status.message) for each in members[len(results) :]]
-    attempt = GroupAttempt(group, status, [*results, *untried], fits, status.code == "Unschedulable")
+    attempt = GroupAttempt(group, status, [*results, *untried], trial.fits, status.code == "Unschedulable", trial.tried)
     if status.code == "Unschedulable" and preempts:
         if _fails_on_devices(framework, group, results):
             attempt.fail(f'error in "{_DEVICES}" PodGroupPostFilter plugins: not found')
@@ -242,8 +249,7 @@ def try_group(
 
 def _refusal(cluster: Cluster, group: PodGroup, members: Sequence[Member]) -> str:
     """Return why the pods cannot be one group; "" if they can (``validatePodGroup``)."""
-    key = (group.namespace, group.name)
-    bound = [each.pod for each in cluster.classes.values() if each.occupancy and group_key(each.pod) == key]
+    bound = [each.pod for each in _bound(cluster, group)]
     first = members[0].pod.spec
     priority, policy = group.spec.priority or 0, first.preemption_policy or "PreemptLowerPriority"
     for pod in [*(each.pod for each in members), *bound]:
@@ -266,42 +272,110 @@ def _refusal(cluster: Cluster, group: PodGroup, members: Sequence[Member]) -> st
     return ""
 
 
-def _cycle(
-    scheduler: Scheduler, framework: Framework, group: PodGroup, members: Sequence[Member], scheduled: int
-) -> tuple[Status, list[MemberResult]]:
-    """Place the pods of a group for now (``runRootSchedulingAlgorithm``)."""
-    status, results, any_scheduled = _place(scheduler, min_count(group), members, scheduled)
-    if status.code == "Unschedulable" and framework.gates.enabled(_TOPOLOGY):
-        said = f"0/1 placements are available, first placement status: {status.as_error}"
-        status = Status("Unschedulable", (said,), of_group=True)
-    if status.code == "Success" and not any_scheduled:
-        status = Status("Unschedulable", of_group=True)
-    return status, results
+class _Trial(msgspec.Struct):
+    """The outcome of placing a group's pods for now.
 
+    Attributes:
+        results: of the pods that were tried.
+        fits: how many pods have nodes or would find them.
+        tried: name of each placement → how many pods have nodes or would find them there.
+    """
 
-def _place(
-    scheduler: Scheduler, minimum: int, members: Sequence[Member], scheduled: int
-) -> tuple[Status, list[MemberResult], bool]:
-    """Place one pod after another until too few can find nodes (``podGroupSchedulingDefaultAlgorithm``)."""
+    status: Status
     results: list[MemberResult] = []
-    remaining, any_scheduled = len(members), False
-    status = _feasible(minimum, scheduled, remaining)
-    if status.code == "Unschedulable":
-        status.of_group = True
-        return status, results, False
-    for each in members:
-        result = _place_one(scheduler, each)
-        results.append(result)
-        if result.error:
-            said = f"failed to schedule other pod from a pod group: {result.message}"
-            return Status("Error", (said,)), results, False
-        remaining -= 1
-        scheduled += result.row >= 0
-        status = _feasible(minimum, scheduled, remaining)
-        if status.code == "Unschedulable":
-            break
-        any_scheduled = any_scheduled or result.row >= 0
-    return status, results, any_scheduled
+    fits: int = 0
+    tried: dict[str, int] = {}
+
+    @property
+    def found(self) -> list[MemberResult]:
+        """The pods that found nodes."""
+        return [each for each in self.results if each.row >= 0]
+
+
+class _Cycle(msgspec.Struct):
+    """One run of the scheduling algorithm over a group."""
+
+    scheduler: Scheduler
+    framework: Framework
+    group: PodGroup
+    members: Sequence[Member]
+    counts_all: bool = False
+
+    def run(self) -> _Trial:
+        """Place the pods of the group for now (``runRootSchedulingAlgorithm``)."""
+        trial = self._on_placements() if self.framework.gates.enabled(_TOPOLOGY) else self._place()
+        if trial.status.code == "Success" and not trial.found:
+            trial.status = Status("Unschedulable", of_group=True)
+        return trial
+
+    def _on_placements(self) -> _Trial:
+        """Try each placement, and take the best (``podGroupSchedulingPlacementAlgorithm``)."""
+        scheduler, cluster = self.scheduler, self.scheduler.cluster
+        constraints = self.group.spec.scheduling_constraints
+        generates = self.framework.profile.enabled("placement_generate")
+        if constraints is None or not constraints.topology or not generates:
+            trial = self._place()
+            return self._none_of([trial]) if trial.status.code == "Unschedulable" else trial
+        rows = [row for each in _bound(cluster, self.group) for row in each.occupancy]
+        placements = placements_by(constraints.topology[0].key, cluster, rows)
+        if not placements:
+            return _Trial(Status("Unschedulable", ("no feasible placements found",)), fits=len(rows))
+        trials: dict[str, _Trial] = {}
+        for name, nodes in placements.items():
+            with cluster.savepoint(), scheduler.within(nodes):
+                trials[name] = trial = self._place()
+            if trial.status.code == "Error":
+                return trial
+        good = [name for name, each in trials.items() if each.status.code == "Success"]
+        if not good:
+            return self._none_of(list(trials.values()), {name: each.fits for name, each in trials.items()})
+        if len(good) == 1:
+            return trials[good[0]]
+        before = scheduled_count(cluster, (self.group.namespace, self.group.name))
+        assignments = [
+            Assignment(placements[name], [cluster.shared_class(each.member.pod) for each in trials[name].found], before)
+            for name in good
+        ]
+        points = scores(self.framework, cluster, assignments)
+        return trials[good[points.index(max(points))]]
+
+    def _none_of(self, trials: Sequence[_Trial], tried: dict[str, int] | None = None) -> _Trial:
+        first = trials[0]
+        count = f"0/{len(trials)} placements are available"
+        said = f"{count}, first placement status: {first.status.as_error}"
+        status = Status("Unschedulable", (said,), of_group=True)
+        return _Trial(status, first.results, max(each.fits for each in trials), tried or {})
+
+    def _place(self) -> _Trial:
+        """Place pod after pod until too few can find nodes (``podGroupSchedulingDefaultAlgorithm``)."""
+        minimum, remaining = min_count(self.group), len(self.members)
+        scheduled = scheduled_count(self.scheduler.cluster, (self.group.namespace, self.group.name))
+        trial = _Trial(_feasible(minimum, scheduled, remaining), fits=scheduled)
+        if trial.status.code == "Unschedulable":
+            trial.status.of_group = True
+            return trial
+        for each in self.members:
+            result = _place_one(self.scheduler, each)
+            trial.results.append(result)
+            if result.error:
+                said = f"failed to schedule other pod from a pod group: {result.message}"
+                trial.status = Status("Error", (said,))
+                return trial
+            remaining -= 1
+            scheduled += result.row >= 0
+            trial.status = _feasible(minimum, scheduled, remaining)
+            if trial.status.code == "Unschedulable":
+                break
+        trial.fits = scheduled
+        for each in self.members[len(trial.results) :] if self.counts_all else ():
+            trial.fits += _place_one(self.scheduler, each).row >= 0
+        return trial
+
+
+def _bound(cluster: Cluster, group: PodGroup) -> list[PodClass]:
+    """The classes of a group's pods that have nodes."""
+    key = (group.namespace, group.name)
+    return [each for each in cluster.classes.values() if each.occupancy and group_key(each.pod) == key]
 
 
 def _feasible(minimum: int, scheduled: int, remaining: int) -> Status:
@@ -370,8 +444,7 @@ def _post_filter(scheduler: Scheduler, framework: Framework, group: PodGroup, me
         with scheduler.cluster.savepoint():
             for each in victims:
                 scheduler.cluster.delete_pod(each)
-            scheduled = scheduled_count(scheduler.cluster, (group.namespace, group.name))
-            status, _ = _cycle(scheduler, framework, group, members, scheduled)
+            status = _Cycle(scheduler, framework, group, members).run().status
         if status.code == "Success":
             raise _unjudged("spec.schedulingGroup", f"preemption for the PodGroup {group.name}")
         said.append(f"pod group preemption: {status.message}")

@@ -147,17 +147,27 @@ class Sampler:
         self._order = NodeOrder(cluster)
         self._start = 0
 
-    def sample(self, view: View, framework: Framework, blocked: Collection[int] = (), refused: int = -1) -> Sample:
+    def sample(
+        self,
+        view: View,
+        framework: Framework,
+        blocked: Collection[int] = (),
+        refused: int = -1,
+        within: Ints | None = None,
+    ) -> Sample:
         """Walk on for a pod (``findNodesThatFitPod``).
 
         Args:
             blocked: rows where the pod does not fit beside pods that the node is promised to.
             refused: row of the node the pod itself is nominated for, which was tried first and does not fit.
+            within: the only nodes there are for it, ``None`` for all.
 
         Raises:
             PluginError: a plugin fails on a node of the walk, which ends there.
         """
         order = self._order.rows()
+        if within is not None:
+            order = order[np.isin(order, within)]
         plugins = view.plugins
         if plugins.rejected is not None or not len(order):
             return Sample(_NO_ROWS, 0)

@@ -9,7 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from operator import attrgetter
-from typing import NamedTuple, Protocol
+from typing import Protocol
+
+import msgspec
 
 from topospread.api.pod import Pod
 from topospread.cluster.undo import UndoLog
@@ -21,7 +23,7 @@ _FEW = 64
 _TURN = attrgetter("turn")
 
 
-class Group(NamedTuple):
+class Group(msgspec.Struct, frozen=True, cache_hash=True):
     """Pods that are alike to every hint and that the same plugins rejected; ``kind``: a pod's key where it has none."""
 
     kind: Hashable

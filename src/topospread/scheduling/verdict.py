@@ -14,6 +14,8 @@ from topospread.cluster.arrays import Ints
 from topospread.plugins.interface import NotJudgedError, Status
 from topospread.plugins.spread_arithmetic import ConstraintArithmetic
 
+GANG = "GangScheduling"
+"""The plugin for which a pod waits that its group keeps from a node."""
 LEFT_OUT_BY_PRE_FILTER = "PreFilterResult"
 """In place of a plugin, for nodes that PreFilter did not leave."""
 

@@ -94,7 +94,7 @@ class Crowd:
         if not self._row and sum(len(members[group]) for group, _ in found) < MANY:
             return list(found)
         left: list[Found] = []
-        strategies = [0] * len(self._groups)
+        strategies: dict[int, QueueingStrategy] = {}
         for group, strategy in found:
             number, pods = self._number.get(group), members[group]
             new = len(pods) - (0 if number is None else self._size[number])
@@ -105,9 +105,9 @@ class Crowd:
                 else:
                     left.append((group, strategy))
             if number is not None:
-                strategies.extend([0] * (number + 1 - len(strategies)))
                 strategies[number] = strategy
-        self._move(np.array(strategies, dtype=np.int64))
+        if strategies:
+            self._move(strategies)
         return left
 
     def _take_in(self, group: Group, infos: Sequence[QueuedPodInfo]) -> int:
@@ -135,18 +135,18 @@ class Crowd:
         self._rows[number].extend(range(begin, len(self._infos)))
         return number
 
-    def _move(self, strategies: Ints) -> None:
+    def _move(self, strategies: Mapping[int, QueueingStrategy]) -> None:
         """To where `SchedulingQueue` would put each, by the strategies of their groups."""
-        table, moved = self._table, np.flatnonzero(strategies).tolist()
-        if not moved:
-            return
-        rows = np.concatenate([self._rows[number] for number in moved])
-        rows = rows[self._alive[rows] & (table[_STATE, rows] == _WAITS)]
+        table = self._table
+        rows = np.concatenate([self._rows[number] for number in strategies])
+        sizes = [len(self._rows[number]) for number in strategies]
+        waits_first = np.repeat([each == QueueingStrategy.AFTER_BACKOFF for each in strategies.values()], sizes)
+        waiting = self._alive[rows] & (table[_STATE, rows] == _WAITS)
+        rows, waits_first = rows[waiting], waits_first[waiting]
         shift = np.minimum(table[_COUNT, rows] - 1, _LONGEST_SHIFT)
         waits = np.minimum(np.int64(self._settings.initial) << shift, self._settings.maximum)
         expires = _aligned(table[_TIME, rows] + waits)
-        strategy = strategies[table[_GROUP, rows]]
-        backs_off = (expires >= self._this_second()) & (strategy == QueueingStrategy.AFTER_BACKOFF)
+        backs_off = (expires >= self._this_second()) & waits_first
         table[_EXPIRES, rows] = expires
         table[_STATE, rows] = np.where(backs_off, _BACKS_OFF, _ACTIVE)
         self.due += len(rows)

@@ -4,14 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from topospread.api.meta import ObjectMeta
-from topospread.api.pod_groups import PodGroup
 from topospread.cluster.objects import Key
 from topospread.plugins.interface import NotJudgedError
 from topospread.scheduling.cycle import Placement
 from topospread.scheduling.pod_group_queue import PodGroupQueue
 from topospread.scheduling.pod_groups import (
-    GANG,
     GroupAttempt,
     MemberResult,
     group_key,
@@ -20,17 +17,17 @@ from topospread.scheduling.pod_groups import (
     try_group,
     unjudged_group,
 )
-from topospread.scheduling.verdict import Rejection, Verdict
+from topospread.scheduling.verdict import GANG, Rejection, Verdict
 
 from .run import PodOutcome, Run, note_placed
 from .virtual_queue import VirtualQueue
 
+_DOMAINS = 3
+"""So many domains of a topology constraint are named."""
+
 
 def take_in_groups(run: Run, queue: VirtualQueue) -> None:
-    """Let the pods of each PodGroup be tried together.
-
-    Groups with a part that is not modelled are noted (`ClusterObjects.unjudged_groups`), and their pods left out.
-    """
+    """Let the pods of each PodGroup be tried together, but for groups with a part that is not modelled."""
     cluster, scheduler = run.cluster, run.scheduler
     objects = cluster.objects
     objects.pod_groups_known = bool(objects.pod_groups)
@@ -39,16 +36,18 @@ def take_in_groups(run: Run, queue: VirtualQueue) -> None:
         key = group_key(queued.pod)
         if key is not None:
             groups.setdefault(key, []).append(place)
+    unjudged: dict[Key, Exception] = {}
     gated = {group_key(each.pod) for each in run.plan.gated}
     for key, places in groups.items():
         classes = {id(each): each for each in (cluster.shared_class(run.queue[place].pod) for place in places)}
         found = [unjudged_group(each, cluster, scheduler.framework_of(each)) for each in classes.values()]
         if key in gated:
             found.append(NotJudgedError("podGroups", "spec.schedulingGates", "scheduling gates of pods in a PodGroup"))
-        unjudged = next((each for each in found if each is not None), None)
-        if unjudged is not None:
-            objects.leave_unjudged(objects.pod_groups.get(key) or _named(key), unjudged)
-    together = sorted(place for key, places in groups.items() if key not in objects.unjudged_groups for place in places)
+        reason = next((each for each in found if each is not None), None)
+        if reason is not None:
+            unjudged[key] = reason
+    objects.judge_groups(groups.keys() - unjudged.keys(), unjudged)
+    together = sorted(place for key, places in groups.items() if key not in unjudged for place in places)
     if together:
         queue.take_in(PodGroupQueue(queue.queue, cluster, queue.plugins_of), dict.fromkeys(together))
 
@@ -70,7 +69,9 @@ def try_group_at_hand(run: Run, queue: VirtualQueue) -> None:
             counts_all=run.options.sampling == "all",
         )
     except NotJudgedError as error:
-        run.cluster.objects.leave_unjudged(group, error)
+        named = (group.namespace, group.name)
+        objects = run.cluster.objects
+        objects.judge_groups((objects.whole_groups or set()) - {named}, {**objects.unjudged_groups, named: error})
         groups.dissolve(info)
         return
     placed = []
@@ -114,7 +115,14 @@ def _sentence(attempt: GroupAttempt) -> str:
         return f"{name} fails: {attempt.status.message}"
     if attempt.fits >= least:
         return f"{name} has its minCount of {_pods(least)}, and none of the others finds a node"
-    return f"{name} needs {_pods(least)} at once (minCount): {attempt.fits} find{'s' * (attempt.fits == 1)} nodes"
+    needs, fits = f"{name} needs {_pods(least)} at once (minCount)", attempt.fits
+    constraints = group.spec.scheduling_constraints
+    if not attempt.tried or constraints is None or not constraints.topology:
+        return f"{needs}: {fits} find{'s' * (fits == 1)} nodes"
+    ranked = sorted(attempt.tried, key=lambda each: -attempt.tried[each])
+    most = ", ".join(f"{attempt.tried[each]} in {each}" for each in ranked[:_DOMAINS])
+    rest = f", fewer or as many in {len(ranked) - _DOMAINS} others" if len(ranked) > _DOMAINS else ""
+    return f"{needs} in one {constraints.topology[0].key}: {most} find nodes{rest}"
 
 
 def tell_of_waiting(run: Run, queue: VirtualQueue) -> None:
@@ -142,10 +150,6 @@ def tell_of_waiting(run: Run, queue: VirtualQueue) -> None:
         if run.outcome(queued) is None and queued.after is not None:
             message = f"not created: its StatefulSet waits for {queued.after.name}, which is pending"
             run.outcomes[id(queued)] = PodOutcome(Placement(f"{queued.namespace}/{queued.name}", None, message=message))
-
-
-def _named(key: Key) -> PodGroup:
-    return PodGroup(metadata=ObjectMeta(namespace=key[0], name=key[1]))
 
 
 def _pods(count: int) -> str:

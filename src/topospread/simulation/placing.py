@@ -2,22 +2,82 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import replace as with_fields
 
+import msgspec
 from msgspec.structs import replace
 
+from topospread.api.pod import Pod
 from topospread.cluster import PodClass
 from topospread.cluster.cluster import pod_key
 from topospread.plugins.interface import NotJudgedError
 from topospread.scheduling.cycle import Placement
-from topospread.scheduling.preemption import Preemption
-from topospread.workloads.planned import QueuedPod
+from topospread.scheduling.preemption import Candidate, Preemption
+from topospread.workloads.planned import QueuedPod, Workload
 
 from .budgets import Budgets
-from .evictions import evict
+from .result import EvictedPod
 from .run import PodOutcome, Run, note_placed
 from .virtual_queue import VirtualQueue
+
+# Evicting the victims of a preemption, and what their controllers create in their place.
+
+_NOT_CREATED_ANEW = frozenset({"Pod"})
+_ANEW = re.compile(r"-anew\d+$")
+_KEEPS_ITS_NAME = frozenset({"StatefulSet"})
+_OWN_POD = frozenset({"DaemonSet", "StatefulSet"})
+"""Kinds whose pods are of their node, or have volumes and a name of their own: the same is created anew."""
+
+
+def evict(run: Run, candidate: Candidate, preemptor: QueuedPod) -> list[PodClass]:
+    """Take the victims off their node; what a controller owns is queued again, a bare pod is gone. Their classes."""
+    gone = []
+    for victim in candidate.victims:
+        gone.append(run.cluster.unbind(victim.key))
+        workload, pod = _owner_of(run, victim.key)
+        namespace, _, name = victim.key.partition("/")
+        anew = ""
+        if workload is not None and pod is not None and workload.kind not in _NOT_CREATED_ANEW:
+            anew = _create_anew(run, workload, pod, name)
+        run.evictions.append(
+            EvictedPod(
+                namespace=namespace,
+                name=name,
+                node=candidate.node,
+                workload=f"{workload.kind}/{workload.name}" if workload else "",
+                preemptor=f"{preemptor.namespace}/{preemptor.name}",
+                created_anew=anew or None,
+            )
+        )
+    return gone
+
+
+def _owner_of(run: Run, key: str) -> tuple[Workload | None, Pod | None]:
+    """The workload of a placed pod, and the pod to create in its place."""
+    queued = run.placed_here.pop(key, None)
+    if queued is not None:
+        run.outcomes[id(queued)].evicted = True
+        return queued.workload, queued.pod
+    workload = run.owners.pop(key, None)
+    if workload is None:
+        return None, None
+    name = key.partition("/")[2]
+    pod = next(each for each in workload.existing if each.name == name)
+    workload.existing.remove(pod)
+    if workload.template is not None and workload.kind not in _OWN_POD:
+        return workload, workload.template
+    spec = msgspec.structs.replace(pod.spec, node_name=None)
+    return workload, msgspec.structs.replace(pod, spec=spec, status=None)
+
+
+def _create_anew(run: Run, workload: Workload, pod: Pod, name: str) -> str:
+    run.created_anew += 1
+    anew = name if workload.kind in _KEEPS_ITS_NAME else f"{_ANEW.sub('', name)}-anew{run.created_anew}"
+    run.queue.append(QueuedPod(pod, anew, workload, priority=pod.spec.priority or 0))
+    return anew
+
 
 Progress = Callable[[int, int], None]
 """Told how many pods of how many were tried."""
@@ -116,11 +176,14 @@ def _again(run: Run, queue: VirtualQueue, alike: Sequence[QueuedPod]) -> frozens
     last = None if alike[0].after is not None else _refused_last(run, queue, alike[0])
     if last is None or last.verdict is None or last.verdict.error:
         return None
+    outcomes, promised = run.outcomes, bool(run.cluster.nominated)
     for queued in alike:
-        outcome = _refused_as(last, run, queued)
-        if outcome is None:
-            return None
-        run.outcomes[id(queued)] = outcome
+        outcome = outcomes.get(id(queued))
+        if promised or outcome is None or not _repeats(last, outcome):
+            outcome = _refused_as(last, run, queued)
+            if outcome is None:
+                return None
+            outcomes[id(queued)] = outcome
     return last.verdict.rejectors
 
 
@@ -136,13 +199,20 @@ def _refused_as(last: PodOutcome, run: Run, queued: QueuedPod) -> PodOutcome | N
     if run.cluster.nominated and run.cluster.nominated_node(pod_key(queued.namespace, queued.name)):
         return None
     before = run.outcome(queued)
-    if before is not None and before.is_plain and before.placement.message == last.placement.message:
-        before.verdict, before.preemption, before.stamp = last.verdict, last.preemption, last.stamp
-        before.unjudged = last.unjudged or before.unjudged
+    if before is not None and _repeats(last, before):
         return before
     placement = Placement(pod_key(queued.namespace, queued.name), None, message=last.placement.message)
     unjudged = last.unjudged or (before.unjudged if before is not None else ())
     return PodOutcome(placement, last.verdict, last.preemption, last.stamp, unjudged=unjudged)
+
+
+def _repeats(last: PodOutcome, outcome: PodOutcome) -> bool:
+    """Return whether an outcome is in words that of the last pod of its class; if so, it takes over the rest."""
+    if not outcome.is_plain or outcome.placement.message != last.placement.message:
+        return False
+    outcome.verdict, outcome.preemption, outcome.stamp = last.verdict, last.preemption, last.stamp
+    outcome.unjudged = last.unjudged or outcome.unjudged
+    return True
 
 
 def _placed(run: Run, queue: VirtualQueue, queued: QueuedPod) -> PodOutcome:

@@ -306,7 +306,7 @@ class Simulation(PlainData):
         unjudged: parts of pending pods that topospread does not model, which alone keep those pods from a node.
         open_pods: pods, ``namespace/name``, whose outcome depends on these parts: their own and their neighbours'.
         bounds: workload, ``namespace/Deployment/name`` → how many of its pods have a node; empty if all is judged.
-        begun: the inventory and the options, from which the answer's fixes are tried; ``None`` if pools may grow.
+        begun: the inventory and the options, from which the answer's fixes are tried.
     """
 
     placements: tuple[Placement, ...]

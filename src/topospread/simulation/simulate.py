@@ -8,10 +8,10 @@ from __future__ import annotations
 from dataclasses import replace
 
 from topospread.api.inventory import Inventory
-from topospread.simulation import Simulation
 from topospread.simulation.aftermath import inventory_after
 from topospread.simulation.outcome import result_of
 from topospread.simulation.placing import Progress, place_all
+from topospread.simulation.result import Simulation
 from topospread.simulation.run import PLAIN, Run, SimulationOptions, prepare
 from topospread.simulation.scaling import scaled_up
 from topospread.simulation.unknown import bracketed, has_open_pods
@@ -40,7 +40,7 @@ def simulate(
     run = prepare(inventory, options)
     result = _result(run, progress)
     result = judged(result, inventory, options, progress)
-    result = replace(result, begun=None if options.pools else (inventory, options))
+    result = replace(result, begun=(inventory, options))
     return replace(result, after=inventory_after(run)) if keep_after else result
 
 

@@ -1,14 +1,16 @@
 """Refusals that would come out the same again, told without looking at all nodes; a pod is judged elsewhere.
 
 kube-scheduler tries pods again on every event that may help them, mostly in vain: hints ask little. A refusal stands as
-long as every node that something happened to is rejected as it was, and no pod came or went that the class counts. A
-change costs what it touches, not the number of refusals: each is found by what its class counts, and of those that are
-alike in what is said of single nodes one is asked for all.
+long as every node that something happened to is rejected as it was, and no pod came or went that the class counts. If
+such a pod came or went, the refusal stands as long as the constraints reject the same domains; only its counts are new.
+A change costs what it touches, not the number of refusals: each is found by what its class counts, and of those that
+are alike in what is said of single nodes one is asked for all.
 """
 
 from __future__ import annotations
 
 from collections.abc import Collection, Hashable, Iterable, Sequence
+from dataclasses import replace
 from functools import cache
 from weakref import ref
 
@@ -26,11 +28,14 @@ from topospread.plugins.domain_counts import DomainCounts
 from topospread.plugins.domain_membership import Membership
 from topospread.plugins.inter_pod_affinity import Affinities
 from topospread.plugins.interface import CanBeIdle, Scope, offers
+from topospread.plugins.pod_topology_spread import HardConstraints
+from topospread.plugins.spread_arithmetic import arithmetic_as_counted
 from topospread.plugins.spread_counts import Spread
 from topospread.scheduling.cycle import Scheduler
 from topospread.scheduling.own_rejections import OwnRejections
 from topospread.scheduling.verdict import Rejection, Verdict
 from topospread.scheduling.view import View
+from topospread.scheduling.watching import WatchingScheduler
 
 from .run import PodOutcome
 
@@ -84,8 +89,10 @@ class _Basis(msgspec.Struct, eq=False):
         reading: the objects besides.
         blame: row → number of the rejection, −1 where there was no node, int64[rows].
         counted: the pods that its constraints count.
+        rejected: for each hard constraint the domains that it rejects; ``None`` where more than counts decides.
         listens: whether it may count pods in another way.
         alike: those that are judged with it.
+        is_recounted: whether the counts are others than those in the verdict.
     """
 
     priority: int
@@ -94,8 +101,26 @@ class _Basis(msgspec.Struct, eq=False):
     reading: Reading
     blame: Ints
     counted: set[Selection]
+    rejected: tuple[bytes, ...] | None
     listens: bool
     alike: _Alike
+    is_recounted: bool = False
+
+    def recounts(self) -> bool:
+        """Take note of other counts; return whether the constraints reject the same domains as before."""
+        view = self.view()
+        if self.rejected is None or view is None or _rejected_domains(view) != self.rejected:
+            return False
+        self.is_recounted = True
+        return True
+
+    def recounted(self, view: View) -> Verdict:
+        """Return the verdict with the counts as they are now."""
+        spread = view.plugins.prepared[_SPREAD].watcher
+        assert isinstance(spread, Spread), "it counts pods"
+        self.verdict = replace(self.verdict, arithmetic=arithmetic_as_counted(spread))
+        self.is_recounted = False
+        return self.verdict
 
     def blamed(self, row: int) -> Rejection:
         """Return why a node was rejected at that time."""
@@ -161,9 +186,12 @@ class StandingRefusals:
         key, stamp = self.likeness(pod_class), self._cluster.journal.stamp
         outcome, basis = self._known.get(key, (None, None))
         if outcome is not None and outcome.stamp != stamp:
-            if basis is None or basis.view() is None or self._may_lapse():
+            view = None if basis is None else basis.view()
+            if basis is None or view is None or self._may_lapse():
                 self._fall((key,))
                 return None
+            if basis.is_recounted:
+                outcome.verdict = basis.recounted(view)
             outcome.stamp = stamp
         return outcome
 
@@ -199,6 +227,8 @@ class StandingRefusals:
         memberships = _memberships(spreads)
         own = view.node_local.rejections
         own.catch_up()
+        # A verdict that somebody watches is that of a pod's last try, so that pods are tried again there.
+        recounts = memberships is not None and not isinstance(self._scheduler, WatchingScheduler)
         return _Basis(
             pod_class.priority,
             verdict,
@@ -206,6 +236,7 @@ class StandingRefusals:
             Reading(cluster.objects, view.plugins.reads),
             blame,
             {each.pods for spread in spreads for each in (*spread.hard, *spread.soft)},
+            _rejected_domains(view) if recounts else None,
             has_pod_affinity(pod_class.pod)
             or not all(isinstance(each, Spread | Affinities) for each in view.plugins.watchers),
             self._alike.setdefault((id(own), memberships), _Alike(own, memberships)),
@@ -267,8 +298,8 @@ class StandingRefusals:
         return row < len(self._names) and bool(nodes.alive[row]) and self._names[row] == nodes.names[row]
 
     def _counting_any(self, classes: Iterable[PodClass], changes: Sequence[PodChange]) -> list[Hashable]:
-        """The refusals of classes that count pods of some classes."""
-        fallen: list[Hashable] = []
+        """The refusals that may not stand as pods of some classes came or went; note the counts that are others."""
+        counting: dict[Hashable, None] = {}
         asked = self._listening
         for each in classes:
             if each.label_set is None or has_pod_affinity(each.pod):
@@ -276,8 +307,14 @@ class StandingRefusals:
             elif each.counted:
                 for reference in each.label_set.selecting:
                     if (selection := reference()) is not None:
-                        fallen += self._counting.get(selection, ())
-        fallen += [key for key, basis in asked.items() if basis.hears_of(changes)]
+                        counting |= self._counting.get(selection, {})
+        fallen = [key for key, basis in asked.items() if basis.hears_of(changes)]
+        for key in counting:
+            basis = self._known[key][1]
+            if basis is not None and basis.recounts():
+                self._fallen[key] = None
+            else:
+                fallen.append(key)
         return fallen
 
     def _fall(self, keys: Iterable[Hashable]) -> None:
@@ -307,6 +344,13 @@ def _memberships(spreads: Sequence[Spread]) -> frozenset[Membership] | None:
     counts = [each.counts for spread in spreads for each in spread.hard]
     plain = [each.membership for each in counts if type(each) is DomainCounts]
     return frozenset(plain) if len(plain) == len(counts) else None
+
+
+def _rejected_domains(view: View) -> tuple[bytes, ...]:
+    """Return for each hard constraint of a view which domains it rejects."""
+    prepared = view.plugins.prepared.get(_SPREAD)
+    hard = None if prepared is None else prepared.filter
+    return hard.rejected_domains() if isinstance(hard, HardConstraints) else ()
 
 
 def _rests_on_counts(view: View) -> bool:

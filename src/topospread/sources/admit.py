@@ -14,7 +14,14 @@ import msgspec
 
 from topospread.api.kinds import KINDS
 from topospread.api.meta import KubeObject
-from topospread.api.validation.schema import STRUCT_OF_ANY, WrongTypeError, decoded, unknown_fields, wrong_case_fields
+from topospread.api.validation.schema import (
+    STRUCT_OF,
+    STRUCT_OF_ANY,
+    WrongTypeError,
+    decoded,
+    unknown_fields,
+    wrong_case_fields,
+)
 from topospread.errors import DecodeError, InvalidError, Place
 
 from .custom_kinds import Kinds
@@ -87,9 +94,10 @@ def admit(value: dict[str, Any], kind: str, location: Location, rules: Rules) ->
         broken = line_break_in(checked)
         if broken:
             raise InvalidError([f"{printable(broken)}: Invalid value: a name has one line"], location.place(label))
+        accepted = _ENCODER.encode(checked)
         if not stored:
-            _validate(current, checked, location, label, rules)
-        return msgspec.json.decode(_ENCODER.encode(checked), type=how.struct)
+            _validate(checked, kind, location, label, rules)
+        return msgspec.json.decode(accepted, type=how.struct)
     except RecursionError:
         raise too_deep(location.rough(label)) from None
     except msgspec.ValidationError as error:
@@ -134,15 +142,17 @@ def _checked(value: dict[str, Any], kind: str, location: Location, label: str) -
         raise DecodeError(printable(error.words) + hint, location.place(label, error.path)) from None
 
 
-def _validate(value: dict[str, Any], checked: dict[str, Any], location: Location, label: str, rules: Rules) -> None:
-    """The API server's rules for an object that is about to be created; ``checked``: the same, decoded."""
-    from topospread.api.validation import validate_decoded, validate_object
+def _validate(checked: dict[str, Any], kind: str, location: Location, label: str, rules: Rules) -> None:
+    """The API server's rules for an object that is about to be created. It gets its defaults."""
+    from topospread.api.validation import validate_decoded
+    from topospread.api.validation.field import Options
     from topospread.api.validation.other_kinds import VERSION_OF
 
-    if value["kind"] in (*VERSION_OF, "HorizontalPodAutoscaler"):
-        problems = validate_decoded(value["kind"], checked)
-    else:
-        problems = validate_object(value, comparison_operators=rules.comparison_operators)
+    if kind not in (*STRUCT_OF, *VERSION_OF, "HorizontalPodAutoscaler"):
+        return
+    problems = validate_decoded(
+        kind, checked, Options(allow_privileged=True, comparison_operators=rules.comparison_operators)
+    )
     if problems:
         place = replace(location.place(label, problems[0].field), field="")
         raise InvalidError([printable(problem.message) for problem in problems], place)

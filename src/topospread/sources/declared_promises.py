@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from topospread.errors import Place
 
-from .json_list import JsonList
+from .json_text import JsonList
 from .locations import Location
 from .objects import ReadObject
 from .positions import Path, Position, format_path, parse_path, positions

@@ -9,7 +9,7 @@ import msgspec
 from topospread.api.meta import KubeStruct
 from topospread.errors import DecodeError, Place
 
-from .json_list import JsonList
+from .json_text import JsonList
 from .locations import Location
 from .objects import ObjectReader, ReadObject
 from .text import Text

@@ -23,8 +23,7 @@ from .deliveries import note_of_deliveries
 from .files import STANDARD_INPUT, ReadingProgress, Source, listed_paths, no_object, read_text, total_size
 from .folders import PathContents, check_charts, check_programs, look_into
 from .hooks import HooksLeftOut
-from .json_list import JsonList
-from .json_text import is_meant_as_json, is_named_json, looks_like_json, split_documents
+from .json_text import JsonList, is_meant_as_json, is_named_json, looks_like_json, split_documents
 from .locations import Location
 from .made_up import is_made_up, is_unasked, made_up_nodes, made_up_storage_classes
 from .namesakes import notes_on_namesakes

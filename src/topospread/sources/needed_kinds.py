@@ -15,6 +15,7 @@ from msgspec.structs import replace
 from topospread.api.meta import KubeObject
 from topospread.api.pod import Pod, PodSpec
 from topospread.api.workload import CronJob, StatefulSet
+from topospread.config.gates import Gates
 from topospread.plugins.pod_volumes import VOLUME_KINDS
 
 from .snapshot_lists import ORDER
@@ -39,6 +40,12 @@ class NeededKinds(msgspec.Struct, frozen=True):
     def with_volumes(self) -> NeededKinds:
         """The kinds with those of volumes in any case."""
         return replace(self, volumes=True)
+
+    def under(self, gates: Gates) -> NeededKinds:
+        """Return the kinds with PodGroup if pods may belong to groups."""
+        if not gates.enabled("GenericWorkload"):
+            return self
+        return replace(self, kinds=tuple(each for each in ORDER if each in self.kinds or each == "PodGroup"))
 
     def beside(self, items: Iterable[KubeObject]) -> NeededKinds:
         """Return the kinds needed if these objects are applied to the cluster: their CronJobs replace those there."""

@@ -24,13 +24,11 @@ from topospread.api.served import similar_kind
 from topospread.errors import DecodeError, InputError, InvalidError, Place
 
 from .admit import Rules, admit, wrong_case
-from .custom_kinds import CustomKind, made_of, shipped_kinds
+from .custom_kinds import CustomKind, made_of, pod_parts, shipped_kinds
 from .deliveries import delivery_of
-from .json_list import JsonList
-from .json_text import read_value
+from .json_text import JsonList, read_value
 from .line_breaks import MAY_HAVE_ONE, line_break_in
 from .locations import Location, label_of
-from .pod_parts import pod_parts
 from .quantities import KnownQuantities
 from .shared_parts import SharedParts
 from .snapshot_facts import SnapshotFacts

@@ -6,22 +6,242 @@ kustomization that was built.
 
 from __future__ import annotations
 
+import contextlib
 import os
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from typing import Any, Final
 
 import msgspec
 
-from topospread.errors import Place
+from topospread.errors import InputError, Place
 
+from .files import Source, read_text
 from .kustomizations import path_of
-from .patches import written_in
-from .positions import locate
-from .source_files import SourceFiles, child_of, values_of
+from .positions import Position, locate
+from .roots import is_within
 from .text import Text, line_of, shown_path
+from .yaml import read_documents
+
+# The files that rendered texts were made of, each read once, and the objects in them; makes nothing of them.
+
+
+class SourceFiles:
+    """The files that rendered texts were made of, each read once.
+
+    Args:
+        root: real path of the folder that files must lie in: a rendered text may name any path.
+    """
+
+    def __init__(self, root: str) -> None:
+        self._root = root
+        self._texts: dict[str, Text | None] = {}
+        self._documents: dict[str, list[Any]] = {}
+
+    def text(self, path: str) -> Text | None:
+        """Return a file's text; None if it cannot be read, or lies outside the root."""
+        if path not in self._texts:
+            try:
+                self._texts[path] = read_text(Source(path, None)) if is_within(path, self._root) else None
+            except InputError:
+                self._texts[path] = None
+        return self._texts[path]
+
+    def only_line(self, path: str, line: str) -> int | None:
+        """The number of the one line of a file that reads so; None when there is none, or several."""
+        text = self.text(path)
+        wanted = line.rstrip().encode()
+        if text is None or not wanted.strip(b" -"):
+            return None
+        found = [at for at, each in enumerate(text.data.split(b"\n"), 1) if each.rstrip() == wanted]
+        return found[0] if len(found) == 1 else None
+
+    def documents(self, path: str) -> list[Any]:
+        """A file's documents as plain data, as many as can be read."""
+        if path not in self._documents:
+            text = self.text(path)
+            self._documents[path] = values_of(text) if text is not None else []
+        return self._documents[path]
+
+    def document_of(self, path: str, rendered: dict[str, Any]) -> tuple[int, dict[str, Any]] | None:
+        """The document of a file that an object was made of, and its number from 1; None when it cannot be told."""
+        alike = [
+            (number, each)
+            for number, each in enumerate(self.documents(path), 1)
+            if isinstance(each, dict) and each.get("kind") == rendered.get("kind")
+        ]
+        # Prefixes, suffixes and hashes are put around a name: the longest that is in the new one is meant.
+        name = name_of(rendered)
+        named = sorted((each for each in alike if name_of(each[1]) in name), key=lambda each: -len(name_of(each[1])))
+        if len(named) > 1 and len(name_of(named[0][1])) == len(name_of(named[1][1])):
+            return None
+        return named[0] if named else None
+
+
+def values_of(text: Text) -> list[Any]:
+    """The documents of a text as plain data, as many as can be read."""
+    found: list[Any] = []
+    with contextlib.suppress(InputError):  # Whoever reads the text itself says so.
+        found += [document.value for document in read_documents(text)]
+    return found
+
+
+def name_of(value: Mapping[str, Any]) -> str:
+    """``metadata.name``, "" for none."""
+    metadata = value.get("metadata")
+    name = metadata.get("name") if isinstance(metadata, dict) else None
+    return name if isinstance(name, str) else ""
+
+
+def child_of(value: Any, step: str | int) -> Any:
+    """Return the value at a step of a path; None if there is none."""
+    if isinstance(value, dict):
+        return value.get(step, value.get(str(step)))
+    if isinstance(value, list) and isinstance(step, int):
+        return value[step] if step < len(value) else None
+    return None
+
+
+# Patches of kustomizations → the place in them where a field of a rendered object was written; applies none.
+
+_AT_THE_END: Final = "-"
+"""How a JSON patch names the item behind a list's last."""
+
+
+class Patch(msgspec.Struct, frozen=True):
+    """One entry of a kustomization.
+
+    Attributes:
+        file: where the patch stands.
+        at: way to it in that file's first document, where it is written into the kustomization; None in a file of its
+            own.
+        documents: what it says.
+        targeted: whether the kustomization says what it is for, which the patch itself need not name then.
+    """
+
+    file: str
+    at: tuple[str | int, ...] | None
+    documents: Sequence[Any]
+    targeted: bool
+
+
+def written_in(
+    files: SourceFiles, kustomizations: Sequence[str], rendered: Mapping[str, Any], path: Path
+) -> tuple[str, Position] | None:
+    """The file of the patch that wrote a field, and the place in it; None where no patch says what was rendered.
+
+    Args:
+        files: reads them.
+        kustomizations: files of the kustomizations whose patches changed the object, the last that did so first.
+        rendered: the object.
+        path: way to the field.
+    """
+    # The part of the path that exists.
+    value = rendered
+    steps: list[str | int] = []
+    for step in path:
+        value = child_of(value, step)
+        if value is None:
+            break
+        steps.append(step)
+    there = tuple(steps)
+    if not there:
+        return None
+    for kustomization in kustomizations:
+        for patch in reversed(list(_patches(files, kustomization))):
+            for number, document in enumerate(patch.documents, 1):
+                way = _way(document, rendered, there, targeted=patch.targeted)
+                text = files.text(patch.file) if way is not None else None
+                if way is None or text is None:
+                    continue
+                found = locate(text.data, number, way) if patch.at is None else locate(text.data, 1, patch.at)
+                if found is not None:
+                    return patch.file, found
+    return None
+
+
+def _patches(files: SourceFiles, kustomization: str) -> Iterator[Patch]:
+    """The patches of a kustomization, in the order in which kustomize applies them."""
+    value = next(iter(files.documents(kustomization)), None)
+    value = value if isinstance(value, dict) else {}
+    folder = os.path.dirname(kustomization)
+    for field in ("patchesStrategicMerge", "patches", "patchesJson6902"):
+        listed = value.get(field)
+        for index, each in enumerate(listed if isinstance(listed, list) else ()):
+            entry = {("patch" if "\n" in each else "path"): each} if isinstance(each, str) else each
+            if not isinstance(entry, dict):
+                continue
+            path, inline = entry.get("path"), entry.get("patch")
+            if isinstance(path, str):
+                file = path_of(folder, path)
+                yield Patch(file, None, files.documents(file), "target" in entry)
+            elif isinstance(inline, str):
+                at = (field, index) if isinstance(each, str) else (field, index, "patch")
+                yield Patch(kustomization, at, values_of(Text(kustomization, inline.encode())), "target" in entry)
+
+
+def _way(patch: Any, rendered: Mapping[str, Any], path: Path, *, targeted: bool) -> tuple[str | int, ...] | None:
+    """The way in a patch to the field that stands at another way in what was rendered; None where it is not there."""
+    if isinstance(patch, list):
+        return _in_operations(patch, rendered, path)
+    if not isinstance(patch, dict):
+        return None
+    meant = targeted or (patch.get("kind") == rendered.get("kind") and name_of(patch) in name_of(rendered))
+    return _in_merge(patch, rendered, path) if meant else None
+
+
+def _in_merge(patch: Any, rendered: Any, path: Path) -> tuple[str | int, ...] | None:
+    """The way in a strategic merge patch, whose lists hold some of the items that were rendered."""
+    steps: list[str | int] = []
+    for step in path:
+        rendered = child_of(rendered, step)
+        own = step
+        if isinstance(step, int) and isinstance(patch, list):
+            own = next((index for index, item in enumerate(patch) if _is_part(item, rendered)), len(patch))
+        patch = child_of(patch, own)
+        if patch is None:
+            return None
+        steps.append(own)
+    return tuple(steps) if _is_part(patch, rendered) else None
+
+
+def _in_operations(operations: list[Any], rendered: Any, path: Path) -> tuple[str | int, ...] | None:
+    """The way in a JSON patch: the last operation that wrote the field, or something around it."""
+    for index in reversed(range(len(operations))):
+        operation = operations[index]
+        pointer = operation.get("path") if isinstance(operation, dict) else None
+        if not isinstance(pointer, str) or operation.get("op") not in ("add", "replace"):
+            continue
+        steps = [each.replace("~1", "/").replace("~0", "~") for each in pointer.split("/")[1:]]
+        below = path[len(steps) :]
+        if len(steps) > len(path) or any(map(_differ, steps, path)):
+            continue
+        written = _in_merge(operation.get("value"), _at(rendered, path[: len(steps)]), below)
+        if written is not None:
+            return (index, "value", *written)
+    return None
+
+
+def _differ(written: str, step: str | int) -> bool:
+    return written not in (str(step), _AT_THE_END) if isinstance(step, int) else written != step
+
+
+def _is_part(patch: Any, rendered: Any) -> bool:
+    """Return whether what a patch says stands in what was rendered."""
+    if isinstance(patch, dict):
+        return isinstance(rendered, dict) and all(_is_part(patch[key], rendered.get(key)) for key in patch)
+    if isinstance(patch, list):
+        return isinstance(rendered, list) and all(any(_is_part(each, item) for item in rendered) for each in patch)
+    return bool(patch == rendered)
+
+
+def _at(value: Any, path: Path) -> Any:
+    for step in path:
+        value = child_of(value, step)
+    return value
+
 
 _SOURCE: Final = re.compile(rb"(?m)^---\n# Source: (.+)\n")
 _IDENTIFYING: Final = ("name", "topologyKey", "key")

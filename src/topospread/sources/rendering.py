@@ -16,8 +16,7 @@ from topospread.errors import InputError, Place
 from .chart_schemas import NO_VALIDATION, PACKED, has_outside_references
 from .files import Source, checked_utf8, read_text
 from .helm_gate import PARTS_FILES, write_gate
-from .kustomization_reach import check_reach
-from .kustomizations import Kustomization
+from .kustomizations import Kustomization, check_reach
 from .origins import Annotated, ChartOrigins, KustomizationOrigins
 from .renderers import HELM, KUSTOMIZE, RENDER_HELM, find_renderer, scrubbed_environment
 from .roots import GIT, check_inside_repository, check_links, is_of_git

@@ -113,7 +113,9 @@ def check_links(folder: str, root: str, *, beside_git: bool = False) -> None:
     """
     own = os.path.join(os.path.realpath(folder), GIT)
     for path in _links_below(folder, set()):
-        if is_of_git(os.path.basename(path)) and not (beside_git and path == own):
+        # A link to the folder itself, or above it, leads to its own .git by another way.
+        leads_to_git = path not in (folder, own) and os.path.lexists(own) and lies_in(own, os.path.realpath(path))
+        if leads_to_git or (is_of_git(os.path.basename(path)) and not (beside_git and path == own)):
             raise InputError("Helm would read what git keeps here; remove it", Place(shown_path(path)))
         if path != own and not is_within(path, root):
             words = f"this symbolic link leaves {shown_path(root)}, and Helm would read its target; remove it"

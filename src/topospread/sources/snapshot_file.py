@@ -1,22 +1,30 @@
-"""A snapshot being written: an object a line into a file that appears under its name only when it is whole."""
+"""Snapshots written: an object a line into a file that appears under its name only when it is whole."""
 
 from __future__ import annotations
 
 import gzip
 import os
-from collections.abc import Iterator
+import sys
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from typing import BinaryIO, Final, cast
 
 import msgspec
 
+from topospread.api.inventory import Inventory
+from topospread.api.kinds import KINDS
 from topospread.api.meta import KubeObject
 from topospread.errors import InputError, Place, UsageError
 from topospread.sources.atomic_file import replacing
 from topospread.text import escape_control_bytes
 
 from .files import STANDARD_INPUT
-from .snapshot_facts import FIELD, SnapshotFacts
+from .objects import ReadObject
+from .snapshot_facts import FIELD, FORMAT, SnapshotFacts
+from .snapshot_lists import ORDER
 
 STANDARD_OUTPUT: Final = STANDARD_INPUT
 _LEVEL: Final = 6
@@ -83,3 +91,94 @@ def _filled(file: BinaryIO, *, compressed: bool) -> Iterator[SnapshotWriter]:
         return
     with gzip.GzipFile(fileobj=file, mode="wb", compresslevel=_LEVEL, filename="", mtime=0) as packed:
         yield SnapshotWriter(cast(BinaryIO, packed))
+
+
+# An inventory written as a snapshot, such as the cluster that a simulation leaves.
+
+
+def save(inventory: Inventory, path: str, *, kube_version: str = "", hashed: bool = False) -> SnapshotFacts:
+    """Write the objects of an inventory to a snapshot, in the format of `topospread dump`.
+
+    Args:
+        inventory: the cluster that `topospread.simulate` leaves with ``keep_after``, or one that was read.
+        path: file that ends in ``.json.gz`` or ``.json``; ``-`` is standard output.
+        kube_version: Kubernetes version of the cluster, such as ``1.37``.
+        hashed: the inventory comes from `topospread.sources.anonymous`.
+
+    Raises:
+        InputError: if the file cannot be written.
+        UsageError: if the path has another ending.
+    """
+    facts = SnapshotFacts(
+        format=FORMAT,
+        taken=datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
+        kube_version=f"v{kube_version}" if kube_version else "",
+        simulated=True,
+        hashed=hashed,
+    )
+    write_snapshot(inventory, path, facts)
+    return facts
+
+
+def write_snapshot(inventory: Inventory, path: str, facts: SnapshotFacts) -> None:
+    """Write the objects of an inventory and the given facts, in which the objects are counted.
+
+    Raises:
+        InputError: if the file cannot be written.
+        UsageError: if the path has another ending.
+    """
+    check_path(path)
+    facts.counts = {}
+    with writing(path, sys.stdout.buffer) as writer:
+        for kind in ORDER:
+            items = getattr(inventory, KINDS[kind].attribute)
+            facts.counts[kind] = len(items)
+            for item in items:
+                writer.add(item)
+        writer.end(facts)
+
+
+# Objects as they come of a cluster → a snapshot of them in the order of kinds; who reads the cluster hands them in.
+# An object passes through the typed structs of `topospread.api`, which know neither environment, arguments, annotations
+# that no rule reads nor managedFields: what they do not know is gone before anything is written.
+
+
+@dataclass(slots=True)
+class SnapshotTaking:
+    """Writes what is read; kinds come side by side, and those whose turn is later wait.
+
+    Attributes:
+        writer: writes an object.
+        changed: what is done with each object before it is written.
+        nodes_known: is told the names of the nodes before anything is changed.
+        kinds: keys of `KINDS`, in the order in which they are written.
+    """
+
+    writer: SnapshotWriter
+    changed: Callable[[KubeObject], KubeObject | dict[str, object]] = lambda item: item
+    nodes_known: Callable[[list[str]], None] = lambda names: None
+    kinds: Sequence[str] = ORDER
+    _waiting: dict[str, list[KubeObject]] = field(default_factory=lambda: defaultdict(list))
+    _finished: set[str] = field(default_factory=set)
+    _turn: int = 0
+
+    def take(self, kind: str, objects: Sequence[ReadObject]) -> None:
+        """Some of a kind. Nodes wait until all are known."""
+        self._waiting[kind] += [each.item for each in objects]
+        if self._turn and self.kinds[self._turn : self._turn + 1] == (kind,):
+            self._write(kind)
+
+    def finished(self, kind: str) -> None:
+        """All of a kind are there."""
+        self._finished.add(kind)
+        while self._turn < len(self.kinds) and self.kinds[self._turn] in self._finished:
+            if not self._turn:
+                self.nodes_known([node.name for node in self._waiting[self.kinds[0]]])
+            self._write(self.kinds[self._turn])
+            self._turn += 1
+            if self._turn < len(self.kinds):
+                self._write(self.kinds[self._turn])
+
+    def _write(self, kind: str) -> None:
+        for item in self._waiting.pop(kind, ()):
+            self.writer.add(self.changed(item))

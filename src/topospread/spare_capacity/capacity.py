@@ -25,7 +25,7 @@ from topospread.simulation.unknown import merged, unjudged_parts
 from topospread.sources.load import load
 
 from .filling import CapacityQuestion, Effort, Progress, SomeAnswers, capacity_of
-from .purchases import Shape, purchases, read_shape
+from .purchases import Shape, as_pools, purchases, read_shape
 from .result import Capacity, CapacityReport, ZoneLoss
 from .sizing import sizing
 from .wanted import pods_asked, read_more, read_shares, the_pod
@@ -109,9 +109,12 @@ class Besides:
 
     def buys(self, found: Capacity) -> bool:
         """Return whether one more node is tried: if less fits than has to, or a shape is given."""
+        return found.pending is not None and (self.is_short(found) or bool(self.shapes))
+
+    def is_short(self, found: Capacity) -> bool:
+        """Return whether less fits than has to."""
         short = any(each.more < pods_asked(self.more, each.share, each.replicas) for each in found.targets)
-        missing = any(each.missing for each in found.targets)
-        return found.pending is not None and (short or missing or bool(self.shapes))
+        return short or any(each.missing for each in found.targets)
 
     def rounds(self, found: Capacity) -> int:
         """Return the number of whole rounds that have to fit."""
@@ -221,10 +224,14 @@ def answer(
             parts = (part for each in losses for part in (*each.unjudged, *_of_end(each.capacity)))
             report = replace(report, losses=losses, unjudged=merged(unjudged, parts))
         if not (question.options.assumes_unjudged or _of_end(found)) and besides.buys(found):
-            if question.options.pools:
-                report = replace(report, sizing=sizing(settled, question, besides.rounds(found), besides.seconds))
-            else:
+            pools, number = question.options.pools, besides.rounds(found)
+            if not pools:
                 report = replace(report, purchases=tuple(purchases(settled, found, question, besides.shapes, work)))
+                if besides.is_short(found) and all(each.rounds < number for each in report.purchases):
+                    pools = () if besides.each_zone else as_pools(settled.nodes, found, besides.shapes)
+            if pools:
+                wider = replace(question, options=replace(question.options, pools=pools))
+                report = replace(report, sizing=sizing(settled, wider, number, besides.seconds))
     except KeyboardInterrupt as ended:
         raise Interrupted(_as_far(report, besides, ended, pools=bool(question.options.pools))) from None
     return report
@@ -241,7 +248,7 @@ def _as_far(report: CapacityReport, besides: Besides, ended: KeyboardInterrupt, 
         return replace(
             report, losses=tuple(some.answers), partial=f"ended {some.far('loss', 'losses')}", is_complete=False
         )
-    if pools:
+    if pools or report.purchases:
         return replace(report, partial="ended before a set of nodes was found")
     return replace(report, purchases=tuple(some.answers), partial=f"ended {some.far('purchase', 'purchases')}")
 

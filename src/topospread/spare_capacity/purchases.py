@@ -11,6 +11,7 @@ from msgspec.structs import replace
 
 from topospread.api.inventory import Inventory
 from topospread.api.node import Node
+from topospread.api.pools import NodePool
 from topospread.api.well_known_labels import BETA_REGION, BETA_ZONE, HOSTNAME, REGION, ZONE
 from topospread.drills.interruption import Interrupted
 from topospread.drills.manifests import node_like
@@ -107,8 +108,7 @@ def purchases(
     Raises:
         Interrupted: Ctrl-C; with `SomeAnswers`.
     """
-    zones = [*_zones(settled.nodes), *([NEW_ZONE] if _lacks_a_zone(without) else [])]
-    wanted = [(shape, zone) for shape in shapes or shapes_of(settled.nodes) for zone in zones]
+    wanted = _wanted(settled.nodes, without, shapes)
 
     def bought(each: tuple[Shape, str]) -> Purchase:
         shape, zone = each
@@ -119,6 +119,29 @@ def purchases(
         return _ranked(work.answers(bought, wanted))
     except Interrupted as ended:
         raise Interrupted(SomeAnswers(_ranked(ended.finished), len(wanted))) from None
+
+
+def as_pools(nodes: Sequence[Node], without: Capacity, shapes: Sequence[Shape]) -> tuple[NodePool, ...]:
+    """Return each shape in each zone as a pool without a limit; by default shapes of the nodes.
+
+    Nodes of a group that an autoscaler grows share its label, and so have a shape of their own.
+    """
+    made = [(shape, _made(nodes, shape, zone)) for shape, zone in _wanted(nodes, without, shapes)]
+    return tuple(
+        NodePool(
+            shape.name,
+            {key: value for key, value in node.labels.items() if key != HOSTNAME},
+            {key: str(value) for key, value in (node.status.allocatable or node.status.capacity or {}).items()},
+            tuple(node.spec.taints or ()),
+        )
+        for shape, node in made
+    )
+
+
+def _wanted(nodes: Sequence[Node], without: Capacity, shapes: Sequence[Shape]) -> list[tuple[Shape, str]]:
+    """Return each shape in each zone, and in a new zone if the constraints want one."""
+    zones = [*_zones(nodes), *([NEW_ZONE] if _lacks_a_zone(without) else [])]
+    return [(shape, zone) for shape in shapes or shapes_of(nodes) for zone in zones]
 
 
 def _ranked(found: list[Purchase]) -> list[Purchase]:

@@ -62,6 +62,7 @@ def editable(workload: WorkloadRow) -> Json:
 _MOST_DOMAINS = 64
 """Of more domains than this only those with the most and the fewest pods are told."""
 _ENDS = 5
+_MOST_FOUND = 20
 
 
 class NotThereError(Exception):
@@ -142,6 +143,7 @@ class Answers:
             "at": at,
             "frames": [_told(each) for each in found.frames],
             "steps": [_step(each, number, self._served) for number, each in enumerate(asked.steps)],
+            "unjudged": len({pod for each in found.drill.unjudged for pod in each.pods}),
             "html": self._pages.page("steps.html", frame=found.frames[at], drill=found.drill),
             "command": as_command(found, self._served) if asked.steps else "",
         }
@@ -180,6 +182,21 @@ class Answers:
             pods=_pods(standing, node=row),
         )
         return {"html": html}
+
+    def find(self, asked: PageQuestion) -> Json:
+        """Pods and nodes whose names contain a text: how many, and the first `_MOST_FOUND` of each."""
+        standing = self._frame(asked).standing
+        text = asked.word("q").lower()
+        nodes = [each.name for each in standing.nodes if text in each.name.lower()]
+        pods = [
+            f"{standing.workloads[int(standing.pods.workload[at])].key[1]}/{name}"
+            for at, name in enumerate(standing.pods.names)
+            if text in name.lower()
+        ]
+        return {
+            "pods": {"number": len(pods), "first": pods[:_MOST_FOUND]},
+            "nodes": {"number": len(nodes), "first": nodes[:_MOST_FOUND]},
+        }
 
     def why(self, asked: PageQuestion) -> Json:
         """`why`'s whole answer on a pod, and what rejects each node."""

@@ -56,7 +56,7 @@ STATIC = HERE / "static"
 _NEVER_STORED = {"Cache-Control": "no-store"}
 
 MOST_AT_ONCE: Final = 16
-"""Requests at a time that the engine works on or that wait for it: it answers one after the other."""
+"""Requests at a time that are worked on or wait: one trial is played, and one pod explained, at a time."""
 
 Handler = Callable[[Request], Awaitable[Response]]
 T = TypeVar("T")
@@ -99,6 +99,7 @@ def application(
         Route("/api/picture", _picture),
         Route("/api/workload", _answer(Answers.workload)),
         Route("/api/node", _answer(Answers.node)),
+        Route("/api/find", _answer(Answers.find)),
         Route("/api/why", _answer(Answers.why)),
         Route("/drill", _drill),
         Route("/events", _events),

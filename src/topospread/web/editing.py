@@ -21,9 +21,9 @@ from topospread.base import API_VERSION
 from topospread.errors import InputError, Place, UsageError
 from topospread.linting.reading import Question
 from topospread.linting.run import LintReport, run
-from topospread.simulation import Simulation
 from topospread.simulation.outcome import result_of
 from topospread.simulation.placing import place_all
+from topospread.simulation.result import Simulation
 from topospread.simulation.run import SimulationOptions, prepare
 from topospread.sources.collection import applied
 from topospread.sources.files import STANDARD_INPUT

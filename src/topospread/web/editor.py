@@ -46,7 +46,7 @@ async def _draft(request: Request) -> Response:
 
 def _judged(text: bytes, cluster: str, served: ServedCluster, answers: Answers) -> Json:
     """Return the data for the editor; with the map if the cluster is small enough to draw at every key."""
-    with answers.trials.lock:
+    with answers.trials.explaining:
         try:
             found = judge_draft(text, cluster, lambda: served.reading.inventory, served.options)
         except UsageError as error:

@@ -2,22 +2,29 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
+from dataclasses import replace as with_fields
 from typing import Any
 
 import msgspec
 
+from topospread.answer import Remedy
 from topospread.api.decoding import decode
 from topospread.api.inventory import Inventory
 from topospread.api.kinds import KINDS
 from topospread.api.meta import KubeObject
 from topospread.api.validation import validate_object
+from topospread.drills.play import Play
+from topospread.drills.steps import Apply, Rollout, Step
 from topospread.errors import InvalidError, Place, UsageError
+from topospread.simulation.run import SimulationOptions
 from topospread.whole_number import whole_number
 
 from .trials import PatchedObject
 
 Json = dict[str, Any]
+_REMOVED = ({"op": "remove", "path": ""},)
 _MISSING = object()
 
 
@@ -29,6 +36,47 @@ def patched(inventory: Inventory, change: PatchedObject) -> Inventory:
         UsageError: there is no such object, or the patch does not fit it.
     """
     return _of([manifest(inventory, change)])
+
+
+def after_remedy(inventory: Inventory, options: SimulationOptions, remedy: Remedy) -> Inventory:
+    """Return the cluster after the changes of a remedy, when nothing happens any more.
+
+    Raises:
+        InputError: if the API server would refuse an object.
+        UsageError: if the remedy is no patch of objects, or an object of it is missing.
+    """
+    applied: dict[str, Inventory] = {}
+    steps: list[Step] = []
+    for number, part in enumerate(remedy.parts):
+        target = part.object
+        kind, namespace, name = (target.get(each, "") for each in ("kind", "namespace", "name"))
+        change = PatchedObject(kind, namespace, name, json.dumps(list(part.patch)))
+        if part.command and "restart" in part.command:
+            steps.append(Rollout(f"{namespace}/{kind.lower()}/{name}"))
+        elif not part.patch:
+            raise UsageError(f"{part.says}: it is no patch of an object, so that nothing can be changed")
+        elif part.command and kind != "Pod":
+            applied[str(number)] = patched(inventory, change)
+            steps.append(Apply(str(number)))
+        else:  # no rollout brings it about: the object is written otherwise, is a pod, or is a node's state
+            made = Inventory() if part.patch == _REMOVED else patched(inventory, change)
+            inventory = _replaced(inventory, change, made)
+    play = Play(inventory, options, applied)
+    play.begin()
+    for step in steps:
+        play.take(step, None)
+    return play.world.inventory()
+
+
+def _replaced(inventory: Inventory, change: PatchedObject, made: Inventory) -> Inventory:
+    """Return the inventory with an object in place of the one of its name."""
+    attribute = KINDS[change.kind.removesuffix("List")].attribute
+    there: list[KubeObject] = getattr(inventory, attribute)
+    own = change.namespace or "default", change.name
+    left = [each for each in there if (each.namespace or "default", each.name) != own]
+    changed = with_fields(inventory)
+    setattr(changed, attribute, [*left, *getattr(made, attribute)])
+    return changed
 
 
 def manifest(inventory: Inventory, change: PatchedObject) -> Json:

@@ -14,9 +14,9 @@ from functools import cached_property
 import msgspec
 
 from topospread.api.inventory import Inventory
-from topospread.drills import Drill, StepOutcome
 from topospread.drills.play import Play
 from topospread.drills.pods import planned_pods
+from topospread.drills.result import Drill, StepOutcome
 from topospread.drills.steps import Apply, Step, Wait
 from topospread.errors import TopospreadError
 from topospread.simulation.run import SimulationOptions, prepare

@@ -1,6 +1,6 @@
 """Bounds on the work of one trial: its nodes, its pods, the time that passes in it, and the time that it takes.
 
-A URL holds a trial, and a short URL can name a million replicas. The engine answers one request at a time.
+A URL holds a trial, and a short URL can name a million replicas. One trial is played at a time.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""PlayedTrials that were played, the last few kept; one is played at a time, on the state that is served just then."""
+"""Trials that were played, the last few kept. One is played at a time; what was played is answered meanwhile."""
 
 from __future__ import annotations
 
@@ -21,13 +21,15 @@ class PlayedTrials:
     """Plays trials on the state that is served.
 
     Attributes:
-        lock: held by who asks the engine anything; it answers one at a time.
+        explaining: held during other work of the engine: one explanation or draft at a time, beside a trial.
     """
 
     def __init__(self, served: ServedCluster) -> None:
         self._served = served
         self._kept: OrderedDict[Key, Timeline] = OrderedDict()
-        self.lock = threading.RLock()
+        self.explaining = threading.Lock()
+        self._playing = threading.RLock()
+        self._listing = threading.Lock()
 
     def timeline(self, steps: tuple[TrialStep, ...], abandoned: threading.Event | None = None) -> Timeline:
         """The trial on the state that is there now.
@@ -39,8 +41,12 @@ class PlayedTrials:
             InputError: an object that the API server would refuse.
             StepError: a step cannot be played, or the trial was abandoned.
         """
-        with self.lock:
-            return self._timeline(self._served.reading, steps, abandoned)
+        reading = self._served.reading
+        found = self._known(_key(reading, steps))
+        if found is None:
+            with self._playing:
+                found = self._timeline(reading, steps, abandoned)
+        return found
 
     def inventory(self, steps: tuple[TrialStep, ...], at: int) -> Inventory:
         """Everything as it is in a frame of the trial: 0 as it was read, 1 with what waits placed, then the steps.
@@ -48,35 +54,44 @@ class PlayedTrials:
         Raises:
             InputError, StepError: as for `timeline`.
         """
-        with self.lock:
-            if at == 0:
-                return self._served.reading.inventory
-            reading, part = self._served.reading, steps[: at - 1]
+        reading, part = self._served.reading, steps[: at - 1]
+        if at == 0:
+            return reading.inventory
+        with self._playing:
             found = self._timeline(reading, part).inventory
             if found is None:
-                del self._kept[_key(reading, part)]
+                with self._listing:
+                    self._kept.pop(_key(reading, part), None)
                 found = self._timeline(reading, part).inventory
             assert found is not None, "a trial that was just played can be gone on from"
+            return found
+
+    def _known(self, key: Key) -> Timeline | None:
+        with self._listing:
+            found = self._kept.get(key)
+            if found is not None:
+                self._kept.move_to_end(key)
             return found
 
     def _timeline(
         self, reading: ClusterState, steps: tuple[TrialStep, ...], abandoned: threading.Event | None = None
     ) -> Timeline:
         key = _key(reading, steps)
-        found = self._kept.get(key)
+        found = self._known(key)
         if found is None:
             # Continue the longest trial that begins with the same steps, or start anew.
-            own = [each for (revision, _), each in self._kept.items() if revision == reading.revision]
+            with self._listing:
+                own = [each for (revision, _), each in self._kept.items() if revision == reading.revision]
             before = max(
                 (each for each in own if goes_on_from(each, steps)), key=lambda each: len(each.steps), default=None
             )
             if before is None:
                 before = begin(reading.inventory, self._served.options)
             found = go_on(before, steps, abandoned) if steps else before
-            self._kept[key] = found
-            while len(self._kept) > _KEPT:
-                self._kept.popitem(last=False)
-        self._kept.move_to_end(key)
+            with self._listing:
+                self._kept[key] = found
+                while len(self._kept) > _KEPT:
+                    self._kept.popitem(last=False)
         return found
 
 

@@ -10,8 +10,8 @@ from typing import Any
 from topospread.answers.why import TriedChange, why_answer
 from topospread.answers.why import Why as Answered
 from topospread.api.yaml_text import yaml_text
-from topospread.explanation import Explanation
 from topospread.explanation.explain import explain
+from topospread.explanation.result import Explanation
 from topospread.render.pages.why import outcome_words
 from topospread.text import shell_line
 
@@ -38,7 +38,7 @@ class PodAnswer:
 
 
 class Why:
-    """Explains pods, one at a time."""
+    """Explains pods."""
 
     def __init__(self, served: ServedCluster, trials: PlayedTrials) -> None:
         self._served = served
@@ -52,12 +52,9 @@ class Why:
             UsageError: there is no such pod.
         """
         options = self._served.options
-        with self._trials.lock:
-            found = explain(
-                self._trials.inventory(steps, at),
-                target,
-                replace(options.answered_by, preemption=options.preemption),
-            )
+        inventory = self._trials.inventory(steps, at)
+        with self._trials.explaining:
+            found = explain(inventory, target, replace(options.answered_by, preemption=options.preemption))
         answer = why_answer(found)
         written = answer.to_dict()
         suggestions = [

@@ -1,4 +1,4 @@
-"""Between how many replicas HorizontalPodAutoscalers keep workloads; what their metrics ask for nobody knows.
+"""Between how many replicas HorizontalPodAutoscalers keep workloads and custom resources, whatever metrics ask for.
 
 Without metrics an autoscaler only brings replicas within its bounds, and leaves a workload of none alone. Source:
 pkg/controller/podautoscaler/horizontal.go (``reconcileAutoscaler``).
@@ -6,15 +6,20 @@ pkg/controller/podautoscaler/horizontal.go (``reconcileAutoscaler``).
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from types import MappingProxyType
 from typing import Literal
 
 import msgspec
+from msgspec.structs import replace
 
-from topospread.api.autoscaling import CrossVersionObjectReference, HorizontalPodAutoscaler
-from topospread.api.inventory import ObjectKey
+from topospread.api.inventory import Inventory, ObjectKey
+from topospread.api.meta import KubeObject
+from topospread.api.pod import Pod
+from topospread.api.workload import CrossVersionObjectReference, HorizontalPodAutoscaler
 from topospread.text import listed
+from topospread.whole_number import whole_number
 
 AutoscaleChoice = Literal["keep", "min", "max"]
 """Replicas of what is autoscaled: as they are, brought within the bounds; as few, or as many as they may be."""
@@ -136,3 +141,95 @@ def _range(least: int, most: int) -> str:
     if least == most:
         return f"{least} replica{'s' * (least != 1)}"
     return f"{least} to {most} replicas"
+
+
+# HorizontalPodAutoscalers of custom resources: which built-in objects stand in for what they scale, and bare pods.
+# Which objects these are, which carry its name in an annotation, is in `sources.custom_kinds`.
+
+StandIns = Mapping[tuple[str, str], ObjectKey]
+"""Namespace and ``group/Kind/name`` of a custom resource → the controller that stands in for it."""
+
+
+def stand_ins(inventory: Inventory) -> StandIns:
+    """The controllers that stand in for custom resources."""
+    kinds = (
+        ("Deployment", inventory.deployments),
+        ("ReplicaSet", inventory.replica_sets),
+        ("StatefulSet", inventory.stateful_sets),
+    )
+    return {
+        (item.namespace, made_of): (kind, item.namespace, item.name)
+        for kind, items in kinds
+        for item in items
+        if (made_of := _made_of(item))
+    }
+
+
+def with_autoscaled_pods(inventory: Inventory, autoscale: AutoscaleChoice) -> tuple[Inventory, list[str]]:
+    """An inventory with as many pods of custom resources as their autoscalers keep, and sentences that say so.
+
+    Of custom resources for which a controller stands in, that one is scaled instead (`stand_ins`).
+    """
+    scalers = list(_scalers_of_custom_resources(inventory))
+    pods_of = _pods_of(inventory.pods) if scalers else {}
+    known = stand_ins(inventory) if scalers else {}
+    notes: list[str] = []
+    pods, places = list(inventory.pods), dict(inventory.places)
+    for item, made_of in scalers:
+        there = pods_of.pop((item.namespace or "default", made_of), None)
+        _, kind, name = made_of.split("/", 2)
+        what = f"{kind} {item.namespace or 'default'}/{name}"
+        if there is None:
+            if (item.namespace or "default", made_of) not in known:
+                notes.append(f"HorizontalPodAutoscaler {item.name} of {what} is not followed")
+            continue
+        kept = _kept(item, autoscale, len(there))
+        if kept != len(there):
+            least, most = item.spec.least, item.spec.max_replicas
+            notes.append(
+                f"HorizontalPodAutoscaler {item.name} keeps {least} to {most} pods of {what}: {kept} instead of "
+                f"{len(there)}"
+            )
+        surplus = {id(pod) for pod in there[kept:]}
+        pods = [pod for pod in pods if id(pod) not in surplus]
+        for pod in _more(there[-1], kept - len(there)):
+            pods.append(pod)
+            places["Pod", pod.namespace, pod.name] = places["Pod", there[-1].namespace, there[-1].name]
+    return (dataclasses.replace(inventory, pods=pods, places=places) if notes else inventory), notes
+
+
+def _kept(item: HorizontalPodAutoscaler, autoscale: AutoscaleChoice, given: int) -> int:
+    target = "Deployment", item.namespace, item.spec.scale_target_ref.name
+    reference = replace(item.spec.scale_target_ref, api_version="apps/v1", kind="Deployment")
+    like = replace(item, spec=replace(item.spec, scale_target_ref=reference))
+    kept = Autoscalers([like], autoscale).replicas(target, given, None)
+    return given if kept is None else kept
+
+
+def _scalers_of_custom_resources(inventory: Inventory) -> Iterator[tuple[HorizontalPodAutoscaler, str]]:
+    for item in inventory.horizontal_pod_autoscalers:
+        reference = item.spec.scale_target_ref
+        if target_of(item) is None and "." in group_of(reference) and item.metadata.deletion_timestamp is None:
+            yield item, f"{group_of(reference)}/{reference.kind}/{reference.name}"
+
+
+def _pods_of(pods: list[Pod]) -> dict[tuple[str, str], list[Pod]]:
+    found: dict[tuple[str, str], list[Pod]] = {}
+    for pod in pods:
+        made_of = _made_of(pod)
+        if made_of:
+            found.setdefault((pod.namespace, made_of), []).append(pod)
+    return found
+
+
+def _made_of(item: KubeObject) -> str:
+    """The custom resource that an object stands in for (`sources.custom_kinds.MADE_OF`), "" for every other object."""
+    annotations = item.metadata.annotations
+    return (annotations.made_of if annotations is not None else None) or ""
+
+
+def _more(last: Pod, number: int) -> Iterator[Pod]:
+    """So many pods like a custom resource's last one, whose name ends in its number."""
+    stem, _, first = last.name.rpartition("-")
+    for added in range(1, number + 1):
+        yield replace(last, metadata=replace(last.metadata, name=f"{stem}-{(whole_number(first) or 0) + added}"))

@@ -15,12 +15,10 @@ from topospread.errors import InvalidError
 from topospread.sources.made_up import PROVISIONER
 
 from .admission import Admission
-from .autoscaling import AutoscaleChoice, Autoscalers
-from .claims import VolumeClaims
+from .autoscaling import AutoscaleChoice, Autoscalers, stand_ins
+from .claims import DefaultClass, VolumeClaims
 from .control_plane import ControlPlane
 from .controllers import Controller
-from .custom_autoscaling import stand_ins
-from .default_class import DefaultClass
 from .defaults import DEFAULT_SCHEDULER_NAME
 from .names import Names, pod_prefix
 from .planned import Plan, QueuedPod, Workload

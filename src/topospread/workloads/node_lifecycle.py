@@ -1,6 +1,6 @@
-"""Taints that the node lifecycle controller sets on silent nodes: when, and how many at once.
+"""Taints of silent nodes: when the node lifecycle controller sets them, how many at once, and which pods then leave.
 
-Which pods then have to go is `taint_eviction`. Source: pkg/controller/nodelifecycle/node_lifecycle_controller.go
+Source: pkg/controller/nodelifecycle/node_lifecycle_controller.go
 (``ComputeZoneState``, ``setLimiterInZone``, ``handleDisruption``), its config/v1alpha1/defaults.go, and
 component-helpers node/topology/helpers.go (``GetZoneKey``). Its flags are taken as they are by default.
 """
@@ -8,12 +8,14 @@ component-helpers node/topology/helpers.go (``GetZoneKey``). Its flags are taken
 from __future__ import annotations
 
 from collections.abc import Iterable
+from math import inf
 from typing import Literal
 
 from msgspec.structs import replace
 
 from topospread.api.node import Node
-from topospread.api.node_selection import Taint
+from topospread.api.node_selection import Taint, Toleration
+from topospread.api.taints import tolerates
 from topospread.api.well_known_labels import REGION, ZONE
 from topospread.config.versions import KubeVersion
 
@@ -74,3 +76,32 @@ def as_well(node: Node) -> Node:
     """The node as it is when it tells of itself again: without the taints of silent nodes."""
     left = [each for each in node.spec.taints or () if each.key not in _SILENT]
     return replace(node, spec=replace(node.spec, taints=left or None))
+
+
+# The time at which a pod has to leave a node for its NoExecute taints. Nothing is deleted here.
+# Source: pkg/controller/tainteviction/taint_eviction.go (``processPodOnNode``, ``getMinTolerationTime``) and
+# pkg/apis/core/v1/helper/helpers.go (``GetMatchingTolerations``).
+
+
+def no_execute(node: Node) -> list[Taint]:
+    """The taints of a node that drive pods away."""
+    return [each for each in node.spec.taints or () if each.effect == "NoExecute"]
+
+
+def seconds_to_stay(
+    tolerations: Iterable[Toleration], taints: Iterable[Taint], *, comparison_operators: bool = False
+) -> float:
+    """Return how long a pod stays after the taints are set; infinite if it tolerates all for good.
+
+    Of each taint the first toleration that tolerates it counts, and of those the shortest time.
+    """
+    allowed = list(tolerations)
+    shortest = inf
+    for taint in taints:
+        using = (each for each in allowed if tolerates(each, taint, comparison_operators=comparison_operators))
+        used = next(using, None)
+        if used is None:
+            return 0
+        if used.toleration_seconds is not None:
+            shortest = min(shortest, max(used.toleration_seconds, 0))
+    return shortest

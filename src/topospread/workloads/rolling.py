@@ -1,4 +1,4 @@
-"""One step of a Deployment's rolling update: how many pods are created, how many old ones go; which, `removal` says.
+"""One step of a rolling update. Of a Deployment: how many pods are created, and how many go; which, `removal` says.
 
 Sources: pkg/controller/deployment/rolling.go (``reconcileOldReplicaSets``, ``cleanupUnhealthyReplicas``,
 ``scaleDownOldReplicaSetsForRollingUpdate``), pkg/controller/deployment/util/deployment_util.go (``NewRSNewReplicas``).
@@ -6,9 +6,12 @@ Sources: pkg/controller/deployment/rolling.go (``reconcileOldReplicaSets``, ``cl
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
 import msgspec
 
-from topospread.api.rollout import Strategy
+from topospread.api.rollout import OrdinalStrategy, Strategy
 
 
 class Standing(msgspec.Struct, frozen=True):
@@ -50,3 +53,134 @@ def to_remove(standing: Standing, strategy: Strategy) -> tuple[int, int]:
         return 0, 0
     available = standing.new_available + standing.old_available - least
     return min(most, standing.old_unavailable), min(max(available, 0), standing.old_available)
+
+
+# One step of a StatefulSet's rolling update: which ordinals' pods go; what comes in their place is not told here.
+# Source: pkg/controller/statefulset/stateful_set_control.go (``updateStatefulSet``, ``processReplica``,
+# ``updateStatefulSetAfterInvariantEstablished``) of 1.37; without the gate MaxUnavailableStatefulSet one goes at a
+# time.
+
+
+@dataclass(frozen=True, slots=True)
+class Ordinal:
+    """The pod of an ordinal.
+
+    Attributes:
+        is_new: it is of the revision that is rolled out.
+        is_available: it is ready, and not being deleted.
+    """
+
+    is_new: bool
+    is_available: bool
+    is_terminating: bool = False
+
+
+def ordinals_to_replace(
+    pods: Sequence[Ordinal | None], strategy: OrdinalStrategy, *, in_order: bool, at_once: bool
+) -> list[int]:
+    """Return the pods that are deleted now, by their place in the range of ordinals.
+
+    Args:
+        pods: of every ordinal that is wanted; ``None`` where there is none yet.
+        strategy: in numbers of pods.
+        in_order: OrderedReady: nothing is replaced while a pod is missing or not available.
+        at_once: the gate MaxUnavailableStatefulSet.
+    """
+    if in_order and any(each is None or not each.is_available for each in pods):
+        return []
+    if not at_once:
+        return _one(pods, strategy.partition)
+    missing = sum(each is None or not each.is_available for each in pods)
+    if in_order:
+        old = [place for place in _from_the_last(pods, strategy.partition) if _is_old(pods[place])]
+        return old[: max(strategy.max_unavailable - missing, 0)]
+    stuck = [
+        place
+        for place in _from_the_last(pods, strategy.partition)
+        if (each := pods[place]) is not None and _is_old(each) and not each.is_available and not each.is_terminating
+    ]
+    good = [
+        place
+        for place in _from_the_last(pods, strategy.partition)
+        if (each := pods[place]) is not None and _is_old(each) and each.is_available
+    ]
+    return [*stuck, *good[: max(strategy.max_unavailable - missing, 0)]]
+
+
+def _one(pods: Sequence[Ordinal | None], partition: int) -> list[int]:
+    """The last that is old, unless one behind it is not available."""
+    for place in _from_the_last(pods, partition):
+        each = pods[place]
+        if each is not None and _is_old(each) and not each.is_terminating:
+            return [place]
+        if each is None or not each.is_available:
+            return []
+    return []
+
+
+def _from_the_last(pods: Sequence[Ordinal | None], partition: int) -> range:
+    return range(len(pods) - 1, partition - 1, -1)
+
+
+def _is_old(each: Ordinal | None) -> bool:
+    return each is not None and not each.is_new
+
+
+# One step of a DaemonSet's rolling update: on which nodes old pods go, and where new ones come beside them.
+# Pods that come in the place of those that are gone are not told here. Source: pkg/controller/daemon/update.go
+# (``rollingUpdate``), and of surges ``podsShouldBeOnNode`` in daemon_controller.go.
+
+
+@dataclass(frozen=True, slots=True)
+class OnNode:
+    """A DaemonSet's pods on a node, those left out that are being deleted: ``None`` for none, or whether available."""
+
+    new: bool | None = None
+    old: bool | None = None
+
+
+def nodes_to_replace(nodes: Mapping[str, OnNode], strategy: Strategy) -> tuple[list[str], list[str]]:
+    """Nodes whose old pod is deleted now, and nodes that get a new pod beside their old one.
+
+    ``nodes``: all that should run a pod, in the order in which they are looked at: the controller's is drawn.
+    """
+    return _surging(nodes, strategy.max_surge) if strategy.max_surge else (_going(nodes, strategy.max_unavailable), [])
+
+
+def _going(nodes: Mapping[str, OnNode], most: int) -> list[str]:
+    """Return the nodes whose old pod goes: the unavailable ones, and of the others as many as may be unavailable."""
+    unavailable = 0
+    stuck: list[str] = []
+    candidates: list[str] = []
+    for name, each in nodes.items():
+        if (each.new is None) == (each.old is None):  # none, or both
+            unavailable += 1
+        elif each.new is not None:
+            unavailable += not each.new
+        elif not each.old:
+            stuck.append(name)
+            unavailable += 1
+        elif unavailable < most:
+            candidates.append(name)
+    return [*stuck, *candidates[: max(most - unavailable, 0)]]
+
+
+def _surging(nodes: Mapping[str, OnNode], most: int) -> tuple[list[str], list[str]]:
+    """Old pods beside which a new one is available, or that are not available themselves; and where new ones come."""
+    surging = 0
+    going: list[str] = []
+    stuck: list[str] = []
+    candidates: list[str] = []
+    for name, each in nodes.items():
+        if each.old is None:
+            continue
+        if each.new is None:
+            if not each.old:
+                stuck.append(name)
+            elif surging < most:
+                candidates.append(name)
+        elif each.new or not each.old:
+            going.append(name)
+        else:
+            surging += 1
+    return going, [*stuck, *candidates[: max(most - surging, 0)]]

@@ -19,7 +19,7 @@ from tests.unit.render.builders import (
 )
 from topospread.answers.simulation import names
 from topospread.errors import UsageError
-from topospread.simulation import EvictedPod, Simulation
+from topospread.simulation.result import EvictedPod, Simulation
 from topospread.simulation.simulate import simulate
 from topospread.workloads.dropped_fields import UnusedField
 

@@ -64,10 +64,10 @@ fix: kubectl uncordon c1
      tried: places it
 
 topology.kubernetes.io/zone, DoNotSchedule, maxSkew 1, counts app=web
-ZONE    PODS  AFTER  SKEW  LIMIT 1
-zone-a     1      2     2  ██       refused
-zone-b     1      2     2  ██       refused
-zone-c     0      1     1  █        admitted; no node takes it
+ZONE    PODS  AFTER  SKEW, MAX 1
+zone-a     1      2            2  ██  refused
+zone-b     1      2            2  ██  refused
+zone-c     0      1            1  █   admitted; no node takes it
 skew: pods + 1 (self) − 0 (minimum: zone-c)
 5 more fixes, each plugin's verdict and kube-scheduler's words: -o wide
 """)
@@ -99,19 +99,19 @@ why: maxSkew 1 over nodes admits it to b, bare, c, gpu alone; of 3 feasible
      nodes b scores 651, c 637 (NodeResourcesFit 79 to 66)
 
 kubernetes.io/hostname, DoNotSchedule, maxSkew 1, counts app=web
-NODE  PODS  AFTER  SKEW  LIMIT 1
-a        1      2     2  ██       refused
-b        0      1     1  █        admitted; its node is here
-bare     0      1     1  █        admitted
-c        0      1     1  █        admitted
-gpu      0      1     1  █        admitted; its node is tainted
+NODE  PODS  AFTER  SKEW, MAX 1
+a        1      2            2  ██  refused
+b        0      1            1  █   admitted; its node is here
+bare     0      1            1  █   admitted
+c        0      1            1  █   admitted
+gpu      0      1            1  █   admitted; its node is tainted
 
 topology.kubernetes.io/zone, ScheduleAnyway, maxSkew 2, counts app=web
-ZONE    PODS  AFTER  SKEW  LIMIT 2
-zone-a     1      2     2  ██
-zone-b     0      1     1  █        its node is here
-zone-c     0      1     1  █
-zone-d     0      1     1  █        its node is tainted
+ZONE    PODS  AFTER  SKEW, MAX 2
+zone-a     1      2            2  ██
+zone-b     0      1            1  █   its node is here
+zone-c     0      1            1  █
+zone-d     0      1            1  █   its node is tainted
 not counted: bare (no label topology.kubernetes.io/zone)
 
 What rejects the 5 nodes, each plugin asked about every node
@@ -162,10 +162,10 @@ fix: kubectl uncordon node-2
      tried: places 3 of 10 pending pods
 
 topology.kubernetes.io/zone, DoNotSchedule, maxSkew 1, counts app=web
-ZONE    PODS  AFTER  SKEW  LIMIT 1
-zone-a     1      2     2  ██       refused
-zone-b     1      2     2  ██       refused
-zone-c     0      1     1  █        admitted; no node takes it
+ZONE    PODS  AFTER  SKEW, MAX 1
+zone-a     1      2            2  ██  refused
+zone-b     1      2            2  ██  refused
+zone-c     0      1            1  █   admitted; no node takes it
 skew: pods + 1 (self) − 0 (minimum: zone-c)
 
 kubernetes.io/hostname, DoNotSchedule, maxSkew 1, counts app=web

@@ -49,3 +49,18 @@ def test_a_simulation_that_renders_nothing_and_looks_for_no_cause_imports_neithe
     (tmp_path / "pod.yaml").write_text(MANIFEST)
     found = imported("simulate", "-f", str(tmp_path / "pod.yaml"), "--on", "zones=3,nodes=3")
     assert not found & {"aiohttp", "kubernetes_asyncio", "topospread.explanation", "topospread.drills"}
+
+
+def test_a_start_beside_an_api_server_loads_no_client_of_the_kubeconfig_library() -> None:
+    code = (
+        "import sys, topospread.live.launch, topospread.live.credentials\n"
+        "assert not [each for each in sys.modules if each.startswith('kubernetes_asyncio')]\n"
+        "import kubernetes_asyncio.client, kubernetes_asyncio.config.kube_config as theirs\n"
+        "from topospread.live.kubeconfig_library import Found, kube_config\n"
+        "assert theirs is not kube_config\n"
+        "assert theirs.Configuration is kubernetes_asyncio.client.Configuration\n"
+        "assert kube_config.Configuration is Found\n"
+        "known = kubernetes_asyncio.client.Configuration()\n"
+        "assert all(hasattr(known, name) for name in vars(Found()))\n"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)

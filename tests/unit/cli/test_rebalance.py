@@ -16,7 +16,7 @@ import pytest
 from tests.answer_schema import schema_of
 from tests.answering_server import answering_server
 from topospread.answers.rebalance import rebalance_answer
-from topospread.rebalancing import ConstraintChange, PodMove, Rebalance
+from topospread.rebalancing.result import ConstraintChange, PodMove, Rebalance
 
 ROOT = Path(__file__).parents[3]
 SHOP = str(ROOT / "docs/how-to/shop.json")

@@ -7,7 +7,7 @@ import pytest
 
 from topospread.cli.inputs import input_options, namespace_options
 from topospread.cli.live_options import access_options
-from topospread.cli.typed_words import typed_words
+from topospread.cli.status import typed_words
 
 
 @click.command()

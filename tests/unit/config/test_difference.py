@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from topospread.config.difference import Difference, differences
 from topospread.config.load import default_configuration, load_configuration
 from topospread.config.profile import Configuration
+from topospread.config.show import Difference, differences
 
 DEFAULT = "default-scheduler"
 

@@ -6,8 +6,8 @@ from typing import Any
 
 from tests.parted import parted
 from tests.plain_inventory import inventory
-from topospread.drills import Drill, StepOutcome
 from topospread.drills.drill import drill
+from topospread.drills.result import Drill, StepOutcome
 from topospread.drills.steps import NodeChoice, Step
 
 ZONE = "topology.kubernetes.io/zone"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from topospread.drills import Drill, DrillAutoscaler
+from topospread.drills.result import Drill, DrillAutoscaler
 from topospread.drills.steps import Autoscale, Cordon, read_autoscale
 from topospread.errors import UsageError
 

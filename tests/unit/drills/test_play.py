@@ -6,8 +6,8 @@ from dataclasses import replace
 
 import pytest
 
-from topospread.drills import StepOutcome, WorkloadState
 from topospread.drills.play import Play
+from topospread.drills.result import StepOutcome, WorkloadState
 from topospread.drills.steps import AddNodes, Cordon, Drain, Fail, NodeChoice, Recover, Rollout, Scale, Uncordon, Wait
 from topospread.errors import UsageError
 from topospread.simulation.run import SimulationOptions

@@ -10,11 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from topospread.api.rollout import OrdinalStrategy, Strategy
-from topospread.drills import Drill, DrillRollout
+from topospread.drills.result import Drill, DrillRollout
 from topospread.drills.steps import AddNodes, Apply, Fail, Rollout, Scale
 from topospread.errors import InputError
-from topospread.workloads.rolling_daemon_set import OnNode, nodes_to_replace
-from topospread.workloads.rolling_stateful_set import Ordinal, ordinals_to_replace
+from topospread.workloads.rolling import OnNode, Ordinal, nodes_to_replace, ordinals_to_replace
 
 from .builders import Json, at, node, nodes, told, workload
 

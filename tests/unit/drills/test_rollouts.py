@@ -13,9 +13,8 @@ from hypothesis import strategies as st
 from topospread.api.inventory import Inventory
 from topospread.api.rollout import Strategy, strategy_of
 from topospread.api.workload import Deployment
-from topospread.drills import Drill, DrillRollout
 from topospread.drills.play import Play
-from topospread.drills.result import SkewRange
+from topospread.drills.result import Drill, DrillRollout, SkewRange
 from topospread.drills.steps import AddNodes, Apply, Drain, Fail, Rollout, Scale
 from topospread.errors import UsageError
 from topospread.explanation.repeated_simulation import RepeatedSimulation

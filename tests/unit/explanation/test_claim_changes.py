@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from topospread.explanation import Suggestion
+from topospread.explanation.result import Suggestion
 
 from .builders import by_kind, explained, node, pod, spec
 

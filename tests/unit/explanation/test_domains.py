@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from topospread.explanation import ConstraintTable, DomainRow
+from topospread.explanation.result import ConstraintTable, DomainRow
 
 from .builders import GPU, HOST, constraint, explained, node, pod, spec, zones
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from topospread.explanation import NodeScores
+from topospread.explanation.result import NodeScores
 
 from .builders import HOST, SPREAD, ZONE, constraint, explained, node, pod, spec, zones
 

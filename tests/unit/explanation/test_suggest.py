@@ -9,8 +9,9 @@ from typing import Any
 import pytest
 
 import topospread
-from topospread.explanation import Explanation, Suggestion, what_if
+from topospread.explanation import what_if
 from topospread.explanation.explain import explain
+from topospread.explanation.result import Explanation, Suggestion
 
 from .builders import (
     GPU,

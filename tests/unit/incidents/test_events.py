@@ -14,8 +14,8 @@ from tests.unit.drills.builders import inventory, node, spread
 from topospread.answers.why_history import history_answer
 from topospread.cli.main import topospread as command
 from topospread.errors import InputError, UsageError
-from topospread.incidents import Incident
 from topospread.incidents.replay import replay
+from topospread.incidents.result import Incident
 from topospread.sources.load import load
 
 Json = dict[str, Any]

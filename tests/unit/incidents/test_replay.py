@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import xml.etree.ElementTree as ET
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -18,9 +19,10 @@ from tests.unit.drills.builders import inventory, node, spread
 from topospread.answers.why_history import history_answer
 from topospread.cli.main import topospread as command
 from topospread.errors import InputError
-from topospread.incidents import Incident
 from topospread.incidents.audit_log import read_audit_log
+from topospread.incidents.event_list import read_events
 from topospread.incidents.replay import replay
+from topospread.incidents.result import Incident
 from topospread.sources.load import load
 
 Json = dict[str, Any]
@@ -157,6 +159,17 @@ def test_a_line_that_is_no_record_is_refused_with_its_place(tmp_path: Path, line
 def test_a_log_that_is_not_there_is_refused(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="cannot be read"):
         replay(inventory(node("a1", "a")), tmp_path / "none")
+
+
+@pytest.mark.parametrize("read", [read_audit_log, read_events])
+def test_a_record_of_what_happened_is_no_link_out_of_its_repository(
+    tmp_path: Path, read: Callable[[Path], object]
+) -> None:
+    (tmp_path / "repository" / ".git").mkdir(parents=True)
+    (tmp_path / "elsewhere").write_text("{}")
+    (tmp_path / "repository" / "log").symlink_to("../elsewhere")
+    with pytest.raises(InputError, match="leaves"):
+        read(tmp_path / "repository" / "log")
 
 
 def test_json_has_the_documented_form_and_a_pod_that_waited_gives_1(tmp_path: Path) -> None:

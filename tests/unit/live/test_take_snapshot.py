@@ -21,9 +21,8 @@ from topospread.live.cluster_lists import ClusterLists, WantedLists
 from topospread.live.connection import Connection
 from topospread.plugins.pod_volumes import VOLUME_KINDS
 from topospread.sources.snapshot_facts import SnapshotFacts, warnings_of
-from topospread.sources.snapshot_file import SnapshotWriter, check_path, writing
+from topospread.sources.snapshot_file import SnapshotTaking, SnapshotWriter, check_path, writing
 from topospread.sources.snapshot_lists import ORDER
-from topospread.sources.snapshot_take import SnapshotTaking
 
 Json = dict[str, Any]
 STATUS = {"NotFound": 404, "Expired": 410, "ServiceUnavailable": 503}

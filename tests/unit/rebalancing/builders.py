@@ -7,8 +7,8 @@ from typing import Any
 from tests.parted import parted
 from tests.unit.drills.builders import budget, inventory, node, nodes, spread
 from topospread.api.inventory import Inventory
-from topospread.rebalancing import PodMove, Rebalance
 from topospread.rebalancing.rebalance import rebalance
+from topospread.rebalancing.result import PodMove, Rebalance
 
 Json = dict[str, Any]
 ZONE = "topology.kubernetes.io/zone"

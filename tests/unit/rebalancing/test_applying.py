@@ -12,9 +12,9 @@ import pytest
 from topospread.answers.rebalance import rebalance_answer
 from topospread.live.api_error import ApiError
 from topospread.live.client import ApiClient
-from topospread.rebalancing import ConstraintChange, Rebalance, applying
+from topospread.rebalancing import applying
 from topospread.rebalancing.applying import apply_moves
-from topospread.rebalancing.result import Applied, AppliedMove, PodMove
+from topospread.rebalancing.result import Applied, AppliedMove, ConstraintChange, PodMove, Rebalance
 
 Json = dict[str, Any]
 KEY = "zone"

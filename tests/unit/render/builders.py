@@ -8,7 +8,7 @@ import numpy as np
 
 from topospread.plugins.spread_arithmetic import ConstraintArithmetic, Domain, LeftOut
 from topospread.scheduling.verdict import Rejection, Verdict
-from topospread.simulation import (
+from topospread.simulation.result import (
     DomainOutcome,
     DomainSpreads,
     PendingGroup,

@@ -13,8 +13,8 @@ from topospread.errors import Place
 from topospread.linting.rule import Finding
 from topospread.promise.compared import PromiseChange
 from topospread.review.review import Review, only_in
-from topospread.simulation import Simulation
 from topospread.simulation.comparison import compare
+from topospread.simulation.result import Simulation
 
 A = Finding("selector-empty", "warning", "it has 3", Place("a.yaml", line=3, object="Pod a", field="x[0]"))
 

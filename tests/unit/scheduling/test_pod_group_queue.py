@@ -39,6 +39,7 @@ class Queue:
     def __init__(self) -> None:
         self.now = 1000 * SECOND
         self.cluster = Cluster()
+        self.cluster.objects.whole_groups = None
         gates = SchedulingGates()
         requeueing = Requeueing(
             {gates.name: tuple(gates.events_to_register(self.cluster))}, {gates.name: gates.pre_enqueue}
@@ -188,7 +189,7 @@ def test_an_undissolved_group_is_put_back_by_a_savepoint() -> None:
         info = queue.queue.pop()
         assert info is not None
         queue.groups.popped(info)
-        queue.cluster.objects.leave_unjudged(gang(2), ValueError())
+        queue.cluster.objects.judge_groups(set(), {KEY: ValueError()})
         queue.groups.dissolve(info)
         assert [each.key for each in queue.queue.active.items] == ["d/a", "d/b"]
     assert queue.pop() == ["a", "b"]

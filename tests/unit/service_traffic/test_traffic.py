@@ -12,8 +12,8 @@ from topospread.errors import UsageError
 from topospread.render.blocks import Page
 from topospread.render.pages.traffic import traffic_section
 from topospread.render.text import text
-from topospread.service_traffic import ExpectedTraffic, TrafficOfService
 from topospread.service_traffic.clients import Clients, read_clients
+from topospread.service_traffic.result import ExpectedTraffic, TrafficOfService
 from topospread.service_traffic.traffic import TrafficQuestion, traffic_of
 from topospread.simulation.run import SimulationOptions
 

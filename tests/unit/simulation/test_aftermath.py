@@ -19,7 +19,7 @@ from topospread.simulation.placing import place_all
 from topospread.simulation.result import Simulation
 from topospread.simulation.run import SimulationOptions, prepare
 from topospread.simulation.simulate import simulate
-from topospread.sources.snapshot_save import save
+from topospread.sources.snapshot_file import save
 
 SPREAD = {
     "maxSkew": 1,

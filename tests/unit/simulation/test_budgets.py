@@ -8,7 +8,7 @@ import pytest
 
 from tests.parted import parted
 from tests.unit.workloads.manifests import Json, inventory, workload
-from topospread.simulation import Simulation
+from topospread.simulation.result import Simulation
 from topospread.simulation.simulate import simulate
 
 HIGH = {"kind": "PriorityClass", "metadata": {"name": "high"}, "value": 1000}

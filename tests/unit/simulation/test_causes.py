@@ -10,9 +10,9 @@ import pytest
 import topospread
 from tests.parted import parted
 from topospread.config.load import load_configuration
-from topospread.simulation import Simulation
 from topospread.simulation.causes import to_watch, with_causes
 from topospread.simulation.comparison import Cause, Comparison, compare
+from topospread.simulation.result import Simulation
 from topospread.simulation.run import SimulationOptions
 from topospread.simulation.simulate import simulate
 

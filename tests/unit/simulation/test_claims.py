@@ -8,7 +8,7 @@ import pytest
 
 from tests.unit.explanation.builders import inventory, node, prepared
 from topospread.explanation.repeated_simulation import RepeatedSimulation
-from topospread.simulation import Simulation
+from topospread.simulation.result import Simulation
 from topospread.simulation.simulate import simulate
 
 Json = dict[str, Any]

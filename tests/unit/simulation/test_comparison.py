@@ -7,8 +7,8 @@ from collections.abc import Mapping
 import pytest
 
 from tests.unit.render.builders import HOSTNAME, ZONE, arithmetic, placements, simulation, spread, workload
-from topospread.simulation import EvictedPod, Placement, Simulation
 from topospread.simulation.comparison import Comparison, compare
+from topospread.simulation.result import EvictedPod, Placement, Simulation
 
 
 def placed(nodes: Mapping[str, str | None], of: str = "Deployment/web", **more: object) -> Simulation:

@@ -12,7 +12,7 @@ from topospread.answers.why import why_answer
 from topospread.api.inventory import Inventory
 from topospread.explanation.explain import explain
 from topospread.linting.examples import constraint, deployment
-from topospread.simulation import WorkloadSpread
+from topospread.simulation.result import WorkloadSpread
 from topospread.simulation.simulate import simulate
 
 ZONE = "topology.kubernetes.io/zone"

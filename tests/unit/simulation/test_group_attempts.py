@@ -10,8 +10,12 @@ import pytest
 
 import topospread
 from topospread.answers.causes import causes_of
+from topospread.answers.pending_pods import fixes_of
+from topospread.answers.why import why_answer
 from topospread.config.gates import gates_for
-from topospread.simulation import Simulation
+from topospread.explanation.explain import explain
+from topospread.explanation.result import Explanation
+from topospread.simulation.result import Simulation
 from topospread.simulation.run import SimulationOptions
 from topospread.simulation.simulate import simulate
 
@@ -94,6 +98,70 @@ def test_with_placements_the_group_says_how_many_were_tried(tmp_path: Path) -> N
     )
 
 
+ON = {"TopologyAwareWorkloadScheduling": True}
+
+
+def in_one(key: str) -> Json:
+    return {"schedulingConstraints": {"topology": [{"key": key}]}}
+
+
+def racks(result: Simulation) -> set[str | None]:
+    """First letters of the nodes that were taken."""
+    return {each.node and each.node[0] for each in result.placements}
+
+
+def test_a_group_with_a_topology_constraint_takes_nodes_of_one_domain(tmp_path: Path) -> None:
+    nodes = [node(f"{rack}{i}", rack=rack) for rack in "ab" for i in range(2)]
+    result = simulated(tmp_path, *nodes, group("g", 8, **in_one("rack")), *pods("g", 8), **ON)
+    assert racks(result) == {"a"}
+    result = simulated(tmp_path, *nodes, group("g", 8, **in_one("rack")), *pods("g", 8))
+    assert racks(result) == {"a", "b"}, "the gate is off"
+
+
+def test_a_group_without_room_in_one_domain_takes_none(tmp_path: Path) -> None:
+    nodes = [node(f"{rack}{i}", rack=rack) for rack in "abcd" for i in range(2)]
+    result = simulated(tmp_path, *nodes, group("g", 9, **in_one("rack")), *pods("g", 9), **ON)
+    assert racks(result) == {None}
+    says = {cause.says for each in result.pending for cause in causes_of(each) if cause.code == "pod-group"}
+    needs = "PodGroup default/g needs 9 pods at once (minCount) in one rack"
+    assert says == {f"{needs}: 8 in a, 8 in b, 8 in c find nodes, fewer or as many in 1 others"}
+
+
+def test_a_domain_that_takes_more_pods_is_better(tmp_path: Path) -> None:
+    nodes = [node("a1", rack="a"), node("b1", cpu="5", rack="b")]
+    result = simulated(tmp_path, *nodes, group("g", 4, **in_one("rack")), *pods("g", 5), **ON)
+    assert racks(result) == {"b"}
+
+
+def test_with_as_many_pods_the_fuller_domain_is_better(tmp_path: Path) -> None:
+    nodes = [node("a1", cpu="8", rack="a"), node("b1", rack="b")]
+    result = simulated(tmp_path, *nodes, group("g", 4, **in_one("rack")), *pods("g", 4), **ON)
+    assert racks(result) == {"b"}
+
+
+def test_pods_that_have_nodes_fix_the_domain(tmp_path: Path) -> None:
+    nodes = [node("a1", rack="a"), node("b1", cpu="8", rack="b")]
+    there = pod("there", "g", nodeName="a1")
+    result = simulated(tmp_path, *nodes, group("g", 3, **in_one("rack")), there, *pods("g", 2), **ON)
+    assert racks(result) == {"a"}
+
+
+def test_domains_outside_the_placement_count_for_spread(tmp_path: Path) -> None:
+    nodes = [node(f"{zone}1", rack=zone, **{"topology.kubernetes.io/zone": zone}) for zone in "ab"]
+    constraint = {"maxSkew": 1, "topologyKey": "topology.kubernetes.io/zone", "whenUnsatisfiable": "DoNotSchedule"}
+    spread = {"topologySpreadConstraints": [constraint | {"labelSelector": {"matchLabels": {"app": "g"}}}]}
+    members = pods("g", 3, **spread)
+    for each in members:
+        each["metadata"]["labels"] = {"app": "g"}
+    result = simulated(tmp_path, *nodes, group("g", 3, **in_one("rack")), *members, **ON)
+    assert racks(result) == {None}
+
+
+def test_without_the_label_there_is_no_placement(tmp_path: Path) -> None:
+    result = simulated(tmp_path, node("a1"), group("g", 2, **in_one("rack")), *pods("g", 2), **ON)
+    assert {each.message for each in result.placements} == {"no feasible placements found"}
+
+
 def test_a_gang_is_tried_again_when_others_found_nodes_that_it_wants_to_be_near(tmp_path: Path) -> None:
     term = {"topologyKey": "kubernetes.io/hostname", "labelSelector": {"matchLabels": {"app": "base"}}}
     near = {"podAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [term]}}
@@ -136,6 +204,15 @@ NOT_WHOLE: dict[str, tuple[list[Json], str]] = {
         [LOW, group("g", 2, priority=9), *pods("g", 2, priority=9)],
         "preemption for the PodGroup g",
     ),
+    "pods in two domains": (
+        [
+            node("n2"),
+            *(pod(f"there-{i}", "g", nodeName=f"n{i}") for i in (1, 2)),
+            group("g", 3, **in_one("kubernetes.io/hostname")),
+            *pods("g", 2),
+        ],
+        "a PodGroup whose pods share no kubernetes.io/hostname",
+    ),
     "gates": (
         [group("g", 2), *pods("g", 2), pod("gated", "g", schedulingGates=[{"name": "wait"}])],
         "scheduling gates of pods in a PodGroup",
@@ -149,7 +226,7 @@ NOT_WHOLE: dict[str, tuple[list[Json], str]] = {
 
 @pytest.mark.parametrize(("items", "words"), NOT_WHOLE.values(), ids=NOT_WHOLE.keys())
 def test_what_is_not_modelled_leaves_the_group_s_pods_not_judged(items: list[Json], words: str, tmp_path: Path) -> None:
-    result = simulated(tmp_path, node("n1"), *items)
+    result = simulated(tmp_path, node("n1"), *items, **ON)
     assert [each.because for each in result.unjudged] == [f"topospread does not model {words}"]
     assert {"default/g-0", "default/g-1"} <= {*result.open_pods}
 
@@ -159,3 +236,41 @@ def test_a_group_that_goes_as_a_whole_is_no_victim_that_is_judged(tmp_path: Path
     items = [node("n1"), group("g", 2, disruptionMode={"all": {}}), *there, pod("high", priority=9)]
     result = simulated(tmp_path, *items)
     assert [each.because for each in result.unjudged] == ["topospread does not model the eviction of the PodGroup g"]
+
+
+def explained(folder: Path, target: str, *items: Json) -> Explanation:
+    file = folder / "cluster.json"
+    file.write_text(json.dumps({"apiVersion": "v1", "kind": "List", "items": items}))
+    values = {"GenericWorkload": True}
+    both = gates_for("1.37", values), gates_for("1.37", values, component="apiserver")
+    return explain(topospread.load(str(file)), target, SimulationOptions(gates=both[0], apiserver_gates=both[1]))
+
+
+def test_why_names_the_group_and_how_many_of_its_pods_fit(tmp_path: Path) -> None:
+    found = explained(tmp_path, "g-0", node("n1"), group("g", 6), *pods("g", 6))
+    assert why_answer(found).verdict == "no"
+    assert [each.says for each in why_answer(found).causes] == [
+        "PodGroup default/g needs 6 pods at once (minCount): 4 find nodes"
+    ]
+
+
+def test_why_of_a_member_that_finds_a_node_with_its_group(tmp_path: Path) -> None:
+    answer = why_answer(explained(tmp_path, "g-3", node("n1"), group("g", 4), *pods("g", 4)))
+    assert (answer.verdict, answer.node) == ("yes", "n1")
+
+
+def test_why_of_a_member_that_has_a_node_is_a_fact(tmp_path: Path) -> None:
+    there = pod("there", "g", nodeName="n1")
+    answer = why_answer(explained(tmp_path, "there", node("n1"), group("g", 4), there))
+    assert (answer.verdict, answer.node) == ("yes", "n1")
+
+
+@pytest.mark.parametrize("member", ["g-0", "g-4", "g-5"])
+def test_why_says_the_same_of_every_member_of_a_group_that_waits(member: str, tmp_path: Path) -> None:
+    found = explained(tmp_path, member, node("n1"), group("g", 6), *pods("g", 7))
+    assert {each.code for each in why_answer(found).causes} == {"pod-group"}
+
+
+def test_what_is_said_of_fixes_is_not_that_a_budget_ended(tmp_path: Path) -> None:
+    result = simulated(tmp_path, node("n1"), group("g", 6), *pods("g", 6))
+    assert fixes_of(result, None)[1] == 0

@@ -6,11 +6,12 @@ from typing import Any
 
 from tests.plain_inventory import inventory
 from tests.unit.drills.builders import ZONE, at, node, nodes, spread, workload
+from topospread.answers.simulation import simulation_answer
 from topospread.api.node_selection import Taint
 from topospread.api.pools import Limits, NodePool
 from topospread.drills.drill import drill
 from topospread.drills.steps import Fail
-from topospread.simulation import Simulation
+from topospread.simulation.result import Simulation
 from topospread.simulation.run import SimulationOptions
 from topospread.simulation.simulate import simulate
 
@@ -162,3 +163,24 @@ def test_a_pool_whose_zone_is_not_admitted_says_so() -> None:
 def test_without_pending_pods_there_is_no_reason() -> None:
     (found,) = simulated([*nodes("a"), workload("Deployment", replicas=1)], pool("p", "a")).answer().pools
     assert found.why_not_more == ""
+
+
+def test_fixes_are_tried_with_pools_that_grow() -> None:
+    """After the uncordon, the pool adds a node for the pods that a spread constraint then lets in."""
+    closed = [node("a1", "a", cpu="2", unschedulable=True), node("b1", "b", cpu="1")]
+    web = workload("Deployment", replicas=6, spec={"topologySpreadConstraints": [spread()]})
+    log = workload("DaemonSet", "log", spec={"containers": [{"name": "c", "image": "i"}]})
+
+    def places(*pools: NodePool) -> list[tuple[str, int, tuple[str, ...]]]:
+        answer = simulation_answer(simulated([*closed, web, log], *pools))
+        return [(each.says, each.tried.places, each.tried.newly_pending) for each in answer.remedies]
+
+    assert places() == [("uncordon a1 in a", 3, ())]
+    assert places(pool("pb", "b", cpu="4")) == [("uncordon a1 in a", 5, ())]
+
+
+def test_no_fix_changes_a_node_that_a_pool_added() -> None:
+    tainted = pool("pb", "b", cpu="2", taints=(Taint(key="only", value="x", effect="PreferNoSchedule"),), most=1)
+    answer = simulation_answer(simulated([*nodes("a"), workload("Deployment", replicas=20)], tainted))
+    assert answer.pools[0].added == ("pb-new-1",)
+    assert [each.says for each in answer.remedies] == ["free 1 cpu on a1"]

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from topospread.base import Bounds
 from topospread.cli.simulate import simulate as command
-from topospread.simulation import Simulation
+from topospread.simulation.result import Simulation
 from topospread.simulation.simulate import simulate
 from topospread.sources.load import load
 

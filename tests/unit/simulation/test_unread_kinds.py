@@ -8,8 +8,9 @@ from typing import Any
 
 import pytest
 
-from topospread.simulation import Simulation
-from topospread.simulation.orders import Range, simulate_orders
+from topospread.base import Bounds
+from topospread.simulation.orders import simulate_orders
+from topospread.simulation.result import Simulation
 from topospread.simulation.run import SimulationOptions
 from topospread.simulation.simulate import simulate
 from topospread.sources.load import load
@@ -92,6 +93,6 @@ def test_orders_of_pods_are_bounds_and_a_judged_pending_pod_decides(tmp_path: Pa
         return simulate_orders(load([str(path)], cluster=CLUSTER), 3, SimulationOptions())
 
     found = orders(pod())
-    assert (found.verdict, found.pending, found.all_placed) == ("unknown", Range(0, 1), 0)
+    assert (found.verdict, found.pending, found.all_placed) == ("unknown", Bounds(least=0, most=1), 0)
     found = orders(pod(), heavy)
-    assert (found.verdict, found.pending) == ("no", Range(1, 2))
+    assert (found.verdict, found.pending) == ("no", Bounds(least=1, most=2))

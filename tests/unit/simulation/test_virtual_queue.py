@@ -10,7 +10,7 @@ import pytest
 
 import topospread
 from tests.parted import parted
-from topospread.simulation import Simulation
+from topospread.simulation.result import Simulation
 from topospread.simulation.simulate import simulate
 
 Json = dict[str, Any]

@@ -8,9 +8,8 @@ from typing import Any
 
 import pytest
 
-from topospread.sources.patches import written_in
+from topospread.sources.origins import SourceFiles, written_in
 from topospread.sources.positions import parse_path
-from topospread.sources.source_files import SourceFiles
 
 RENDERED: dict[str, Any] = {
     "kind": "Deployment",

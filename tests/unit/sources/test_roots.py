@@ -85,6 +85,16 @@ def test_what_git_keeps_is_no_file_of_its_repository(repository: Path) -> None:
     assert is_within(str(worktree / "a"), root_of(str(worktree)))
 
 
+@pytest.mark.parametrize("link", ["self", "deploy/back"])
+def test_no_link_leads_to_what_git_keeps_by_another_way(repository: Path, link: str) -> None:
+    """Helm follows a link to the chart's own folder, unless its .helmignore ends the circle."""
+    (repository / link).symlink_to(repository)
+    with pytest.raises(InputError, match=f"{link}: Helm would read what git keeps here"):
+        check_links(str(repository), str(repository), beside_git=True)
+    (repository / ".git").rmdir()
+    check_links(str(repository), str(repository), beside_git=True)
+
+
 def test_settings_are_searched_up_to_the_repository(repository: Path) -> None:
     assert list(upwards(str(repository / "deploy"))) == [str(repository / "deploy"), str(repository)]
     assert list(upwards(str(repository.parent)))[-1] == "/"

@@ -90,6 +90,13 @@ def test_a_salt_gives_one_key_and_no_salt_a_random_one() -> None:
     assert key_of(None) != key_of(None)
 
 
+def test_a_guess_of_a_salt_has_its_price(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: dict[str, Any] = {}
+    monkeypatch.setattr("topospread.sources.pseudonyms.scrypt", lambda _, **how: asked.update(how) or b"key")
+    assert key_of(b"pinch of salt") == b"key"
+    assert asked["n"] * asked["r"] * 128 >= 64 << 20, "bytes of memory"
+
+
 def test_a_word_depends_on_its_context() -> None:
     words = {
         NAMES.name("web", "shop"),

@@ -150,9 +150,15 @@ def test_a_node_that_is_enough_is_the_fix() -> None:
     assert [(each.says, each.tried.places, each.tried.of) for each in found.remedies] == [
         ("add 1 node like a1 in a", 13, 13)
     ]
-    short = capacity_answer(asked(shop, more=20))
-    assert (short.remedies, short.purchases[0].gain) == ((), 10)
-    assert "fix: none of the 1 node tried is enough alone; 1 like a1 in a takes 10 more" in short.text()
+
+
+def test_several_nodes_like_those_that_exist_are_the_fix_if_one_is_too_few() -> None:
+    short = capacity_answer(asked([*nodes("a"), workload("Deployment")], more=20, seconds=300.0))
+    assert (short.says, short.purchases[0].gain) == ("7 of 20 more of shop/web fit; 2 more nodes are enough", 10)
+    assert [(each.says, each.tried.places) for each in short.remedies] == [("+2 like a1 (a)", 23)]
+    lost = capacity_answer(asked([*nodes("a", "b"), workload("Deployment")], more=50, each_zone=True))
+    assert (lost.sizing, lost.remedies) == (None, ())
+    assert "fix: none of the 2 nodes tried is enough alone; 1 like a1 in a takes 10 more" in lost.text()
 
 
 CLAIMS = {"resourceClaims": [{"name": "gpu", "resourceClaimTemplateName": "gpu"}]}
@@ -204,9 +210,11 @@ def test_nodes_of_one_sort_are_one_shape() -> None:
 
 def test_a_node_in_a_new_zone_is_tried_where_zones_are_fewer_than_min_domains() -> None:
     own = {"topologySpreadConstraints": [spread(minDomains=3)]}
-    found = asked([*nodes("a", "b"), workload("Deployment", replicas=2, spec=own)], more=99)
+    found = asked([*nodes("a", "b"), workload("Deployment", replicas=2, spec=own)], more=99, seconds=300.0)
     assert [(each.zone, each.gain) for each in found.purchases] == [("a new zone", 28), ("a", 0), ("b", 0)]
-    assert "like a1        a new zone        28" in capacity_answer(found).text()
+    sized = capacity_answer(found).sizing
+    assert sized is not None
+    assert sized.words == "+3 like a1 (a), +3 like a1 (b), +4 like a1 (a new zone)"
     even = asked([*nodes("a", "b"), workload("Deployment", spec=SPREAD)], more=99)
     assert {each.zone for each in even.purchases} == {"a", "b"}
 
@@ -272,7 +280,7 @@ def test_forms() -> None:
 
 def test_long_names_of_nodes_keep_the_columns_of_a_purchase_straight() -> None:
     name = "ip-10-0-0-00.eu-west-1.compute.internal"
-    lines = capacity_answer(asked([node(name, "a"), *nodes("b"), workload("Deployment")], more=99)).text().splitlines()
+    lines = capacity_answer(asked([node(name, "a"), *nodes("b"), workload("Deployment")], more=20)).text().splitlines()
     heads = next(each for each in lines if each.startswith("ONE MORE NODE"))
     rows = lines[lines.index(heads) + 1 :][:2]
     assert [each[heads.index("ZONE") :].split()[0] for each in rows if each] == ["a", "b"]

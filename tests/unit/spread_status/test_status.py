@@ -12,7 +12,7 @@ from topospread.answers.status import Status
 from topospread.answers.status import status as status_of
 from topospread.api.selector_text import parse_selector
 from topospread.errors import UsageError
-from topospread.spread_status import WorkloadStatus
+from topospread.spread_status.result import WorkloadStatus
 
 ZONE = "topology.kubernetes.io/zone"
 Json = dict[str, Any]

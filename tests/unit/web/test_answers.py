@@ -158,6 +158,18 @@ def test_a_soft_constraint_beyond_max_skew_is_a_warning_and_not_as_bad_as_a_hard
     assert "bad" not in html
 
 
+def test_a_constraint_without_domains_is_shown(tmp_path: Any) -> None:
+    web = deployment("web", 1)
+    web["spec"]["template"]["spec"]["nodeSelector"] = {"nobody": "has-this"}
+    file = tmp_path / "app.json"
+    file.write_text(json.dumps(web))
+    served = ServedCluster.begin(topospread.load(file, cluster="zones=3"), SimulationOptions(), InputWords("x"))
+
+    html = Answers(served, Pages(served)).workload(asked(kind="Deployment", namespace="shop", name="web"))["html"]
+    assert "maxSkew 1" in html
+    assert "<rect" not in html
+
+
 def test_why_is_explains_own_answer_with_every_nodes_rejection(served: ServedCluster, answers: Answers) -> None:
     found = answers.why(asked(target="shop/deploy/web"))
 

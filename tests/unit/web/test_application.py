@@ -100,3 +100,21 @@ def test_a_trial_ends_when_whoever_asked_goes_away(tmp_path: Path) -> None:
         made.state.answers.trial(PageQuestion(read_trial(["fail zone=zone-a"]), "", {}, abandoned))
     assert isinstance(raised.value.__cause__, TrialAbandonedError)
     assert made.state.answers.trial(PageQuestion(read_trial(["fail zone=zone-a"]), "", {}))["steps"]
+
+
+def test_what_was_played_is_answered_while_a_trial_is_played(tmp_path: Path) -> None:
+    answers = many(tmp_path, 30, 3, 10).state.answers
+    answers.warm_up()
+    answered = threading.Event()
+
+    def ask() -> None:
+        answers.trial(PageQuestion((), "", {}))
+        answers.workload(PageQuestion((), "1", {"kind": "Deployment", "namespace": "default", "name": "app-000"}))
+        answers.why(PageQuestion((), "0", {"target": "default/deploy/nowhere"}))
+        answered.set()
+
+    with answers.trials._playing:
+        thread = threading.Thread(target=ask)
+        thread.start()
+        assert answered.wait(60)
+    thread.join()

@@ -14,7 +14,7 @@ import topospread
 from tests.parted import parted
 from tests.unit.workloads.manifests import Json, inventory, node, pod, queued, row, workload
 from topospread import Session
-from topospread.api.autoscaling import HorizontalPodAutoscaler
+from topospread.api.workload import HorizontalPodAutoscaler
 from topospread.errors import UsageError
 from topospread.simulation.simulate import simulate
 from topospread.workloads.autoscaling import Autoscalers

@@ -10,7 +10,7 @@ import pytest
 from topospread.api.storage import PersistentVolumeClaim, StorageClass
 from topospread.config.versions import KubeVersion
 from topospread.errors import InvalidError
-from topospread.workloads.default_class import DefaultClass
+from topospread.workloads.claims import DefaultClass
 from topospread.workloads.planner import plan
 
 from .manifests import inventory, node, pod, workload

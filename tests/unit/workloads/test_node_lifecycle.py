@@ -8,8 +8,7 @@ import pytest
 
 from topospread.api.node_selection import Taint, Toleration
 from topospread.workloads.draining import why_not
-from topospread.workloads.node_lifecycle import ZoneState, taints_a_second, zone_state
-from topospread.workloads.taint_eviction import seconds_to_stay
+from topospread.workloads.node_lifecycle import ZoneState, seconds_to_stay, taints_a_second, zone_state
 
 UNREACHABLE = Taint(key="node.kubernetes.io/unreachable", effect="NoExecute")
 GPU = Taint(key="gpu", effect="NoExecute")

@@ -9,9 +9,8 @@ from __future__ import annotations
 from typing import Any, Final
 
 from .defaults import default_pod, default_template
-from .field import FieldError, report, type_error
+from .field import FieldError, Options, report, type_error
 from .jobs import check_cron_job, check_job, default_cron_job, default_job
-from .options import Options
 from .other_kinds import VERSION_OF, check_other
 from .pod import check_pod, check_pod_template
 from .schema import STRUCT_OF, STRUCT_OF_ANY, WrongTypeError, decoded
@@ -59,19 +58,15 @@ def validate_object(
         made = decoded(obj, STRUCT_OF_ANY[kind])
     except WrongTypeError as wrong:
         return [type_error(wrong.path, wrong.words)]
-    _complete_metadata(made.setdefault("metadata", {}), namespace)
-    return _judged(kind, made, Options(allow_privileged, comparison_operators))
+    return validate_decoded(kind, made, Options(allow_privileged, comparison_operators), namespace)
 
 
-def validate_decoded(kind: str, made: Json) -> list[FieldError]:
-    """`validate_object` of a kind of `other_kinds.VERSION_OF` that is decoded already; it stays as it is."""
-    metadata = dict(made.get("metadata", {}))
-    _complete_metadata(metadata, "default")
-    return check_other(kind, {**made, "metadata": metadata})
-
-
-def _judged(kind: str, made: Json, options: Options) -> list[FieldError]:
-    """Return the errors of an object with complete metadata."""
+def validate_decoded(kind: str, made: Json, options: Options, namespace: str = "default") -> list[FieldError]:
+    """Return the same for an object that `schema.decoded` gave, of a kind that is judged. It gets its defaults."""
+    metadata = made.setdefault("metadata", {})
+    metadata["namespace"] = metadata.get("namespace") or namespace
+    if metadata.get("generateName") and not metadata.get("name"):
+        metadata["name"] = metadata["generateName"][:_GENERATED_PREFIX_LENGTH] + _GENERATED_SUFFIX
     match kind:
         case "Pod":
             default_pod(made)
@@ -95,9 +90,3 @@ def _is_judged(api_version: object, kind: str) -> bool:
     if kind in VERSION_OF:
         return group == VERSION_OF[kind].rpartition("/")[0]
     return kind in STRUCT_OF and group in _GROUPS.get(kind, _WORKLOAD_GROUPS)
-
-
-def _complete_metadata(metadata: Json, namespace: str) -> None:
-    metadata["namespace"] = metadata.get("namespace") or namespace
-    if metadata.get("generateName") and not metadata.get("name"):
-        metadata["name"] = metadata["generateName"][:_GENERATED_PREFIX_LENGTH] + _GENERATED_SUFFIX

@@ -1,4 +1,4 @@
-"""Containers, init containers and ephemeral containers as the API server checks them.
+"""Containers of all kinds, their probes, mounts and devices, as the API server checks them.
 
 Source: validateContainers, validateInitContainers, validateEphemeralContainers and what they call in
 pkg/apis/core/validation/validation.go (Kubernetes 1.37 with its default feature gates).
@@ -26,11 +26,170 @@ from .field import (
     required,
     too_many,
 )
-from .mounts import check_devices, check_mounts
-from .probes import check_lifecycle, check_probes
+from .names import check_descending, check_no_backsteps
 from .resources import check_container_resources
 from .rules import check_fields
 from .security import check_container_security
+
+# The API server's validation of volume mounts and devices of containers.
+# Source: ValidateVolumeMounts, ValidateVolumeDevices and what they call in pkg/apis/core/validation/validation.go.
+
+
+def check_mounts(path: str, container: Json, volumes: Mapping[str, Json]) -> Iterator[FieldError]:
+    """``volumeMounts``; ``volumes`` are the pod's volumes that are valid, by name."""
+    devices = {each.get("name", ""): each.get("devicePath", "") for each in container.get("volumeDevices", ())}
+    mounted: set[str] = set()
+    for index, mount in enumerate(container.get("volumeMounts", ())):
+        inner = f"{path}[{index}]"
+        name, target = mount.get("name", ""), mount.get("mountPath", "")
+        if not name:
+            yield required(f"{inner}.name")
+        if name not in volumes:
+            yield not_found(f"{inner}.name", name)
+        if not target:
+            yield required(f"{inner}.mountPath")
+        if target in mounted:
+            yield invalid(f"{inner}.mountPath", target, "must be unique")
+        mounted.add(target)
+        if name in devices:
+            yield invalid(f"{inner}.name", name, "must not already exist in volumeDevices")
+        if target in devices.values():
+            yield invalid(f"{inner}.mountPath", target, "must not already exist as a path in volumeDevices")
+        # The API server leaves out the mount's index for what is wrong with a path, its mode or its propagation.
+        sub_path, expression = mount.get("subPath", ""), mount.get("subPathExpr", "")
+        if sub_path:
+            yield from check_descending(f"{path}.subPath", sub_path)
+        if expression:
+            if sub_path:
+                yield invalid(f"{inner}.subPathExpr", expression, "subPathExpr and subPath are mutually exclusive")
+            yield from check_descending(f"{path}.subPathExpr", expression)
+        yield from _check_options(path, mount, privileged=_is_privileged(container))
+
+
+def _is_privileged(container: Json) -> bool:
+    return bool(container.get("securityContext", {}).get("privileged"))
+
+
+def _check_options(path: str, mount: Json, *, privileged: bool) -> Iterator[FieldError]:
+    propagation, recursive = mount.get("mountPropagation"), mount.get("recursiveReadOnly")
+    yield from check_fields(path, "VolumeMount", mount)
+    if propagation == "Bidirectional" and not privileged:
+        detail = "Bidirectional mount propagation is available only to privileged containers"
+        yield forbidden(f"{path}.mountPropagation", detail)
+    field = f"{path}.recursiveReadOnly"
+    if recursive in ("Enabled", "IfPossible"):
+        if not mount.get("readOnly"):
+            yield forbidden(field, "may only be specified when readOnly is true")
+        if propagation not in (None, "None"):
+            yield forbidden(field, "may only be specified when mountPropagation is None or not specified")
+
+
+def check_devices(path: str, container: Json, volumes: Mapping[str, Json]) -> Iterator[FieldError]:
+    """``volumeDevices``; ``volumes`` as for mounts."""
+    mounts = {each.get("name", ""): each.get("mountPath", "") for each in container.get("volumeMounts", ())}
+    names: set[str] = set()
+    paths: set[str] = set()
+    for index, device in enumerate(container.get("volumeDevices", ())):
+        inner = f"{path}[{index}]"
+        name, target = device.get("name", ""), device.get("devicePath", "")
+        yield from _check_device(inner, device, volumes)
+        if name in names:
+            yield invalid(f"{inner}.name", name, "must be unique")
+        if target in paths:
+            yield invalid(f"{inner}.devicePath", target, "must be unique")
+        if target and any(check_no_backsteps(inner, target)):
+            yield invalid(f"{inner}.devicePath", target, "can not contain backsteps ('..')")
+        else:
+            paths.add(target)
+        if name in mounts:
+            yield invalid(f"{inner}.name", name, "must not already exist in volumeMounts")
+        if target in mounts.values():
+            yield invalid(f"{inner}.devicePath", target, "must not already exist as a path in volumeMounts")
+        if name:
+            names.add(name)
+
+
+def _check_device(path: str, device: Json, volumes: Mapping[str, Json]) -> Iterator[FieldError]:
+    name, volume = device.get("name", ""), volumes.get(device.get("name", ""))
+    if not name:
+        yield required(f"{path}.name")
+    if volume is None:
+        yield not_found(f"{path}.name", name)
+    elif "persistentVolumeClaim" not in volume and "ephemeral" not in volume:
+        detail = "can only use volume source type of PersistentVolumeClaim or Ephemeral for block mode"
+        yield invalid(f"{path}.name", name, detail)
+    if not device.get("devicePath"):
+        yield required(f"{path}.devicePath")
+
+
+# Probes and lifecycle handlers of containers as the API server checks them.
+# Source: validateProbe, validateHandler, validateLifecycle and what they call in
+# pkg/apis/core/validation/validation.go.
+
+_PROBE_HANDLERS: Final = ("exec", "httpGet", "tcpSocket", "grpc")
+_LIFECYCLE_HANDLERS: Final = ("exec", "httpGet", "tcpSocket", "sleep")
+
+
+def check_probes(path: str, container: Json, grace_period: int | None) -> Iterator[FieldError]:
+    """Liveness, readiness and startup probe of a container."""
+    for name in ("livenessProbe", "readinessProbe", "startupProbe"):
+        probe = container.get(name)
+        if probe is None:
+            continue
+        inner = f"{path}.{name}"
+        yield from _check_probe(inner, probe, grace_period)
+        grace = probe.get("terminationGracePeriodSeconds")
+        if name == "readinessProbe":
+            if grace is not None:
+                yield invalid(f"{inner}.terminationGracePeriodSeconds", grace, "must not be set for readinessProbes")
+        elif probe["successThreshold"] != 1:
+            yield invalid(f"{inner}.successThreshold", probe["successThreshold"], "must be 1")
+
+
+def _check_probe(path: str, probe: Json, grace_period: int | None) -> Iterator[FieldError]:
+    yield from _check_handler(path, probe, _PROBE_HANDLERS, grace_period)
+    yield from check_fields(path, "Probe", probe)
+    grace = probe.get("terminationGracePeriodSeconds")
+    if grace is not None and grace <= 0:
+        yield invalid(f"{path}.terminationGracePeriodSeconds", grace, "must be greater than 0")
+
+
+def check_lifecycle(path: str, lifecycle: Json, grace_period: int | None) -> Iterator[FieldError]:
+    """postStart and preStop of a container."""
+    for name in ("postStart", "preStop"):
+        if name in lifecycle:
+            yield from _check_handler(f"{path}.{name}", lifecycle[name], _LIFECYCLE_HANDLERS, grace_period)
+
+
+def _check_handler(path: str, handler: Json, kinds: tuple[str, ...], grace_period: int | None) -> Iterator[FieldError]:
+    given = [kind for kind in kinds if kind in handler]
+    if not given:
+        yield required(path, "must specify a handler type")
+        return
+    for kind in given[1:]:
+        yield forbidden(f"{path}.{kind}", "may not specify more than 1 handler type")
+    inner, action = f"{path}.{given[0]}", handler[given[0]]
+    if given[0] == "exec":
+        yield from check_fields(inner, "ExecAction", action)
+    elif given[0] == "httpGet":
+        yield from _check_port(f"{inner}.port", action.get("port", 0))
+        yield from check_fields(inner, "HTTPGetAction", action)
+        for header in action.get("httpHeaders", ()):
+            name = header.get("name", "")
+            yield from all_invalid(f"{inner}.httpHeaders", name, names.http_header(name))
+    elif given[0] == "sleep":
+        seconds = action.get("seconds", 0)
+        if grace_period is not None and not 0 <= seconds <= grace_period:
+            detail = f"must be non-negative and less than terminationGracePeriodSeconds ({grace_period})"
+            yield invalid(inner, seconds, detail)
+    else:
+        yield from _check_port(f"{inner}.port", action.get("port", 0))
+
+
+def _check_port(path: str, port: int | str) -> Iterator[FieldError]:
+    reasons = names.port_number(port) if isinstance(port, int) else names.port_name(port)
+    yield from all_invalid(path, port, reasons)
+
 
 Json = dict[str, Any]
 

@@ -13,7 +13,7 @@ from typing import Any, Final
 from topospread.api.pod_defaults import complete_pod_level, complete_requests, is_pod_level, label_key_requirements
 from topospread.api.quantity import Quantity
 
-from .aggregation import aggregated_limits, aggregated_requests
+from .resources import aggregated_limits, aggregated_requests
 
 Json = dict[str, Any]
 
@@ -77,6 +77,13 @@ def containers_of(spec: Json, *lists: str) -> Iterator[Json]:
     """The containers of a spec, in the order of the lists named (all three kinds when none is)."""
     for name in lists or CONTAINER_LISTS:
         yield from spec.get(name, ())
+
+
+def placed_containers(path: str, spec: Json) -> Iterator[tuple[str, Json]]:
+    """The containers of a spec, each with its path; ``path`` is the spec's."""
+    for name in CONTAINER_LISTS:
+        for index, container in enumerate(spec.get(name, ())):
+            yield f"{path}.{name}[{index}]", container
 
 
 def _default_spec(spec: Json) -> None:

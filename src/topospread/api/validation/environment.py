@@ -12,7 +12,7 @@ from topospread.api.quantity import ZERO, Quantity
 
 from . import names
 from .field import FieldError, all_invalid, invalid, not_supported, required
-from .paths import check_no_backsteps
+from .names import check_no_backsteps
 from .rules import check_fields
 
 Json = dict[str, Any]

@@ -136,3 +136,15 @@ def one_of(path: str, value: str, supported: Sequence[str]) -> Iterator[FieldErr
 def report(errors: Iterable[FieldError]) -> list[FieldError]:
     """The refusals as they are reported: each once, sorted by message."""
     return sorted(dict.fromkeys(errors), key=lambda error: error.message)
+
+
+class Options(msgspec.Struct, frozen=True):
+    """The strictness of the API server.
+
+    Attributes:
+        allow_privileged: whether privileged containers are allowed (``--allow-privileged``).
+        comparison_operators: whether tolerations may use Lt and Gt (TaintTolerationComparisonOperators).
+    """
+
+    allow_privileged: bool
+    comparison_operators: bool = False

@@ -1,4 +1,4 @@
-"""The API server's validation of names in a pod's fields; `label_syntax` has the syntax of labels.
+"""Names, labels, annotations and paths as the API server checks them; `label_syntax` has the syntax of labels.
 
 Source: k8s.io/apimachinery/pkg/util/validation/validation.go. Every function gives the reasons a text is
 refused, none when it is good. Lengths are bytes of UTF-8 (which that file calls characters).
@@ -7,15 +7,18 @@ refused, none when it is good. Lengths are bytes of UTF-8 (which that file calls
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator, Mapping
 from functools import lru_cache
+from typing import Final
 
 from topospread.api import label_syntax
+
+from .field import FieldError, all_invalid, invalid, too_long
 
 _DNS_LABEL = "[a-z0-9]([-a-z0-9]*[a-z0-9])?"
 _SUBDOMAIN = rf"{_DNS_LABEL}(\.{_DNS_LABEL})*"
 _UNDERSCORE_LABEL = "_?[a-z0-9]([-_a-z0-9]*[a-z0-9])?"
 _UNDERSCORE_SUBDOMAIN = rf"{_UNDERSCORE_LABEL}(\.{_UNDERSCORE_LABEL})*"
-_DNS_1035_LABEL = "[a-z]([-a-z0-9]*[a-z0-9])?"
 _CONFIG_KEY = "[-._a-zA-Z0-9]+"
 _HEADER = "[-A-Za-z0-9]+"
 
@@ -26,11 +29,6 @@ _LABEL_RULE = (
 _SUBDOMAIN_RULE = (
     "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, {allowed} or '.', and must "
     "start and end with an alphanumeric character (e.g. 'example.com', regex used for validation is '{pattern}')"
-)
-_DNS_1035_RULE = (
-    "a DNS-1035 label must consist of lower case alphanumeric characters or '-', start with an alphabetic character, "
-    "and end with an alphanumeric character (e.g. 'my-name',  or 'abc-123', regex used for validation is "
-    f"'{_DNS_1035_LABEL}')"
 )
 _CONFIG_KEY_RULE = (
     "a valid config key must consist of alphanumeric characters, '-', '_' or '.' (e.g. 'key.name',  or 'KEY_NAME',  "
@@ -45,7 +43,6 @@ _ENV_NAME_RULE = "a valid environment variable name must consist only of printab
 _is_dns_label = re.compile(_DNS_LABEL).fullmatch
 _is_subdomain = re.compile(_SUBDOMAIN).fullmatch
 _is_underscore_subdomain = re.compile(_UNDERSCORE_SUBDOMAIN).fullmatch
-_is_1035_label = re.compile(_DNS_1035_LABEL).fullmatch
 _is_config_key = re.compile(_CONFIG_KEY).fullmatch
 _is_header = re.compile(_HEADER).fullmatch
 _is_port_name = re.compile("[-a-z0-9]+").fullmatch
@@ -159,3 +156,56 @@ def http_header(name: str) -> Reasons:
 
 def _at_most(text: str, length: int) -> Reasons:
     return () if len(text.encode()) <= length else (f"must be no more than {length} characters",)
+
+
+# Paths inside a volume or on a node as the API server checks them.
+# Source: validateLocalDescendingPath, validatePathNoBacksteps and ValidateLocalNonReservedPath in
+# pkg/apis/core/validation/validation.go.
+
+
+def check_no_backsteps(path: str, target: str) -> Iterator[FieldError]:
+    """A path without ``..`` as an element."""
+    if ".." in target.split("/"):
+        yield invalid(path, target, "must not contain '..'")
+
+
+def check_descending(path: str, target: str) -> Iterator[FieldError]:
+    """A relative path that stays below where it starts."""
+    if target.startswith("/"):
+        yield invalid(path, target, "must be a relative path")
+    yield from check_no_backsteps(path, target)
+
+
+def check_not_reserved(path: str, target: str) -> Iterator[FieldError]:
+    """A descending path that does not begin with two dots."""
+    yield from check_descending(path, target)
+    if target.startswith("..") and not target.startswith("../"):
+        yield invalid(path, target, "must not start with '..'")
+
+
+# Labels and annotations as the API server checks them.
+# Source: k8s.io/apimachinery/pkg/apis/meta/v1/validation/validation.go, pkg/api/validation/objectmeta.go.
+
+ANNOTATIONS_LIMIT: Final = 256 * 1024
+"""Bytes of all annotations of an object, keys and values."""
+
+
+def check_label_key(path: str, key: str) -> Iterator[FieldError]:
+    """A label key (ValidateLabelName)."""
+    yield from all_invalid(path, key, label_key(key))
+
+
+def check_labels(path: str, labels: Mapping[str, str]) -> Iterator[FieldError]:
+    """Labels, or a node selector; all refusals carry the path of the whole (ValidateLabels)."""
+    for key, value in labels.items():
+        yield from all_invalid(path, key, label_key(key))
+        yield from all_invalid(path, value, label_value(value))
+
+
+def check_annotations(path: str, annotations: Mapping[str, str]) -> Iterator[FieldError]:
+    """Annotations: keys like label keys of any case, 256 KiB in all (ValidateAnnotations)."""
+    for key in annotations:
+        yield from all_invalid(path, key, label_key(key.lower()))
+    size = sum(len(key.encode()) + len(value.encode()) for key, value in annotations.items())
+    if size > ANNOTATIONS_LIMIT:
+        yield too_long(path, ANNOTATIONS_LIMIT)

@@ -1,7 +1,7 @@
 """Volumes whose files are written from objects of the API: ConfigMaps, Secrets, fields of the pod, tokens.
 
 Source: validateSecretVolumeSource, validateDownwardAPIVolumeSource, validateProjectedVolumeSource and what they call
-in pkg/apis/core/validation/validation.go (Kubernetes 1.37). Trust bundles and certificates are `certificates`.
+in pkg/apis/core/validation/validation.go (Kubernetes 1.37).
 """
 
 from __future__ import annotations
@@ -9,11 +9,153 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, Final
 
-from .certificates import check_pod_certificate, check_taken, check_trust_bundle, check_user
+from . import names
 from .environment import VOLUME_FIELDS, check_field_reference, check_resource_reference
-from .field import FieldError, forbidden, invalid, required
-from .paths import check_not_reserved
+from .field import FieldError, all_invalid, forbidden, invalid, not_supported, printed, required, too_long
+from .names import ANNOTATIONS_LIMIT, check_not_reserved
 from .rules import check_fields
+from .selectors import check_label_selector, selector_as_printed
+
+# Projected trust bundles and certificates of pods as the API server checks them.
+# Source: validateProjectionSources in pkg/apis/core/validation/validation.go, and names.go there (Kubernetes 1.37).
+
+_KEY_TYPES: Final = ("RSA3072", "RSA4096", "ECDSAP256", "ECDSAP384", "ECDSAP521", "ED25519")
+_CERTIFICATE_PATHS: Final = ("credentialBundlePath", "keyPath", "certificateChainPath")
+_DAY: Final = 24 * 60 * 60
+_SIGNER_LIMIT: Final = 571
+
+
+def check_user(path: str, source: Json) -> Iterator[FieldError]:
+    """The user that files belong to, at ``path``, a field ``user`` or ``defaultUser`` of the source."""
+    user = source.get(path.rpartition(".")[2])
+    if user is not None:
+        yield from all_invalid(path, user, names.user_or_group(user))
+
+
+def check_taken(path: str, target: str, shown: str, taken: set[str]) -> Iterator[FieldError]:
+    """A file of a projected volume that another source writes already; ``path`` is the volume's."""
+    if target in taken:
+        yield invalid(path, shown, "conflicting duplicate paths")
+    taken.add(target)
+
+
+def check_trust_bundle(path: str, inner: str, source: Json, taken: set[str]) -> Iterator[FieldError]:
+    """A ``clusterTrustBundle`` at ``inner``, of the volume at ``path``."""
+    name, signer, selector = source.get("name"), source.get("signerName"), source.get("labelSelector")
+    if name is not None and signer is not None:
+        yield invalid(inner, _bundle_as_printed(source), "only one of name and signerName may be used")
+    elif name is not None:
+        if not name:
+            yield required(f"{inner}.name", "must be a valid object name")
+        reasons = (f"not a valid clustertrustbundlename: {reason}" for reason in _bundle_name(name))
+        yield from all_invalid(f"{inner}.name", name, reasons)
+        if selector is not None:
+            detail = "labelSelector must be unset if name is specified"
+            yield invalid(f"{inner}.labelSelector", selector_as_printed(selector), detail)
+    elif signer is not None:
+        if not signer:
+            yield required(f"{inner}.signerName", "must be a valid signer name")
+        yield from _check_signer(f"{inner}.signerName", signer)
+        yield from check_label_selector(f"{inner}.labelSelector", selector)
+    else:
+        yield required(inner, "either name or signerName must be specified")
+    target = source.get("path", "")
+    if not target:
+        yield required(f"{inner}.path")
+    yield from check_user(f"{inner}.user", source)
+    yield from check_not_reserved(f"{inner}.path", target)
+    yield from check_taken(path, target, target, taken)
+
+
+def _bundle_name(name: str) -> names.Reasons:
+    """A trust bundle's name: a subdomain, after its signer's name with colons for slashes if it has one."""
+    signer, colon, rest = name.rpartition(":")
+    if colon and not signer:
+        return ('ClusterTrustBundle without signer name must not have ":" in its name',)
+    if "/" in signer:
+        meant, prefix = signer.replace(":", "/"), signer.replace("/", ":")
+        return (f"ClusterTrustBundle for signerName {meant} must be named with prefix {prefix}:",)
+    return names.subdomain(rest)
+
+
+def _bundle_as_printed(source: Json) -> Json:
+    return {
+        "Name": source.get("name"),
+        "SignerName": source.get("signerName"),
+        "LabelSelector": selector_as_printed(source["labelSelector"]) if "labelSelector" in source else None,
+        "Optional": source.get("optional"),
+        "Path": source.get("path", ""),
+        "User": source.get("user"),
+    }
+
+
+def check_pod_certificate(path: str, inner: str, source: Json, taken: set[str]) -> Iterator[FieldError]:
+    """A ``podCertificate`` at ``inner``, of the volume at ``path``."""
+    signer = source.get("signerName", "")
+    yield from _check_signer(f"{inner}.signerName", signer)
+    yield from _check_user_annotations(f"{inner}.userAnnotations", source.get("userAnnotations", {}))
+    yield from check_user(f"{inner}.user", source)
+    if source.get("keyType", "") not in _KEY_TYPES:
+        yield not_supported(f"{inner}.keyType", source.get("keyType", ""), _KEY_TYPES)
+    seconds = source.get("maxExpirationSeconds")
+    if seconds is not None:
+        host = signer.partition("/")[0]
+        most = _DAY if host == "kubernetes.io" or host.endswith(".kubernetes.io") else 91 * _DAY
+        if seconds < 3600:
+            detail = "if provided, maxExpirationSeconds must be >= 3600"
+            yield invalid(f"{inner}.maxExpirationSeconds", seconds, detail)
+        if seconds > most:
+            detail = f"if provided, maxExpirationSeconds must be <= {most}"
+            yield invalid(f"{inner}.maxExpirationSeconds", seconds, detail)
+    given = [field for field in _CERTIFICATE_PATHS if source.get(field)]
+    for field in given:
+        yield from check_not_reserved(f"{inner}.{field}", source[field])
+        yield from check_taken(path, source[field], source[field], taken)
+    if not given:
+        yield required(inner, "specify at least one of credentialBundlePath, keyPath, and certificateChainPath")
+
+
+def _check_signer(path: str, name: str) -> Iterator[FieldError]:
+    """A signer's name: a domain, a slash, a path (ValidateSignerName)."""
+    if not name:
+        yield required(path)
+        return
+    if name.count("/") != 1:
+        detail = "must be a fully qualified domain and path of the form 'example.com/signer-name'"
+        yield invalid(path, name, detail)
+        return
+    domain, _, target = name.partition("/")
+    if len(domain.encode()) > 253:
+        yield too_long(path, 253)
+    yield from _check_parts(path, domain, subdomains=False)
+    if "." not in domain:
+        yield invalid(path, domain, "should be a domain with at least two segments separated by dots")
+    yield from _check_parts(path, target, subdomains=True)
+    if len(name.encode()) > _SIGNER_LIMIT:
+        yield too_long(path, _SIGNER_LIMIT)
+
+
+def _check_parts(path: str, text: str, *, subdomains: bool) -> Iterator[FieldError]:
+    for part in text.split("."):
+        reasons = names.subdomain(part) if subdomains else names.dns_label(part)
+        if reasons:
+            yield from all_invalid(path, text, (f"validating label {printed(part)}: {each}" for each in reasons))
+            return
+
+
+def _check_user_annotations(path: str, annotations: dict[str, str]) -> Iterator[FieldError]:
+    for each in annotations:
+        key = each.lower()
+        reasons = names.label_key(key)
+        if not key:
+            yield required(path)
+        elif reasons:
+            yield from all_invalid(path, key, reasons)
+        elif "/" not in key:
+            yield invalid(path, key, 'must be a domain-prefixed key (such as "acme.io/foo")')
+    if sum(len(key.encode()) + len(value.encode()) for key, value in annotations.items()) > ANNOTATIONS_LIMIT:
+        yield too_long(path, ANNOTATIONS_LIMIT)
+
 
 Json = dict[str, Any]
 

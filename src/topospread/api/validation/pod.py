@@ -12,8 +12,6 @@ from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
 from . import names
-from .affinity import check_affinity
-from .annotations import check_pod_annotations, check_profiles_match
 from .containers import (
     PodContext,
     check_containers,
@@ -21,9 +19,11 @@ from .containers import (
     check_image_padding,
     check_init_containers,
 )
+from .defaults import placed_containers
 from .field import (
     FieldError,
     Named,
+    Options,
     all_invalid,
     duplicate,
     forbidden,
@@ -35,16 +35,13 @@ from .field import (
     required,
     too_long,
 )
-from .labels import check_annotations, check_labels
-from .metadata import check_metadata
-from .options import Options
+from .metadata import check_metadata, check_pod_annotations, check_profiles_match
+from .names import check_annotations, check_labels
 from .resources import check_overhead, check_pod_resources
 from .rules import check_fields
-from .security import check_pod_security
-from .spread import check_spread_constraints
-from .tolerations import check_tolerations
+from .security import check_host_process, check_linux_pod, check_pod_security, check_windows_pod
+from .selectors import check_affinity, check_spread_constraints, check_tolerations
 from .volumes import check_volumes
-from .windows import check_host_process, check_linux_pod, check_windows_pod
 
 Json = dict[str, Any]
 
@@ -232,10 +229,9 @@ def _check_host(path: str, spec: Json) -> Iterator[FieldError]:
     for field, shown in (("hostNetwork", "hostNetwork"), ("hostPID", "HostPID"), ("hostIPC", "HostIPC")):
         if spec.get(field):
             yield forbidden(f"{path}.{shown}", "when `hostUsers` is false")
-    for kind in ("initContainers", "containers", "ephemeralContainers"):
-        for index, container in enumerate(spec.get(kind, ())):
-            if container.get("volumeDevices"):
-                yield forbidden(f"{path}.{kind}[{index}].volumeDevices", "when `hostUsers` is false")
+    for inner, container in placed_containers(path, spec):
+        if container.get("volumeDevices"):
+            yield forbidden(f"{inner}.volumeDevices", "when `hostUsers` is false")
 
 
 def _check_os(path: str, spec: Json) -> Iterator[FieldError]:
@@ -291,16 +287,15 @@ _CLAIM_FIELDS: Final = (
 def _check_file_references(path: str, spec: Json) -> Iterator[FieldError]:
     """Variables that are read from files: their volume must be an emptyDir (validateFileKeyRefVolumes)."""
     volumes = {volume.get("name", ""): volume for volume in spec.get("volumes", ())}
-    for kind in ("initContainers", "containers", "ephemeralContainers"):
-        for index, container in enumerate(spec.get(kind, ())):
-            for position, variable in enumerate(container.get("env", ())):
-                reference = variable.get("valueFrom", {}).get("fileKeyRef")
-                if reference is None:
-                    continue
-                inner = f"{path}.{kind}[{index}].env[{position}].valueFrom.fileKeyRef.volumeName"
-                name = reference.get("volumeName", "")
-                volume = volumes.get(name)
-                if volume is None:
-                    yield not_found(inner, name)
-                elif "emptyDir" not in volume and volume.keys() - {"name"}:
-                    yield invalid(inner, name, "referenced volume must be of type emptyDir")
+    for where, container in placed_containers(path, spec):
+        for position, variable in enumerate(container.get("env", ())):
+            reference = variable.get("valueFrom", {}).get("fileKeyRef")
+            if reference is None:
+                continue
+            inner = f"{where}.env[{position}].valueFrom.fileKeyRef.volumeName"
+            name = reference.get("volumeName", "")
+            volume = volumes.get(name)
+            if volume is None:
+                yield not_found(inner, name)
+            elif "emptyDir" not in volume and volume.keys() - {"name"}:
+                yield invalid(inner, name, "referenced volume must be of type emptyDir")

@@ -1,4 +1,4 @@
-"""Label selectors and node selectors as the API server checks them; matching is elsewhere.
+"""Selectors, spread constraints, affinity and tolerations as the API server checks them; matching is elsewhere.
 
 Sources: k8s.io/apimachinery/pkg/apis/meta/v1/validation/validation.go (label selectors),
 pkg/apis/core/validation/validation.go (ValidateNodeSelector and what it calls). Data is as `schema.decoded`
@@ -7,12 +7,28 @@ gives it.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Any
+import re
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from typing import Any, Final
 
 from . import names
-from .field import FieldError, Named, all_invalid, forbidden, invalid, required
-from .labels import check_label_key, check_labels
+from .field import (
+    FieldError,
+    Named,
+    Options,
+    all_invalid,
+    duplicate,
+    forbidden,
+    invalid,
+    not_supported,
+    one_of,
+    positive,
+    printed,
+    required,
+)
+from .names import check_label_key, check_labels
+from .rules import check_fields
 
 Json = dict[str, Any]
 
@@ -134,3 +150,140 @@ def selector_as_printed(selector: Json) -> Json:
             for each in selector["matchExpressions"]
         ]
     return shown
+
+
+# Topology spread constraints as the API server checks them, after matchLabelKeys were merged into the selectors.
+# Source: validateTopologySpreadConstraints in pkg/apis/core/validation/validation.go (Kubernetes 1.37).
+
+ACTIONS: Final = ("DoNotSchedule", "ScheduleAnyway")
+
+
+def check_spread_constraints(path: str, constraints: Sequence[Json]) -> Iterator[FieldError]:
+    """Check ``topologySpreadConstraints``; no two may have the same topologyKey and whenUnsatisfiable."""
+    left = Counter(map(_kind_of_constraint, constraints))
+    for index, constraint in enumerate(constraints):
+        inner = f"{path}[{index}]"
+        yield from _check_constraint(inner, constraint)
+        kind = _kind_of_constraint(constraint)
+        left[kind] -= 1
+        if left[kind]:
+            yield duplicate(f"{inner}.{{topologyKey, whenUnsatisfiable}}", f"{{{kind[0]}, {kind[1]}}}")
+
+
+def _kind_of_constraint(constraint: Json) -> tuple[str, str]:
+    return constraint.get("topologyKey", ""), constraint.get("whenUnsatisfiable", "")
+
+
+def _check_constraint(path: str, constraint: Json) -> Iterator[FieldError]:
+    _, action = _kind_of_constraint(constraint)
+    yield from positive(f"{path}.maxSkew", constraint.get("maxSkew", 0))
+    yield from one_of(f"{path}.whenUnsatisfiable", action, ACTIONS)
+    min_domains = constraint.get("minDomains")
+    if min_domains is not None and action != "DoNotSchedule":
+        detail = f"can only use minDomains if whenUnsatisfiable=DoNotSchedule, not {action}"
+        yield invalid(f"{path}.minDomains", min_domains, detail)
+    yield from check_fields(path, "TopologySpreadConstraint", constraint)
+    yield from check_label_keys(path, constraint)
+    yield from check_label_selector(f"{path}.labelSelector", constraint.get("labelSelector"))
+
+
+# Node affinity, pod affinity and pod anti-affinity as the API server checks them.
+# Source: validateAffinity and what it calls in pkg/apis/core/validation/validation.go (Kubernetes 1.37).
+
+REQUIRED: Final = "requiredDuringSchedulingIgnoredDuringExecution"
+PREFERRED: Final = "preferredDuringSchedulingIgnoredDuringExecution"
+
+
+def check_affinity(path: str, affinity: Json) -> Iterator[FieldError]:
+    """``spec.affinity``."""
+    node_affinity = affinity.get("nodeAffinity", {})
+    if REQUIRED in node_affinity:
+        yield from check_node_selector(f"{path}.nodeAffinity.{REQUIRED}", node_affinity[REQUIRED])
+    for index, term in enumerate(node_affinity.get(PREFERRED, ())):
+        inner = f"{path}.nodeAffinity.{PREFERRED}[{index}]"
+        yield from _check_weight(inner, term)
+        yield from check_node_selector_term(f"{inner}.preference", term.get("preference", {}), any_values=True)
+    for kind in ("podAffinity", "podAntiAffinity"):
+        if kind in affinity:
+            yield from _check_pod_affinity(f"{path}.{kind}", affinity[kind])
+
+
+def _check_pod_affinity(path: str, affinity: Json) -> Iterator[FieldError]:
+    for index, term in enumerate(affinity.get(REQUIRED, ())):
+        yield from _check_pod_affinity_term(f"{path}.{REQUIRED}[{index}]", term)
+    for index, term in enumerate(affinity.get(PREFERRED, ())):
+        inner = f"{path}.{PREFERRED}[{index}]"
+        yield from _check_weight(inner, term)
+        yield from _check_pod_affinity_term(f"{inner}.podAffinityTerm", term.get("podAffinityTerm", {}))
+
+
+def _check_weight(path: str, term: Json) -> Iterator[FieldError]:
+    weight = term.get("weight", 0)
+    if not 1 <= weight <= 100:
+        yield invalid(f"{path}.weight", weight, "must be in the range 1-100")
+
+
+def _check_pod_affinity_term(path: str, term: Json) -> Iterator[FieldError]:
+    yield from check_label_selector(f"{path}.labelSelector", term.get("labelSelector"))
+    yield from check_label_selector(f"{path}.namespaceSelector", term.get("namespaceSelector"))
+    for namespace in term.get("namespaces", ()):
+        # The API server names the field in the singular, without an index.
+        yield from all_invalid(f"{path}.namespace", namespace, names.dns_label(namespace))
+    yield from check_label_keys(path, term)
+    yield from check_fields(path, "PodAffinityTerm", term)
+    yield from check_label_key(f"{path}.topologyKey", term.get("topologyKey", ""))
+
+
+# Tolerations as the API server checks them; what they tolerate is elsewhere.
+# Source: ValidateTolerations in pkg/apis/core/validation/validation.go (Kubernetes 1.37, where the operators Lt and Gt
+# exist but are refused unless their feature gate is on).
+
+_is_decimal = re.compile("0|-?[1-9][0-9]*").fullmatch
+_is_go_decimal = re.compile("[+-]?[0-9]+").fullmatch
+
+
+def check_tolerations(path: str, tolerations: Sequence[Json], options: Options) -> Iterator[FieldError]:
+    """``spec.tolerations``."""
+    for index, toleration in enumerate(tolerations):
+        inner = f"{path}[{index}]"
+        key, operator = toleration.get("key", ""), toleration.get("operator", "")
+        if key:
+            yield from check_label_key(f"{inner}.key", key)
+        elif operator != "Exists":
+            detail = 'operator must be Exists when `key` is empty, which means "match all values and all keys"'
+            yield invalid(f"{inner}.operator", Named(operator), detail)
+        effect = toleration.get("effect", "")
+        if "tolerationSeconds" in toleration and effect != "NoExecute":
+            yield invalid(
+                f"{inner}.effect", Named(effect), "effect must be 'NoExecute' when `tolerationSeconds` is set"
+            )
+        yield from _check_toleration_operator(inner, toleration, options)
+        yield from check_fields(inner, "Toleration", toleration)
+
+
+def _check_toleration_operator(path: str, toleration: Json, options: Options) -> Iterator[FieldError]:
+    operator, value = toleration.get("operator", ""), toleration.get("value", "")
+    if operator in ("Equal", ""):
+        reasons = names.label_value(value)
+        if reasons:
+            yield invalid(f"{path}.operator", value, ";".join(reasons))
+    elif operator == "Exists":
+        if value:
+            yield invalid(f"{path}.operator", value, "value must be empty when `operator` is 'Exists'")
+    elif operator in ("Lt", "Gt") and options.comparison_operators:
+        yield from _check_number(f"{path}.value", value)
+    else:
+        known = ("Equal", "Exists", "Lt", "Gt") if operator in ("Lt", "Gt") else ("Equal", "Exists")
+        yield not_supported(f"{path}.operator", Named(operator), known)
+
+
+def _check_number(path: str, value: str) -> Iterator[FieldError]:
+    """A value to compare with: a decimal integer of 64 bits (IsDecimalInteger, strconv.ParseInt)."""
+    if not value:
+        yield invalid(path, value, "must be non-empty")
+    elif not _is_decimal(value):
+        yield invalid(path, value, "must be a valid decimal integer in canonical form")
+    if not _is_go_decimal(value):
+        yield invalid(path, value, f"strconv.ParseInt: parsing {printed(value)}: invalid syntax")
+    elif not -(2**63) <= int(value) < 2**63:
+        yield invalid(path, value, f"strconv.ParseInt: parsing {printed(value)}: value out of range")

@@ -1,4 +1,4 @@
-"""Volumes of a pod as the API server checks them; claims of their own are `claims`.
+"""Volumes of a pod, and claims of pods and StatefulSets, as the API server checks them.
 
 Source: ValidateVolumes, validateVolumeSource and what they call in pkg/apis/core/validation/validation.go
 (Kubernetes 1.37). Sources that are written from objects of the API are `object_volumes`.
@@ -13,7 +13,6 @@ from typing import Any, Final
 from topospread.api.quantity import ZERO
 
 from . import names
-from .claims import check_claim_template
 from .field import (
     FieldError,
     all_invalid,
@@ -26,10 +25,64 @@ from .field import (
     required,
     too_long,
 )
+from .names import check_annotations, check_descending, check_labels, check_no_backsteps
 from .object_volumes import check_downward_api, check_keys, check_projected
-from .paths import check_descending, check_no_backsteps
 from .rules import check_fields
 from .schema import field_struct
+from .selectors import check_label_selector
+
+# Claims on storage as the API server checks them where a pod or a StatefulSet makes them.
+# Source: ValidatePersistentVolumeClaimTemplate and ValidatePersistentVolumeClaimSpec in
+# pkg/apis/core/validation/validation.go (Kubernetes 1.37).
+
+_ACCESS_MODES: Final = ("ReadOnlyMany", "ReadWriteMany", "ReadWriteOnce", "ReadWriteOncePod")
+
+
+def check_claim_template(path: str, template: Json) -> Iterator[FieldError]:
+    """The template of an ephemeral volume's claim: of its metadata only labels and annotations may be given."""
+    metadata = template.get("metadata", {})
+    yield from check_annotations(f"{path}.metadata.annotations", metadata.get("annotations", {}))
+    yield from check_labels(f"{path}.metadata.labels", metadata.get("labels", {}))
+    for field, value in metadata.items():
+        if field not in ("labels", "annotations") and value not in ("", 0):
+            shown = {"uid": "uID"}.get(field, field)
+            yield forbidden(f"{path}.metadata.{shown}", "cannot be set")
+    yield from check_claim_spec(f"{path}.spec", template.get("spec", {}))
+
+
+def check_claim_spec(path: str, spec: Json) -> Iterator[FieldError]:
+    """``spec`` of a PersistentVolumeClaim."""
+    modes = spec.get("accessModes", ())
+    yield from check_fields(path, "PersistentVolumeClaimSpec", spec)
+    yield from check_label_selector(f"{path}.selector", spec.get("selector"))
+    for mode in modes:
+        yield from one_of(f"{path}.accessModes", mode, _ACCESS_MODES)
+    if "ReadWriteOncePod" in modes and any(mode in _ACCESS_MODES[:3] for mode in modes):
+        yield forbidden(f"{path}.accessModes", "may not use ReadWriteOncePod with other access modes")
+    storage = spec.get("resources", {}).get("requests", {}).get("storage")
+    if storage is None:
+        yield required(f"{path}.resources[storage]")
+    elif storage.sign <= 0:
+        yield invalid(f"{path}.resources[storage]", str(storage), "must be greater than zero")
+    source, reference = spec.get("dataSource"), spec.get("dataSourceRef")
+    for field, each in (("dataSource", source), ("dataSourceRef", reference)):
+        if each is not None:
+            yield from _check_data_source(f"{path}.{field}", each)
+    if source is None or reference is None:
+        return
+    # The API server prints the path where the value would be.
+    if reference.get("namespace"):
+        yield invalid(path, {}, "may not be specified when dataSourceRef.namespace is specified")
+    elif any(source.get(field) != reference.get(field) for field in ("apiGroup", "kind", "name")):
+        yield invalid(path, {}, "must match dataSourceRef")
+
+
+def _check_data_source(path: str, source: Json) -> Iterator[FieldError]:
+    group, kind = source.get("apiGroup", ""), source.get("kind", "")
+    yield from check_fields(path, "TypedObjectReference", source)
+    if not group and kind != "PersistentVolumeClaim":
+        yield invalid(path, kind, "must be 'PersistentVolumeClaim' when referencing the default apiGroup")
+
 
 Json = dict[str, Any]
 Check = Callable[[str, Json], Iterator[FieldError]]

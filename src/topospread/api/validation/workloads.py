@@ -17,14 +17,13 @@ from topospread.api import label_syntax
 from topospread.api.labels import InvalidSelectorError, LabelSelector, Selector
 
 from . import names
-from .claims import check_claim_spec
 from .defaults import default_template
-from .field import FieldError, Named, forbidden, invalid, not_negative, not_supported, required
+from .field import FieldError, Named, Options, forbidden, invalid, not_negative, not_supported, required
 from .metadata import check_metadata
-from .options import Options
 from .pod import check_pod_template
 from .rules import check_fields
 from .selectors import check_label_selector, labels_as_printed, selector_as_printed
+from .volumes import check_claim_spec
 
 Json = dict[str, Any]
 IntOrString = int | str
@@ -35,8 +34,6 @@ _PERCENT: Final = (
     "validation is '[0-9]+%')"
 )
 _is_percent = re.compile("[0-9]+%").fullmatch
-_ROLLING: Final = {"Deployment": ("25%", "25%"), "DaemonSet": (1, 0)}
-"""Kind → maxUnavailable and maxSurge when they are not given."""
 
 
 def check_deployment(workload: Json, *, options: Options) -> Iterator[FieldError]:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from topospread.api.autoscaling import CrossVersionObjectReference, HorizontalPodAutoscaler
 from topospread.api.kinds import KINDS
+from topospread.api.workload import CrossVersionObjectReference, HorizontalPodAutoscaler
 from topospread.linting.examples import constraint, deployment
 from topospread.linting.lint_input import LintInput, LintSubject, Manifest
 from topospread.linting.problem import Problem
@@ -107,9 +107,11 @@ _WEB = deployment(constraint("labelSelector:\n  matchLabels: {app: web}\nmatchLa
 RULES = (
     Rule(
         id="autoscaler-without-target",
-        sentence="What a HorizontalPodAutoscaler scales is there.",
-        why="It scales by API group, kind and name, in its own namespace; where that is nothing, replicas stay as they "
-        "are and only its status says so.",
+        sentence="A HorizontalPodAutoscaler's target does not exist.",
+        why=(
+            "It matches API group, kind and name in its namespace. Without a target it scales no replicas, and "
+            "only its status says so."
+        ),
         link=f"{_LINK}#how-does-a-horizontalpodautoscaler-work",
         severity="warning",
         check=_without_target,
@@ -119,9 +121,8 @@ RULES = (
     ),
     Rule(
         id="several-autoscalers",
-        sentence="A workload has one HorizontalPodAutoscaler.",
-        why="Pods that several of them select are ambiguous: none of them scales by its metrics, and their bounds are "
-        "enforced in turn, one against the other.",
+        sentence="Several HorizontalPodAutoscalers have the same target.",
+        why="None of them scales by its metrics, and each enforces its own bounds in turn.",
         link=f"{_LINK}#how-does-a-horizontalpodautoscaler-work",
         severity="warning",
         check=_several,

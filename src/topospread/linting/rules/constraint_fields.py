@@ -154,19 +154,21 @@ _SOFT = constraint(_OWN, when="ScheduleAnyway").removeprefix("topologySpreadCons
 RULES = (
     Rule(
         id="beta-topology-key",
-        sentence="A topologyKey is a label that nodes still have.",
-        why="Nodes without the label are left out: with no such node every pod of a hard constraint stays pending.",
+        sentence="A topologyKey is a label that nodes no longer have.",
+        why="Nodes without the label are left out. If no node has it, every pod of a hard constraint stays pending.",
         link="https://kubernetes.io/docs/reference/labels-annotations-taints/",
         severity="warning",
         check=of_pods(_beta_key),
         wrong=Example(deployment(constraint(_OWN, key="failure-domain.beta.kubernetes.io/zone"))),
         right=_GOOD,
-        fix="Writes the label of today.",
+        fix="Writes the present label.",
     ),
     Rule(
         id="hard-and-soft",
-        sentence="A topologyKey has one constraint, hard or soft.",
-        why="kubectl apply merges constraints by topologyKey alone: a later change goes into the first of the two.",
+        sentence="A topologyKey has both a hard and a soft constraint.",
+        why=(
+            "kubectl apply merges constraints by topologyKey alone, so a later change goes into the first of the two."
+        ),
         link=f"{SPREAD}#spread-constraint-definition",
         severity="hint",
         check=of_pods(_hard_and_soft),
@@ -175,8 +177,8 @@ RULES = (
     ),
     Rule(
         id="max-skew-never-binds",
-        sentence="A hard constraint's maxSkew is smaller than the number of replicas.",
-        why="All replicas may stand in one domain: the constraint holds nothing back.",
+        sentence="A hard constraint's maxSkew is at least the number of replicas.",
+        why="All replicas fit in one domain, so the constraint has no effect.",
         link=f"{SPREAD}#spread-constraint-definition",
         severity="hint",
         check=_never_binds,
@@ -185,8 +187,8 @@ RULES = (
     ),
     Rule(
         id="min-domains-over-replicas",
-        sentence="minDomains is at most the number of replicas.",
-        why="The replicas cannot stand in so many domains; in fewer, each holds at most maxSkew of them.",
+        sentence="minDomains is larger than the number of replicas.",
+        why="The replicas cannot use so many domains, and each domain takes at most maxSkew of them.",
         link=f"{SPREAD}#spread-constraint-definition",
         severity="hint",
         check=_min_domains,
@@ -195,8 +197,11 @@ RULES = (
     ),
     Rule(
         id="min-domains-soft",
-        sentence="minDomains stands beside DoNotSchedule.",
-        why="It says when the minimum counts as 0, which only a hard constraint asks: the API server refuses it.",
+        sentence="minDomains is set on a ScheduleAnyway constraint.",
+        why=(
+            "minDomains decides when the minimum counts as 0 for a hard constraint. The API server rejects it "
+            "on a soft one."
+        ),
         link=f"{SPREAD}#spread-constraint-definition",
         severity="error",
         check=of_pods(_soft_min_domains),
@@ -206,9 +211,11 @@ RULES = (
     ),
     Rule(
         id="private-topology-key",
-        sentence="A topologyKey is qualified, as topology.kubernetes.io/zone is.",
-        why="Nobody sets a label such as zone by itself: in a cluster without it the pods of a hard constraint stay "
-        "pending.",
+        sentence="A topologyKey has no prefix, unlike topology.kubernetes.io/zone.",
+        why=(
+            "No component sets such a label by itself. In a cluster without it the pods of a hard constraint "
+            "stay pending."
+        ),
         link=f"{SPREAD}#node-labels",
         severity="hint",
         check=of_pods(_private_key),
@@ -217,19 +224,19 @@ RULES = (
     ),
     Rule(
         id="match-label-key-missing",
-        sentence="The pods have every label that matchLabelKeys names.",
-        why="Keys that are not among the pod's labels are ignored: the constraint counts more than it says.",
+        sentence="matchLabelKeys names a label that the pods lack.",
+        why="kube-scheduler ignores the key, so the constraint counts more pods than intended.",
         link=f"{SPREAD}#spread-constraint-definition",
         severity="warning",
         check=of_pods(_missing_key),
         wrong=Example(stateful_set(constraint(_OWN))),
         right=Example(stateful_set(constraint(_LABELS + "matchLabelKeys: [controller-revision-hash]"))),
-        fix="Writes controller-revision-hash, which pods of a StatefulSet have, in place of pod-template-hash.",
+        fix="Replaces pod-template-hash by controller-revision-hash, which pods of a StatefulSet have.",
     ),
     Rule(
         id="match-label-key-of-one-pod",
-        sentence="matchLabelKeys names labels that pods have in common.",
-        why="With a label that is another on each pod, every pod counts itself alone and stands wherever it likes.",
+        sentence="matchLabelKeys names a label that differs between the pods.",
+        why="Every pod counts only itself, so the constraint has no effect.",
         link=f"{SPREAD}#spread-constraint-definition",
         severity="warning",
         check=of_pods(_key_of_one_pod),

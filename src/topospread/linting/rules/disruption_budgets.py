@@ -191,9 +191,8 @@ _PLAIN = deployment("", replicas=3)
 RULES = (
     Rule(
         id="budget-blocks-rebalance",
-        sentence="A PodDisruptionBudget of replicas that are spread lets one of them be evicted.",
-        why="A skew that a scale-down or an outage leaves is mended by evicting pods, with a descheduler or by a "
-        "drain: a budget without room refuses every eviction.",
+        sentence="A PodDisruptionBudget blocks every eviction of pods with a spread constraint.",
+        why="Only evictions remove the skew that a scale-down or an outage leaves, and the budget denies them.",
         link=f"{_BUDGETS}#specifying-a-poddisruptionbudget",
         severity="warning",
         check=_blocks,
@@ -203,8 +202,8 @@ RULES = (
     ),
     Rule(
         id="several-budgets",
-        sentence="A pod has one PodDisruptionBudget.",
-        why="The API server refuses to evict a pod that several budgets select, whatever they allow.",
+        sentence="Several PodDisruptionBudgets select a pod.",
+        why="The API server denies every eviction of such a pod.",
         link="https://kubernetes.io/docs/concepts/scheduling-eviction/api-eviction/#how-api-initiated-eviction-works",
         severity="warning",
         check=_several,
@@ -214,9 +213,11 @@ RULES = (
     ),
     Rule(
         id="budget-blocks-drain",
-        sentence="A PodDisruptionBudget lets a pod be evicted.",
-        why="kubectl drain and the cluster's autoscaler evict pods: with a budget that never lets one go a node is not "
-        "drained until somebody deletes the pod or the budget.",
+        sentence="A PodDisruptionBudget blocks every eviction.",
+        why=(
+            "kubectl drain and cluster-autoscaler evict pods, so no node is drained until the pod or the budget "
+            "is deleted."
+        ),
         link=f"{_BUDGETS}#think-about-how-your-application-reacts-to-disruptions",
         severity="warning",
         check=_blocks_drains,
@@ -226,8 +227,8 @@ RULES = (
     ),
     Rule(
         id="budget-selects-nothing",
-        sentence="A PodDisruptionBudget selects pods.",
-        why="It protects nothing: its selector names labels that no pods of its namespace have.",
+        sentence="A PodDisruptionBudget selects no pod.",
+        why="Its selector names labels that no pod of its namespace has, so it protects no pod.",
         link=f"{_BUDGETS}#specifying-a-poddisruptionbudget",
         severity="warning",
         check=_selects_nothing,
@@ -237,8 +238,8 @@ RULES = (
     ),
     Rule(
         id="no-budget",
-        sentence="Replicas have a PodDisruptionBudget.",
-        why="Without one a drain of several nodes, or an upgrade of the cluster, may evict all replicas at once.",
+        sentence="Replicas have no PodDisruptionBudget.",
+        why="A drain of several nodes, or a cluster upgrade, may evict all replicas at once.",
         link=f"{_DISRUPTIONS}#pod-disruption-budgets",
         severity="hint",
         check=_without_budget,

@@ -222,8 +222,8 @@ def _pod(node: int) -> str:
 RULES = (
     Rule(
         id="topology-key-on-no-node",
-        sentence="Some node has the label that a topologyKey names.",
-        why="Nodes without it are left out of a hard constraint: with none left every pod stays pending.",
+        sentence="No node has the topologyKey of a hard constraint.",
+        why="A hard constraint rejects nodes without the label, so every pod stays pending.",
         link=f"{SPREAD}#implicit-conventions",
         severity="error",
         check=_key_on_no_node,
@@ -233,8 +233,8 @@ RULES = (
     ),
     Rule(
         id="soft-key-on-no-node",
-        sentence="Some node has the label that the topologyKey of a soft constraint names.",
-        why="No node is scored for it: the pods are placed as if it were not there.",
+        sentence="No node has the topologyKey of a soft constraint.",
+        why="kube-scheduler ignores this constraint when it scores nodes.",
         link=f"{SPREAD}#internal-default-constraints",
         severity="hint",
         check=_soft_key_on_no_node,
@@ -244,9 +244,8 @@ RULES = (
     ),
     Rule(
         id="soft-key-stops-scoring",
-        sentence="Some node has the labels that the topologyKeys of all soft constraints name.",
-        why="A node that lacks one of the keys is not scored for the others either: one key that no node has, and the "
-        "pods are not spread at all.",
+        sentence="No node has the topologyKeys of all soft constraints.",
+        why="A node that lacks one key is not scored for the others either, so the pods are not spread at all.",
         link=f"{SPREAD}#internal-default-constraints",
         severity="warning",
         check=_stops_scoring,
@@ -256,8 +255,8 @@ RULES = (
     ),
     Rule(
         id="topology-key-on-some-nodes",
-        sentence="Every node that the pods may run on has the label that a topologyKey names.",
-        why="Nodes without it take no pods of a hard constraint, and pods that run there are not counted.",
+        sentence="Some nodes that the pods may use lack the topologyKey.",
+        why="They take no pods of a hard constraint, and their pods are not counted.",
         link=f"{SPREAD}#implicit-conventions",
         severity="warning",
         check=_key_on_some_nodes,
@@ -271,8 +270,8 @@ RULES = (
     ),
     Rule(
         id="min-domains-over-cluster",
-        sentence="The cluster has as many domains as minDomains asks for.",
-        why="With fewer the minimum counts as 0: each domain takes maxSkew pods, and the rest waits for a new domain.",
+        sentence="minDomains is larger than the number of domains in the cluster.",
+        why="The minimum then counts as 0: each domain takes maxSkew pods, and all others wait for a new domain.",
         link=f"{SPREAD}#spread-constraint-definition",
         severity="warning",
         check=_too_few_domains,
@@ -282,9 +281,8 @@ RULES = (
     ),
     Rule(
         id="replicas-under-domains",
-        sentence="There are at least as many replicas as domains to spread them over.",
-        why="Some domains hold none: what is served there goes to another one, and whichever fails takes a replica "
-        "that has no neighbour.",
+        sentence="There are fewer replicas than domains.",
+        why="Some domains have no replica, so their requests go to other domains.",
         link="https://kubernetes.io/docs/setup/best-practices/multiple-zones/",
         severity="hint",
         check=_fewer_replicas,
@@ -294,9 +292,8 @@ RULES = (
     ),
     Rule(
         id="one-domain-in-cluster",
-        sentence="The nodes are in several domains of a topologyKey.",
-        why="kube-scheduler knows the domains that have nodes: as long as all others are scaled to none, a constraint "
-        "without minDomains puts every replica into the one that is there.",
+        sentence="All nodes are in one domain of a topologyKey.",
+        why="kube-scheduler knows only domains with nodes. Without minDomains the only domain takes every replica.",
         link=_LIMITATIONS,
         severity="hint",
         check=_one_domain,
@@ -306,9 +303,11 @@ RULES = (
     ),
     Rule(
         id="skewed-already",
-        sentence="The pods that are there keep their hard constraint.",
-        why="A constraint is asked when a pod is placed: a scale-down, an outage or a new zone leaves a skew that "
-        "stays until pods are deleted, by hand or by a descheduler.",
+        sentence="Running pods exceed a hard constraint.",
+        why=(
+            "kube-scheduler evaluates a constraint when it places a pod. The skew after a scale-down, an outage "
+            "or a new zone stays until pods are deleted."
+        ),
         link=_LIMITATIONS,
         severity="hint",
         check=_skewed,
@@ -318,15 +317,17 @@ RULES = (
     ),
     Rule(
         id="closed-domain-pins-minimum",
-        sentence="A hard constraint counts no domain whose nodes take none of the pods.",
-        why="Cordoned and tainted nodes are counted unless nodeTaintsPolicy is Honor: their domain holds the global "
-        "minimum down, the others take maxSkew pods more than it has, and the rest stays pending.",
+        sentence="A hard constraint counts a domain whose nodes take none of the pods.",
+        why=(
+            "Cordoned and tainted nodes count unless nodeTaintsPolicy is Honor. Their domain keeps the minimum "
+            "low, so the others take maxSkew pods more, and all further pods stay pending."
+        ),
         link=_LIMITATIONS,
         severity="warning",
         check=_pinned,
         wrong=Example(deployment(constraint(_OWN)), cluster=_TAINTED),
         right=Example(deployment(constraint(_OWN + "\nnodeTaintsPolicy: Honor")), cluster=_TAINTED),
         needs="nodes",
-        fix="Sets nodeTaintsPolicy (or nodeAffinityPolicy) to Honor where that leaves the domain out.",
+        fix="Sets nodeTaintsPolicy (or nodeAffinityPolicy) to Honor if that leaves the domain out.",
     ),
 )

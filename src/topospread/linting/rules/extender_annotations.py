@@ -42,8 +42,8 @@ def _deployment(share: int) -> str:
 RULES = (
     Rule(
         id="extender-annotation-malformed",
-        sentence="Annotations for the extender can be read.",
-        why="What cannot be read is not guessed at: topospread run extender lets such a pod on no node.",
+        sentence="An annotation for the extender cannot be read.",
+        why="topospread run extender gives such a pod no node.",
         link=_LINK,
         severity="error",
         check=of_pods(_malformed),
@@ -52,8 +52,8 @@ RULES = (
     ),
     Rule(
         id="extender-annotation-misplaced",
-        sentence="Annotations for the extender stand on the pods, in the template.",
-        why="Controllers do not hand on what stands on a workload itself: its pods ask for nothing.",
+        sentence="An annotation for the extender is on the workload instead of its pod template.",
+        why="Controllers copy annotations from the pod template only, so the extender ignores it.",
         link=_LINK,
         severity="warning",
         check=of_pods(_misplaced),

@@ -22,8 +22,8 @@ _GOOD = Example(deployment("# topospread: ignore max-skew-never-binds grows to 2
 
 UNUSED_IGNORE = Rule(
     id="unused-ignore",
-    sentence="An ignore keeps something from being reported.",
-    why="One that outlives its cause hides the next mistake of the kind.",
+    sentence="An ignore comment suppresses no finding.",
+    why="It would hide the next finding of this rule.",
     link=f"{SPREAD}#spread-constraint-definition",
     severity="hint",
     check=_after_the_others,
@@ -33,8 +33,8 @@ UNUSED_IGNORE = Rule(
 
 UNKNOWN_IGNORE = Rule(
     id="unknown-ignore",
-    sentence="An ignore names rules that there are.",
-    why="Misspelt it ignores nothing, and what it was written for is reported.",
+    sentence="An ignore comment names an unknown rule.",
+    why="A misspelled rule name suppresses nothing, so the finding is still reported.",
     link=f"{SPREAD}#spread-constraint-definition",
     severity="warning",
     check=_after_the_others,

@@ -143,20 +143,19 @@ spec:
 RULES = (
     Rule(
         id="api-version-not-served",
-        sentence="The Kubernetes version in question serves the object's apiVersion.",
-        why='kubectl and every other client refuse it: no matches for kind "PodDisruptionBudget".',
+        sentence="The Kubernetes version does not serve the object's apiVersion.",
+        why='kubectl and all other clients reject it: no matches for kind "PodDisruptionBudget".',
         link="https://kubernetes.io/docs/reference/using-api/deprecation-guide/",
         severity="error",
         check=_not_served,
         wrong=Example(_BUDGET.format(version="v1beta1")),
         right=Example(_BUDGET.format(version="v1")),
-        fix="Writes the version of today where it means the same by what is written.",
+        fix="Writes the present version if the object means the same there.",
     ),
     Rule(
         id="field-not-in-version",
-        sentence="The Kubernetes version in question has every field that is set.",
-        why="An API server drops a field whose feature gate is off, without a word: the pod is placed as if it were "
-        "not there.",
+        sentence="The Kubernetes version does not have a field that is set.",
+        why="An API server silently drops a field whose feature gate is off, and the pod is placed without it.",
         link=_GATES,
         severity="warning",
         check=_not_there,

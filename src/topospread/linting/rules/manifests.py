@@ -86,8 +86,8 @@ _GOOD = Example(deployment(GOOD_CONSTRAINT))
 
 VALIDATION = Rule(
     id="validation",
-    sentence="The API server takes the object, and kube-scheduler the configuration.",
-    why="It is refused when it is applied; many pipelines leave out everything that comes after it.",
+    sentence="The API server rejects the object, or kube-scheduler the configuration.",
+    why="It cannot be applied, and many pipelines skip everything after it.",
     link=_OBJECTS,
     severity="error",
     check=_refused,
@@ -109,8 +109,8 @@ profiles:
 
 UNKNOWN_PLUGIN = Rule(
     id="unknown-plugin",
-    sentence="kube-scheduler has the plugins that a configuration enables.",
-    why="It does not start with a plugin that it does not have; only a scheduler that was built with it does.",
+    sentence="A configuration enables a plugin that kube-scheduler lacks.",
+    why="kube-scheduler does not start with an unknown plugin, unless it was built with it.",
     link="https://kubernetes.io/docs/reference/scheduling/config/#scheduling-plugins",
     severity="warning",
     check=_unknown_plugin,
@@ -123,8 +123,8 @@ RULES = (
     UNKNOWN_PLUGIN,
     Rule(
         id="unknown-field",
-        sentence="Kubernetes knows every field of the object.",
-        why="The API server drops what it does not know, or kubectl refuses it: what was meant is not in force.",
+        sentence="The object has a field that Kubernetes does not know.",
+        why="The API server drops the field, or kubectl rejects the object.",
         link=_OBJECTS,
         severity="warning",
         check=_unknown_field,
@@ -133,8 +133,8 @@ RULES = (
     ),
     Rule(
         id="unknown-kind",
-        sentence="The object's kind is spelt as a kind of Kubernetes is.",
-        why="The API server does not know it, and nothing of the object is in force.",
+        sentence="The object's kind is not a kind of Kubernetes.",
+        why="The API server rejects the object, so it has no effect.",
         link=_OBJECTS,
         severity="warning",
         check=_unknown_kind,
@@ -143,8 +143,8 @@ RULES = (
     ),
     Rule(
         id="object-twice",
-        sentence="A file has an object once.",
-        why="Applied, the later one replaces what the earlier one says.",
+        sentence="A file has an object twice.",
+        why="When the file is applied, the later object replaces the earlier one.",
         link=_OBJECTS,
         severity="warning",
         check=_twice,

@@ -160,9 +160,11 @@ _GOOD = Example(_node("node-1", _A) + _node("node-2", _B))
 RULES = (
     Rule(
         id="zone-in-two-regions",
-        sentence="A zone lies in one region.",
-        why="Kubernetes takes zones as parts of regions with names of their own: nodes of two places count as one "
-        "domain, and volumes are bound to the wrong one.",
+        sentence="A zone is in two regions.",
+        why=(
+            "Kubernetes expects a zone name in one region only. Nodes of two places count as one domain, and "
+            "volumes are bound in the wrong one."
+        ),
         link=f"{_LABELS}#topologykubernetesiozone",
         severity="warning",
         check=_zone_in_regions,
@@ -171,9 +173,11 @@ RULES = (
     ),
     Rule(
         id="hostname-shared",
-        sentence="Each node has a hostname label of its own.",
-        why="Spreading over kubernetes.io/hostname takes nodes with one value as one domain: replicas that should be "
-        "on different nodes are kept off one of them, or counted together.",
+        sentence="Several nodes have the same hostname label.",
+        why=(
+            "A constraint over kubernetes.io/hostname counts them as one domain, so replicas are counted "
+            "together or rejected."
+        ),
         link=f"{_LABELS}#kubernetesiohostname",
         severity="warning",
         check=_shared_hostname,
@@ -182,9 +186,8 @@ RULES = (
     ),
     Rule(
         id="hostname-unlike-name",
-        sentence="A node's hostname label is its name.",
-        why="Volumes and selectors that were written with the name in mind find no node; since a cloud may name "
-        "nodes otherwise, it is a hint.",
+        sentence="A node's hostname label is not its name.",
+        why="Volumes and selectors that use the name find no node. Some clouds name nodes like this on purpose.",
         link=f"{_LABELS}#kubernetesiohostname",
         severity="hint",
         check=_hostname_unlike_name,
@@ -193,8 +196,8 @@ RULES = (
     ),
     Rule(
         id="pool-labelled-in-part",
-        sentence="All nodes of a pool have the same topology keys.",
-        why="Nodes without the key take no pods of a hard constraint, and what runs there is not counted.",
+        sentence="Some nodes of a pool lack a topology key.",
+        why="Nodes without the key take no pods of a hard constraint, and their pods are not counted.",
         link=f"{SPREAD}#node-labels",
         severity="warning",
         check=_pool_in_part,
@@ -203,9 +206,11 @@ RULES = (
     ),
     Rule(
         id="node-lacks-key",
-        sentence="Nodes that take any pod have the topology keys that the others have.",
-        why="Nodes without the key take no pods of a hard constraint, what runs there is not counted, and the built-in "
-        "default constraints expect both hostname and zone.",
+        sentence="Some nodes that take any pod lack a topology key.",
+        why=(
+            "They take no pods of a hard constraint, and their pods are not counted. The built-in default "
+            "constraints expect both hostname and zone."
+        ),
         link=f"{SPREAD}#internal-default-constraints",
         severity="warning",
         check=_lacks_key,

@@ -143,8 +143,8 @@ def _daemon(spec: str) -> str:
 RULES = (
     Rule(
         id="one-domain-selected",
-        sentence="Pods that are spread over a key may run where it has several values.",
-        why="Only nodes that nodeSelector and node affinity allow are counted: there is one domain, and no skew in it.",
+        sentence="Pods with a spread constraint may run in one domain only.",
+        why="nodeSelector and node affinity leave nodes of one domain, so there is never a skew.",
         link=f"{SPREAD}#interaction-with-node-affinity-and-node-selectors",
         severity="warning",
         check=of_pods(_one_domain),
@@ -153,8 +153,8 @@ RULES = (
     ),
     Rule(
         id="affinity-against-spread",
-        sentence="Pods that must stand together are not held apart over the same key.",
-        why="The second pod has to join the first one's domain, where the constraint lets maxSkew pods in and no more.",
+        sentence="Required pod affinity and a spread constraint use the same key.",
+        why="The second pod must join the first one's domain, where the constraint allows maxSkew pods.",
         link=f"{SPREAD}#comparison-with-podaffinity-podantiaffinity",
         severity="warning",
         check=of_pods(_against_affinity),
@@ -165,10 +165,12 @@ RULES = (
     ),
     Rule(
         id="anti-affinity-for-spread",
-        sentence="Replicas that are to stand on different nodes are spread by a topology spread constraint.",
-        why="Required anti-affinity allows one pod a node and no more. A hard constraint over the hostname allows no "
-        "more while a node has none, and evens out any number of replicas. The zone stands beside it: constraints of a "
-        "pod's own take the built-in defaults, which spread over zones, out of force.",
+        sentence="Required anti-affinity spreads replicas over nodes.",
+        why=(
+            "It allows one pod per node, however many replicas there are. A hard constraint over the hostname "
+            "does the same with few replicas and spreads any number evenly. Add a zone constraint too, because "
+            "a pod's own constraints replace the built-in defaults over zones."
+        ),
         link=f"{SPREAD}#comparison-with-podaffinity-podantiaffinity",
         severity="hint",
         check=_anti_affinity,
@@ -177,19 +179,21 @@ RULES = (
     ),
     Rule(
         id="daemon-set-spread",
-        sentence="A DaemonSet has no topology spread constraints.",
-        why="Its controller makes one pod for each node and ties it to that node: there is nothing left to choose.",
+        sentence="A DaemonSet has topology spread constraints.",
+        why=(
+            "Its controller creates one pod for each node and ties it to that node, so the constraints have no effect."
+        ),
         link="https://kubernetes.io/docs/concepts/workloads/controllers/daemonset/#how-daemon-pods-are-scheduled",
         severity="warning",
         check=of_pods(_daemon_set),
         wrong=Example(_daemon(constraint("labelSelector:\n  matchLabels: {app: web}"))),
         right=Example(_daemon("")),
-        fix="Removes constraints that have no effect.",
+        fix="Removes the constraints.",
     ),
     Rule(
         id="node-name-in-template",
-        sentence="Pods that are to be spread have no nodeName.",
-        why="A pod that names its node is not scheduled at all: all replicas stand on that node.",
+        sentence="Pods with a spread constraint have a nodeName.",
+        why="kube-scheduler does not place them, so all replicas run on that node.",
         link=f"{_ASSIGN}#nodename",
         severity="warning",
         check=of_pods(_node_name),

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from topospread.api.autoscaling import HorizontalPodAutoscaler
 from topospread.api.well_known_labels import HOSTNAME, ZONE
-from topospread.api.workload import Deployment
+from topospread.api.workload import Deployment, HorizontalPodAutoscaler
 from topospread.linting.examples import constraint, deployment
 from topospread.linting.lint_input import LintInput, LintSubject
 from topospread.linting.neighbours import autoscaled
@@ -123,9 +122,11 @@ def _spreading(given: LintInput, pods: PodSource, *, hard: bool) -> tuple[Edit, 
 RULES = (
     Rule(
         id="no-spread",
-        sentence="Three replicas and more are spread.",
-        why="kube-scheduler's own defaults are soft: without a constraint or anti-affinity one node or zone may hold "
-        "all replicas, and its loss takes all of them. The setting `spread-from` sets another number of replicas.",
+        sentence="A workload of three or more replicas is not spread.",
+        why=(
+            "kube-scheduler's own defaults are soft, so one node or zone may hold all replicas, and its loss "
+            "takes all of them. The setting `spread-from` changes the number of replicas."
+        ),
         link=f"{SPREAD}#motivation",
         severity="hint",
         check=_not_spread,
@@ -136,8 +137,8 @@ RULES = (
     ),
     Rule(
         id="one-replica-to-spread",
-        sentence="What is to be spread has more than one replica.",
-        why="One pod stands in one domain, and what it serves is gone with that: a constraint changes nothing.",
+        sentence="A workload with a spread constraint has one replica.",
+        why="One pod is always in one domain, so the constraint has no effect.",
         link=f"{SPREAD}#motivation",
         severity="hint",
         check=_one_replica,
@@ -147,9 +148,8 @@ RULES = (
     ),
     Rule(
         id="autoscaler-under-domains",
-        sentence="An autoscaler keeps at least as many replicas as there are domains to spread over.",
-        why="At night, when it has scaled down, some domains hold none; whichever holds one takes a larger share along "
-        "when it fails.",
+        sentence="An autoscaler may leave fewer replicas than there are domains.",
+        why="After a scale-down some domains are empty, and the loss of one of the others takes a larger share.",
         link=f"{_AUTOSCALING}#how-does-a-horizontalpodautoscaler-work",
         severity="hint",
         check=_least_under_domains,

@@ -118,9 +118,8 @@ _OFF = "  plugins:\n    multiPoint:\n      disabled:\n      - name: PodTopologyS
 RULES = (
     Rule(
         id="two-plugins-spread",
-        sentence="SelectorSpread is off where PodTopologySpread has default constraints.",
-        why="Both score how pods of one Service or controller are spread, over other domains and with other formulas: "
-        "they add up to neither.",
+        sentence="SelectorSpread is on although PodTopologySpread has default constraints.",
+        why="Both score the spread of the same pods with different domains and formulas, so neither result holds.",
         link=f"{SPREAD}#internal-default-constraints",
         severity="warning",
         check=_both_spread,
@@ -129,9 +128,10 @@ RULES = (
     ),
     Rule(
         id="defaults-repeat-built-in",
-        sentence="Default constraints say something else than the built-in ones.",
-        why="As a list they leave out nodes that lack one of the keys, which the built-in ones score all the same; "
-        "and they stay as they are when Kubernetes changes its own.",
+        sentence="Default constraints repeat the built-in ones.",
+        why=(
+            "As a list they do not score nodes that lack one of the keys, and they do not follow changes of Kubernetes."
+        ),
         link=f"{SPREAD}#internal-default-constraints",
         severity="hint",
         check=_repeats_built_in,
@@ -140,9 +140,8 @@ RULES = (
     ),
     Rule(
         id="defaults-without-plugin",
-        sentence="Default constraints stand in a profile whose PodTopologySpread plugin is on.",
-        why="Hard constraints are kept where the plugin filters, soft ones where it scores: with the plugin off there "
-        "they never apply.",
+        sentence="Default constraints are in a profile whose PodTopologySpread plugin is off.",
+        why="Hard constraints need its filter and soft ones its score, so they never apply.",
         link=f"{_PROFILES}#scheduling-plugins",
         severity="warning",
         check=_plugin_off,
@@ -151,8 +150,8 @@ RULES = (
     ),
     Rule(
         id="default-key-on-no-node",
-        sentence="The topologyKey of a default constraint is a label of the nodes.",
-        why="A hard default constraint over a key that no node has keeps every pod pending that brings none itself.",
+        sentence="No node has the topologyKey of a default constraint.",
+        why="A hard default constraint keeps every pod pending that has no constraints of its own.",
         link=_DEFAULTS,
         severity="warning",
         check=_key_on_no_node,

@@ -106,8 +106,8 @@ _GOOD = Example(deployment(constraint(_OWN)))
 RULES = (
     Rule(
         id="selector-missing",
-        sentence="A constraint has a labelSelector.",
-        why="Without one no pod is counted, every domain seems empty, and nothing is spread.",
+        sentence="A constraint has no labelSelector.",
+        why="It counts no pod, every domain seems empty, and it spreads no pod.",
         link=f"{SPREAD}#spread-constraint-definition",
         severity="warning",
         check=of_pods(_missing),
@@ -117,8 +117,11 @@ RULES = (
     ),
     Rule(
         id="selector-empty",
-        sentence="A constraint's labelSelector says which pods it counts.",
-        why="An empty one counts no pod since 1.26; before, or beside matchLabelKeys, those of other workloads too.",
+        sentence="A constraint's labelSelector is empty.",
+        why=(
+            "It counts no pod since 1.26. In older versions, or with matchLabelKeys, it also counts pods of "
+            "other workloads."
+        ),
         link=f"{SPREAD}#spread-constraint-definition",
         severity="warning",
         check=_empty,
@@ -127,8 +130,8 @@ RULES = (
     ),
     Rule(
         id="selector-not-own",
-        sentence="A constraint's labelSelector matches the pod's own labels.",
-        why="A pod that does not count itself leaves the counts as they were: its like are never spread.",
+        sentence="A constraint's labelSelector does not match the pod's own labels.",
+        why="A pod that does not count itself leaves the counts unchanged, so its replicas are never spread.",
         link=f"{SPREAD}#implicit-conventions",
         severity="warning",
         check=of_pods(_not_own),
@@ -137,8 +140,8 @@ RULES = (
     ),
     Rule(
         id="rollout-counts-old-pods",
-        sentence="A hard constraint of a Deployment with rolling updates has matchLabelKeys with pod-template-hash.",
-        why="Pods of the old revision count while they are replaced: the rollout ends skewed, or is stuck.",
+        sentence="A hard constraint counts old pods during a rolling update.",
+        why="Without pod-template-hash in matchLabelKeys, the rollout ends skewed or gets stuck.",
         link=f"{SPREAD}#known-limitations",
         severity="hint",
         check=_old_revision,

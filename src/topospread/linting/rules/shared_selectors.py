@@ -362,8 +362,8 @@ profiles:
 RULES = (
     Rule(
         id="selector-counts-others",
-        sentence="A constraint counts the pods that are spread by it, and not those of other workloads.",
-        why="Where the other workload's pods stand decides where these may: they are spread unevenly or stay pending.",
+        sentence="A constraint counts pods of other workloads.",
+        why="Those pods decide where this workload's pods may run, so they are spread unevenly or stay pending.",
         link=f"{SPREAD}#spread-constraint-definition",
         severity="warning",
         check=_counts_others,
@@ -373,9 +373,10 @@ RULES = (
     ),
     Rule(
         id="group-differs",
-        sentence="Workloads that count each other's pods have the same constraints.",
-        why="Each pod is placed by its own constraints: what one keeps even another may skew, until pods of the first "
-        "fit nowhere.",
+        sentence="Workloads that count each other's pods have different constraints.",
+        why=(
+            "Pods of one workload can create a skew that the other's constraint forbids, until its pods stay pending."
+        ),
         link=f"{SPREAD}#consistency",
         severity="warning",
         check=_differs,
@@ -387,9 +388,8 @@ RULES = (
     ),
     Rule(
         id="selector-shared",
-        sentence="Workloads that are each to be spread count no pods of each other.",
-        why="Where several workloads have one selector, their pods are even all together: both replicas of one of them "
-        "may stand in one zone, beside those of another in the next.",
+        sentence="Several workloads with constraints share one selector.",
+        why="Their pods are even only in total, so all replicas of one workload can be in the same zone.",
         link=f"{SPREAD}#consistency",
         severity="hint",
         check=_shared,
@@ -399,9 +399,11 @@ RULES = (
     ),
     Rule(
         id="defaults-never-apply",
-        sentence="Pods that are to be spread by default belong to a Service or a controller that groups them.",
-        why="Default constraints take their selector from the Services, ReplicaSets, StatefulSets and "
-        "ReplicationControllers of a pod; a pod with none of them, as a Job's, is not spread.",
+        sentence="Default constraints never apply to the pods.",
+        why=(
+            "They take their selector from a pod's Service, ReplicaSet, StatefulSet or ReplicationController. "
+            "Pods without one, such as a Job's, are not spread."
+        ),
         link=_DEFAULTS,
         severity="hint",
         check=_nothing_groups,
@@ -411,8 +413,8 @@ RULES = (
     ),
     Rule(
         id="own-constraints-drop-defaults",
-        sentence="Constraints of a pod's own repeat the hard ones among the cluster's defaults.",
-        why="Default constraints apply to pods without any: one of their own, soft or over another key, drops them.",
+        sentence="A pod's own constraints drop a hard default constraint.",
+        why="Default constraints apply only to pods without constraints, even if those are soft or use another key.",
         link=_DEFAULTS,
         severity="hint",
         check=_replaces_defaults,

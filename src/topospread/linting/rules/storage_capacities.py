@@ -37,9 +37,11 @@ nodeTopology: {{matchLabels: {{topology.kubernetes.io/zone: zone-a}}}}
 RULES = (
     Rule(
         id="storage-capacity-missing",
-        sentence="A CSIStorageCapacity with maximumVolumeSize has capacity as well.",
-        why="Since 1.37 kube-scheduler scores nodes by the capacity of such pools. It crashes at a pool without one, "
-        "starts again, and crashes at the same pod.",
+        sentence="A CSIStorageCapacity has maximumVolumeSize but no capacity.",
+        why=(
+            "Since 1.37 kube-scheduler scores nodes by the capacity. It crashes without one, restarts, and "
+            "crashes at the same pod."
+        ),
         link="https://kubernetes.io/docs/concepts/storage/storage-capacity/",
         severity="warning",
         check=_without_capacity,

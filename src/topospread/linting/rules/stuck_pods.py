@@ -19,7 +19,7 @@ from .selectors import SPREAD
 
 if TYPE_CHECKING:  # The engine is loaded by who needs it: without nodes nobody does.
     from topospread.linting.template_on_nodes import ConstraintOnNodes, TemplateOnNodes
-    from topospread.simulation import PendingGroup
+    from topospread.simulation.result import PendingGroup
 
 _MOST_CONSTRAINTS = 16
 """A workload with more hard constraints is not placed again without each of them: the cost grows with their cube."""
@@ -167,9 +167,11 @@ _CONTROL_PLANE = "nodes=4,taint=node-4:node-role.kubernetes.io/control-plane=:No
 RULES = (
     Rule(
         id="constraints-deadlock",
-        sentence="Hard constraints of one pod can all be kept on the nodes there are.",
-        why="Zones with different numbers of nodes cannot be even by zone and by node at once: the pod that one "
-        "constraint wants in a zone is refused by the other on every node of it, and stays pending.",
+        sentence="The hard constraints of a pod cannot all hold on these nodes.",
+        why=(
+            "Zones with different numbers of nodes cannot be even by zone and by node at once. One constraint "
+            "leaves a zone whose nodes the other rejects, and the pod stays pending."
+        ),
         link=f"{SPREAD}#example-conflicting-topologyspreadconstraints",
         severity="error",
         check=_deadlocks,
@@ -179,9 +181,11 @@ RULES = (
     ),
     Rule(
         id="rollout-gets-stuck",
-        sentence="A rolling update ends on the nodes there are.",
-        why="While it lasts the old pods count as well: where a closed domain holds the minimum down, the first new "
-        "pod fits nowhere, and no old one may go before it is there.",
+        sentence="A rolling update gets stuck on these nodes.",
+        why=(
+            "Old pods count during the update. If a closed domain keeps the minimum low, no node takes the "
+            "first new pod, and no old pod is deleted before it is ready."
+        ),
         link=f"{SPREAD}#spread-constraint-definition",
         severity="warning",
         check=_stuck,
@@ -191,9 +195,11 @@ RULES = (
     ),
     Rule(
         id="anti-affinity-stops-rollout",
-        sentence="A rolling update of pods that keep apart ends on the nodes there are.",
-        why="Where every node has a pod the surge finds none, and with maxUnavailable 0 (25 % of up to three replicas) "
-        "no old pod goes before it: the rollout never finishes.",
+        sentence="Required anti-affinity stops a rolling update on these nodes.",
+        why=(
+            "If every node has a pod, no node takes the surge pod. With maxUnavailable 0 (25 % of up to three "
+            "replicas) no old pod is deleted before it is ready."
+        ),
         link="https://kubernetes.io/docs/concepts/workloads/controllers/deployment/#rolling-update-deployment",
         severity="warning",
         check=_kept_off,
@@ -203,9 +209,11 @@ RULES = (
     ),
     Rule(
         id="anti-affinity-over-nodes",
-        sentence="Pods that keep apart are no more than the nodes that take them.",
-        why="Required anti-affinity allows one pod a node: each replica beyond stays pending, and a rollout of "
-        "them never finishes. A hard constraint over the hostname keeps them as far apart and evens out the rest.",
+        sentence="There are more pods with required anti-affinity than nodes that take them.",
+        why=(
+            "Each further replica stays pending, and a rollout never finishes. A hard constraint over the "
+            "hostname spreads them as far and accepts more."
+        ),
         link=f"{SPREAD}#comparison-with-podaffinity-podantiaffinity",
         severity="error",
         check=_too_many,

@@ -20,7 +20,11 @@ if TYPE_CHECKING:
 def page(answer: Capacity) -> Page:
     """Return the page of an answer."""
     room = answer.room
-    tables = [*_losses(answer), *_pools(answer), *_nodes(answer), *map(_key, room.keys)]
+    tables = [
+        *_losses(answer),
+        *(_pools(answer) if answer.sizing is not None else _nodes(answer)),
+        *map(_key, room.keys),
+    ]
     details = [Fact("next pod", room.message)] if room.message else []
     parts: list[Part] = [Verdict(answer.verdict, answer.says), *_facts(answer)]
     parts += [Section(each.title, each.parts, wide=at > 0) for at, each in enumerate(tables)]
@@ -33,7 +37,7 @@ def _facts(answer: Capacity) -> Iterator[Part]:
     if answer.causes:
         yield Fact("why" if answer.verdict == "no" else "ends", why_words(answer.causes))
     if answer.sizing is not None:
-        yield from _sizing(answer.sizing)
+        yield from _sizing(answer.sizing, by_shape=bool(answer.purchases))
     elif answer.remedies:
         yield Fact("fix", f"{answer.remedies[0].says}; tried: all fit")
     elif answer.verdict == "no" and answer.purchases:
@@ -54,7 +58,7 @@ def _facts(answer: Capacity) -> Iterator[Part]:
     yield from (Fact("warning", each) for each in answer.warnings)
 
 
-def _sizing(sizing: Sizing) -> Iterator[Fact]:
+def _sizing(sizing: Sizing, *, by_shape: bool) -> Iterator[Fact]:
     """Yield the set of nodes, where the pods are with it, and what its price rests on."""
     by_price = any(each.price is not None for each in sizing.pools)
     simulated = f"{counted(sizing.simulated, 'simulated set')} of nodes"
@@ -62,13 +66,16 @@ def _sizing(sizing: Sizing) -> Iterator[Fact]:
         zones = listed([f"{each.name} +{each.more}" for each in sizing.zones if each.name], len(sizing.zones))
         price = f", price {sizing.price:g}" if sizing.price is not None else ""
         yield Fact("fix", f"{sizing.words}{price}; tried: all fit{f' ({zones})' if zones else ''}")
-        rule = "lowest price, then fewest nodes" if by_price else "fewest nodes, as no pool has a price"
+        rule = "lowest price, then fewest nodes" if by_price else "fewest nodes, as prices are not known"
         others = f"{simulated}, counting excluded every other cheaper set"
         if not sizing.cheapest:
             others = f"not proved, {sizing.seconds:g} s ended after {simulated}"
         yield Fact("cheapest", f"{rule}; {others}")
         kept = listed([f"{each.nodes + each.add} for {each.name}" for each in sizing.pools if each.add], 3)
-        yield Fact("next", f"with min {kept} in the pools file, drill --each zone --pools FILE tries each zone's loss")
+        if not by_shape:
+            yield Fact(
+                "next", f"with min {kept} in the pools file, drill --each zone --pools FILE tries each zone's loss"
+            )
     elif sizing.verdict == "no":
         few = "pools may not have as many nodes as are needed (AT MOST); " if sizing.limited else ""
         yield Fact("fix", f"none: {few}{simulated}, counting excluded every other set")
@@ -76,21 +83,23 @@ def _sizing(sizing: Sizing) -> Iterator[Fact]:
 
 def _pools(answer: Capacity) -> Iterator[Section]:
     if answer.sizing is not None:
-        pools = answer.sizing.pools
+        pools, by_shape = answer.sizing.pools, bool(answer.purchases)
         priced = any(each.price is not None for each in pools)
         rows = tuple(
             (
                 Span(each.name, "name"),
                 each.zone or "",
-                each.nodes,
+                "" if by_shape else each.nodes,
                 f"+{each.add}" if each.add else 0,
-                "–" if each.most is None else each.most,
+                "" if by_shape else "–" if each.most is None else each.most,
                 f"{each.price:g}" if each.price is not None else "",
                 "" if each.add else each.why_not,
             )
             for each in pools
         )
-        heads = ("POOL", "ZONE", "NODES", "ADD", "AT MOST", "PRICE" if priced else "", "WHY NOT")
+        limit = "" if by_shape else "AT MOST"
+        first = "NODE" if by_shape else "POOL"
+        heads = (first, "ZONE", "" if by_shape else "NODES", "ADD", limit, "PRICE" if priced else "", "WHY NOT")
         yield Section("", (Table(heads, rows, more="pools"),))
 
 
@@ -138,7 +147,7 @@ def _key(key: KeyRoom) -> Section:
         )
         for each in sorted(key.domains, key=lambda each: natural(each.name))
     )
-    heads = (noun, "more", "nodes", "pods", "skew", f"limit {limit}" if limit is not None else "", "the next one")
+    heads = (noun, "more", "nodes", "pods", f"skew, max {limit}" if limit is not None else "skew", "", "the next one")
     return Section(f"{key.topology_key}{rule}", (Table(heads, rows, may_drop=(5, 2)),))
 
 

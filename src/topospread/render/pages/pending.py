@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from types import MappingProxyType
 
 from topospread.answer import Remedy, Unjudged
 from topospread.answers.causes import why_words
@@ -14,6 +15,7 @@ from topospread.answers.words import counted, listed, noun_of
 from topospread.render.blocks import Code, Fact, Part, Section, Table
 from topospread.text import shell_line
 
+EMPTY: Mapping[str, str] = MappingProxyType({})
 _MOST_CAUSES = 2
 _MOST_SUMS = 20
 
@@ -39,15 +41,23 @@ def _whose(groups: Sequence[PendingPods]) -> str:
     return f"{listed(names, 2)} ({counted(sum(len(each.pods) for each in groups), 'pod')})"
 
 
-def fix_facts(remedies: Sequence[Remedy], untried: int = 0) -> Iterator[Fact]:
-    """Yield the first two remedies with the results of their simulations; commands as they are, patches in words."""
+def fix_facts(remedies: Sequence[Remedy], untried: int = 0, whose: Mapping[str, str] = EMPTY) -> Iterator[Fact]:
+    """Yield the first two remedies with the results of their simulations; commands as they are, patches in words.
+
+    Args:
+        remedies: best first.
+        untried: changes that were not tried.
+        whose: words of a remedy → workload whose pods its trial counts.
+    """
     for each in remedies[:2]:
-        words = each.says if each.code == "rebalance" else _tried(each)
+        words = each.says if each.code == "rebalance" else _tried(each, whose.get(each.says, ""))
         if each.command and not each.further and "-p" not in each.command:
             yield Fact("fix", f"tried: {words}", shell_line(each.command))
         else:
-            whose = f"{each.object['namespace']}/{each.object['name']}: " if each.object.get("namespace") else ""
-            yield Fact("fix", f"{whose if len(remedies) > 1 else ''}{each.says} (tried: {words})")
+            owner = f"{each.object['namespace']}/{each.object['name']}: " if each.object.get("namespace") else ""
+            yield Fact("fix", f"{owner if len(remedies) > 1 else ''}{each.says} (tried: {words})")
+            if isinstance(each, DrillRemedy) and each.command and not each.further:
+                yield Fact("run", "", shell_line(each.command))
     if untried and not remedies:
         yield Fact("fix", f"unknown: the budget ended before {counted(untried, 'change')} could be tried")
 
@@ -66,11 +76,11 @@ def fix_sections(remedies: Sequence[Remedy], title: str = "Every fix that helps"
         yield Section(title, tuple(facts), wide=True)
 
 
-def _tried(remedy: Remedy) -> str:
+def _tried(remedy: Remedy, workload: str = "") -> str:
     """Return the result of a trial, of a drill or of a simulation, in words."""
     if isinstance(remedy, DrillRemedy):
         return f"{remedy.pending} instead of {remedy.pending_without} newly pending"
-    return tried_words(remedy.tried)
+    return tried_words(remedy.tried, workload)
 
 
 def unjudged_facts(parts: Iterable[Unjudged], neighbours: Sequence[str] = (), rest: str = "") -> Iterator[Fact]:

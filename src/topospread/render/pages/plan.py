@@ -27,6 +27,7 @@ def page(answer: Plan) -> Page:
     parts: list[Part] = [Verdict(answer.verdict, answer.says)]
     parts += [Fact("why", each.says) for each in answer.causes[:_FACTS]]
     parts += unjudged_facts(answer.unjudged[:_FACTS])
+    parts += [Fact("as if", each) for each in answer.assumed]
     for setting in answer.settings:
         values = " → ".join(each or "not set" for each in setting.values)
         parts.append(Fact("changed", f"{setting.profile}: {setting.setting}: {values}"))

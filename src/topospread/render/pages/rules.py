@@ -10,9 +10,9 @@ from topospread.render.blocks import Code, Fact, Page, Section, Span, Table
 
 NEEDS: Final[dict[Needs, str]] = {
     "manifest": "the object alone",
-    "manifests": "everything that is linted together",
-    "nodes": "nodes, among what is linted or with --on",
-    "simulation": "nodes, among what is linted or with --on: the pods are placed on them to find out",
+    "manifests": "all objects of the input",
+    "nodes": "nodes of the input or --on",
+    "simulation": "a simulation on the nodes of the input or --on",
 }
 """What a rule looks at."""
 
@@ -36,7 +36,7 @@ def rule_page(rule: Rule) -> Page:
 def rules_page(rules: Sequence[Rule]) -> Page:
     """Return the page of ``topospread explain rules``."""
     rows = tuple((Span(rule.id, "name"), rule.severity, rule.sentence) for rule in rules)
-    return Page("rules", (Table(("rule", "severity", "asks that"), rows, most=len(rows)),))
+    return Page("rules", (Table(("rule", "severity", "problem"), rows, most=len(rows)),))
 
 
 def with_options(example: Example) -> str:

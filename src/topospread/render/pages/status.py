@@ -15,7 +15,7 @@ from .traffic import traffic_section
 if TYPE_CHECKING:
     from topospread.answers.pending_pods import Pending
     from topospread.answers.status import Status
-    from topospread.spread_status import ConstraintStatus, DomainRisk, RefusedPod, WorkloadStatus
+    from topospread.spread_status.result import ConstraintStatus, DomainRisk, RefusedPod, WorkloadStatus
 
 _MOST_COLUMNS = 8
 """The largest number of domains that have a column each."""
@@ -28,7 +28,8 @@ def page(answer: Status) -> Page:
     parts: list[Part] = [Verdict(answer.verdict, answer.says)]
     if not answer.pending:
         parts += [Fact("why", each.says) for each in answer.causes[:2]]
-    parts += fix_facts(answer.remedies)
+    whose = {each.remedies[0].says: _first(each.workloads[:1]) for each in answer.pending if each.remedies}
+    parts += fix_facts(answer.remedies, whose=whose)
     parts += unjudged_facts(answer.unjudged[:2])
     parts += [Fact("warning", each) for each in answer.warnings]
     if answer.pending:

@@ -160,7 +160,7 @@ def _constraint(constraint: ConstraintForPod, answer: Why, *, wide: bool = False
     if len(rows) > _MOST and not wide:
         parts.append(_summed_up(rows, constraint, answer))
     elif rows:
-        heads = (_head(constraint), "PODS", "AFTER", "SKEW", f"LIMIT {constraint.max_skew}", "")
+        heads = (_head(constraint), "PODS", "AFTER", f"SKEW, MAX {constraint.max_skew}", "", "")
         parts.append(Table(heads, tuple(_row(each, constraint, answer, wide=wide) for each in rows), most=_MOST))
     parts += _remarks(constraint, answer)
     return Section(", ".join(terms), tuple(parts), wide=wide)

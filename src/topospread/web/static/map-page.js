@@ -6,6 +6,7 @@ import { breakable, copy, element } from "./elements.js";
 import { ask } from "./fetching.js";
 import { drawLegend } from "./legend.js";
 import { countOf, NodeMap } from "./map.js";
+import { Overview } from "./overview.js";
 import { isRecorded } from "./recorded.js";
 import { spreadAnswered, spreadOf } from "./spreads.js";
 import { stackTables } from "./stacking.js";
@@ -22,12 +23,18 @@ let now = null;
 let beforehand = null;
 let constraint = null;
 let rejected = null;
+let unjudged = 0;
 let turn = 0;
 let settled = null;
 let asking = new AbortController();
 
 const map = new NodeMap(by("now").querySelector("canvas"), { point: (node) => pointAt(now, node), choose: (node) => chooseNode(now, node) });
 const other = new NodeMap(by("before").querySelector("canvas"), { point: (node) => pointAt(beforehand, node), choose: (node) => chooseNode(beforehand, node) });
+const overview = new Overview(by("figures"), by("matrix"), {
+  filter: (filter) => go({ filter }),
+  workload: chooseWorkload,
+  node: (node) => chooseNode(now, node),
+});
 const trial = new Trial(by("trial"), { go: (changes) => go(changes), choose: (steps) => go({ steps, at: "", beside: view.beside }) });
 
 // Changes of what is looked at: a new entry in the history, as Back has to go back.
@@ -44,8 +51,8 @@ function go(changes) {
   return showChosen();
 }
 
-async function picture(at, signal) {
-  const address = request("/api/picture", view.steps, at);
+async function picture(at, signal, steps = view.steps) {
+  const address = request("/api/picture", steps, at);
   if (!pictures.has(address)) {
     pictures.set(address, await ask(address, signal));
     if (pictures.size > 12) pictures.delete(pictures.keys().next().value);
@@ -60,6 +67,8 @@ async function refresh() {
   const { signal } = asking;
   const late = setTimeout(() => trial.working(view.steps, cancel), 300);
   try {
+    // While steps are played, things are shown as they were read.
+    if (!now && view.steps.length) picture("0", signal, []).then((found) => now || drawSoon(found), () => {});
     // The map needs no list of frames: both are asked for at once, and it is drawn as soon as it is there.
     const drawing = picture(view.at, signal).then((found) => {
       if (mine === turn) drawSoon(found);
@@ -68,6 +77,7 @@ async function refresh() {
     const [told, drawn] = await Promise.all([ask(request("/api/trial", view.steps, view.at), signal), drawing]);
     if (mine !== turn) return;
     frames = told.frames;
+    unjudged = told.unjudged;
     now = drawn;
     by("maps").dataset.at = told.at;
     showFrames(told.at);
@@ -159,6 +169,7 @@ function rowOf(of, text) {
 function drawMaps() {
   if (!now) return;
   map.show(now, shown(now));
+  overview.show(now, unjudged, shown(now).key, view);
   if (!by("before").hidden && beforehand) other.show(beforehand, shown(beforehand));
   const box = by("table");
   if (box.open) fillTable();
@@ -221,9 +232,19 @@ function backButton() {
 }
 
 function listWorkloads() {
-  panel.replaceChildren(...workloadList(now, (text) => { panel.dataset.wanted = "1"; go({ workload: text, node: "", pod: "" }); }));
+  panel.replaceChildren(...workloadList(now, {
+    workload: chooseWorkload,
+    pod: (pod) => { panel.dataset.wanted = "1"; go({ pod }); },
+    node: (node) => { panel.dataset.wanted = "1"; go({ node, pod: "" }); },
+    find: (q) => ask(request("/api/find", view.steps, by("maps").dataset.at, { q })).catch(() => ({ pods: { number: 0 }, nodes: { number: 0 } })),
+  }));
   if (panel.dataset.wanted) panel.querySelector("h2").focus({ preventScroll: true });
   delete panel.dataset.wanted;
+}
+
+function chooseWorkload(workload) {
+  panel.dataset.wanted = "1";
+  go({ workload, node: "", pod: "" });
 }
 
 function chooseNode(of, node) {

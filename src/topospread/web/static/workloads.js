@@ -1,11 +1,16 @@
-// The list of workloads: those with trouble first, and a field to find the others.
+// The list of workloads: those with trouble first, and a field to find the others, pods and nodes too.
 
 import { markElement } from "./colours.js";
 import { element } from "./elements.js";
+import { plural } from "./heads.js";
+import { isRecorded } from "./recorded.js";
 
 const MOST = 60;
+const SHORTEST = 2; // letters from which pods and nodes are looked for
+const PAUSE = 150; // milliseconds without a letter
 
-export function workloadList(picture, choose) {
+// told.workload(text), told.pod(text), told.node(name), told.find(text): the server's answer about pods and nodes
+export function workloadList(picture, told) {
   const { kind, namespace, name, waiting, excess, softExcess, replicas } = picture.workloads;
   const order = name.map((_, row) => row).sort((a, b) => excess[b] - excess[a] || waiting[b] - waiting[a] || softExcess[b] - softExcess[a] || replicas[b] - replicas[a]);
   const list = element("ul", { className: "list" }), count = element("p", { className: "quiet", role: "status" });
@@ -13,14 +18,35 @@ export function workloadList(picture, choose) {
     const wanted = text.trim().toLowerCase();
     const found = order.filter((row) => `${kind[row]} ${namespace[row]}/${name[row]}`.toLowerCase().includes(wanted));
     list.replaceChildren(...found.slice(0, MOST).map((row) => element("li", {},
-      element("button", { type: "button", onclick: () => choose(`${kind[row]}/${namespace[row]}/${name[row]}`) },
+      element("button", { type: "button", onclick: () => told.workload(`${kind[row]}/${namespace[row]}/${name[row]}`) },
         markElement(picture, row), ` ${namespace[row]}/${name[row]} `, element("span", { className: "quiet" }, `${kind[row]}, ${replicas[row]} wanted`),
         ...trouble(excess[row], waiting[row], softExcess[row])))));
     count.textContent = found.length > MOST ? `The first ${MOST} of ${found.length}, the worst first.` : found.length === 1 ? "1 workload." : `${found.length} workloads, the worst first.`;
   };
-  const field = element("input", { type: "search", id: "find", oninput: () => fill(field.value), autocomplete: "off" });
+  const others = element("div", { role: "status" });
+  let pause = 0;
+  const find = async (text) => {
+    const answer = await told.find(text);
+    if (text !== field.value.trim()) return;
+    others.replaceChildren(...found("Pods", answer.pods, told.pod), ...found("Nodes", answer.nodes, told.node));
+  };
+  const typed = () => {
+    fill(field.value);
+    clearTimeout(pause);
+    others.replaceChildren();
+    const text = field.value.trim();
+    if (!isRecorded && text.length >= SHORTEST) pause = setTimeout(find, PAUSE, text);
+  };
+  const field = element("input", { type: "search", id: "find", oninput: typed, autocomplete: "off" });
   fill("");
-  return [element("h2", { tabIndex: -1 }, "Workloads"), element("label", { htmlFor: "find" }, "Find ", field), count, list];
+  return [element("h2", { tabIndex: -1 }, "Workloads"), element("label", { htmlFor: "find" }, "Find a workload, pod or node ", field), count, list, others];
+}
+
+function found(title, { number, first }, choose) {
+  if (!number) return [];
+  const more = number > first.length ? [element("p", { className: "quiet" }, `The first ${first.length} of ${plural(number, title.toLowerCase().slice(0, -1))}.`)] : [];
+  return [element("h3", {}, title), element("ul", { className: "list" }, ...first.map((name) => element("li", {},
+    element("button", { type: "button", onclick: () => choose(name) }, name)))), ...more];
 }
 
 function trouble(excess, waiting, softExcess) {

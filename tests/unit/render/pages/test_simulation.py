@@ -28,7 +28,7 @@ from tests.unit.render.builders import (
 from topospread.errors import UsageError
 from topospread.render.svg import svg
 from topospread.render.text import text
-from topospread.simulation import EvictedPod, Placement, Simulation
+from topospread.simulation.result import EvictedPod, Placement, Simulation
 from topospread.text import for_terminal
 
 FULL_ZONE = "0/9 nodes are available: 3 Insufficient cpu, 6 node(s) didn't match pod topology spread constraints."
