@@ -8,8 +8,8 @@ import click
 
 from .inputs import input_options, namespace_options, read_inventory, read_options, shown_namespace
 from .output import check_outputs, output_options, write_answer
+from .status import typed_words
 from .targets import target_argument
-from .typed_words import typed_words
 from .usage import Explained
 
 HELP = """\

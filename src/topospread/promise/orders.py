@@ -207,14 +207,15 @@ class OrderSearch:
         if not line.left:
             return False
         queued, nodes = line.left[0], self._run.cluster.nodes
-        feasible = self._run.scheduler.verdict(queued.pod, queued.name).feasible
+        verdict = self._run.scheduler.verdict(queued.pod, queued.name)
+        feasible = [nodes.row_of[verdict.nodes[at]] for at in np.flatnonzero(verdict.blame < 0).tolist()]
         if not feasible:
             return False
-        rows = np.fromiter(map(nodes.row_of.__getitem__, feasible), np.int64, len(feasible))
+        rows = np.array(feasible, dtype=np.int64)
         held = np.bincount(codes[self._placed.get(id(queued.workload), [])] + 1, minlength=int(codes.max()) + 2)
         number = np.where(codes[rows] == code, -1, held[codes[rows] + 1])  # codes begin at -1, without the label
-        row = int(rows[number.argmin()])
-        return undone.enter_context(self._placing(line, _step(queued, nodes.names[row], ()), row))
+        name = min(nodes.names[row] for row in rows[number == number.min()].tolist())
+        return undone.enter_context(self._placing(line, _step(queued, name, ()), nodes.row_of[name]))
 
     def _may_go_on(self) -> bool:
         """Return whether a pod that is left finds a node, or may evict another."""
