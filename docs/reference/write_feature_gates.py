@@ -19,12 +19,7 @@ Printed from the tables by `python docs/reference/write_feature_gates.py`.
 
 `--kube-version` gives every gate its default of that version. `--feature-gates A=true,B=false` changes gates of the
 API server and of kube-scheduler; `apiserver:A=true` and `scheduler:A=true` change one program and win over the form
-without a program. Any gate of the version is accepted, also `AllAlpha` and `AllBeta`. Errors are kube-scheduler's:
-
-```text
-error: --feature-gates: unrecognized feature gate: NoSuchGate
-error: --feature-gates: cannot set feature gate MinDomainsInPodTopologySpread to false, feature is locked to true
-```
+without a program. Any gate of the version is accepted, also `AllAlpha` and `AllBeta`. Errors are kube-scheduler's.
 
 The two programs treat a field whose gate is off differently:
 
@@ -37,16 +32,6 @@ The answer lists these fields as warnings, and in JSON as `droppedFields` and `i
 instead: tolerations with `Lt` and `Gt` while `TaintTolerationComparisonOperators` is off, and volumes whose only source
 (`image`, `ephemeral`) the version does not know. [Kubernetes versions](versions.md) says which API servers this is
 compared with.
-
-```console
-$ topospread simulate -f docs/reference/min-domains.yaml --on zones=3,nodes=6 --kube-version 1.26
-yes: all 6 pods find nodes (6 nodes)
-warning: minDomains is dropped by the API server (its feature gate
-         MinDomainsInPodTopologySpread is off): Deployment default/web
-
-WORKLOAD     PLACED  zone-a  zone-b  zone-c  SKEW  MAX
-default/web     6/6       2       2       2     0    1
-```
 """
 
 GATES_HEAD = """

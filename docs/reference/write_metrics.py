@@ -22,7 +22,6 @@ dashboard.
 - *constraint* stands for the labels `namespace`, `workload`, `topology_key` and `when_unsatisfiable`. A constraint has
   one series, that of the revision that exceeds it most.
 - `topospread_workload_lost_pods` exists for workloads of more than one pod, without DaemonSets.
-- `topospread_constraint_blocked_pods` follows kube-scheduler's rules now, not the pods' conditions.
 - If there are more workloads than `--max-workloads`, the worst have series; `topospread_workloads_not_shown` counts
   the others.
 

@@ -62,9 +62,6 @@ whose wrong example fails the check and whose right example passes it. For all o
 
 Written from `tests/conformance/peers.json` by `python docs/reference/write_peers.py`;
 `python -m conformance.peers` runs the programs again.
-
-| program | check | found here by | what it reports |
-|---|---|---|---|
 """
 
 
@@ -86,9 +83,11 @@ def page() -> str:
             for each in told_apart(found[peer]):
                 found_by.setdefault((peer, each), []).append(f"[`{rule}`](rules/{rule}.md)")
     for peer, checks in IN_SCOPE.items():
+        text += f"\n## {peer}\n\n"
         for check, asks in checks.items():
-            ours = ", ".join(found_by.get((peer, check), ())) or "–"
-            text += f"| {peer} | `{check}` | {ours} | {asks} |\n"
+            ours = ", ".join(found_by.get((peer, check), ()))
+            parts = [asks, f"found here by {ours}" if ours else ""]
+            text += f"- `{check}`: {'; '.join(part for part in parts if part) or 'no rule'}\n"
     return text
 
 

@@ -28,7 +28,8 @@ SEVERITIES = {
 
 def rule_page(rule: Rule) -> str:
     """Return a rule's page in ``docs/reference/rules``."""
-    facts = f"Severity: {rule.severity}. Looks at: {NEEDS[rule.needs]}. [Kubernetes' documentation]({rule.link})."
+    looks_at = "" if rule.needs == "manifest" else f" Looks at: {NEEDS[rule.needs]}."
+    facts = f"Severity: {rule.severity}.{looks_at} [Kubernetes' documentation]({rule.link})."
     lines = [f"# {rule.id}", "", f"{rule.sentence} {rule.why}", "", facts, ""]
     lines += [f"`--fix`: {rule.fix}", ""] if rule.fix else []
     wrong, right = with_options(rule.wrong), with_options(rule.right)

@@ -16,7 +16,6 @@ from typing import Any
 
 import topospread.plugins
 from topospread.config import request_rules
-from topospread.config.api_versions import API_VERSIONS
 from topospread.config.load import default_profile
 from topospread.config.version_rules import changes
 from topospread.config.versions import NEWEST, OLDEST, KubeVersion
@@ -33,7 +32,8 @@ HEAD = """\
 Printed from the rules beside the plugins by `python docs/reference/write_versions.py`.
 
 `--kube-version 1.18` to `1.37` decides as that minor version's kube-scheduler does, with its default profile, gates and
-messages. [Feature gates](feature-gates.md) have their own page.
+messages. [Feature gates](feature-gates.md) and [the scheduler's configuration](configuration.md) have
+their own pages.
 
 ## In short
 
@@ -69,18 +69,6 @@ PROFILE_HEAD = """
 
 Changes of the default profile's filters and scores, with gates at their defaults. A number is a score's weight.
 
-| version | |
-|---|---|
-"""
-
-API_HEAD = """
-## Versions of the configuration
-
-A version that `--kube-version` does not serve is still read, with a warning, and keeps the defaults of the nearest
-version that served it. [The scheduler's configuration](configuration.md) has the defaults.
-
-| apiVersion | served by |
-|---|---|
 """
 
 _WHERE = {
@@ -158,9 +146,9 @@ def profiles() -> Iterator[str]:
         profile = default_profile(KubeVersion(1, minor))
         now = {"filter": dict.fromkeys(profile.enabled("filter"), 0), "score": profile.weights}
         if minor == OLDEST.minor:
-            yield f"| 1.{minor} | {_listed('filters', now['filter'])}; {_listed('scores', now['score'])} |"
+            yield f"- 1.{minor}: {_listed('filters', now['filter'])}; {_listed('scores', now['score'])}"
         elif any([*now[point].items()] != [*before[point].items()] for point in now):
-            yield f"| 1.{minor} | {_differences(before, now)} |"
+            yield f"- 1.{minor}: {_differences(before, now)}"
         before = now
 
 
@@ -183,15 +171,9 @@ def _differences(before: dict[str, dict[str, int]], now: dict[str, dict[str, int
     return "; ".join(words) or "scores in another order, which changes nothing"
 
 
-def api_versions() -> Iterator[str]:
-    """A row for each version of the configuration."""
-    for each in sorted(API_VERSIONS.values(), key=lambda api: api.first, reverse=True):
-        yield f"| {each.group_version} | {each.first} to {each.last} |"
-
-
 def page() -> str:
     """The whole page."""
-    parts = [(HEAD, judged()), (CHANGES_HEAD, told()), (PROFILE_HEAD, profiles()), (API_HEAD, api_versions())]
+    parts = [(HEAD, judged()), (CHANGES_HEAD, told()), (PROFILE_HEAD, profiles())]
     return "".join(head + "".join(f"{row}\n" for row in rows) for head, rows in parts)
 
 

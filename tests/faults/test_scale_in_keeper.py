@@ -198,6 +198,37 @@ def test_a_pod_of_the_same_name_keeps_its_own_cost() -> None:
     played(act)
 
 
+def test_a_pod_that_may_not_be_changed_holds_up_no_other() -> None:
+    async def act(api: MiniApiServer, proxy: FaultProxy, keeper: Keeper) -> None:
+        await eventually(lambda: costs(api) == 9)
+        proxy.faults.matches, proxy.faults.status = lambda method, path: path.endswith("/web-9"), 403
+        for number in (9, 10, 11):
+            api.put("pods", pod(f"web-{number}", f"node-{number % 3}"))
+        await eventually(lambda: keeper.metrics.costs[("failed",)] > 1)
+        unset = [name for (_, name), each in api.objects["pods"].items() if "annotations" not in each["metadata"]]
+        assert len(unset) <= 2
+        proxy.faults.end()
+        await eventually(lambda: costs(api) == 12 and holds(api))
+
+    played(act)
+
+
+def test_a_replica_set_may_go_while_costs_of_another_are_written() -> None:
+    async def act(api: MiniApiServer, proxy: FaultProxy, keeper: Keeper) -> None:
+        await eventually(lambda: costs(api) == 9)
+        proxy.faults.matches, proxy.faults.slow = is_patch, 0.4
+        annotations = {"topospread.dev/scale-in": "keep-spread"}
+        other = {"name": "zzz", "namespace": "default", "uid": "zzz", "annotations": annotations}
+        api.put("replicasets", {"metadata": other})
+        api.put("pods", pod("web-9", "node-0"))
+        api.put("pods", pod("web-10", "node-1"))
+        await eventually(lambda: "PATCH" in [method for method, _ in proxy.faults.received[-2:]])
+        api.remove("replicasets", "zzz")
+        await eventually(lambda: costs(api) == 11 and not keeper.plans.changed)
+
+    played(act)
+
+
 def test_a_dry_run_writes_nothing() -> None:
     keeper = Keeper()
 

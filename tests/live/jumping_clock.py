@@ -1,9 +1,12 @@
 """``topospread`` with a wall clock that jumps: ahead by the seconds that a file holds, looked at whenever it is asked.
 
-    python -m tests.live.jumping_clock FILE scheduler …
+    python -m tests.live.jumping_clock FILE run scheduler …
 
 What the process reads as the date is changed, nothing of the machine: it has one clock for everybody. Steady clocks go
 on as they do when somebody sets the date.
+
+libfaketime 0.9.10 cannot do this: under it `time.sleep(0.01)` of a bare Python 3.11 ends with "Invalid argument" where
+FAKETIME_DONT_FAKE_MONOTONIC=1 is set, and `threading.Lock.acquire(timeout=…)` never returns where it is not.
 """
 
 from __future__ import annotations

@@ -28,7 +28,7 @@ from topospread.sources.text import Text
 from .edits import Splice, changed, splice_of
 from .layout import Layouts
 from .lint_input import LintSubject, SchedulerConfiguration
-from .problem import Edit
+from .problem import FieldEdit
 from .reading import Question, Read
 from .rule import Severity
 from .run import ClusterReading, Judged, LintReport, run
@@ -198,14 +198,14 @@ class TextEditor:
         self.left: list[LintSubject] = []
 
     def made(
-        self, wanted: Sequence[tuple[LintSubject, Sequence[Edit]]], added: Sequence[Mapping[str, Any]] = ()
+        self, wanted: Sequence[tuple[LintSubject, Sequence[FieldEdit]]], added: Sequence[Mapping[str, Any]] = ()
     ) -> Text | None:
         """Return the text with these edits, and with `added` objects at its end.
 
         Of each object all edits are made or none. None if nothing is to change, or if anything else would change.
         """
         splices: list[Splice] = []
-        edits: dict[LintSubject, list[Edit]] = {}
+        edits: dict[LintSubject, list[FieldEdit]] = {}
         self.left = []
         for subject, wanted_edits in wanted:
             own = [self._splice(edit, subject) for edit in wanted_edits]
@@ -232,7 +232,7 @@ class TextEditor:
         end = "" if self.whole.endswith("\n") else "\n"
         return (end + "".join(texts)).replace("\n", newline)
 
-    def _splice(self, edit: Edit, subject: LintSubject) -> Splice | None:
+    def _splice(self, edit: FieldEdit, subject: LintSubject) -> Splice | None:
         location = subject.location
         root = self.read.layouts.root(location)
         if root is None:
@@ -246,7 +246,7 @@ class TextEditor:
         return splice and Splice(splice.start + base, splice.end + base, splice.text)
 
     def _is_as_meant(
-        self, after: Text, edits: Mapping[LintSubject, list[Edit]], added: Sequence[Mapping[str, Any]]
+        self, after: Text, edits: Mapping[LintSubject, list[FieldEdit]], added: Sequence[Mapping[str, Any]]
     ) -> bool:
         """Return whether the new text holds the old objects with the edits and the new objects, and nothing else."""
         old = [each for each in self.read.subjects if each.location.text.name == self.text.name]
@@ -266,7 +266,7 @@ class TextEditor:
         )
 
 
-def _expected(value: Mapping[str, Any], edits: Sequence[Edit]) -> Any:
+def _expected(value: Mapping[str, Any], edits: Sequence[FieldEdit]) -> Any:
     expected: Any = copy.deepcopy(value) if edits else value
     for edit in edits:
         expected = changed(expected, edit)

@@ -67,8 +67,9 @@ class ScaleInKeeper:
                 state = self._followed.state
                 if end.is_set() or not (self.allowed() and state.ready and state.behind_since is None):
                     break
-                self._plans.changed.discard(key)
-                await self._keep(key)
+                if key in self._plans.changed:  # it may be gone since the writes for another one
+                    self._plans.changed.discard(key)
+                    await self._keep(key)
 
     async def _keep(self, key: Key) -> None:
         before, plan = self._planned.get(key), self._plans.plan(key)
@@ -76,10 +77,13 @@ class ScaleInKeeper:
         named = "/".join(key)
         if plan.problem and (before is None or before.problem != plan.problem):
             log.warning("No order for a scale-in", extra=facts(replicaSet=named, why=plan.problem))
+        failed = False
         for cost in plan.costs:
-            if not await self._write(cost, named):
-                asyncio.get_running_loop().call_later(_AGAIN, self._plans.change, key)
-                return
+            failed |= not await self._write(cost, named)
+            if failed and self._followed.state.behind_since is not None:
+                break
+        if failed:
+            asyncio.get_running_loop().call_later(_AGAIN, self._plans.change, key)
 
     async def _write(self, cost: Cost, replica_set: str) -> bool:
         """Write a cost. Return False if that failed and should be attempted again."""
@@ -93,7 +97,7 @@ class ScaleInKeeper:
                 await self._client.request("PATCH", path, body=body, content_type=_MERGE, allowed=self.allowed)
             except RequestError as error:
                 if isinstance(error, ApiError) and error.status in _GONE:
-                    return True
+                    return error.status == 404
                 self._metrics.costs[("failed",)] += 1
                 log.warning("Failed to set a deletion cost", extra=facts(**said, err=str(error)))
                 return False

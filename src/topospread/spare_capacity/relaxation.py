@@ -1,22 +1,22 @@
 """A lower bound on the price of nodes to add, from what filters force: room, hard spread constraints, labels, taints.
 
 Everything that is left out only lets fewer pods in (affinity to other pods, volumes, scores), so a set of nodes that
-does not suffice here does not suffice in the cluster. Pods are divisible here, and so are nodes that are not chosen
-yet: for one global minimum the least price is then a greedy sum, and the possible minima are gone through.
+does not suffice here does not suffice in the cluster. The possible global minima are gone
+through; for one of them the least price is a knapsack problem in each domain.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Protocol
 
 import numpy as np
 
 from topospread.api.pools import NodePool, new_names
 from topospread.api.well_known_labels import HOSTNAME
-from topospread.cluster.arrays import Ints
+from topospread.cluster.arrays import Floats, Ints
 from topospread.cluster.cluster import pod_key
 from topospread.cluster.nodes import PODS
 from topospread.plugins.inter_pod_affinity import REASON_ANTI_AFFINITY, REASON_EXISTING
@@ -28,6 +28,8 @@ from topospread.simulation.scaling import with_node
 from topospread.workloads.planned import QueuedPod
 
 FIT = NodeResourcesFit.name
+EXACT = 5_000
+"""Up to so many pods the price of each number of pods is computed."""
 UNLIMITED = 1 << 40
 """More pods than any node takes: nothing that is counted here limits them."""
 _STAY = frozenset({"NodeUnschedulable", "NodeName", "TaintToleration", "NodeAffinity", "NodePorts", FIT})
@@ -36,6 +38,10 @@ _STAY = frozenset({"NodeUnschedulable", "NodeName", "TaintToleration", "NodeAffi
 
 class Cover(Protocol):
     """One thing that is needed, and its price."""
+
+    @property
+    def pools(self) -> Sequence[PoolPart]:
+        """The pools as the need sees them."""
 
     def price(self, counts: Sequence[int], first: int, prices: Sequence[int], most: Sequence[int]) -> float:
         """Return the least price of further nodes with which the need is met; infinite if none suffices.
@@ -73,6 +79,7 @@ class DomainCover:
         counts: pods that the constraint counts in each domain.
         rooms: what nodes that exist hold of the need in each domain.
         max_skew: ``None`` for any.
+        known: prices and numbers of nodes → for each first pool the prices by domain and pods.
     """
 
     need: int
@@ -82,75 +89,91 @@ class DomainCover:
     pools: Sequence[PoolPart]
     max_skew: int | None = None
     min_domains: int = 1
+    known: dict[tuple[int, ...], list[list[Floats]]] = field(default_factory=dict)
 
     def price(self, counts: Sequence[int], first: int, prices: Sequence[int], most: Sequence[int]) -> float:
         """Go through the levels that the minimum may have in the end, highest first."""
-        rooms, there = list(self.rooms), list(self.there)
-        pieces: list[list[tuple[float, int]]] = [[] for _ in rooms]
+        rooms, there, coming = list(self.rooms), list(self.there), set()
         for at, pool in enumerate(self.pools):
-            if pool.domain < 0:
-                continue
-            if counts[at]:
+            if pool.domain >= 0 and counts[at]:
                 rooms[pool.domain] += counts[at] * pool.room
                 there[pool.domain] |= pool.eligible
-            if at >= first and most[at] > counts[at] and (pool.room or not there[pool.domain]):
-                rate = prices[at] / pool.room if pool.room else math.inf
-                pieces[pool.domain].append((rate, (most[at] - counts[at]) * pool.room))
-        for each in pieces:
-            each.sort()
+            if pool.domain >= 0 and at >= first and most[at] > counts[at]:
+                coming.add(pool.domain)
+        if self.need > EXACT:
+            return self._in_parts(self.need - sum(rooms), counts, first, prices, most)
+        costs = self._costs(first, prices, most)
         if self.max_skew is None:
-            return self._at_level(0, self.need, rooms, there, pieces)
+            return float(costs[0][max(0, self.need - rooms[0])])
         number = sum(there)
-        coming = sum(bool(part) and not has for part, has in zip(pieces, there, strict=True))
         best = math.inf
         if number < self.min_domains:
-            best = self._at_level(0, self.max_skew, rooms, there, pieces)
-            if number + coming < self.min_domains:
+            best = self._at_level(0, self.max_skew, rooms, there, costs)
+            if number + sum(not there[each] for each in coming) < self.min_domains:
                 return best
         if not number:
             return 0.0  # nothing is known of domains that are still to come
         counted = sum(each for each, has in zip(self.counts, there, strict=True) if has)
         for level in range((counted + self.need) // number, -1, -1):
-            found = self._at_level(level, level + self.max_skew, rooms, there, pieces)
-            if math.isinf(found) and self._highest(level) < self.need:
+            found = self._at_level(level, level + self.max_skew, rooms, there, costs)
+            if math.isinf(found) and sum(max(0, level + self.max_skew - each) for each in self.counts) < self.need:
                 break
             best = min(best, found)
         return best
 
-    def _highest(self, level: int) -> int:
-        """Return the number of pods that the constraint lets in with this minimum, wherever there is room."""
-        assert self.max_skew is not None
-        return sum(max(0, level + self.max_skew - each) for each in self.counts)
-
     def _at_level(
-        self,
-        least: int,
-        most: int,
-        rooms: Sequence[int],
-        there: Sequence[bool],
-        pieces: Sequence[Sequence[tuple[float, int]]],
+        self, least: int, most: int, rooms: Sequence[int], there: Sequence[bool], costs: Sequence[Floats]
     ) -> float:
         """Return the least price if every domain holds at least ``least`` in the end, and at most ``most``."""
-        price, left = 0.0, self.need
-        offers: list[tuple[float, int]] = []
-        for at, room in enumerate(rooms):
-            highest = max(0, most - self.counts[at])
-            lowest = max(0, least - self.counts[at]) if there[at] else 0
-            held = min(room, highest)
-            left -= max(held, lowest)
-            lacks, spare = lowest - held, highest - max(held, lowest)
-            for rate, amount in pieces[at]:
-                taken = max(0, min(amount, lacks))
-                if taken:
-                    price += taken * rate
-                    lacks -= taken
-                more = min(amount - taken, spare)
-                if more > 0:
-                    offers.append((rate, more))
-                    spare -= more
-            if lacks > 0:
-                return math.inf
-        for rate, amount in sorted(offers):
+        lowest = [max(0, least - count) if has else 0 for count, has in zip(self.counts, there, strict=True)]
+        spare = [max(0, most - count) - low for count, low in zip(self.counts, lowest, strict=True)]
+        left = self.need - sum(lowest)
+        if left < 0 or sum(spare) < left:
+            return math.inf
+        found = np.full(left + 1, math.inf)
+        found[0] = 0.0
+        for cost, low, room, more in zip(costs, lowest, rooms, spare, strict=True):
+            better = np.full(left + 1, math.inf)
+            for extra in range(min(more, left) + 1):
+                np.minimum(
+                    better[extra:], found[: left + 1 - extra] + cost[max(0, low + extra - room)], out=better[extra:]
+                )
+            found = better
+        return float(found[left])
+
+    def _costs(self, first: int, prices: Sequence[int], most: Sequence[int]) -> list[Floats]:
+        """Return for each domain the least price of nodes of pools from ``first`` on, by the pods they have to hold.
+
+        It is the knapsack problem of each domain, solved once for every ``first``.
+        """
+        key = (*prices, *most)
+        if key not in self.known:
+            costs = [np.concatenate([[0.0], np.full(self.need, math.inf)]) for _ in self.rooms]
+            tables = [list(costs)]
+            for pool, price, number in reversed(list(zip(self.pools, prices, most, strict=True))):
+                if pool.domain >= 0 and pool.room:
+                    before = costs[pool.domain]
+                    now = before.copy()
+                    for nodes in range(1, min(number, -(-self.need // pool.room)) + 1):
+                        held = min(nodes * pool.room, self.need)
+                        np.minimum(now[held:], before[: self.need + 1 - held] + nodes * price, out=now[held:])
+                        np.minimum(now[1:held], nodes * price, out=now[1:held])
+                    costs[pool.domain] = now
+                tables.append(list(costs))
+            self.known[key] = tables[::-1]
+        return self.known[key][first]
+
+    def _in_parts(
+        self, left: int, counts: Sequence[int], first: int, prices: Sequence[int], most: Sequence[int]
+    ) -> float:
+        """Return the least price for large amounts, as if nodes were divisible, in whatever domain they are."""
+        price = 0.0
+        offers = sorted(
+            (prices[at] / pool.room, (most[at] - counts[at]) * pool.room)
+            for at, pool in enumerate(self.pools)
+            if at >= first and pool.room
+        )
+        for rate, amount in offers:
             if left <= 0:
                 break
             price += min(amount, left) * rate

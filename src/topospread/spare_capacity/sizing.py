@@ -148,9 +148,10 @@ class _Search:
         return found if found.rounds >= self.question.limit else None
 
     def grown(self) -> Counts | None:
-        """Return the set of a simple autoscaler: for each pod that finds no node, one of the cheapest that takes it."""
+        """Return the set of a simple autoscaler: for each pending pod the node cheapest for its room."""
         filled = prepared(self.settled, self.question, self.question.limit)
-        order = sorted(range(len(self.pools)), key=lambda at: (self.prices[at], at))
+        rooms = [each.room for each in self.covers[0].pools] if self.covers else [1] * len(self.pools)
+        order = sorted(range(len(self.pools)), key=lambda at: (self.prices[at] / max(rooms[at], 1), at))
         scaler = PoolScaler([self.pools[at] for at in order], {each.name: [] for each in self.pools})
 
         def grow(filled: FilledCluster, queued: QueuedPod) -> bool:

@@ -150,3 +150,16 @@ def test_some_pools_without_a_price_are_refused() -> None:
 def test_pools_answer_another_question_than_losses_and_shapes(others: Json, words: str) -> None:
     with pytest.raises(UsageError, match=f"--pools cannot be combined with {words}"):
         sized([*nodes("a"), workload("Deployment")], pool("p"), more=20, **others)
+
+
+def test_many_pools_are_one_knapsack_in_each_zone() -> None:
+    """The first set that is simulated suffices, although 18 pools of other sizes and prices have many sets."""
+    pools = [
+        pool(
+            f"p{at}", "abc"[at % 3], cpu=2 ** (1 + at // 3), price=Fraction(2 ** (1 + at // 3) * (95 + at), 100), most=9
+        )
+        for at in range(18)
+    ]
+    found = sizing([*nodes("a", "b", "c"), workload("Deployment", spec=SPREAD)], *pools, more=300)
+    assert (found.verdict, found.cheapest, found.simulated) == ("yes", True, 1)
+    assert {each.more for each in found.zones} == {100}
