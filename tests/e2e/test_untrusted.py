@@ -133,6 +133,22 @@ def test_a_folder_that_looks_like_a_repository_is_none(checkout: Path) -> None:
     assert "error: main: git: " in done.stderr
 
 
+@pytest.mark.parametrize("target", ["elsewhere", "checkout/missing"])
+def test_a_revision_makes_no_folder_elsewhere(checkout: Path, target: str) -> None:
+    (checkout.parent / "elsewhere").mkdir()
+    commit(checkout, "deploy/web/app.yaml", APP % (3, ZONE))
+    git(checkout, "rm", "-r", "deploy")
+    (checkout / "deploy").symlink_to(checkout.parent / target)
+    git(checkout, "add", "-A")
+    git(checkout, "commit", "-m", "x")
+    (checkout / "deploy").unlink()
+    (checkout / "deploy" / "web").mkdir(parents=True)
+    done = run(checkout / "deploy" / "web", "plan", "rev:HEAD~1", "rev:HEAD", *CLUSTER)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "error: HEAD: deploy/web: this path leaves " in done.stderr
+    assert not [*(checkout.parent / "elsewhere").iterdir()]
+
+
 def test_plan_takes_settings_of_the_old_revision(checkout: Path) -> None:
     commit(checkout, "app.yaml", FIXABLE)
     commit(checkout, ".topospread.yaml", "lint: {exclude: ['*.yaml'], ignore: [beta-topology-key]}\n")

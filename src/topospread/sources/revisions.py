@@ -104,8 +104,11 @@ def state_of(name: str, only: Collection[str] = ()) -> Iterator[State]:
         # Marks the root that links must not leave, as the repository's own does (`roots`).
         os.mkdir(os.path.join(root, GIT))
         prefix = _check_out(revision, root, only)
-        os.makedirs(os.path.join(root, prefix), exist_ok=True)
-        yield State(shown_path(revision), os.path.join(root, prefix) if prefix else root, root)
+        folder = os.path.join(root, prefix) if prefix else root
+        if lies_in(folder, root):  # otherwise whoever reads it refuses the link
+            with _reported(Place(shown_path(revision))):
+                os.makedirs(folder, exist_ok=True)
+        yield State(shown_path(revision), folder, root)
 
 
 def _path_state(path: str) -> State:
