@@ -12,6 +12,7 @@ import json
 import os
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from io import StringIO
 from typing import Any, BinaryIO, Final
 
 import msgspec
@@ -47,7 +48,7 @@ def unified_diff(before: str, after: str, name: str) -> str:
         after: as it would be.
         name: its path.
     """
-    hunks = "".join(_hunks(before.splitlines(keepends=True), after.splitlines(keepends=True)))
+    hunks = "".join(_hunks(list(StringIO(before)), list(StringIO(after))))
     return f"--- {name}\n+++ {name}\n{hunks}" if hunks else ""
 
 

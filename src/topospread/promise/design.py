@@ -14,6 +14,7 @@ from topospread.api.well_known_labels import HOSTNAME, ZONE
 from topospread.api.yaml_text import yaml_text
 from topospread.errors import UsageError
 from topospread.simulation.run import PLAIN, SimulationOptions
+from topospread.text import one_line
 from topospread.workloads.scale import the_workload
 
 from .amendments import amendments
@@ -261,7 +262,7 @@ def _manifest_text(documents: Sequence[Mapping[str, Any]], lines: Sequence[Reaso
 
 def _comment(each: ReasonedLine) -> list[str]:
     return textwrap.wrap(
-        f"{each.line} - {each.reason}",
+        one_line(f"{each.line} - {each.reason}"),
         100,
         initial_indent="# ",
         subsequent_indent="#   ",
