@@ -56,7 +56,6 @@ class Design:
         is_impossible: whether no placement at all keeps what was asked.
         is_open: whether the search of all orders ended early, so that the design is not proved.
         conflict: the smallest set of wants that no design keeps together, if all designs were tried.
-        objects: the objects of the manifest.
         inventory: the input with the design.
         wants: the wants on zones and nodes, as promises.
     """
@@ -76,7 +75,6 @@ class Design:
     is_impossible: bool = False
     is_open: bool = False
     conflict: tuple[str, ...] = ()
-    objects: tuple[Mapping[str, Any], ...] = ()
     wants: tuple[Want, ...] = ()
 
 
@@ -145,7 +143,6 @@ def design(  # noqa: PLR0913 - keyword arguments
         is_impossible=bool(counted_out),
         is_open=any(search.undecided[rules].values()),
         conflict=tuple(search.conflict()) if wanted and not counted_out and search.tried < tries else (),
-        objects=objects,
         wants=tuple(each.promise for each in intent.of_domains if each.key in (ZONE, HOSTNAME)),
         inventory=inventory if wanted else with_rules(inventory, key, rules, intent.replicas),
     )
