@@ -183,6 +183,16 @@ def test_markdown_shows_text_of_manifests_as_code_alone(run):
         assert line.count("`") % 2 == 0
 
 
+@pytest.mark.parametrize("form", formats_of("promise check"))
+@pytest.mark.parametrize(("namespace", "name"), [("shop", "a/b"), ("a/b", "web")])
+def test_a_name_with_a_slash_is_no_fault(run, form, namespace, name):
+    web = deployment(name)
+    web["metadata"]["namespace"] = namespace
+    write("h.json", node("a", "a"), web)
+    code, out, err = run("promise", "check", "-f", "h.json", "--want", "zone-loss>=1", "--states", "20", "-o", form)
+    assert code == 1 or "has no bars to draw" in err, err
+
+
 def test_findings_of_one_rule_in_one_object_are_limited_and_counted(run):
     item = pod("p")
     item["metadata"] = {"name": "p"}

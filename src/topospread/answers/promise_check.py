@@ -304,7 +304,7 @@ def _cause(each: CheckedPromise) -> Cause:
 
 
 def _short(workload: str) -> str:
-    namespace, _, name = workload.split("/")
+    namespace, _, name = workload.split("/", 2)
     return f"{namespace}/{name}"
 
 
@@ -348,7 +348,7 @@ def finding_of(each: CheckedPromise) -> Finding | None:
     """Return a broken promise as an error at its declaration, else its workload; one not decided as a warning."""
     if each.verdict == "yes":
         return None
-    namespace, kind, name = each.workload.split("/")
+    namespace, kind, name = each.workload.split("/", 2)
     word = "kept" if each.verdict == "no" else "decided"
     return Finding(
         level="error" if each.verdict == "no" else "warning",

@@ -40,7 +40,7 @@ def page(answer: PromiseCheck) -> Page:
 
 def _row(each: CheckedPromise) -> tuple[Span, ...]:
     word, role = _KEPT[each.verdict]
-    namespace, _, name = each.workload.split("/")
+    namespace, _, name = each.workload.split("/", 2)
     ground = each.says if each.says.startswith("counted") else f"{each.when}: {each.says}"
     if each.declared and each.verdict != "yes":
         ground += f" ({each.declared})"
