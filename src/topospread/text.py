@@ -56,8 +56,10 @@ def shell_line(words: Iterable[str]) -> str:
 
 
 def _shell_word(word: str) -> str:
-    shown = one_line(word.replace("\\", "\\\\"))
-    return shlex.quote(word) if one_line(word) == word else "$'" + shown.replace("'", "\\'") + "'"
+    if one_line(word) == word and "\\" not in word:
+        return shlex.quote(word)
+    # No shell ends the quotes early: fish takes \' for a quote between quotes, and sh does not in $'…'.
+    return "$'" + one_line(word.replace("\\", "\\\\")).replace("'", "\\047") + "'"
 
 
 def message_lines(text: str, notes: Iterable[str] = ()) -> str:

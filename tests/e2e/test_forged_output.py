@@ -189,7 +189,7 @@ def test_a_name_with_a_slash_is_no_fault(run, form, namespace, name):
     web = deployment(name)
     web["metadata"]["namespace"] = namespace
     write("h.json", node("a", "a"), web)
-    code, out, err = run("promise", "check", "-f", "h.json", "--want", "zone-loss>=1", "--states", "20", "-o", form)
+    code, _, err = run("promise", "check", "-f", "h.json", "--want", "zone-loss>=1", "--states", "20", "-o", form)
     assert code == 1 or "has no bars to draw" in err, err
 
 

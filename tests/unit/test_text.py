@@ -77,6 +77,13 @@ def test_a_shell_reads_the_words_of_a_line(words: list[str]) -> None:
     assert ran.stdout.decode().split("\0")[:-1] == words
 
 
+def test_other_shells_run_no_part_of_a_word() -> None:
+    """In sh no ``$'…'`` has an escaped quote; in fish ``'…'`` has one, and an unknown ``$'`` is an error."""
+    line = shell_line(["printf", "x", "\x1b';echo ran;'"])
+    assert subprocess.run(["sh", "-c", line], capture_output=True, check=True).stdout == b"x"
+    assert shell_line(["a\\", ";id;"]) == "$'a\\\\' ';id;'"
+
+
 @given(texts)
 def test_escaping_twice_changes_nothing_more(text: str) -> None:
     once = escape_control_characters(text)
