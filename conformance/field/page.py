@@ -5,13 +5,11 @@ python -m conformance.field.page
 
 from __future__ import annotations
 
-from collections import Counter
 from typing import Any
 
 from conformance.field import stored
 from conformance.field.case_text import case_lines
 from conformance.field.causes import CAUSES, Cause, cause_of
-from conformance.field.findings import KINDS
 from conformance.peers import PEERS
 from conformance.programs import ROOT
 
@@ -28,17 +26,14 @@ pools. Each section names one difference, its place in the other program's sourc
 answers every question as kube-scheduler does; `make test` checks it.
 
 A difference is not always a mistake: an autoscaler considers nodes that do not exist yet, and a descheduler leaves pods
-alone that it must not evict. Frequencies are those of the random cases, not of clusters.
+alone that it must not evict.
 
 Written by `python -m conformance.field.page` from `tests/conformance/field.json`; `python -m conformance.field --check`
 runs all programs again.
 
 ## The programs
 
-{asked}
-## How often the answers differ
-
-{summary}"""
+{asked}"""
 
 ASKED = {
     "kube-scheduler": "its own plugins, framework and cache",
@@ -71,21 +66,6 @@ def asked_table(versions: Json, asked: set[str]) -> str:
     """Who was asked, of which version, what."""
     rows = [f"| {name} | {versions[name]} | {what} |" for name, what in ASKED.items() if name in asked]
     return "\n".join(["| program | version | how it was asked |", "|---|---|---|", *rows]) + "\n"
-
-
-def summary_table(answers: Json) -> str:
-    """How often each peer answers otherwise, by kind."""
-    found = stored.differences(answers)
-    rows = ["| program | situations | answers otherwise in | |", "|---|---|---|---|"]
-    for peer in ("cluster-autoscaler", "karpenter", "descheduler"):
-        asked = sum(peer in each for each in answers.values())
-        if not asked:
-            continue
-        differing = {name for name, finding in found if finding.peer == peer}
-        kinds = Counter(finding.kind for _, finding in found if finding.peer == peer)
-        words = "; ".join(f"{count} {KINDS[kind]}" for kind, count in sorted(kinds.items(), key=lambda each: -each[1]))
-        rows.append(f"| {peer} | {asked} | {len(differing)} | {words or '–'} |")
-    return "\n".join(rows) + "\n"
 
 
 def section(peer: str, smallest: list[Json]) -> str:
@@ -159,7 +139,7 @@ def page() -> str:
     asked = {*next(iter(answers.values())), *(peer.name for peer in PEERS)}
     text = HEAD
     values = {"count": len(answers), "drawn": drawn, "traps": len(answers) - drawn, **versions}
-    values |= {"asked": asked_table(versions, asked), "summary": summary_table(answers)}
+    values |= {"asked": asked_table(versions, asked)}
     for key, value in values.items():
         text = text.replace(f"{{{key}}}", str(value))
     for peer in ("descheduler", "karpenter", "cluster-autoscaler"):

@@ -135,7 +135,7 @@ def load(  # noqa: PLR0913 - keyword arguments
     with_hooks: bool = False,
     allow_empty: bool = False,
 ) -> Inventory:
-    """Read files and folders, in their order; what they hold is what a simulation starts from.
+    """Read files and folders in their order into an inventory, the input of a simulation.
 
     Args:
         paths: YAML or JSON files, folders, ``-`` for standard input.

@@ -42,14 +42,14 @@ if TYPE_CHECKING:
 
 Found = TypeVar("Found")
 Told = TypeVar("Told", bound="Answer")
-Asked = ParamSpec("Asked")
+Arguments = ParamSpec("Arguments")
 
 
-def _question(ask: Callable[Asked, Told]) -> Callable[Asked, Told]:
+def _question(ask: Callable[Arguments, Told]) -> Callable[Arguments, Told]:
     """Raise if the answer is unknown and the session asks for that."""
 
     @wraps(ask)
-    def asked(*args: Asked.args, **kwargs: Asked.kwargs) -> Told:
+    def asked(*args: Arguments.args, **kwargs: Arguments.kwargs) -> Told:
         told = ask(*args, **kwargs)
         session: Any = args[0]
         if told.verdict == "unknown" and session._given["unknown"] == "raise":

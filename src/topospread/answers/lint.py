@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, ClassVar
 
 from msgspec import Meta, field
 
 from topospread.answer import Answer, Asked, Unjudged
 from topospread.base import Base
 from topospread.errors import Place
-from topospread.linting.problem import Edit
+from topospread.linting.problem import FieldEdit
 from topospread.linting.reading import Read, WhyNotRead
 from topospread.linting.rule import SEVERITIES
 from topospread.linting.rule import Finding as FoundProblem
@@ -29,14 +29,6 @@ _NO_RULE = {
 _NAMES = 3
 _LONGEST_LINE = 200
 """Characters of a line that an answer holds. A line may be a whole cluster."""
-
-
-class FieldEdit(Base, frozen=True, kw_only=True):
-    """A change that `--fix` makes."""
-
-    op: Annotated[str, Meta(description="`replace`, `add` or `remove`.")]
-    path: Annotated[str, Meta(description="Field path; `[-]` adds an item at the end of a list.")]
-    value: Annotated[Any, Meta(description="New value; null for remove.")] = None
 
 
 class RenderedPlace(Base, frozen=True, kw_only=True):
@@ -143,7 +135,7 @@ def lint_finding(found: FoundProblem, text: Text | None = None) -> LintFinding:
         field_path=place.field,
         text=_line(text, found.rendered or place),
         rendered=_rendered(found.rendered),
-        fix=tuple(map(_edit, found.fix)),
+        fix=found.fix,
         link=BY_ID[found.rule].link,
     )
 
@@ -221,7 +213,3 @@ def _rendered(place: Place | None) -> RenderedPlace | None:
     if place is None:
         return None
     return RenderedPlace(of=place.source, document=place.document, line=place.line, column=place.column)
-
-
-def _edit(edit: Edit) -> FieldEdit:
-    return FieldEdit(op=edit.op, path=edit.path, value=edit.value)

@@ -13,7 +13,7 @@ from topospread.answer import Answer, Asked, Cause, Unjudged
 from topospread.api.inventory import Inventory, ObjectKey
 from topospread.base import Base, Bounds, Word, worst
 from topospread.config.load import default_configuration
-from topospread.config.show import differences
+from topospread.config.show import SettingSides, differences
 from topospread.linting.rule import Finding
 from topospread.linting.settings import DeclaredPromise
 from topospread.promise.compared import Event, Ground, PromiseChange, promise_changes
@@ -134,14 +134,6 @@ class WorkloadSides(Base, frozen=True, kw_only=True):
     skews: Annotated[tuple[SkewSides, ...], Meta(description="Constraints that come out differently.")]
 
 
-class SettingSides(Base, frozen=True, kw_only=True):
-    """A setting of kube-scheduler's configuration that differs."""
-
-    profile: Annotated[str, Meta(description="Profile of the setting.")]
-    setting: Annotated[str, Meta(description="Name of the setting.")]
-    values: Annotated[tuple[str, str], Meta(description="Value before and after; empty if it is not set.")]
-
-
 class Plan(Answer, frozen=True, kw_only=True):
     """The answer of `topospread plan`: does nothing get worse?"""
 
@@ -210,10 +202,7 @@ def plan_answer(
         newly_gone=tuple(f"{each.namespace}/{each.name}" for each in comparison.newly_gone),
         new_findings=tuple(map(lint_finding, review.new)),
         gone_findings=tuple(map(lint_finding, review.gone)),
-        settings=tuple(
-            SettingSides(profile=each.profile, setting=each.setting, values=(each.before, each.after))
-            for each in comparison.settings
-        ),
+        settings=comparison.settings,
         warnings=tuple(each for side in comparison.warnings for each in side),
     )
 

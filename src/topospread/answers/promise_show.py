@@ -11,11 +11,13 @@ from msgspec import Meta
 from topospread.answer import Answer, Cause, Unjudged
 from topospread.api.inventory import Inventory
 from topospread.base import Base, Bounds, Word, worst
+from topospread.promise.fresh import LISTS
 from topospread.promise.orders import SearchBudget
 from topospread.promise.shown import Basis, Shown, ShownEvent, When, shown
 from topospread.simulation.run import PLAIN, SimulationOptions, prepare
+from topospread.workloads.scale import short_target
 
-from .asked import asked_of
+from .asked import asked_of, input_words
 from .promise_check import chosen_workloads
 from .words import counted
 
@@ -79,6 +81,10 @@ class PromiseShow(Answer, frozen=True, kw_only=True):
 
     kind: Annotated[str, Meta(description="`PromiseShow`.")] = "PromiseShow"
     workloads: Annotated[tuple[PromisedWorkload, ...], Meta(description="Each workload.")]
+    next: Annotated[
+        tuple[str, ...],
+        Meta(description="Words of the command to run next, for the first workload that is not kept or not decided."),
+    ] = ()
     warnings: Annotated[tuple[str, ...], Meta(description="Warnings about the input.")] = ()
     notes: Annotated[tuple[str, ...], Meta(description="Notes about the input.")] = ()
 
@@ -93,6 +99,7 @@ def promise_show(  # noqa: PLR0913 - keyword arguments
     most: int | None = None,
     states: int = 2_000,
     seconds: float = 3.0,
+    typed: Sequence[str] | None = None,
 ) -> PromiseShow:
     """Show what the loss of a zone or node, a drain, a rollout and other replicas leave of workloads.
 
@@ -108,6 +115,7 @@ def promise_show(  # noqa: PLR0913 - keyword arguments
             single workload, else 1.
         states: states of the cluster that are searched for each count.
         seconds: seconds for the search for each count.
+        typed: words of a command line that give the same input, for `next`; by default the files that were read.
 
     Returns:
         the answer, with the events of each workload.
@@ -139,9 +147,19 @@ def promise_show(  # noqa: PLR0913 - keyword arguments
         assumed=assumed,
         on=asked_of(inventory, options),
         workloads=tuple(map(_workload, found)),
+        next=_next(found, input_words(inventory) if typed is None else typed),
         warnings=tuple(inventory.warnings),
         notes=tuple(inventory.notes),
     )
+
+
+def _next(found: Sequence[Shown], typed: Sequence[str]) -> tuple[str, ...]:
+    """Return the command for the first workload that a design may help, else that a search may decide."""
+    for verdict, words in (("no", ("design",)), ("unknown", ("show", "--seconds", "30"))):
+        for each in found:
+            if each.verdict == verdict and not each.unjudged and (verdict != "no" or each.key[0] in LISTS):
+                return ("topospread", "promise", words[0], short_target(each.key), *words[1:], *typed)
+    return ()
 
 
 def _says(found: Sequence[Shown], broken: Sequence[Shown]) -> str:

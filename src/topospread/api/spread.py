@@ -183,7 +183,7 @@ def merge(
     Raises:
         InvalidError: a patch that Kubernetes would not apply.
         DecodeError: a field of another type.
-        UsageError: a strategy that is none.
+        UsageError: an unknown strategy.
 
     Source: k8s.io/api/core/v1/types.go and apimachinery ``pkg/apis/meta/v1/types.go`` (patchStrategy, structType).
     """
@@ -222,7 +222,7 @@ def merge_constraints(
     Raises:
         InvalidError: a patch that Kubernetes would not apply.
         DecodeError: a field of another type.
-        UsageError: an element order for apply, or a strategy that is none.
+        UsageError: an element order for apply, or an unknown strategy.
 
     Source: k8s.io/api/core/v1/types.go, PodSpec.TopologySpreadConstraints.
     """

@@ -47,7 +47,7 @@ Examples:
 @click.option("--states", type=click.IntRange(min=1), default=5_000, show_default=True, metavar="COUNT",
               help="States to search for each design.")  # fmt: skip
 @POOLS
-@click.option("--all", "every", is_flag=True, help="All workloads of two pods or more, as without TARGET.")
+@click.option("--all", "every", is_flag=True, help="All workloads of two pods or more.")
 @click.option("--in-place", is_flag=True, help="Edit the files of -f; comments and layout stay.")
 @click.option("--out", metavar="DIR", type=PATH, help="Write the YAML of each workload into this folder.")
 @click.option("-n", "--namespace", metavar="NAMESPACE", help="Namespace of TARGET and objects that name none.")

@@ -8,6 +8,7 @@ import click
 
 from .inputs import input_options, namespace_options, read_inventory, read_options, shown_namespace
 from .output import check_outputs, output_options, write_answer
+from .status import typed_words
 from .targets import target_argument
 from .usage import Explained
 
@@ -55,5 +56,6 @@ def show_promises(**given: Any) -> int:
         most=given["most"],
         states=given["states"],
         seconds=given["seconds"],
+        typed=typed_words(given),
     )
     return write_answer(found, given)

@@ -133,9 +133,12 @@ _EFFECTS: Mapping[str, tuple[tuple[Component, ...], str]] = {
     ),
     "InPlacePodVerticalScaling": (
         _BOTH,
-        "a running pod counts with the larger of what it asks for and what its status says is allocated",
+        "a running pod counts with the larger of its requests and its allocated resources",
     ),
-    "InPlacePodLevelResourcesVerticalScaling": (_BOTH, "the same for resources of a pod as a whole"),
+    "InPlacePodLevelResourcesVerticalScaling": (
+        _BOTH,
+        "a running pod counts with the larger of requests and allocation at pod level",
+    ),
     "InPlacePodVerticalScalingSchedulerPreemption": (
         _SCHEDULER,
         "the DeferredPodScheduling plugin is in the default profile: pods that wait to grow may preempt others",
@@ -152,7 +155,7 @@ _EFFECTS: Mapping[str, tuple[tuple[Component, ...], str]] = {
     ),
     "NodeDeclaredFeatures": (_BOTH, "the NodeDeclaredFeatures plugin is in the default profile"),
     "LocalStorageCapacityIsolation": (_BOTH, "ephemeral-storage of nodes and pods counts"),
-    "BalanceAttachedNodeVolumes": (_SCHEDULER, "balanced allocation looks at attached volumes as well"),
+    "BalanceAttachedNodeVolumes": (_SCHEDULER, "balanced allocation includes attached volumes"),
     "ResourceLimitsPriorityFunction": (_SCHEDULER, "the NodeResourceLimits plugin is in the default profile"),
     "PreferNominatedNode": (_SCHEDULER, "a pod's nominated node is tried before all others"),
     "ReadWriteOncePod": (_BOTH, "claims with access mode ReadWriteOncePod exclude a second pod"),
@@ -160,11 +163,11 @@ _EFFECTS: Mapping[str, tuple[tuple[Component, ...], str]] = {
     "VolumeCapacityPriority": (_SCHEDULER, "VolumeBinding scores nodes by the capacity of their volumes"),
     "SchedulerQueueingHints": (
         _SCHEDULER,
-        "a waiting pod is tried again on events that its plugins' hints say may help it, not on all of their kinds",
+        "hints of its plugins decide which events move a pending pod",
     ),
     "SchedulerPopFromBackoffQ": (
         _SCHEDULER,
-        "pods that back off are tried before their time where nothing else is to be done",
+        "pods in backoff are tried early if no pod is active",
     ),
     "StorageCapacityScoring": (_SCHEDULER, "VolumeBinding scores nodes by storage capacity"),
     "VolumeAttributesClass": (
@@ -210,7 +213,7 @@ _EFFECTS: Mapping[str, tuple[tuple[Component, ...], str]] = {
     "RuntimeClass": (_APISERVER, "runtimeClassName of a pod is kept"),
     "GenericEphemeralVolume": (
         _BOTH,
-        "volumes may be ephemeral, with a claim of their own; off, pods that have one are refused",
+        "ephemeral volumes have their own claim; if off, pods with one are rejected",
     ),
     "ImageVolume": (_APISERVER, "volumes that are images are kept"),
     "ContainerRestartRules": (_APISERVER, "restartPolicyRules of containers are kept"),

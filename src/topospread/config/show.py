@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from typing import Annotated, Any
 
-from topospread.base import API_VERSION
+from msgspec import Meta
+
+from topospread.base import API_VERSION, Base
 from topospread.config.args import PLUGINS, DefaultConstraint
 from topospread.config.expansion import WEIGHED
 from topospread.config.profile import EXTENSION_POINTS, Configuration, EnabledPlugin, Profile
@@ -114,27 +115,19 @@ _NEVER_ASKED = frozenset({"DynamicResources", "GangScheduling"})
 """Plugins for pods that a simulation does not judge."""
 
 
-@dataclass(frozen=True, slots=True)
-class Difference:
-    """A setting that is not the same.
+class SettingSides(Base, frozen=True):
+    """A setting of kube-scheduler's configuration that differs."""
 
-    Attributes:
-        profile: scheduler name.
-        setting: ``score NodeResourcesFit``, ``default constraints``, ``NodeResourcesFit.scoringStrategy.type``.
-        before, after: its values as text, "" where a side has none.
-    """
-
-    profile: str
-    setting: str
-    before: str
-    after: str
+    profile: Annotated[str, Meta(description="Profile of the setting.")]
+    setting: Annotated[str, Meta(description="Name of the setting.")]
+    values: Annotated[tuple[str, str], Meta(description="Value before and after; empty if it is not set.")]
 
 
-def differences(before: Configuration, after: Configuration) -> list[Difference]:
+def differences(before: Configuration, after: Configuration) -> list[SettingSides]:
     """The settings in force that differ, by profile; a profile that only one side has differs in all of them."""
     ours, theirs = _settings(before), _settings(after)
     return [
-        Difference(profile, setting, was, now)
+        SettingSides(profile, setting, (was, now))
         for profile in {**ours, **theirs}
         for setting in {**ours.get(profile, {}), **theirs.get(profile, {})}
         if (was := ours.get(profile, {}).get(setting, "")) != (now := theirs.get(profile, {}).get(setting, ""))

@@ -20,7 +20,7 @@ from topospread.sources.yaml import YamlDocument, read_documents
 
 from .edits import changed
 from .layout import Layouts
-from .problem import Edit, Problem
+from .problem import FieldEdit, Problem
 
 GROUP: Final = "kubescheduler.config.k8s.io/"
 _BETWEEN: Final = re.compile(r"; (?=profiles\[)")
@@ -58,7 +58,7 @@ def load_judged(value: Mapping[str, Any], gates: Gates) -> Loaded:
         return Loaded(None, problems, [])
     known = copy.deepcopy(dict(value))
     for problem in reversed(problems):  # from the end, so that the indices of the others stay
-        changed(known, Edit("remove", problem.field))
+        changed(known, FieldEdit("remove", problem.field))
     rest = load_judged(known, gates)
     return Loaded(rest.configuration, rest.refused, problems + rest.unknown)
 

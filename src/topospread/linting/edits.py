@@ -13,7 +13,7 @@ from topospread.api.yaml_scalars import ScalarError, plain_scalar
 from topospread.sources.json_layout import TextValue
 from topospread.sources.positions import Path, parse_path
 
-from .problem import Edit
+from .problem import FieldEdit
 
 _PLAIN: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_./-]*")
 _END_OF_LIST: Final = "-"
@@ -27,7 +27,7 @@ class Splice(NamedTuple):
     text: str
 
 
-def splice_of(edit: Edit, root: TextValue, text: str, *, as_json: bool) -> Splice | None:
+def splice_of(edit: FieldEdit, root: TextValue, text: str, *, as_json: bool) -> Splice | None:
     """The characters that make a change; None when it cannot be made by exchanging a few.
 
     Args:
@@ -54,7 +54,7 @@ def splice_of(edit: Edit, root: TextValue, text: str, *, as_json: bool) -> Splic
     return writer.added(parent, str(step), edit.value)
 
 
-def changed(value: Any, edit: Edit) -> Any:
+def changed(value: Any, edit: FieldEdit) -> Any:
     """Plain data with a change made; what the text has to hold afterwards."""
     path = parse_path(edit.path)
     holder = value

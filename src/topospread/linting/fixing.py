@@ -12,6 +12,7 @@ import json
 import os
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from io import StringIO
 from typing import Any, BinaryIO, Final
 
 import msgspec
@@ -28,7 +29,7 @@ from topospread.sources.text import Text
 from .edits import Splice, changed, splice_of
 from .layout import Layouts
 from .lint_input import LintSubject, SchedulerConfiguration
-from .problem import Edit
+from .problem import FieldEdit
 from .reading import Question, Read
 from .rule import Severity
 from .run import ClusterReading, Judged, LintReport, run
@@ -47,7 +48,7 @@ def unified_diff(before: str, after: str, name: str) -> str:
         after: as it would be.
         name: its path.
     """
-    hunks = "".join(_hunks(before.splitlines(keepends=True), after.splitlines(keepends=True)))
+    hunks = "".join(_hunks(list(StringIO(before)), list(StringIO(after))))
     return f"--- {name}\n+++ {name}\n{hunks}" if hunks else ""
 
 
@@ -198,14 +199,14 @@ class TextEditor:
         self.left: list[LintSubject] = []
 
     def made(
-        self, wanted: Sequence[tuple[LintSubject, Sequence[Edit]]], added: Sequence[Mapping[str, Any]] = ()
+        self, wanted: Sequence[tuple[LintSubject, Sequence[FieldEdit]]], added: Sequence[Mapping[str, Any]] = ()
     ) -> Text | None:
         """Return the text with these edits, and with `added` objects at its end.
 
         Of each object all edits are made or none. None if nothing is to change, or if anything else would change.
         """
         splices: list[Splice] = []
-        edits: dict[LintSubject, list[Edit]] = {}
+        edits: dict[LintSubject, list[FieldEdit]] = {}
         self.left = []
         for subject, wanted_edits in wanted:
             own = [self._splice(edit, subject) for edit in wanted_edits]
@@ -232,7 +233,7 @@ class TextEditor:
         end = "" if self.whole.endswith("\n") else "\n"
         return (end + "".join(texts)).replace("\n", newline)
 
-    def _splice(self, edit: Edit, subject: LintSubject) -> Splice | None:
+    def _splice(self, edit: FieldEdit, subject: LintSubject) -> Splice | None:
         location = subject.location
         root = self.read.layouts.root(location)
         if root is None:
@@ -246,7 +247,7 @@ class TextEditor:
         return splice and Splice(splice.start + base, splice.end + base, splice.text)
 
     def _is_as_meant(
-        self, after: Text, edits: Mapping[LintSubject, list[Edit]], added: Sequence[Mapping[str, Any]]
+        self, after: Text, edits: Mapping[LintSubject, list[FieldEdit]], added: Sequence[Mapping[str, Any]]
     ) -> bool:
         """Return whether the new text holds the old objects with the edits and the new objects, and nothing else."""
         old = [each for each in self.read.subjects if each.location.text.name == self.text.name]
@@ -266,7 +267,7 @@ class TextEditor:
         )
 
 
-def _expected(value: Mapping[str, Any], edits: Sequence[Edit]) -> Any:
+def _expected(value: Mapping[str, Any], edits: Sequence[FieldEdit]) -> Any:
     expected: Any = copy.deepcopy(value) if edits else value
     for edit in edits:
         expected = changed(expected, edit)

@@ -2,25 +2,22 @@
 
 from __future__ import annotations
 
-from typing import Any, Final, Literal, NamedTuple
+from typing import Annotated, Any, Final, NamedTuple
+
+from msgspec import Meta
+
+from topospread.base import Base
 
 MOST_ALIKE: Final = 20
 """Findings of one rule for one object that are shown; the last one says how many more there are."""
 
 
-class Edit(NamedTuple):
-    """One mechanical change of an object.
+class FieldEdit(Base, frozen=True):
+    """A change that `--fix` makes."""
 
-    Attributes:
-        op: ``replace`` gives a field another value, ``add`` gives a mapping a field that it lacks or a list one more
-            item at its end (``path`` ends in ``[-]``), ``remove`` takes a field or an item away.
-        path: the field, as the API server writes it.
-        value: the new value, as plain data.
-    """
-
-    op: Literal["replace", "add", "remove"]
-    path: str
-    value: Any = None
+    op: Annotated[str, Meta(description="`replace`, `add` or `remove`.")]
+    path: Annotated[str, Meta(description="Field path; `[-]` adds an item at the end of a list.")]
+    value: Annotated[Any, Meta(description="New value; null for remove.")] = None
 
 
 class Problem(NamedTuple):
@@ -34,4 +31,4 @@ class Problem(NamedTuple):
 
     field: str
     message: str
-    fix: tuple[Edit, ...] = ()
+    fix: tuple[FieldEdit, ...] = ()

@@ -30,7 +30,7 @@ from topospread.errors import Place
 
 from .lint_input import LintInput, LintSubject
 from .pod_source import PodSource
-from .problem import Edit, Problem
+from .problem import FieldEdit, Problem
 
 Severity = Literal["error", "warning", "hint"]
 SEVERITIES: Final[tuple[Severity, ...]] = ("error", "warning", "hint")
@@ -116,7 +116,7 @@ class Finding:
     severity: Severity
     message: str
     place: Place
-    fix: tuple[Edit, ...] = ()
+    fix: tuple[FieldEdit, ...] = ()
     rendered: Place | None = None
 
     @property

@@ -144,7 +144,7 @@ def find_settings(folder: str = ".") -> Settings:
 
 
 def read_settings(path: str) -> Settings | None:
-    """The settings of a file; None for a pyproject.toml that says nothing about topospread.
+    """Return the settings of a file, or None for a pyproject.toml without topospread.
 
     Raises:
         InputError: it cannot be read, or says what means nothing.

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -93,10 +94,20 @@ class BlockedNodes:
 
     def _open_in_the_emptiest(self, own: ConstraintArithmetic, rows: Ints, others: list[ConstraintArithmetic]) -> int:
         """Return the open nodes in the emptiest domain: it admits every pod, and any domain may be it."""
-        codes = self._cluster.nodes.labels(own.topology_key).codes[rows]
-        wanted = self._codes(own)
-        domains = (rows[codes == code] for code in wanted)
-        return min((len(each) - self._closed(each, others) for each in domains), default=0)
+        nodes = self._cluster.nodes
+        codes = nodes.labels(own.topology_key).codes[rows]
+        keys = [
+            nodes.labels(key).codes for key in (*(key for key, _ in self._apart), *(o.topology_key for o in others))
+        ]
+        known: dict[tuple[object, ...], int] = {}
+        for code in self._codes(own):
+            domain = rows[codes == code]
+            # Of domains of one node with the same room and keys, one is counted.
+            room = (nodes.allocatable[domain] - nodes.used[domain]).tobytes()
+            alike = (room, *(each[domain].item() >= 0 for each in keys)) if len(domain) == 1 else (code,)
+            if alike not in known:
+                known[alike] = len(domain) - self._closed(domain, others)
+        return min(known.values(), default=0)
 
     def _codes(self, constraint: ConstraintArithmetic) -> list[int]:
         column = self._cluster.nodes.labels(constraint.topology_key)
@@ -155,15 +166,27 @@ class BlockedNodes:
             + sum(self._skewed(each, rows) for each in hard)
         )
 
-    def _without_room(self, rows: Ints) -> int:
-        """Rows that the others can fill, of each resource that the pod asks for as many as all of it fills."""
+    @cached_property
+    def _taken(self) -> list[tuple[int, int, int, int]]:
+        """Resources that the pod asks for: column, amount, and the others' sum and largest single amount."""
         nodes = self._cluster.nodes
         columns = {PODS: 1} | {nodes.resource(name): amount for name, amount in self._class.request.items() if amount}
         taken = [(each.taken(nodes), number) for each, number in self._others if number]
+        return [
+            (
+                column,
+                amount,
+                sum(int(each[column]) * number for each, number in taken),
+                max((int(each[column]) for each, _ in taken), default=0),
+            )
+            for column, amount in columns.items()
+        ]
+
+    def _without_room(self, rows: Ints) -> int:
+        """Rows that the others can fill, of each resource that the pod asks for as many as all of it fills."""
+        nodes = self._cluster.nodes
         found = 0
-        for column, amount in columns.items():
-            total = sum(int(each[column]) * number for each, number in taken)
-            largest = max((int(each[column]) for each, _ in taken), default=0)
+        for column, amount, total, largest in self._taken:
             spare = np.sort(np.maximum(nodes.allocatable[rows, column] - nodes.used[rows, column] - amount + 1, 0))
             filled = np.searchsorted(np.cumsum(spare), total, side="right")
             # Pods cannot be split: a node is closed by whole ones.
@@ -178,8 +201,13 @@ class BlockedNodes:
 
     def _kept_away(self, rows: Ints) -> int:
         """Rows of domains that hold a pod with which this one may not be."""
+        return sum(self._most_rows(key, rows, number) for key, number in self._apart)
+
+    @cached_property
+    def _apart(self) -> list[tuple[str, int]]:
+        """Topology key, and the number of pods of a class from which it keeps the pod away."""
         namespaces = self._cluster.objects.namespaces
-        found = 0
+        found: list[tuple[str, int]] = []
         for other, number in self._others:
             pairs = [(term, other) for term in terms_of(self._class).anti_affinity]
             pairs += [(term, self._class) for term in terms_of(other).anti_affinity]
@@ -188,7 +216,7 @@ class BlockedNodes:
                 for term, meant in pairs
                 if number and term.matches(meant, _labels_of(meant, namespaces))
             }
-            found += sum(self._most_rows(key, rows, number) for key in keys)
+            found += [(key, number) for key in keys]
         return found
 
     def _most_rows(self, key: str, rows: Ints, domains: int) -> int:

@@ -14,6 +14,7 @@ from topospread.api.well_known_labels import HOSTNAME, ZONE
 from topospread.api.yaml_text import yaml_text
 from topospread.errors import UsageError
 from topospread.simulation.run import PLAIN, SimulationOptions
+from topospread.text import one_line
 from topospread.workloads.scale import the_workload
 
 from .amendments import amendments
@@ -55,7 +56,6 @@ class Design:
         is_impossible: whether no placement at all keeps what was asked.
         is_open: whether the search of all orders ended early, so that the design is not proved.
         conflict: the smallest set of wants that no design keeps together, if all designs were tried.
-        objects: the objects of the manifest.
         inventory: the input with the design.
         wants: the wants on zones and nodes, as promises.
     """
@@ -75,7 +75,6 @@ class Design:
     is_impossible: bool = False
     is_open: bool = False
     conflict: tuple[str, ...] = ()
-    objects: tuple[Mapping[str, Any], ...] = ()
     wants: tuple[Want, ...] = ()
 
 
@@ -144,7 +143,6 @@ def design(  # noqa: PLR0913 - keyword arguments
         is_impossible=bool(counted_out),
         is_open=any(search.undecided[rules].values()),
         conflict=tuple(search.conflict()) if wanted and not counted_out and search.tried < tries else (),
-        objects=objects,
         wants=tuple(each.promise for each in intent.of_domains if each.key in (ZONE, HOSTNAME)),
         inventory=inventory if wanted else with_rules(inventory, key, rules, intent.replicas),
     )
@@ -264,7 +262,7 @@ def _manifest_text(documents: Sequence[Mapping[str, Any]], lines: Sequence[Reaso
 
 def _comment(each: ReasonedLine) -> list[str]:
     return textwrap.wrap(
-        f"{each.line} - {each.reason}",
+        one_line(f"{each.line} - {each.reason}"),
         100,
         initial_indent="# ",
         subsequent_indent="#   ",

@@ -9,7 +9,7 @@ from typing import Any
 from topospread.api.inventory import ObjectKey
 from topospread.linting.fixing import Mended, TextEditor
 from topospread.linting.lint_input import LintSubject, Manifest
-from topospread.linting.problem import Edit
+from topospread.linting.problem import FieldEdit
 from topospread.linting.reading import Read
 from topospread.sources.positions import Path, format_path
 from topospread.sources.text import Text
@@ -22,7 +22,7 @@ _ATOMIC = ("labelSelector",)
 class _Changes:
     """The changes of one design in one text."""
 
-    edits: list[tuple[LintSubject, Sequence[Edit]]] = field(default_factory=list)
+    edits: list[tuple[LintSubject, Sequence[FieldEdit]]] = field(default_factory=list)
     added: list[Mapping[str, Any]] = field(default_factory=list)
 
 
@@ -99,23 +99,23 @@ def _made(read: Read, units: Sequence[_Unit]) -> dict[str, Text] | None:
     return found
 
 
-def _edits(value: Mapping[str, Any], wanted: Mapping[str, Any], path: Path) -> Iterator[Edit]:
+def _edits(value: Mapping[str, Any], wanted: Mapping[str, Any], path: Path) -> Iterator[FieldEdit]:
     """Yield the edits by which plain data gets the wanted fields, as applying gives it them."""
     for name, new in wanted.items():
         way, old = (*path, name), value.get(name)
         if name not in value:
-            yield Edit("add", format_path(way), new)
+            yield FieldEdit("add", format_path(way), new)
         elif isinstance(old, Mapping) and isinstance(new, Mapping) and name not in _ATOMIC:
             yield from _edits(old, new, way)
         elif name == "topologySpreadConstraints" and isinstance(old, list):
             yield from _edits_of_constraints(old, new, way)
         elif isinstance(old, list) and isinstance(new, list) and new[: len(old)] == old:
-            yield from (Edit("add", f"{format_path(way)}[-]", each) for each in new[len(old) :])
+            yield from (FieldEdit("add", f"{format_path(way)}[-]", each) for each in new[len(old) :])
         elif old != new:
-            yield Edit("replace", format_path(way), new)
+            yield FieldEdit("replace", format_path(way), new)
 
 
-def _edits_of_constraints(old: Sequence[Any], new: Sequence[Mapping[str, Any]], path: Path) -> Iterator[Edit]:
+def _edits_of_constraints(old: Sequence[Any], new: Sequence[Mapping[str, Any]], path: Path) -> Iterator[FieldEdit]:
     def identity(constraint: Mapping[str, Any]) -> tuple[Any, Any]:
         return constraint.get("topologyKey"), constraint.get("whenUnsatisfiable")
 
@@ -124,6 +124,6 @@ def _edits_of_constraints(old: Sequence[Any], new: Sequence[Mapping[str, Any]], 
     for each in sorted(new, key=lambda each: identity(each) not in there):
         at = there.get(identity(each))
         if at is None:
-            yield Edit("add", f"{format_path(path)}[-]", each)
+            yield FieldEdit("add", f"{format_path(path)}[-]", each)
         else:
             yield from _edits(old[at], each, (*path, at))

@@ -11,11 +11,12 @@ from __future__ import annotations
 
 import random
 import time
-from collections import Counter
 from collections.abc import Collection, Hashable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property
+
+import numpy as np
 
 from topospread.api.pod import Pod
 from topospread.cluster.arrays import Codes
@@ -206,12 +207,14 @@ class OrderSearch:
         if not line.left:
             return False
         queued, nodes = line.left[0], self._run.cluster.nodes
-        feasible = self._run.scheduler.verdict(queued.pod, queued.name).feasible
+        verdict = self._run.scheduler.verdict(queued.pod, queued.name)
+        feasible = [nodes.row_of[verdict.nodes[at]] for at in np.flatnonzero(verdict.blame < 0).tolist()]
         if not feasible:
             return False
-        held = Counter(codes.item(row) for row in self._placed.get(id(queued.workload), ()))
-        rows = [(codes.item(nodes.row_of[each]), each) for each in feasible]
-        _, name = min(rows, key=lambda each: (each[0] != code, held[each[0]]))
+        rows = np.array(feasible, dtype=np.int64)
+        held = np.bincount(codes[self._placed.get(id(queued.workload), [])] + 1, minlength=int(codes.max()) + 2)
+        number = np.where(codes[rows] == code, -1, held[codes[rows] + 1])  # codes begin at -1, without the label
+        name = min(nodes.names[row] for row in rows[number == number.min()].tolist())
         return undone.enter_context(self._placing(line, _step(queued, name, ()), nodes.row_of[name]))
 
     def _may_go_on(self) -> bool:

@@ -18,7 +18,6 @@ from topospread.errors import Place
 from topospread.linting.rule import Finding, Rule
 from topospread.linting.rules import RULES
 from topospread.linting.run import LintReport
-from topospread.promise.wants import About
 from topospread.sources.files import STANDARD_INPUT
 from topospread.version import __version__
 
@@ -33,6 +32,8 @@ def lint_sarif(outcome: LintReport) -> dict[str, Any]:
 
 def promise_sarif(findings: Iterable[PromiseFinding]) -> dict[str, Any]:
     """Return the output of ``topospread promise check -o sarif``: the events that promises are about are the rules."""
+    from topospread.promise.wants import About  # it imports the engine, which lint needs only where there are nodes
+
     found = [
         Finding(
             re.split("[<>]", each.rule)[0],

@@ -55,7 +55,7 @@ class _Writer:
                 if part.says:
                     yield from _wrapped(label + part.says, self._width, hang=indent)
             case Code():
-                yield from (f"  {line}" for line in part.text.splitlines())
+                yield from (f"  {line}" for line in part.text.removesuffix("\n").split("\n"))
             case Table():
                 yield from self._table(part)
             case Hint() if not self._wide:

@@ -13,7 +13,7 @@ from typing import Literal, TypeVar
 
 import msgspec
 
-from topospread.config.show import Difference
+from topospread.config.show import SettingSides
 from topospread.errors import UsageError
 
 from .result import EvictedPod, Placement, Simulation, WorkloadResult, WorkloadSpread
@@ -172,7 +172,7 @@ class Comparison:
     workloads: tuple[WorkloadChange, ...]
     evictions: tuple[tuple[EvictedPod, ...], tuple[EvictedPod, ...]]
     warnings: tuple[tuple[str, ...], tuple[str, ...]]
-    settings: tuple[Difference, ...] = ()
+    settings: tuple[SettingSides, ...] = ()
     why: Mapping[str, Cause] = field(default_factory=dict)
     counts_new: bool = False
 
@@ -222,7 +222,7 @@ class Comparison:
 
 
 def compare(
-    before: Simulation, after: Simulation, names: tuple[str, str], settings: Iterable[Difference] = ()
+    before: Simulation, after: Simulation, names: tuple[str, str], settings: Iterable[SettingSides] = ()
 ) -> Comparison:
     """Compare two simulations of the same inventory; ``settings``: differences of their configurations, added as they
     are.

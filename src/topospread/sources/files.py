@@ -23,12 +23,16 @@ from topospread.text import listed
 
 from .roots import check_inside_repository, is_within, root_of
 from .text import Text, place_of_byte, shown_path
+from .yaml import MAX_SIZE
+from .yaml_list import begins_as_list
 
 STANDARD_INPUT: Final = "-"
 ENDINGS: Final = (".yaml", ".yml", ".json", ".yaml.gz", ".yml.gz", ".json.gz")
 MAX_JSON: Final = 1 << 30
 """Bytes of JSON from one source, unpacked: a snapshot of a cluster."""
-MAX_OTHER: Final = 64 << 20
+MAX_LIST: Final = 256 << 20
+"""Bytes of a List in YAML from one source, unpacked: a snapshot of a cluster, which is read item by item."""
+MAX_OTHER: Final = MAX_SIZE
 """Bytes of any other text from one source, unpacked: manifests as YAML."""
 MAX_RATIO: Final = 250
 """Times that gzip may have made a text smaller which is larger than `MAX_OTHER`; a bomb reaches 1000."""
@@ -216,7 +220,7 @@ def _read_all(file: BinaryIO, source: Source) -> bytes:
     whole = io.BytesIO()  # its value is not copied
     limit = 0
     for chunk in _inflated(packed, source) if is_gzip else packed:
-        limit = limit or (MAX_JSON if chunk.removeprefix(codecs.BOM_UTF8).lstrip()[:1] in (b"{", b"[") else MAX_OTHER)
+        limit = limit or _limit(chunk)
         whole.write(chunk)
         if b"\0" in chunk:
             break  # `checked_utf8` says that it is binary
@@ -224,6 +228,13 @@ def _read_all(file: BinaryIO, source: Source) -> bytes:
         if size > limit or (is_gzip and size > max(MAX_OTHER, MAX_RATIO * packed.size)):
             raise _too_large(source, limit if size > limit else MAX_OTHER)
     return whole.getvalue()
+
+
+def _limit(begin: bytes) -> int:
+    """Return how many bytes a text may have, by its beginning."""
+    if begin.removeprefix(codecs.BOM_UTF8).lstrip()[:1] in (b"{", b"["):
+        return MAX_JSON
+    return MAX_LIST if begins_as_list(begin) else MAX_OTHER
 
 
 class _Chunks:

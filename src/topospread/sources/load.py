@@ -33,6 +33,7 @@ from .snapshot import leave_out_stranded_pods, warn_of_missing_owners
 from .snapshot_facts import SnapshotFacts, note_of, unread_kinds, warnings_of, warnings_when_read
 from .text import Text, shown_path
 from .yaml import read_documents
+from .yaml_list import YamlList
 
 NO_NODES: Final = (
     "no nodes are given: name a file that holds them (`kubectl get nodes -o json`), or make a cluster up, "
@@ -289,6 +290,10 @@ def read_objects(text: Text, reader: ObjectReader, progress: Callable[[int], Non
                 yield from reader.read_json(Location(text, start=start, end=end))
                 progress(end)
             return
+    written_by_line = YamlList.at(text)
+    if written_by_line is not None:
+        yield from reader.read_yaml_list(written_by_line, progress)
+        return
     for document in read_documents(text, progress):
         yield from reader.read_value(document.value, Location(text, document.number, document.line))
 

@@ -34,6 +34,7 @@ from .shared_parts import SharedParts
 from .snapshot_facts import SnapshotFacts
 from .text import described, printable
 from .versions import VERSIONS, NoMatchError, resolve_kind
+from .yaml_list import YamlList
 
 _CONFIGURATION_GROUP: Final = "kubescheduler.config.k8s.io/"
 _TYPE: Final = re.compile(rb'\s*\{\s*"apiVersion"\s*:\s*"([^"\\]*)"\s*,\s*"kind"\s*:\s*"([^"\\]*)"')
@@ -52,7 +53,7 @@ class ReadObject(NamedTuple):
         item: the object.
         place: where it stands, as far as that is known without looking.
         location: where it can be looked for; None for what was made up.
-        position: of the object in the JSON list that stands at the location; None when it stands there itself.
+        position: of the object in the list that stands at the location; None when it stands there itself.
     """
 
     kind: str
@@ -66,9 +67,11 @@ class ReadObject(NamedTuple):
         location = self.location
         if location is None:
             return self.place
-        listed = JsonList.at(location) if self.position is not None else None
-        if listed is not None and self.position is not None:
-            location = listed.spot_of(self.position)
+        if self.position is not None:
+            if location.document is not None:
+                location = location.item("items", self.position)
+            elif (listed := JsonList.at(location)) is not None:
+                location = listed.spot_of(self.position)
         return location.place(self.place.object)
 
 
@@ -165,6 +168,16 @@ class ObjectReader:
             if index % _ITEMS_BETWEEN_REPORTS == 0:
                 progress(location.start + (location.end - location.start) * index // len(listed.items))
         progress(location.end)
+
+    def read_yaml_list(self, listed: YamlList, progress: Callable[[int], None]) -> Iterator[ReadObject]:
+        """The objects of a list, each decoded at once if it can be; ``progress`` is told as for `read_json_list`."""
+        location, of = listed.location, _item_type(listed.kind, listed.api_version)
+        for index, found in enumerate(listed.items(progress)):
+            if isinstance(found, bytes) and (item := self._decoded(found, of)) is not None:
+                yield ReadObject(item.kind, item, location.rough(_label(item)), location, index)
+            else:
+                value = msgspec.json.decode(found) if isinstance(found, bytes) else found
+                yield from self.read_value(value, location.item("items", index), of)
 
     def _look_closely(self, location: Location, of: _Type) -> Iterator[ReadObject]:
         """The objects at a location of JSON, by way of plain data."""

@@ -35,6 +35,9 @@ from .text import Text, line_of, place_of_byte, shown_key
 MAX_DEPTH: Final = 256
 """Deeper nesting is no Kubernetes object, and would exhaust the stack of whoever walks it."""
 
+MAX_SIZE: Final = 64 << 20
+"""Bytes of a text; as a tree it takes thirty times as many."""
+
 _NO_KEY: Final = object()
 _MERGE_TAG: Final = "tag:yaml.org,2002:merge"
 _MERGE: Final = object()
@@ -113,9 +116,15 @@ def read_documents(text: Text, progress: Callable[[int], None] | None = None) ->
         progress: is told, after each document, the bytes dealt with.
 
     Raises:
-        DecodeError: the text is not YAML, or holds what JSON cannot hold.
+        DecodeError: the text is not YAML, is too large, or holds what JSON cannot hold.
         DuplicateError: a mapping gives one key twice.
     """
+    if len(text.data) > MAX_SIZE:
+        raise DecodeError(
+            f"the text is larger than {MAX_SIZE >> 20} MiB, and not a List as kubectl writes it; "
+            "split it into several files, or write it as JSON",
+            Place(text.name),
+        )
     reader = _DocumentReader(text)
     while (document := reader.next_document()) is not None:
         yield document

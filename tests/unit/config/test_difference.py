@@ -6,7 +6,7 @@ from typing import Any
 
 from topospread.config.load import default_configuration, load_configuration
 from topospread.config.profile import Configuration
-from topospread.config.show import Difference, differences
+from topospread.config.show import SettingSides, differences
 
 DEFAULT = "default-scheduler"
 
@@ -20,8 +20,8 @@ def loaded(*profiles: dict[str, Any]) -> Configuration:
     return load_configuration(data)
 
 
-def settings(found: list[Difference]) -> dict[str, tuple[str, str]]:
-    return {each.setting: (each.before, each.after) for each in found}
+def settings(found: list[SettingSides]) -> dict[str, tuple[str, str]]:
+    return {each.setting: each.values for each in found}
 
 
 def test_same_configuration_has_none() -> None:
@@ -56,7 +56,7 @@ def test_profile_of_one_side_differs_in_everything() -> None:
     both = loaded({"schedulerName": DEFAULT}, {"schedulerName": "other"})
     found = differences(default_configuration(), both)
     assert {each.profile for each in found} == {"other"}
-    assert all(each.before == "" for each in found)
+    assert all(each.values[0] == "" for each in found)
 
 
 def test_versions_differ_in_weights() -> None:

@@ -56,3 +56,9 @@ def test_patch_takes_it(tmp_path: Path, end: str) -> None:
     diff = unified_diff(before, after, "a.yaml")
     subprocess.run(["patch", "-p0", "-s"], cwd=tmp_path, input=diff, text=True, check=True)
     assert (tmp_path / "a.yaml").read_text() == after
+
+
+def test_a_line_ends_where_patch_ends_it() -> None:
+    before = '{"a": "\u2028+forged\x85",\n "b": 1\n}\n'
+    diff = unified_diff(before, before.replace("1", "2"), "a.json")
+    assert diff.split("\n")[3:-1] == [' {"a": "\u2028+forged\x85",', '- "b": 1', '+ "b": 2', " }"]

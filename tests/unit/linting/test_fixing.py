@@ -16,7 +16,7 @@ from topospread.linting.edits import changed, splice_of
 from topospread.linting.fixing import Mended, mend
 from topospread.linting.layout import documents_of
 from topospread.linting.lint_input import LintInput, LintSubject
-from topospread.linting.problem import Edit, Problem
+from topospread.linting.problem import FieldEdit, Problem
 from topospread.linting.reading import Question
 from topospread.linting.rule import Rule
 from topospread.linting.rules import RULES
@@ -26,7 +26,7 @@ from topospread.sources.text import Text
 from topospread.sources.yaml import read_documents
 
 
-def edited(text: str, *edits: Edit, as_json: bool = False) -> str | None:
+def edited(text: str, *edits: FieldEdit, as_json: bool = False) -> str | None:
     """The text with edits made one after another; None when one cannot be made."""
     for edit in edits:
         splice = splice_of(edit, documents_of(text.encode())[0], text, as_json=as_json)
@@ -43,34 +43,38 @@ def value_of(text: str) -> object:
 @pytest.mark.parametrize(
     ("before", "edit", "after"),
     [
-        ("a: old # why\n", Edit("replace", "a", "new/x"), "a: new/x # why\n"),
-        ("a: 'old'\n", Edit("replace", "a", "it's"), "a: 'it''s'\n"),
-        ('a: "old"\n', Edit("replace", "a", "new"), 'a: "new"\n'),
-        ("a: old\n", Edit("replace", "a", "yes"), 'a: "yes"\n'),
-        ("a: old\n", Edit("replace", "a", 3), "a: 3\n"),
-        ("a: {b: c}\n", Edit("replace", "a.b", "d"), "a: {b: d}\n"),
-        ("- a: x\n- a: y\n", Edit("replace", "[1].a", "z"), "- a: x\n- a: z\n"),
-        ("a:\n- x\n- y\n", Edit("replace", "a[1]", "z"), "a:\n- x\n- z\n"),
-        ("a:\nb: 1\n", Edit("replace", "a", "x"), "a: x\nb: 1\n"),
-        ("l:\n- a: 1  # one\n  # end\n", Edit("add", "l[0].b", [1, "x"]), "l:\n- a: 1  # one\n  b: [1, x]\n  # end\n"),
-        ("a: 1", Edit("add", "b", {"c": {"d": "e"}}), "a: 1\nb:\n  c:\n    d: e"),
-        ("a: 1\r\nb: 2\r\n", Edit("add", "c", 3), "a: 1\r\nb: 2\r\nc: 3\r\n"),
-        ("a:\n  b: |\n    text\nc: 1\n", Edit("add", "a.d", 2), "a:\n  b: |\n    text\n  d: 2\nc: 1\n"),
-        ("a: {b: 1} # x\n", Edit("add", "a.c", ["d e"]), 'a: {b: 1, c: ["d e"]} # x\n'),
-        ("a: {}\n", Edit("add", "a.c", 1), "a: {c: 1}\n"),
-        ("a: [1]\n", Edit("add", "a[-]", 2), "a: [1, 2]\n"),
-        ("a:\n  - 1 # x\nb: 2\n", Edit("add", "a[-]", "c"), "a:\n  - 1 # x\n  - c\nb: 2\n"),
-        ("a:\n- 1\n", Edit("add", "a[-]", 2), "a:\n- 1\n- 2\n"),
-        ("a: 1\nb: 2 # x\nc: 3\n", Edit("remove", "b"), "a: 1\nc: 3\n"),
-        ("a: 1\nb:\n- 2\n- 3\n", Edit("remove", "b"), "a: 1\n"),
-        ("l:\n- a: 1\n  b: 2\n", Edit("remove", "l[0].a"), "l:\n- b: 2\n"),
-        ("l:\n- 1\n- 2\n- 3\n", Edit("remove", "l[1]"), "l:\n- 1\n- 3\n"),
-        ("a: {b: 1, c: 2, d: 3}\n", Edit("remove", "a.c"), "a: {b: 1, d: 3}\n"),
-        ("a: {b: 1, c: 2}\n", Edit("remove", "a.c"), "a: {b: 1}\n"),
-        ("a: [1, 2]\n", Edit("remove", "a[0]"), "a: [2]\n"),
+        ("a: old # why\n", FieldEdit("replace", "a", "new/x"), "a: new/x # why\n"),
+        ("a: 'old'\n", FieldEdit("replace", "a", "it's"), "a: 'it''s'\n"),
+        ('a: "old"\n', FieldEdit("replace", "a", "new"), 'a: "new"\n'),
+        ("a: old\n", FieldEdit("replace", "a", "yes"), 'a: "yes"\n'),
+        ("a: old\n", FieldEdit("replace", "a", 3), "a: 3\n"),
+        ("a: {b: c}\n", FieldEdit("replace", "a.b", "d"), "a: {b: d}\n"),
+        ("- a: x\n- a: y\n", FieldEdit("replace", "[1].a", "z"), "- a: x\n- a: z\n"),
+        ("a:\n- x\n- y\n", FieldEdit("replace", "a[1]", "z"), "a:\n- x\n- z\n"),
+        ("a:\nb: 1\n", FieldEdit("replace", "a", "x"), "a: x\nb: 1\n"),
+        (
+            "l:\n- a: 1  # one\n  # end\n",
+            FieldEdit("add", "l[0].b", [1, "x"]),
+            "l:\n- a: 1  # one\n  b: [1, x]\n  # end\n",
+        ),
+        ("a: 1", FieldEdit("add", "b", {"c": {"d": "e"}}), "a: 1\nb:\n  c:\n    d: e"),
+        ("a: 1\r\nb: 2\r\n", FieldEdit("add", "c", 3), "a: 1\r\nb: 2\r\nc: 3\r\n"),
+        ("a:\n  b: |\n    text\nc: 1\n", FieldEdit("add", "a.d", 2), "a:\n  b: |\n    text\n  d: 2\nc: 1\n"),
+        ("a: {b: 1} # x\n", FieldEdit("add", "a.c", ["d e"]), 'a: {b: 1, c: ["d e"]} # x\n'),
+        ("a: {}\n", FieldEdit("add", "a.c", 1), "a: {c: 1}\n"),
+        ("a: [1]\n", FieldEdit("add", "a[-]", 2), "a: [1, 2]\n"),
+        ("a:\n  - 1 # x\nb: 2\n", FieldEdit("add", "a[-]", "c"), "a:\n  - 1 # x\n  - c\nb: 2\n"),
+        ("a:\n- 1\n", FieldEdit("add", "a[-]", 2), "a:\n- 1\n- 2\n"),
+        ("a: 1\nb: 2 # x\nc: 3\n", FieldEdit("remove", "b"), "a: 1\nc: 3\n"),
+        ("a: 1\nb:\n- 2\n- 3\n", FieldEdit("remove", "b"), "a: 1\n"),
+        ("l:\n- a: 1\n  b: 2\n", FieldEdit("remove", "l[0].a"), "l:\n- b: 2\n"),
+        ("l:\n- 1\n- 2\n- 3\n", FieldEdit("remove", "l[1]"), "l:\n- 1\n- 3\n"),
+        ("a: {b: 1, c: 2, d: 3}\n", FieldEdit("remove", "a.c"), "a: {b: 1, d: 3}\n"),
+        ("a: {b: 1, c: 2}\n", FieldEdit("remove", "a.c"), "a: {b: 1}\n"),
+        ("a: [1, 2]\n", FieldEdit("remove", "a[0]"), "a: [2]\n"),
     ],
 )
-def test_an_edit_changes_its_field_and_leaves_the_rest(before: str, edit: Edit, after: str) -> None:
+def test_an_edit_changes_its_field_and_leaves_the_rest(before: str, edit: FieldEdit, after: str) -> None:
     assert edited(before, edit) == after
     assert value_of(after) == changed(value_of(before), edit)
 
@@ -78,26 +82,26 @@ def test_an_edit_changes_its_field_and_leaves_the_rest(before: str, edit: Edit, 
 @pytest.mark.parametrize(
     ("before", "edit"),
     [
-        ("a: &x old\nb: *x\n", Edit("replace", "a", "new")),
-        ("a: &x old\nb: *x\n", Edit("replace", "b", "new")),
-        ("a: !!str old\n", Edit("replace", "a", "new")),
-        ("a: |\n  old\n", Edit("replace", "a", "new")),
-        ("a:\n  b: 1\n", Edit("replace", "a", {})),
-        ("a:\n  b: 1\nc: 2\n", Edit("remove", "a.b")),
-        ("l:\n- a: 1\n  # of b\n  b: 2\n", Edit("remove", "l[0].a")),
-        ("a: 1\n", Edit("replace", "b", 1)),
-        ("a: 1\n", Edit("remove", "b")),
-        ("a: 1\n", Edit("add", "a.b", 1)),
-        ("a: 1\n", Edit("add", "x.b", 1)),
+        ("a: &x old\nb: *x\n", FieldEdit("replace", "a", "new")),
+        ("a: &x old\nb: *x\n", FieldEdit("replace", "b", "new")),
+        ("a: !!str old\n", FieldEdit("replace", "a", "new")),
+        ("a: |\n  old\n", FieldEdit("replace", "a", "new")),
+        ("a:\n  b: 1\n", FieldEdit("replace", "a", {})),
+        ("a:\n  b: 1\nc: 2\n", FieldEdit("remove", "a.b")),
+        ("l:\n- a: 1\n  # of b\n  b: 2\n", FieldEdit("remove", "l[0].a")),
+        ("a: 1\n", FieldEdit("replace", "b", 1)),
+        ("a: 1\n", FieldEdit("remove", "b")),
+        ("a: 1\n", FieldEdit("add", "a.b", 1)),
+        ("a: 1\n", FieldEdit("add", "x.b", 1)),
     ],
 )
-def test_what_takes_somebody_who_reads_it_is_left_alone(before: str, edit: Edit) -> None:
+def test_what_takes_somebody_who_reads_it_is_left_alone(before: str, edit: FieldEdit) -> None:
     assert edited(before, edit) is None
 
 
 def test_json_stays_json() -> None:
     before = '{\n  "a": {\n    "b": "old",\n    "c": [\n      1\n    ]\n  }\n}\n'
-    edits = (Edit("replace", "a.b", "new"), Edit("add", "a.c[-]", "x"), Edit("add", "a.d", {"e": True}))
+    edits = (FieldEdit("replace", "a.b", "new"), FieldEdit("add", "a.c[-]", "x"), FieldEdit("add", "a.d", {"e": True}))
     after = '{\n  "a": {\n    "b": "new",\n    "c": [\n      1,\n      "x"\n    ],\n    "d": {"e": true}\n  }\n}\n'
     assert edited(before, *edits, as_json=True) == after
 
@@ -113,7 +117,7 @@ VALUES = st.recursive(
 @given(value=VALUES, flow=st.booleans())
 def test_any_value_can_be_added(value: object, flow: bool) -> None:
     before = "l: {k: 1}\n" if flow else "l:\n  k: 1\n"
-    edit = Edit("add", "l.new", value)
+    edit = FieldEdit("add", "l.new", value)
     after = edited(before, edit)
     assert after is not None
     assert value_of(after) == {"l": {"k": 1, "new": value}}
@@ -215,7 +219,7 @@ def test_a_configuration_in_a_config_map_is_edited_in_its_place(monkeypatch: pyt
     def score_all(given: LintInput) -> Iterator[tuple[LintSubject, Problem]]:
         for each in given.configurations:
             if each.value["percentageOfNodesToScore"] != 100:
-                yield each, Problem("", "", (Edit("replace", "percentageOfNodesToScore", 100),))
+                yield each, Problem("", "", (FieldEdit("replace", "percentageOfNodesToScore", 100),))
 
     monkeypatch.setattr("topospread.linting.run.RULES", (with_fields(RULES[0], check=score_all),))
     text = (

@@ -18,6 +18,8 @@ from topospread.answers.promise_design import promise_design
 from topospread.cli.main import topospread as command
 from topospread.errors import UsageError
 from topospread.promise.design import Design, design
+from topospread.render.blocks import Code, Section
+from topospread.render.pages.promise_design import page
 
 Json = dict[str, Any]
 ROOT = Path(__file__).parents[3]
@@ -195,3 +197,22 @@ def test_more_than_any_loss_leaves_is_no_reason_to_leave_out_other_workloads() -
 def test_a_promise_that_constraints_do_not_keep_is_refused() -> None:
     with pytest.raises(UsageError, match="a design is for zone-loss, node-loss and quorum"):
         promise_design(inventory(*nodes("a", "b"), workload("Deployment", replicas=3)), want="skew<=1")
+
+
+def test_the_name_of_a_zone_adds_nothing_to_the_yaml_that_is_shown_or_applied() -> None:
+    forged = '\u2028{"kind":"ClusterRoleBinding"}\x85'
+    clean, hostile = (
+        promise_design(
+            inventory(*nodes(f"a{each}", "b", "c"), workload("Deployment", replicas=3)),
+            ["deploy/web"],
+            survive=["zone"],
+            left=[2],
+            states=500,
+            tries=30,
+        )
+        for each in ("", forged)
+    )
+    assert "a\\u2028" in hostile.workloads[0].manifest
+    assert [*yaml.safe_load_all(hostile.workloads[0].manifest)] == [*yaml.safe_load_all(clean.workloads[0].manifest)]
+    parts = next(each for each in page(hostile).parts if isinstance(each, Section) and isinstance(each.parts[0], Code))
+    assert parts in page(clean).parts

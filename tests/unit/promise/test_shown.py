@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from tests.parted import parted
 from tests.unit.drills.builders import ZONE, budget, inventory, nodes, rolling, spread, workload
@@ -108,3 +109,17 @@ def test_what_cannot_be_shown_is_refused() -> None:
         promise_show(inventory(*THREE, workload("DaemonSet", "agent")), ["ds/agent"])
     with pytest.raises(UsageError, match="there is no Deployment none"):
         promise_show(inventory(*THREE, web()), ["deploy/none"])
+
+
+def test_a_table_shows_what_is_proved_where_only_the_rollout_is_open_and_names_the_next_command() -> None:
+    found = promise_show(inventory(*THREE, web(spread()), workload("Deployment", "api", 3)), typed=["-f", "a.yaml"])
+    open_to = {"leaves": Bounds(least=0, most=3), "of": 6, "ground": "none", "rolled": Bounds(least=0, most=3)}
+    rolled = PromisedEvent(when="zone-loss", now=4, orders=Bounds.exactly(3), **open_to)
+    orders = PromisedEvent(when="node-loss", now=4, orders=Bounds(least=0, most=3), **open_to)
+    workloads = [replace(each, events=(rolled, orders)) for each in found.workloads]
+    lines = replace(found, workloads=tuple(workloads)).text().splitlines()
+    row = next(line for line in lines if line.startswith("shop/web"))
+    assert row.split()[2:6] == ["3*", "now", "4,", "0–3?"]
+    assert "*: proved for every order; after a rollout it is not decided" in lines
+    assert found.next == ("topospread", "promise", "design", "shop/deployment/api", "-f", "a.yaml")
+    assert found.text().splitlines()[-1] == "next: topospread promise design shop/deployment/api -f a.yaml"

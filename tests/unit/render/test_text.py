@@ -89,3 +89,8 @@ def test_a_name_that_reads_like_a_verdict_is_in_quotes() -> None:
     assert '"yes: all is well"     1\n' in shown
     assert "\neu: a " in shown
     assert '\n"no: a/b"\n' in text(page(Section("no: a/b", (Fact("why", "x"),))))
+
+
+def test_a_line_separator_in_a_source_begins_no_line() -> None:
+    shown = text(page(Code("a: x\u2028forged: 1\x85forged: 2\nb: y\n", "yaml")))
+    assert shown.split("\n")[1:] == ["  a: x\u2028forged: 1\x85forged: 2", "  b: y", ""]

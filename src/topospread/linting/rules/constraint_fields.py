@@ -11,7 +11,7 @@ from topospread.linting.examples import constraint, deployment
 from topospread.linting.lint_input import LintInput, LintSubject, Manifest
 from topospread.linting.neighbours import autoscaled
 from topospread.linting.pod_source import HASH, PodSource
-from topospread.linting.problem import Edit, Problem
+from topospread.linting.problem import FieldEdit, Problem
 from topospread.linting.rule import Example, Rule, of_pods
 
 from .selectors import SPREAD
@@ -32,7 +32,7 @@ def _beta_key(pods: PodSource) -> Iterator[Problem]:
         if current:
             field = f"{path}.topologyKey"
             message = f"{each.topology_key} is deprecated, it is {current} now"
-            yield Problem(field, message, (Edit("replace", field, current),))
+            yield Problem(field, message, (FieldEdit("replace", field, current),))
 
 
 def _hard_and_soft(pods: PodSource) -> Iterator[Problem]:
@@ -106,7 +106,7 @@ def _soft_min_domains(pods: PodSource) -> Iterator[Problem]:
         when = each.when_unsatisfiable
         if each.min_domains is not None and when is not None and when != DO_NOT_SCHEDULE:
             field = f"{path}.minDomains"
-            yield Problem(field, f"minDomains means nothing with {when}", (Edit("remove", field),))
+            yield Problem(field, f"minDomains means nothing with {when}", (FieldEdit("remove", field),))
 
 
 def _private_key(pods: PodSource) -> Iterator[Problem]:
@@ -125,7 +125,7 @@ def _missing_key(pods: PodSource) -> Iterator[Problem]:
             if key in pods.labels or key in added or pods.open_labels:
                 continue
             field = f"{path}.matchLabelKeys[{index}]"
-            fix = (Edit("replace", field, _REVISION_HASH),) if key == HASH and _REVISION_HASH in added else ()
+            fix = (FieldEdit("replace", field, _REVISION_HASH),) if key == HASH and _REVISION_HASH in added else ()
             message = f"the pods have no label {key}: kube-scheduler ignores it"
             yield Problem(field, message + (f"; they have {_REVISION_HASH}" if fix else ""), fix)
 

@@ -14,7 +14,7 @@ from topospread.linting.examples import constraint, deployment
 from topospread.linting.lint_input import LintInput, LintSubject
 from topospread.linting.neighbours import autoscaled
 from topospread.linting.pod_source import explicit_replicas
-from topospread.linting.problem import Edit, Problem
+from topospread.linting.problem import FieldEdit, Problem
 from topospread.linting.rule import Example, Rule
 from topospread.text import listed
 
@@ -189,7 +189,7 @@ def _least_replicas(given: LintInput, template: TemplateOnNodes) -> int | None:
 
 def _policy(
     template: TemplateOnNodes, held: ConstraintOnNodes, closed: dict[str, list[Node]], given: LintInput
-) -> tuple[Edit, ...]:
+) -> tuple[FieldEdit, ...]:
     """The policy that leaves the closed domains out, where one does."""
     if not given.gates.enabled("NodeInclusionPolicyInPodTopologySpread"):
         return ()
@@ -201,7 +201,7 @@ def _policy(
         field, there = "nodeAffinityPolicy", held.given.node_affinity_policy
     else:
         return ()
-    return (Edit("add" if there is None else "replace", f"{held.path}.{field}", HONOR),)
+    return (FieldEdit("add" if there is None else "replace", f"{held.path}.{field}", HONOR),)
 
 
 _OWN = "labelSelector:\n  matchLabels: {app: web}\nmatchLabelKeys: [pod-template-hash]"

@@ -15,7 +15,7 @@ from topospread.config.gates import Gates
 from topospread.linting.examples import constraint, deployment
 from topospread.linting.lint_input import LintInput, LintSubject, Manifest
 from topospread.linting.pod_source import PodSource
-from topospread.linting.problem import Edit, Problem
+from topospread.linting.problem import FieldEdit, Problem
 from topospread.linting.rule import Example, Rule
 from topospread.sources.versions import VERSIONS
 from topospread.workloads.dropped_fields import POD_FIELDS
@@ -55,7 +55,7 @@ def _not_served(given: LintInput) -> Iterator[tuple[LintSubject, Problem]]:
             or b"\n# Source: " in b"\n" + manifest.location.text.data
         ):
             message += "; a chart chooses by what `helm template` is told: --kube-version, --api-versions"
-        fix = () if later or not _says_all(manifest) else (Edit("replace", "apiVersion", current),)
+        fix = () if later or not _says_all(manifest) else (FieldEdit("replace", "apiVersion", current),)
         yield manifest, Problem("apiVersion", message, fix)
 
 

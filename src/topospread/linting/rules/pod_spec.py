@@ -21,7 +21,7 @@ from topospread.linting.pod_source import (
     own_selector,
     selects_itself,
 )
-from topospread.linting.problem import Edit, Problem
+from topospread.linting.problem import FieldEdit, Problem
 from topospread.linting.rule import Example, Rule, of_pods
 
 from .selectors import SPREAD
@@ -116,7 +116,7 @@ def _daemon_set(pods: PodSource) -> Iterator[Problem]:
     if ignoring:
         yield Problem(path, message + "with nodeAffinityPolicy Ignore they can only keep pods off their nodes")
     else:
-        yield Problem(path, message + "they have no effect", (Edit("remove", path),))
+        yield Problem(path, message + "they have no effect", (FieldEdit("remove", path),))
 
 
 def _node_name(pods: PodSource) -> Iterator[Problem]:

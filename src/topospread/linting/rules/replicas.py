@@ -11,7 +11,7 @@ from topospread.linting.examples import constraint, deployment
 from topospread.linting.lint_input import LintInput, LintSubject
 from topospread.linting.neighbours import autoscaled
 from topospread.linting.pod_source import HASH, WITH_REPLICAS, PodSource, explicit_replicas
-from topospread.linting.problem import Edit, Problem
+from topospread.linting.problem import FieldEdit, Problem
 from topospread.linting.rule import Example, Rule
 from topospread.workloads.autoscaling import target_of
 
@@ -102,7 +102,7 @@ def _not_spread(given: LintInput) -> Iterator[tuple[LintSubject, Problem]]:
         yield manifest, Problem("", message, _spreading(given, pods, hard=len(zones) > 1 and None not in zones))
 
 
-def _spreading(given: LintInput, pods: PodSource, *, hard: bool) -> tuple[Edit, ...]:
+def _spreading(given: LintInput, pods: PodSource, *, hard: bool) -> tuple[FieldEdit, ...]:
     """Return the change that spreads pods over zones: hard if it is known that each node is in one of several zones."""
     selector = getattr(pods.item.spec, "selector", None)  # type: ignore[attr-defined]
     labels = selector if isinstance(selector, dict) else getattr(selector, "match_labels", None) or pods.labels
@@ -116,7 +116,7 @@ def _spreading(given: LintInput, pods: PodSource, *, hard: bool) -> tuple[Edit, 
     }
     if isinstance(pods.item, Deployment) and given.gates.enabled("MatchLabelKeysInPodTopologySpread"):
         made["matchLabelKeys"] = [HASH]
-    return (Edit("add", f"{pods.path}.topologySpreadConstraints", [made]),)
+    return (FieldEdit("add", f"{pods.path}.topologySpreadConstraints", [made]),)
 
 
 RULES = (

@@ -10,7 +10,7 @@ from topospread.api.workload import Deployment
 from topospread.linting.examples import constraint, deployment
 from topospread.linting.lint_input import LintInput, LintSubject
 from topospread.linting.pod_source import HASH, PodSource, own_selector
-from topospread.linting.problem import Edit, Problem
+from topospread.linting.problem import FieldEdit, Problem
 from topospread.linting.rule import Example, Rule, of_pods
 
 SPREAD = "https://kubernetes.io/docs/concepts/scheduling-eviction/topology-spread-constraints/"
@@ -54,13 +54,13 @@ def _is_empty(selector: LabelSelector) -> bool:
     return not selector.match_labels and not selector.match_expressions
 
 
-def _own_labels(pods: PodSource, path: str) -> tuple[Edit, ...]:
+def _own_labels(pods: PodSource, path: str) -> tuple[FieldEdit, ...]:
     """The selector that the pods' owner has, which tells them from all others."""
     selector = getattr(getattr(pods.item, "spec", None), "selector", None)
     labels = getattr(selector, "match_labels", None)
     if not labels or getattr(selector, "match_expressions", None):
         return ()
-    return (Edit("add", f"{path}.labelSelector", {"matchLabels": dict(labels)}),)
+    return (FieldEdit("add", f"{path}.labelSelector", {"matchLabels": dict(labels)}),)
 
 
 def _not_own(pods: PodSource) -> Iterator[Problem]:
@@ -95,8 +95,8 @@ def _old_revision(given: LintInput) -> Iterator[tuple[LintSubject, Problem]]:
             counts = selector is not None and not (_is_empty(selector) and not keys)
             if each.when_unsatisfiable == DO_NOT_SCHEDULE and HASH not in keys and counts:
                 message = f"without matchLabelKeys: [{HASH}] a rolling update counts the old revision's pods too"
-                whole = Edit("add", f"{path}.matchLabelKeys", [HASH])
-                one = Edit("add", f"{path}.matchLabelKeys[-]", HASH)
+                whole = FieldEdit("add", f"{path}.matchLabelKeys", [HASH])
+                one = FieldEdit("add", f"{path}.matchLabelKeys[-]", HASH)
                 yield manifest, Problem(path, message, (one if keys else whole,))
 
 

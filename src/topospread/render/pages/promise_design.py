@@ -37,7 +37,7 @@ def _whole(one: DesignedWorkload) -> list[Part]:
         parts.append(Section("", (Table(("ADDED", "WITHOUT IT"), tuple(map(_line, one.lines)), most=20),)))
     if one.manifest:
         # The table has the comments at its head.
-        yaml = "\n".join(line for line in one.manifest.splitlines() if not line.startswith("#"))
+        yaml = "\n".join(line for line in one.manifest.split("\n") if not line.startswith("#"))
         parts.append(Section("", (Code(yaml, "yaml"),)))
     title = "Wished, but not kept" if one.verdict == "yes" else f"{counted(one.tried, 'design')} failed"
     if one.unmet:

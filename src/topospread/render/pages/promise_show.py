@@ -8,6 +8,7 @@ from topospread.answers.promise_show import PromisedEvent, PromisedWorkload, Pro
 from topospread.answers.words import counted
 from topospread.base import Bounds
 from topospread.render.blocks import Cell, Fact, Page, Part, Section, Span, Table, Verdict
+from topospread.text import shell_line
 
 from .pending import unjudged_facts
 
@@ -37,6 +38,8 @@ def page(answer: PromiseShow) -> Page:
             Section(f"{each.namespace}/{each.name}", (_events(each), *_worst(each)), wide=True)
             for each in answer.workloads
         ]
+    if answer.next:
+        parts.append(Fact("next", "", shell_line(answer.next)))
     remarks = (*answer.warnings, *answer.notes)
     if remarks:
         parts.append(Section("", tuple(Fact("note", each) for each in remarks), wide=True))
@@ -44,7 +47,8 @@ def page(answer: PromiseShow) -> Page:
 
 
 _MARKS = {
-    "?": "not decided for every order, or after a rollout",
+    "*": "proved for every order; after a rollout it is not decided",
+    "?": "not decided for every order",
     "pending": "pods wait afterwards",
     "blocked": "a pod may not be evicted",
     "stuck": "the rollout may not end",
@@ -118,6 +122,10 @@ def _cell(one: PromisedWorkload, each: PromisedEvent | None) -> Span:
     after = ", pending" if each.pending else ", not back" if each.missing else ""
     for begin, mark in (("does not end", "blocked"), ("may not end", "stuck"), ("breaks", "budget")):
         after = f", {mark}" if each.then.startswith(begin) else after
-    undecided = "?" if each.ground == "none" else ""
+    leaves = f"{each.leaves}{'?' if each.ground == 'none' else ''}"
+    if each.ground == "none" and each.orders is not None and each.orders.known:
+        leaves = f"{each.orders if each.now is None else min(each.now, each.orders.least)}*"
+    elif each.ground == "none" and each.now is not None:
+        leaves = f"now {each.now}, {leaves}"
     role = {"yes": "", "no": "bad", "unknown": "unsure"}[each.leaves.at_least(one.needed)]
-    return Span(f"{each.leaves}{undecided}{after}", role)  # type: ignore[arg-type]
+    return Span(f"{leaves}{after}", role)  # type: ignore[arg-type]
