@@ -369,7 +369,7 @@ def test_a_pod_whose_event_was_missed_is_tried_after_five_minutes_and_counted(mo
         scheduler = LiveScheduler(cast(ApiClient, api), default_configuration(), observer=told, clock=clock)
         task = asyncio.create_task(scheduler.run(stop))
         api.put(NODES, node("small", cpu="0"))
-        await eventually(lambda: len(scheduler.cluster.nodes) == 1)
+        await eventually(lambda: scheduler.ready and len(scheduler.cluster.nodes) == 1)
         api.put(PODS, pod("a"))
         await eventually(lambda: len(scheduler.queue.unschedulable) == 1)
         with monkeypatch.context() as deaf:
