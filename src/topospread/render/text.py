@@ -48,7 +48,8 @@ class _Writer:
                 yield self._mark(f"{part.word}:", _WORD_ROLES[part.word]) + first.removeprefix(f"{part.word}:")
                 yield from rest
             case Fact():
-                label, indent = f"{part.label}: ", min(len(part.label) + 2, 16)
+                named = f'"{part.label}"' if part.label in _WORD_ROLES else _beginning(part.label)
+                label, indent = f"{named}: ", min(len(named) + 2, 16)
                 if part.command:
                     yield label + part.command
                     label = " " * indent

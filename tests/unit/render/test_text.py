@@ -89,6 +89,8 @@ def test_a_name_that_reads_like_a_verdict_is_in_quotes() -> None:
     assert '"yes: all is well"     1\n' in shown
     assert "\neu: a " in shown
     assert '\n"no: a/b"\n' in text(page(Section("no: a/b", (Fact("why", "x"),))))
+    for label in ("yes: all is well.yaml:3:1 hint", "yes"):
+        assert f'\n"{label}": x\n' in text(page(Fact(label, "x")))
 
 
 def test_a_line_separator_in_a_source_begins_no_line() -> None:
