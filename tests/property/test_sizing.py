@@ -19,6 +19,8 @@ from topospread.api.well_known_labels import HOSTNAME, ZONE
 from topospread.simulation.run import SimulationOptions
 from topospread.simulation.simulate import simulate
 from topospread.spare_capacity.capacity import capacity
+from topospread.spare_capacity.filling import CapacityQuestion, capacity_of
+from topospread.spare_capacity.wanted import read_shares
 
 Json = dict[str, Any]
 MOST = 3
@@ -68,8 +70,10 @@ def _suffices(settled: Inventory, pools: tuple[NodePool, ...], counts: tuple[int
     nodes = list(settled.nodes)
     for pool, number in zip(pools, counts, strict=True):
         nodes += [pool.node(name, nodes) for name in islice(new_names(pool, nodes), number)]
-    found = capacity(replace(settled, nodes=nodes), "deploy/web", more=more, limit=more, workers=1).capacity
-    return found.rounds >= more
+    grown = simulate(replace(settled, nodes=nodes), keep_after=True).after
+    assert grown is not None
+    question = CapacityQuestion(read_shares(("deploy/web",), None), None, more, SimulationOptions())
+    return capacity_of(grown, question).rounds >= more
 
 
 @settings(max_examples=25, deadline=None)
