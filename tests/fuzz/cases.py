@@ -469,6 +469,8 @@ _COMMANDS: dict[str, tuple[Callable[[random.Random], list[str]], tuple[Option, .
             "-f",
             "MANIFESTS",
             draw.choice(("shop/deploy/web", "shop/deploy/web=2,shop/sts/db", _word(draw))),
+            "--seconds",
+            "0.5",
         ],
         (
             *_PLACING,

@@ -37,7 +37,7 @@ def _left(found: Simulation, name: str) -> int:
 
 
 def _asked(given: Inventory, *targets: str, **besides: Any) -> Capacity:
-    return capacity(given, *targets, limit=LIMIT, workers=1, **parted(besides)).capacity
+    return capacity(given, *targets, limit=LIMIT, workers=1, seconds=0.0, **parted(besides)).capacity
 
 
 @settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much])
@@ -95,11 +95,12 @@ def test_rounds_are_those_that_simulations_place_one_after_the_other(objects: li
 @given(_shops())
 def test_one_more_node_brings_what_a_simulation_with_it_says(objects: list[Json]) -> None:
     given_ = inventory(*objects)
-    report = capacity(given_, "deploy/web", more=99, limit=LIMIT, workers=1)
+    report = capacity(given_, "deploy/web", more=99, limit=LIMIT, workers=1, seconds=0.0)
     for each in report.purchases:
         assert each.shape.startswith("like n")
         model = next(made for made in objects if made["metadata"]["name"] == each.shape.removeprefix("like "))
         more = node("extra", each.zone, cpu=model["status"]["allocatable"]["cpu"])
         settled = _settled(given_)
         settled.nodes += inventory(more).nodes
-        assert each.gain == _asked(settled, "deploy/web").placed - report.capacity.placed
+        found = capacity(settled, "deploy/web", limit=99, workers=1, seconds=0.0).capacity
+        assert each.gain == found.placed - report.capacity.placed

@@ -148,7 +148,10 @@ ASKED: dict[str, tuple[NeededKinds, Callable[[Inventory, str], Any]]] = {
         lambda cluster, _: simulate(cluster, options=SimulationOptions(run_cron_jobs=["default/web"])),
     ),
     "why": (PLACEMENT, lambda cluster, target: why_answer(explain(cluster, target))),
-    "capacity": (PLACEMENT, lambda cluster, target: capacity_answer(capacity(cluster, target, limit=9, workers=1))),
+    "capacity": (
+        PLACEMENT,
+        lambda cluster, target: capacity_answer(capacity(cluster, target, limit=9, workers=1, seconds=0.0)),
+    ),
     "drill": (PLACEMENT, lambda cluster, _: drill(cluster, STEPS)),
     "rebalance": (PLACEMENT, lambda cluster, _: rebalance_answer(rebalance(cluster, seconds=0.0))),
 }

@@ -6,6 +6,7 @@ import pytest
 
 from tests.unit.linting.manifests import findings, messages
 from topospread.linting.examples import constraint, deployment
+from topospread.linting.problem import FieldEdit
 
 ZONE, HOSTNAME = "topology.kubernetes.io/zone", "kubernetes.io/hostname"
 OWN = "labelSelector:\n  matchLabels: {app: web}"
@@ -189,11 +190,11 @@ def test_replicas_that_an_autoscaler_sets_are_taken_to_grow_by_one() -> None:
 def test_the_fix_is_the_policy_that_leaves_the_domain_out() -> None:
     (found,) = findings(deployment(constraint(OWN)), "closed-domain-pins-minimum", cluster=TAINTED)
     path = "spec.template.spec.topologySpreadConstraints[0]"
-    assert found.fix == (("add", f"{path}.nodeTaintsPolicy", "Honor"),)
+    assert found.fix == (FieldEdit("add", f"{path}.nodeTaintsPolicy", "Honor"),)
     ignoring = f"nodeSelector: {{pool: web}}\n{constraint(OWN)}  nodeAffinityPolicy: Ignore\n"
     pool = f"{THREE},label=zone-a:pool=web,label=zone-b:pool=web"
     (found,) = findings(deployment(ignoring), "closed-domain-pins-minimum", cluster=pool)
-    assert found.fix == (("replace", f"{path}.nodeAffinityPolicy", "Honor"),)
+    assert found.fix == (FieldEdit("replace", f"{path}.nodeAffinityPolicy", "Honor"),)
 
 
 def test_a_version_without_the_policy_has_no_fix() -> None:

@@ -6,6 +6,7 @@ import pytest
 
 from tests.unit.linting.manifests import findings, messages
 from topospread.linting.examples import constraint, deployment
+from topospread.linting.problem import FieldEdit
 
 ZONE, HOSTNAME = "topology.kubernetes.io/zone", "kubernetes.io/hostname"
 OWN = "labelSelector:\n  matchLabels: {app: web}"
@@ -130,7 +131,7 @@ def daemon_set(spec: str) -> str:
 def test_constraints_of_a_daemon_set_have_no_effect_and_can_go() -> None:
     (found,) = findings(daemon_set(ZONES), "daemon-set-spread")
     assert found.message.endswith("they have no effect")
-    assert found.fix == (("remove", "spec.template.spec.topologySpreadConstraints", None),)
+    assert found.fix == (FieldEdit("remove", "spec.template.spec.topologySpreadConstraints"),)
     assert messages(deployment(ZONES), "daemon-set-spread") == []
 
 
