@@ -151,7 +151,7 @@ def test_pod_security_lets_every_pod_in(installed: tuple[ControlPlane, Audit], h
     plane, _ = installed
     every = [*rendered(helm, *EVERYTHING), *rendered(helm, *ONLY, *SNAPSHOT)]
     deployments = [each for each in every if each["kind"] == "Deployment"]
-    assert len(deployments) == 6
+    assert len(deployments) == 7
     for each in deployments:
         made = {"apiVersion": "v1", "kind": "Pod", **each["spec"]["template"]}
         made["metadata"] |= {"name": "tried", "namespace": NAMESPACE}
