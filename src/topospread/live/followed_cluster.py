@@ -52,7 +52,7 @@ class ClusterListener(Protocol):
         """An object came, or changed; ``before``: as it was. After a break the same may come again."""
 
     def delete(self, kind: str, item: KubeObject) -> None:
-        """An object is gone; as it was last."""
+        """Remove a deleted object, given in its last known state."""
 
 
 class FollowedCluster:

@@ -38,12 +38,12 @@ class LeaseObserver(Protocol):
 
 
 def own_identity() -> str:
-    """As kube-scheduler makes it: two on one host are two."""
+    """Return an identity as kube-scheduler makes it: host name and a UUID, so that two processes of a host differ."""
     return f"{socket.gethostname()}_{uuid4()}"
 
 
 class LeaseLock:
-    """The Lease object: read, created and updated with what it had besides."""
+    """Reads, creates and updates the Lease object; an update keeps its other fields."""
 
     def __init__(self, client: ApiClient, namespace: str, name: str, timeout: float) -> None:
         self._client = client

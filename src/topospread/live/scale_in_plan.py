@@ -48,7 +48,7 @@ class ReplicaSetPlan(msgspec.Struct, frozen=True):
     """The plan for one ReplicaSet.
 
     Attributes:
-        costs: costs to write, that of the pod to remove last first.
+        costs: costs to write, in the reverse order of removal.
         excess: highest number of pods above a hard maxSkew while pods are removed in this order.
         problem: why the ReplicaSet has no order; "" if it has one.
     """

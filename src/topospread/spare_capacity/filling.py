@@ -139,7 +139,7 @@ def capacity_of(settled: Inventory, question: CapacityQuestion, progress: Progre
     """Return how many replicas fit in a cluster in which nothing happens any more.
 
     Args:
-        settled: whose own pods were placed, as far as they fit.
+        settled: the cluster after its pending pods were placed where they fit.
         question: what is to fit.
         progress: told how many rounds were placed.
 

@@ -59,9 +59,9 @@ def read_shape(text: str) -> Shape:
 
 
 def shapes_of(nodes: Sequence[Node]) -> list[Shape]:
-    """A shape for each sort of node that is there: with other room, taints, or labels than the others.
+    """Return one shape for each group of nodes with equal room, taints and labels.
 
-    Labels that a single node has are its own; so are its name, its zone and what goes with that.
+    The name, labels that only one node has, and labels that differ by zone are not compared.
     """
     number = Counter(label for node in nodes for label in node.labels.items())
     places = {HOSTNAME, *_of_zones(nodes)}
@@ -99,7 +99,7 @@ def purchases(
     """Return the replicas gained by one more node of each shape in each zone, most first.
 
     Args:
-        settled: whose own pods were placed.
+        settled: the cluster after its pending pods were placed where they fit.
         without: what fits as it is.
         question: what is to fit.
         shapes: by default those that are there.

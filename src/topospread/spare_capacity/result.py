@@ -192,7 +192,7 @@ class CapacityReport:
         losses: after each zone's loss, least room first; empty where that was not asked.
         purchases: one more node each, the largest gain first; empty where no node was tried.
         sizing: the cheapest set of nodes of pools; ``None`` if there are no pools, or enough fits.
-        unjudged: parts of pods that topospread does not model, which alone keep the pods from a node.
+        unjudged: parts of pods that topospread does not model; without them the pods would have a node.
         assumed: the same answer as if those parts let every node pass; ``None`` if every pod is judged.
         partial: where it was ended before its end, in words; then answers are missing. "" where it is whole.
         is_complete: whether every state that was asked about was filled, so that only nodes to add may be missing.

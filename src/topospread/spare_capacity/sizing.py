@@ -38,7 +38,7 @@ def sizing(settled: Inventory, question: CapacityQuestion, rounds: int, seconds:
     """Return the cheapest set of nodes with which so many rounds fit, and no replica is missing.
 
     Args:
-        settled: the cluster, whose own pods were placed.
+        settled: the cluster after its pending pods were placed where they fit.
         question: what is to fit, and the pools (in its options).
         rounds: rounds that have to fit.
         seconds: time for the search.
@@ -148,7 +148,7 @@ class _Search:
         return found if found.rounds >= self.question.limit else None
 
     def grown(self) -> Counts | None:
-        """Return the set of a simple autoscaler: for each pending pod the node cheapest for its room."""
+        """Return the set of a simple autoscaler: for each pending pod the node with the lowest price per room."""
         filled = prepared(self.settled, self.question, self.question.limit)
         rooms = [each.room for each in self.covers[0].pools] if self.covers else [1] * len(self.pools)
         order = sorted(range(len(self.pools)), key=lambda at: (self.prices[at] / max(rooms[at], 1), at))

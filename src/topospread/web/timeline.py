@@ -62,7 +62,7 @@ class Timeline:
     """A trial that was played.
 
     Attributes:
-        frames: as read, with what waits placed, and one for each step.
+        frames: first as read, second with pending pods placed, then one for each step.
         manifests: name → the object that a step patched, as it was applied.
         play: to go on from the last frame; ``None`` when another trial did so.
     """
@@ -81,7 +81,7 @@ class Timeline:
 
 
 def begin(inventory: Inventory, options: SimulationOptions) -> Timeline:
-    """The first two frames.
+    """Return the first two frames: as read, and with pending pods placed.
 
     Raises:
         InputError: an object that the API server would refuse.

@@ -28,7 +28,7 @@ class PodAnswer:
 
     Attributes:
         explanation: as `explain -o json` has it.
-        rejected: ``reasons``, each with its plugin, and ``nodes``: name → which of them.
+        rejected: ``reasons``, each with its plugin, and ``nodes``: node name → index in ``reasons``.
         values: what the template is given.
     """
 

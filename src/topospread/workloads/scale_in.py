@@ -61,7 +61,7 @@ def spread_order(loads: Sequence[DomainLoad], ranks: Sequence[Rank], preference:
 
     Args:
         loads: hard constraints first.
-        ranks: of each pod what the controller compares before costs; lower ranks are removed first whatever they cost.
+        ranks: what the controller compares before costs, by pod; lower ranks are removed first, whatever the cost.
         preference: of each pod, which of equally good pods to remove first: the lowest.
     """
     state = _Spread(loads)
