@@ -19,6 +19,17 @@ def opened(page: Page, address: str) -> None:
     expect(page.locator("#panel h2")).to_be_visible()
 
 
+def unanswered_trials(page: Page) -> list[Route]:
+    """Give no answer about steps; what was asked."""
+    asked: list[Route] = []
+
+    def hold(route: Route) -> None:
+        asked.append(route)
+
+    page.route(re.compile(r"/api/(trial|picture)\?step="), hold)
+    return asked
+
+
 def test_an_error_stays_until_another_answer_comes(browser: Browser, demo: str) -> None:
     context = browser.new_context(extra_http_headers=AUTHORIZED)  # the console may say that 422 was answered
     page = context.new_page()
@@ -38,13 +49,7 @@ def test_an_error_stays_until_another_answer_comes(browser: Browser, demo: str) 
 
 def test_a_trial_that_takes_long_can_be_cancelled(page: Page, demo: str) -> None:
     opened(page, demo)
-    asked: list[Route] = []
-
-    def hold(route: Route) -> None:
-        """Give no answer."""
-        asked.append(route)
-
-    page.route(re.compile(r"/api/(trial|picture)\?step="), hold)
+    asked = unanswered_trials(page)
     page.select_option("#nodes-which", "topology.kubernetes.io/zone=eu-west-1a")
     page.get_by_role("button", name="Try it", exact=True).click()
     expect(page.locator("#trial")).to_contain_text("Playing fail topology.kubernetes.io/zone=eu-west-1a")
@@ -58,13 +63,7 @@ def test_a_trial_that_takes_long_can_be_cancelled(page: Page, demo: str) -> None
 
 
 def test_things_as_they_were_read_are_shown_while_an_address_s_steps_are_played(page: Page, demo: str) -> None:
-    held: list[Route] = []
-
-    def hold(route: Route) -> None:
-        """Give no answer."""
-        held.append(route)
-
-    page.route(re.compile(r"/api/(trial|picture)\?step="), hold)
+    unanswered_trials(page)
     page.goto(f"{demo}?{FAILED}")
     expect(page.locator("#trial")).to_contain_text("Playing fail zone=eu-west-1a")
     expect(page.locator("#figures")).to_contain_text("36 pending")

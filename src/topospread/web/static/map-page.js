@@ -228,28 +228,32 @@ function fillPanel(html) {
 function backButton() {
   const step = view.pod && view.node ? { pod: "" } : view.pod && view.workload ? { pod: "" } : { pod: "", node: "", workload: "" };
   const name = step.workload === "" ? "All workloads" : "Back";
-  return element("button", { type: "button", onclick: () => { panel.dataset.wanted = "1"; go(step); } }, `← ${name}`);
+  return element("button", { type: "button", onclick: () => choose(step) }, `← ${name}`);
 }
 
 function listWorkloads() {
   panel.replaceChildren(...workloadList(now, {
     workload: chooseWorkload,
-    pod: (pod) => { panel.dataset.wanted = "1"; go({ pod }); },
-    node: (node) => { panel.dataset.wanted = "1"; go({ node, pod: "" }); },
+    pod: (pod) => choose({ pod }),
+    node: (node) => choose({ node, pod: "" }),
     find: (q) => ask(request("/api/find", view.steps, by("maps").dataset.at, { q })).catch(() => ({ pods: { number: 0 }, nodes: { number: 0 } })),
   }));
   if (panel.dataset.wanted) panel.querySelector("h2").focus({ preventScroll: true });
   delete panel.dataset.wanted;
 }
 
-function chooseWorkload(workload) {
+// The panel shows it, and gets the focus.
+function choose(changes) {
   panel.dataset.wanted = "1";
-  go({ workload, node: "", pod: "" });
+  go(changes);
+}
+
+function chooseWorkload(workload) {
+  choose({ workload, node: "", pod: "" });
 }
 
 function chooseNode(of, node) {
-  panel.dataset.wanted = "1";
-  go({ node: of.nodes.name[node], pod: "" });
+  choose({ node: of.nodes.name[node], pod: "" });
 }
 
 function pointAt(of, node) {
@@ -272,8 +276,7 @@ document.addEventListener("click", (event) => {
   const button = event.target.closest("button[data-pod], button[data-step], button[data-copy]");
   if (!button) return;
   if (button.dataset.pod) {
-    panel.dataset.wanted = "1";
-    go({ pod: button.dataset.pod });
+    choose({ pod: button.dataset.pod });
   } else if (button.dataset.step) {
     go({ steps: [...view.steps, button.dataset.step], beside: by("maps").dataset.at, at: "", pod: "" });
   } else {

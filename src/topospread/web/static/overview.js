@@ -7,6 +7,7 @@ import { CORDONED, NOT_READY, TAINTED } from "./map.js";
 import { spreadOf } from "./spreads.js";
 import { stackTables } from "./stacking.js";
 import { words } from "./table.js";
+import { worstFirst } from "./workloads.js";
 
 const MOST = 50; // rows, until more are asked for
 const MOST_DOMAINS = 9; // of more, a row says the fewest and the most
@@ -39,10 +40,14 @@ export class Overview {
     if (this.shown?.every((each, at) => each === shown[at])) return;
     if (this.shown?.[2] !== view.filter) this.most = MOST;
     this.shown = shown;
-    const figures = figuresOf(picture, unjudged), chosen = figures[view.filter];
-    this.figures.replaceChildren(...Object.entries(figures).filter(([name, [number]]) => name !== "unjudged" || number).map(([name, each]) => this.figure(name, each, view.filter)));
-    const isNodes = view.filter === "closed";
-    this.matrix.replaceChildren(...(isNodes ? this.nodes(picture, key, chosen[3]) : this.workloads(picture, key, chosen?.[3], view.workload)));
+    this.draw();
+  }
+
+  draw() {
+    const [picture, key, filter, workload, unjudged] = this.shown;
+    const figures = figuresOf(picture, unjudged), rows = figures[filter]?.[3];
+    this.figures.replaceChildren(...Object.entries(figures).filter(([name, [number]]) => name !== "unjudged" || number).map(([name, each]) => this.figure(name, each, filter)));
+    this.matrix.replaceChildren(...(filter === "closed" ? this.nodes(picture, key, rows) : this.workloads(picture, key, rows, workload)));
     stackTables(this.matrix);
   }
 
@@ -55,7 +60,7 @@ export class Overview {
 
   workloads(picture, key, rows, workload) {
     const { name, namespace, kind, replicas, excess, waiting, softExcess } = picture.workloads;
-    const order = (rows ?? name.map((_, row) => row)).toSorted((a, b) => excess[b] - excess[a] || waiting[b] - waiting[a] || softExcess[b] - softExcess[a] || replicas[b] - replicas[a]);
+    const order = worstFirst(picture, rows);
     const domains = picture.keys[key]?.values ?? [], counts = countsOf(picture, key);
     const isMany = domains.length > MOST_DOMAINS;
     const heads = ["Workload", "State", "Wanted", ...(isMany ? [`Pods in ${domains.length} domains`] : domains)];
@@ -89,10 +94,8 @@ export class Overview {
   }
 
   more() {
-    const [picture, key, filter, workload, unjudged] = this.shown;
     this.most += MOST;
-    this.shown = [null, null, filter];
-    this.show(picture, unjudged, key, { filter, workload });
+    this.draw();
   }
 }
 

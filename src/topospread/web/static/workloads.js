@@ -9,10 +9,15 @@ const MOST = 60;
 const SHORTEST = 2; // letters from which pods and nodes are looked for
 const PAUSE = 150; // milliseconds without a letter
 
+// Rows of workloads, by default all.
+export function worstFirst({ workloads: { name, waiting, excess, softExcess, replicas } }, rows = name.map((_, row) => row)) {
+  return rows.toSorted((a, b) => excess[b] - excess[a] || waiting[b] - waiting[a] || softExcess[b] - softExcess[a] || replicas[b] - replicas[a]);
+}
+
 // told.workload(text), told.pod(text), told.node(name), told.find(text): the server's answer about pods and nodes
 export function workloadList(picture, told) {
   const { kind, namespace, name, waiting, excess, softExcess, replicas } = picture.workloads;
-  const order = name.map((_, row) => row).sort((a, b) => excess[b] - excess[a] || waiting[b] - waiting[a] || softExcess[b] - softExcess[a] || replicas[b] - replicas[a]);
+  const order = worstFirst(picture);
   const list = element("ul", { className: "list" }), count = element("p", { className: "quiet", role: "status" });
   const fill = (text) => {
     const wanted = text.trim().toLowerCase();
