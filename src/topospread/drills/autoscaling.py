@@ -1,4 +1,4 @@
-"""An autoscaler that goes from its fewest replicas to its most, one by one; what asks for them is not known here."""
+"""An autoscaler that goes from minReplicas to maxReplicas one by one, whatever its metrics say."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Nodes drained as kubectl does it: cordoned, then pod after pod evicted as far as disruption budgets let it.
 
-Which pods are meant, and what the Eviction API says, is `workloads.draining`; a pod that may not go yet is asked for
-again every five seconds. kubectl does so for ever: here a drain ends when nothing changes any more.
+`workloads.draining` chooses the pods and answers as the Eviction API does. A rejected eviction is attempted again every
+five seconds. kubectl does that without an end; here a drain ends when nothing changes any more.
 """
 
 from __future__ import annotations

@@ -35,8 +35,7 @@ class ClusterHistory:
     """A cluster while a log is replayed on it.
 
     Attributes:
-        begin: the snapshot; what is neither node nor pod stays as it is there, and controllers are left out: what
-            they did is in the log.
+        begin: the snapshot. Only its nodes and pods change. No controller runs: the log has what controllers did.
         altered: every alteration so far.
         placed: pod → when and where it got its node, of those that the log binds.
         unknown: how many records or events say that something changed, and not how.

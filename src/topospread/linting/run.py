@@ -277,7 +277,7 @@ def judge(
     nodes = any(given.nodes for given in worlds)
     asked = [rule for rule in RULES if settings.asks(rule.id) and (rule.needs not in ("nodes", "simulation") or nodes)]
     ids = frozenset(rule.id for rule in asked)
-    # What stands in a ConfigMap has a text of its own; each is gone through once.
+    # A configuration in a ConfigMap has a text of its own. Each text is read once.
     every = [text for _, text in found.texts] + [each.location.text for each in found.configurations]
     texts = {id(text): text for text in every}
     ignores = Ignores(list(texts.values()), found.subjects, found.layouts)

@@ -1,7 +1,7 @@
-"""The way from an inventory to a plan of evictions: what is aimed at, what may move, the plan, and how it turns out.
+"""From an inventory to a plan of evictions: the goals, the pods that may move, the plan, and its result.
 
-A plan is found on savepoints of the state and then carried out in a drill's world, where controllers, budgets and the
-queue do what they do; what is told is what happened there. Nothing is evicted in a cluster.
+The plan is found on savepoints of the state. Then a drill plays it with controllers, budgets and the queue, and the
+answer is that drill's result. Nothing is evicted in a cluster.
 """
 
 from __future__ import annotations

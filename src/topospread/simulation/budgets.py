@@ -53,7 +53,7 @@ def complete_budgets(plan: Plan, cluster: Cluster) -> None:
 
 
 def _note(completed: Sequence[tuple[str, PodDisruptionBudgetStatus]]) -> str:
-    """One sentence on all of them; what each allows is said of a single one, and which allow nothing of many."""
+    """Return one sentence: for a single budget the evictions that it allows, for several those that allow none."""
     if len(completed) == 1:
         ((name, status),) = completed
         allowed = "1 eviction" if status.disruptions_allowed == 1 else f"{status.disruptions_allowed} evictions"

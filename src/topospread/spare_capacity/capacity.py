@@ -1,4 +1,4 @@
-"""From an inventory to how much more it takes: its own pods are placed first; the rest is asked of what comes then."""
+"""How many more replicas fit: the inventory's own pods are placed first, then replicas until one finds no node."""
 
 from __future__ import annotations
 

@@ -1,7 +1,6 @@
-"""A trial played step by step, with how everything stands after each: what the page goes back and forth in.
+"""A trial played step by step. The state after each step is kept as a frame, for the page to go back and forth.
 
-What a step does is the drill's (`topospread.drills`); here frames are kept, and a trial that goes on where another one
-ended is played on from there.
+`topospread.drills` plays the steps. A trial that begins with the steps of a kept one is continued from its end.
 """
 
 from __future__ import annotations
