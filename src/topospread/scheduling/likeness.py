@@ -1,8 +1,8 @@
 """Pod classes that get equal answers as incoming pods: they differ in labels that no selector reads, or in claim names.
 
-Every pod of a StatefulSet or an indexed Job has labels of its own, and claims if there are templates, so each is a class
-of its own. An answer for one holds for the others while no selector reads those labels. Claims are checked for each pod.
-Only answers are shared, not counts: pods on nodes are counted by their own class.
+Every pod of a StatefulSet or an indexed Job has labels of its own, and claims if there are templates, so each is a
+class of its own. An answer for one holds for the others while no selector reads those labels. Claims are checked for
+each pod. Only answers are shared, not counts: pods on nodes are counted by their own class.
 """
 
 from __future__ import annotations

@@ -3,7 +3,7 @@
 kube-scheduler tries pods again on every event that may help them, mostly in vain: hints ask little. A refusal stands as
 long as every node that something happened to is rejected as it was, and no pod came or went that the class counts. If
 such a pod came or went, the refusal stands as long as the constraints reject the same domains; only its counts are new.
-A change costs what it touches, not the number of refusals. Refusals are indexed by the labels that their class counts,
+A change costs what it touches, not the number of refusals. Refusals are indexed by what their class counts,
 and classes that every single node treats alike share one check.
 """
 
