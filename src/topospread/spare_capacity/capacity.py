@@ -1,4 +1,4 @@
-"""How many more replicas fit: the inventory's own pods are placed first, then replicas until one finds no node."""
+"""Replicas that still fit: the inventory's own pods are placed first, then replicas until one finds no node."""
 
 from __future__ import annotations
 
