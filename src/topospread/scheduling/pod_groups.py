@@ -56,7 +56,7 @@ def min_count(group: PodGroup) -> int:
 
 def scheduled_count(cluster: Cluster, key: Key) -> int:
     """Return how many pods of a group have nodes."""
-    return sum(sum(each.occupancy.values()) for each in cluster.classes.values() if group_key(each.pod) == key)
+    return sum(sum(each.occupancy.values()) for each in _bound(cluster, key))
 
 
 def unjudged_group(pod_class: PodClass, cluster: Cluster, framework: Framework) -> NotJudgedError | None:
@@ -249,7 +249,7 @@ def try_group(
 
 def _refusal(cluster: Cluster, group: PodGroup, members: Sequence[Member]) -> str:
     """Return why the pods cannot be one group; "" if they can (``validatePodGroup``)."""
-    bound = [each.pod for each in _bound(cluster, group)]
+    bound = [each.pod for each in _bound(cluster, (group.namespace, group.name))]
     first = members[0].pod.spec
     priority, policy = group.spec.priority or 0, first.preemption_policy or "PreemptLowerPriority"
     for pod in [*(each.pod for each in members), *bound]:
@@ -301,6 +301,11 @@ class _Cycle(msgspec.Struct):
     members: Sequence[Member]
     counts_all: bool = False
 
+    @property
+    def key(self) -> Key:
+        """Namespace and name of the group."""
+        return self.group.namespace, self.group.name
+
     def run(self) -> _Trial:
         """Place the pods of the group for now (``runRootSchedulingAlgorithm``)."""
         trial = self._on_placements() if self.framework.gates.enabled(_TOPOLOGY) else self._place()
@@ -316,7 +321,7 @@ class _Cycle(msgspec.Struct):
         if constraints is None or not constraints.topology or not generates:
             trial = self._place()
             return self._none_of([trial]) if trial.status.code == "Unschedulable" else trial
-        rows = [row for each in _bound(cluster, self.group) for row in each.occupancy]
+        rows = [row for each in _bound(cluster, self.key) for row in each.occupancy]
         placements = placements_by(constraints.topology[0].key, cluster, rows)
         if not placements:
             return _Trial(Status("Unschedulable", ("no feasible placements found",)), fits=len(rows))
@@ -331,7 +336,7 @@ class _Cycle(msgspec.Struct):
             return self._none_of(list(trials.values()), {name: each.fits for name, each in trials.items()})
         if len(good) == 1:
             return trials[good[0]]
-        before = scheduled_count(cluster, (self.group.namespace, self.group.name))
+        before = scheduled_count(cluster, self.key)
         assignments = [
             Assignment(placements[name], [cluster.shared_class(each.member.pod) for each in trials[name].found], before)
             for name in good
@@ -349,7 +354,7 @@ class _Cycle(msgspec.Struct):
     def _place(self) -> _Trial:
         """Place pod after pod until too few can find nodes (``podGroupSchedulingDefaultAlgorithm``)."""
         minimum, remaining = min_count(self.group), len(self.members)
-        scheduled = scheduled_count(self.scheduler.cluster, (self.group.namespace, self.group.name))
+        scheduled = scheduled_count(self.scheduler.cluster, self.key)
         trial = _Trial(_feasible(minimum, scheduled, remaining), fits=scheduled)
         if trial.status.code == "Unschedulable":
             trial.status.of_group = True
@@ -372,9 +377,8 @@ class _Cycle(msgspec.Struct):
         return trial
 
 
-def _bound(cluster: Cluster, group: PodGroup) -> list[PodClass]:
+def _bound(cluster: Cluster, key: Key) -> list[PodClass]:
     """The classes of a group's pods that have nodes."""
-    key = (group.namespace, group.name)
     return [each for each in cluster.classes.values() if each.occupancy and group_key(each.pod) == key]
 
 
