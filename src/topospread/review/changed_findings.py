@@ -39,6 +39,7 @@ def changed_findings(
     """
     written = [{_key(each): each for each in side.objects() if _is_written(each)} for side in inventories]
     changed = {key for key in {*written[0], *written[1]} if written[0].get(key) != written[1].get(key)}
+    labels = {f"{kind} {scope}/{called}" for kind, scope, called in changed}
     found: list[list[Finding]] = []
     left_out: tuple[str, ...] = ()
     for at, (side, cluster) in enumerate(zip(written, inventories, strict=True)):
@@ -54,7 +55,6 @@ def changed_findings(
             namespace=namespace,
         )
         report = run(question, None if by_files else _list(own), cluster=cluster)
-        labels = {f"{kind} {scope}/{called}" for kind, scope, called in changed}
         own_findings = [each for each in report.findings if each.place.object in labels]
         found.append(own_findings if by_files else [_without_file(each) for each in own_findings])
         left_out = tuple(report.given.effort.left_out) if at else ()
