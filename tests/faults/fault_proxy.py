@@ -84,9 +84,18 @@ class FaultProxy:
     _site: web.TCPSite
 
     async def refuse(self) -> None:
-        """Refuse connections, and close the open ones."""
-        await self._site.stop()
+        """Refuse connections, and close the open ones.
+
+        Connections that are accepted already are taken over first: asyncio would leave them open without reading them
+        where their server is closed before.
+        """
+        assert isinstance(self._site._server, asyncio.Server)
         assert self._runner.server is not None
+        for each in self._site._server.sockets:
+            asyncio.get_running_loop().remove_reader(each.fileno())
+        for _ in range(5):
+            await asyncio.sleep(0)
+        await self._site.stop()
         for each in self._runner.server.connections:
             if each.transport is not None:
                 each.transport.abort()
