@@ -90,7 +90,9 @@ class Asked(Base, frozen=True, kw_only=True):
     """The subject of an answer: the input and the Kubernetes version."""
 
     source: Annotated[str, Meta(description="File, folder, context or synthetic cluster that holds the state.")] = ""
-    kube_version: Annotated[str, Meta(description="Kubernetes version that the answer is for.")] = ""
+    kube_version: Annotated[
+        str, Meta(description="Kubernetes version of the answer; `preview:KEP-…` is the newest with a proposed change.")
+    ] = ""
     gates: Annotated[
         dict[str, bool], Meta(description="Feature gates that were set; those of the API server as `apiserver:NAME`.")
     ] = field(default_factory=dict)

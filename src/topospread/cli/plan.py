@@ -63,12 +63,12 @@ Examples:
 @input_options
 @click.option("--scale", multiple=True, metavar="[NS/]KIND/NAME=N", help="Other replicas than the manifests say.")
 @click.option("--to-config", type=PATH, metavar="FILE", help="In place of OLD and NEW.")
-@click.option("--to-kube-version", metavar="VERSION", help="In place of OLD and NEW.")
+@click.option("--to-kube-version", metavar="VERSION", help="In place of OLD and NEW; preview:KEP-5980 as well.")
 @click.option("--to-sampling", type=SAMPLING, help="In place of OLD and NEW.")
 @click.option(
     "--as-if-rolled-out/--no-as-if-rolled-out",
-    default=True,
-    help="With --to-…: place all pods again.  [default: yes]",
+    default=None,
+    help="With --to-…: place all pods again.  [default: yes; no for a preview]",
 )
 @click.option("--no-lint", is_flag=True, help="Do not look for findings.")
 @namespace_options("Show")
@@ -112,11 +112,19 @@ def _other_control_plane(given: dict[str, Any]) -> Plan:
     if given["old"] is not None:
         raise UsageError(f"--to-… compares the same objects; name them with -f and --on: {given['old']}")
     from topospread.answers.plan import plan as compared
+    from topospread.config.gates import with_preview
+    from topospread.config.versions import NEWEST
 
     scale = parse_scale(given)
     old = replace(read_options(given), scale=scale)
+    version, preview = given["to_kube_version"], ""
+    if version and version.startswith("preview:"):
+        version, preview = str(NEWEST), version
+    new = read_options(given, version, given["to_config"])
+    if preview and new.gates is not None:
+        new = replace(new, gates=with_preview(new.gates, preview))
     new = replace(
-        read_options(given, given["to_kube_version"], given["to_config"]),
+        new,
         scale=scale,
         sampling=given["to_sampling"] or "all",
     )
@@ -126,7 +134,7 @@ def _other_control_plane(given: dict[str, Any]) -> Plan:
             (inventory, inventory),
             (old, new),
             namespace=shown_namespace(given),
-            rolled_out=given["as_if_rolled_out"],
+            rolled_out=not preview if given["as_if_rolled_out"] is None else given["as_if_rolled_out"],
             progress=bar,
         )
 
