@@ -46,14 +46,14 @@ both to these paths. Settings are OLD's. The answer is no if the loss of a zone 
 is newly pending or evicted for good, if a skew grows beyond its maxSkew, or if a warning or error is new.
 
 --to-config, --to-kube-version and --to-sampling compare, in place of OLD and NEW, the same objects under another
-control plane: all pods are placed again on both sides.
+control plane: all pods are placed again on both sides, but for a preview.
 
 \b
 Examples:
   topospread plan HEAD~1 HEAD --on cluster.json.gz
   topospread plan origin/main HEAD --on cluster.json.gz -o md
-  topospread plan --to-config other.yaml --on cluster.json.gz
-  topospread plan --to-kube-version 1.37 --kube-version 1.34 --on cluster.json.gz
+  topospread plan --kube-version 1.34 --to-kube-version 1.37 --on cluster.json.gz
+  topospread plan --to-kube-version preview:KEP-5980 --on cluster.json.gz
 """
 
 
@@ -63,12 +63,12 @@ Examples:
 @input_options
 @click.option("--scale", multiple=True, metavar="[NS/]KIND/NAME=N", help="Other replicas than the manifests say.")
 @click.option("--to-config", type=PATH, metavar="FILE", help="In place of OLD and NEW.")
-@click.option("--to-kube-version", metavar="VERSION", help="In place of OLD and NEW; preview:KEP-5980 as well.")
+@click.option("--to-kube-version", metavar="VERSION", help="In place of OLD and NEW.")
 @click.option("--to-sampling", type=SAMPLING, help="In place of OLD and NEW.")
 @click.option(
     "--as-if-rolled-out/--no-as-if-rolled-out",
     default=None,
-    help="With --to-…: place all pods again.  [default: yes; no for a preview]",
+    help="With --to-…: place all pods again.  [default: yes]",
 )
 @click.option("--no-lint", is_flag=True, help="Do not look for findings.")
 @namespace_options("Show")
