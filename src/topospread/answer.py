@@ -158,6 +158,14 @@ class Answer(Base, frozen=True, kw_only=True):
         """Return the answer as GitHub Markdown, as with ``-o md``."""
         return escape_all(import_module("topospread.render.markdown").markdown(self.page()))
 
+    def svg(self) -> str:
+        """Return the picture that ``-o svg`` draws.
+
+        Raises:
+            UsageError: if the answer has no bars to draw.
+        """
+        return str(import_module("topospread.render.svg").svg(self.page()))
+
     def frame(self, rows: str) -> Any:
         """Return a list of the answer as a data frame of pandas, or of polars if pandas is not installed.
 
