@@ -7,13 +7,13 @@ from typing import Final
 
 from topospread.errors import UsageError
 
-_NEEDED: Final = {
+NEEDED: Final = {
     "live": {
         "aiohttp": "aiohttp",
         "kubernetes_asyncio": "kubernetes-asyncio",
         "prometheus_client": "prometheus-client",
     },
-    "lsp": {"pygls": "pygls"},
+    "lsp": {"lsprotocol": "lsprotocol", "pygls": "pygls"},
     "web": {"starlette": "starlette", "uvicorn": "uvicorn", "jinja2": "Jinja2"},
 }
 """Extra → module → the package that brings it."""
@@ -21,7 +21,7 @@ _NEEDED: Final = {
 
 def missing_packages(extra: str) -> list[str]:
     """The packages of an extra that are not installed."""
-    return [package for module, package in _NEEDED[extra].items() if find_spec(module) is None]
+    return [package for module, package in NEEDED[extra].items() if find_spec(module) is None]
 
 
 def require(extra: str) -> None:
