@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import importlib.util
 import json
 import shutil
 import subprocess
@@ -240,7 +239,6 @@ def test_everything_is_not_allowed_by_accident(folder: Path, where: str) -> None
 
 def test_the_extra_is_named_where_it_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:
     assert mcp.callback is not None
-    monkeypatch.setattr(importlib.util, "find_spec", lambda _: None)
-    monkeypatch.setattr("topospread.cli.mcp.find_spec", lambda _: None)
+    monkeypatch.setattr("topospread.extras.find_spec", lambda _: None)
     with pytest.raises(UsageError, match=r"pip install 'topospread\[mcp\]'"):
         mcp.callback((), None, None)

@@ -5,13 +5,13 @@ from __future__ import annotations
 import asyncio
 import os
 import sys
-from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, Final
 
 import click
 import msgspec
 
 from topospread.errors import UsageError
+from topospread.extras import require
 from topospread.version import __version__
 
 from .inputs import PATH
@@ -54,8 +54,7 @@ def mcp(roots: tuple[str, ...], cluster: str | None, context: str | None) -> int
     Raises:
         UsageError: if the extra is missing, or what may be read is not said.
     """
-    if find_spec("mcp") is None:
-        raise UsageError("this command needs the extra 'mcp': pip install 'topospread[mcp]'")
+    require("mcp")
     asyncio.run(_serve(server_of(started(roots, cluster, context))))
     return 0
 
@@ -80,9 +79,7 @@ def started(roots: tuple[str, ...], cluster: str | None, context: str | None) ->
         raise UsageError(f"--context says which live cluster is read, and --on {cluster} is another")
     on = LIVE if context is not None else cluster or ""
     if on == LIVE:
-        from topospread.live.extra import require_extra
-
-        require_extra()
+        require("live")
     elif on and not is_made_up(on):
         on = os.path.abspath(on)
     return Started(tuple(os.path.realpath(each) for each in roots or (os.curdir,)), on, context)
