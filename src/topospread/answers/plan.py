@@ -37,9 +37,9 @@ from .words import counted, joined, listed
 _MOST_CAUSES = 3
 EVENT_WORDS: Mapping[Event, str] = {
     "zone-loss": "losing a zone leaves",
-    "zone-after": "ready in the end after a zone loss",
+    "zone-after": "zone loss, in the end",
     "node-loss": "losing a node leaves",
-    "node-after": "ready in the end after a node loss",
+    "node-after": "node loss, in the end",
     "drains": "draining nodes leaves",
     "rollout": "a rollout leaves",
     "skew": "the promised skew",
