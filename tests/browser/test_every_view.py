@@ -36,7 +36,8 @@ def views(shop: str, demo: str, report: str) -> tuple[str, ...]:
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("width", [360, 1280, 3840])
+# 640: a screen of 1280 at 200 %.
+@pytest.mark.parametrize("width", [360, 640, 1280, 3840])
 def test_every_view_is_for_everybody_and_cuts_no_word(
     new_page: NewPage, views: tuple[str, ...], width: int, scheme: str
 ) -> None:

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from topospread.answers.remedies import tried_words
 from topospread.drills.pods import WorkloadKey
 from topospread.errors import UsageError
 from topospread.plugins.spread_arithmetic import ConstraintArithmetic, Domains
@@ -204,6 +205,12 @@ class Answers:
         found = self._why.explained(asked.steps, at, asked.word("target"))
         html = self._pages.page("why.html", **found.values)
         return {"html": html, "rejected": found.rejected}
+
+    def pending(self, asked: PageQuestion) -> Json:
+        """The pods without a node, grouped by cause."""
+        _, at = self.timeline(asked)
+        found = self._why.pending(asked.steps, at)
+        return {"html": self._pages.page("pending.html", groups=found, tried_words=tried_words)}
 
     def drill_file(self, asked: PageQuestion) -> tuple[str, bytes]:
         """The trial as a file of a drill: its name and what is in it.

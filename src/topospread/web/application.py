@@ -101,6 +101,7 @@ def application(
         Route("/api/node", _answer(Answers.node)),
         Route("/api/find", _answer(Answers.find)),
         Route("/api/why", _answer(Answers.why)),
+        Route("/api/pending", _answer(Answers.pending)),
         Route("/drill", _drill),
         Route("/events", _events),
         Route("/script/{name}", _joined),

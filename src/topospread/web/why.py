@@ -7,12 +7,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from topospread.answers.pending_pods import Pending, pending_groups
 from topospread.answers.why import TriedChange, why_answer
 from topospread.answers.why import Why as Answered
 from topospread.api.yaml_text import yaml_text
-from topospread.explanation.explain import explain
+from topospread.explanation.explain import explain, explain_pending
 from topospread.explanation.result import Explanation
 from topospread.render.pages.why import outcome_words
+from topospread.simulation.run import prepare
 from topospread.text import shell_line
 
 from .served import ServedCluster
@@ -58,7 +60,12 @@ class Why:
         answer = why_answer(found)
         written = answer.to_dict()
         suggestions = [
-            {"title": each.says, "comes_to": outcome_words(each, found.pending), "step": _step(each, answer)}
+            {
+                "title": each.says,
+                "comes_to": outcome_words(each, found.pending),
+                "step": _step(each, answer),
+                "tried": each.tried.verdict,
+            }
             | {
                 "yaml": "".join(yaml_text(list(one.patch)) for one in each.parts if one.patch),
                 "command": " && ".join(shell_line(one.command) for one in each.parts if one.command),
@@ -75,6 +82,19 @@ class Why:
                 "command": shell_line(["topospread", "why", *_in_words(target, self._served.input.words)]),
             },
         )
+
+    def pending(self, steps: tuple[TrialStep, ...], at: int) -> list[Pending]:
+        """Return the pods without a node in a frame of a trial, grouped by cause, with changes that help.
+
+        Raises:
+            InputError, StepError: the trial cannot be played.
+        """
+        inventory = self._trials.inventory(steps, at)
+        with self._trials.explaining:
+            run = prepare(inventory, replace(self._served.options, tries_groups=True), with_spreads=False)
+            workloads = run.plan.workloads
+            waiting = explain_pending(inventory, run, set(workloads), suggest=True)
+            return list(pending_groups(inventory, waiting, {(it.kind, it.namespace, it.name) for it in workloads}))
 
 
 def _in_words(target: str, words: Sequence[str]) -> list[str]:
@@ -113,4 +133,4 @@ def _by_reason(found: Explanation) -> list[Json]:
     rows: list[Json] = [{**each, "nodes": []} for each in told["reasons"]]
     for node, number in told["nodes"].items():
         rows[number]["nodes"].append(node)
-    return sorted(rows, key=lambda each: -len(each["nodes"]))
+    return sorted((each | {"number": len(each["nodes"])} for each in rows), key=lambda each: -each["number"])

@@ -180,6 +180,16 @@ def test_why_is_explains_own_answer_with_every_nodes_rejection(served: ServedClu
     assert own["message"].replace("'", "&#39;").replace('"', "&#34;") in found["html"]
 
 
+def test_pending_pods_are_grouped_by_cause_with_the_first_fix(answers: Answers) -> None:
+    found = answers.pending(asked())["html"]
+
+    assert "5 pending pods" in found
+    assert "<strong>shop/Deployment/web</strong>, <strong>shop/Deployment/db</strong>" in found
+    assert "zone-c takes no pod but still sets the minimum" in found
+    assert "First fix: " in found
+    assert not answers.pending(asked("scale shop/deploy/web=1", "scale shop/deploy/db=1"))["html"].strip()
+
+
 def test_every_suggestion_that_can_be_tried_lets_in_what_it_says(answers: Answers) -> None:
     found = answers._why.explained((), 1, "shop/deploy/web")
     tried = [

@@ -61,16 +61,16 @@ def _facts(answer: Capacity) -> Iterator[Part]:
 def _sizing(sizing: Sizing, *, by_shape: bool) -> Iterator[Fact]:
     """Yield the set of nodes, where the pods are with it, and what its price rests on."""
     by_price = any(each.price is not None for each in sizing.pools)
-    simulated = f"{counted(sizing.simulated, 'simulated set')} of nodes"
+    simulated = f"{counted(sizing.simulated, 'set')} of nodes {'was' if sizing.simulated == 1 else 'were'} simulated"
     if sizing.verdict == "yes":
         zones = listed([f"{each.name} +{each.more}" for each in sizing.zones if each.name], len(sizing.zones))
         price = f", price {sizing.price:g}" if sizing.price is not None else ""
         yield Fact("fix", f"{sizing.words}{price}; tried: all fit{f' ({zones})' if zones else ''}")
-        rule = "lowest price, then fewest nodes" if by_price else "fewest nodes, as prices are not known"
-        others = f"{simulated}, counting excluded every other cheaper set"
+        rule = "by price, then by the number of nodes" if by_price else "by the number of nodes (no pool has a price)"
+        ground = f"proved: {simulated}, counting ruled out all cheaper ones"
         if not sizing.cheapest:
-            others = f"not proved, {sizing.seconds:g} s ended after {simulated}"
-        yield Fact("cheapest", f"{rule}; {others}")
+            ground = f"not proved: {sizing.seconds:g} s ended after {simulated}"
+        yield Fact("cheapest", f"{rule}; {ground}")
         kept = listed([f"{each.nodes + each.add} for {each.name}" for each in sizing.pools if each.add], 3)
         if not by_shape:
             yield Fact(
@@ -78,7 +78,7 @@ def _sizing(sizing: Sizing, *, by_shape: bool) -> Iterator[Fact]:
             )
     elif sizing.verdict == "no":
         few = "pools may not have as many nodes as are needed (AT MOST); " if sizing.limited else ""
-        yield Fact("fix", f"none: {few}{simulated}, counting excluded every other set")
+        yield Fact("fix", f"none: {few}{simulated}, counting ruled out all others")
 
 
 def _pools(answer: Capacity) -> Iterator[Section]:
@@ -93,7 +93,7 @@ def _pools(answer: Capacity) -> Iterator[Section]:
                 f"+{each.add}" if each.add else 0,
                 "" if by_shape else "–" if each.most is None else each.most,
                 f"{each.price:g}" if each.price is not None else "",
-                "" if each.add else each.why_not,
+                "" if each.add else each.why_not or "not needed",
             )
             for each in pools
         )

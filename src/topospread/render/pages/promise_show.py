@@ -32,8 +32,9 @@ def page(answer: PromiseShow) -> Page:
         parts += _worst(one)
     else:
         rows = tuple(map(_row, answer.workloads))
-        heads = "WORKLOAD", "NOW", "ZONE LOSS", "NODE LOSS", "NODE DRAIN", "ROLLOUT", "NEEDS"
-        parts.append(Section("", (Table(heads, rows, may_drop=(6,), more="workloads"), *_marks(rows))))
+        heads = "WORKLOAD", "READY", "ZONE LOSS", "NODE LOSS", "NODE DRAIN", "ROLLOUT", "NEEDS"
+        title = "Fewest pods left ready by each event, and how many a loss must leave (NEEDS)"
+        parts.append(Section(title, (Table(heads, rows, may_drop=(6,), more="workloads"), *_marks(rows))))
         parts += [
             Section(f"{each.namespace}/{each.name}", (_events(each), *_worst(each)), wide=True)
             for each in answer.workloads

@@ -222,6 +222,12 @@ function fillPanel(html) {
   stackTables(box);
   const head = box.querySelector("h2");
   if (document.activeElement === document.body || panel.contains(document.activeElement) || panel.dataset.wanted) head?.focus({ preventScroll: true });
+  reached();
+}
+
+// What was asked for is shown: on a phone the panel stands above all else, and is scrolled to.
+function reached() {
+  if (panel.dataset.wanted && matchMedia("(max-width: 37.5rem)").matches) panel.scrollIntoView();
   delete panel.dataset.wanted;
 }
 
@@ -236,10 +242,11 @@ function listWorkloads() {
     workload: chooseWorkload,
     pod: (pod) => choose({ pod }),
     node: (node) => choose({ node, pod: "" }),
+    pending: () => ask(request("/api/pending", view.steps, by("maps").dataset.at)),
     find: (q) => ask(request("/api/find", view.steps, by("maps").dataset.at, { q })).catch(() => ({ pods: { number: 0 }, nodes: { number: 0 } })),
   }));
   if (panel.dataset.wanted) panel.querySelector("h2").focus({ preventScroll: true });
-  delete panel.dataset.wanted;
+  reached();
 }
 
 // The panel shows it, and gets the focus.
@@ -284,6 +291,11 @@ document.addEventListener("click", (event) => {
   }
 });
 
+by("parts").addEventListener("click", ({ target: { dataset: { to } } }) => {
+  if (to === "panel" || to === "find") choose({ pod: "", node: "", workload: "" });
+  else if (to) by(to).scrollIntoView();
+  if (to === "find") setTimeout(() => by("find")?.focus());
+});
 by("key").addEventListener("change", (event) => go({ key: event.target.value }));
 by("fill").addEventListener("change", (event) => go({ fill: event.target.value === "most" ? "" : event.target.value }));
 by("beside").addEventListener("change", (event) => go({ beside: event.target.value }));

@@ -52,7 +52,7 @@ export class Overview {
   }
 
   figure(name, [number, title, more, rows], filter) {
-    const inside = [element("b", {}, String(number)), ` ${title} `, element("span", { className: "quiet" }, more)];
+    const inside = [element("b", {}, String(number)), " ", element("span", {}, title), " ", element("span", { className: "quiet" }, more)];
     if (!rows) return element("p", { className: "figure" }, ...inside);
     return element("button", { type: "button", className: `figure ${number ? name : ""}`, "aria-pressed": String(name === filter),
       onclick: () => this.told.filter(name === filter ? "" : name) }, ...inside);
