@@ -64,7 +64,7 @@ class QueuedPod(msgspec.Struct, eq=False):
 
     @property
     def waits(self) -> str:
-        """Why kube-scheduler is not asked about it."""
+        """The reason for which kube-scheduler is not asked about it."""
         gates = ", ".join(gate.name for gate in self.pod.spec.scheduling_gates or ())
         return self.refused or f"waits for its scheduling gates: {gates}"
 
