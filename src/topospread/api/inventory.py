@@ -14,7 +14,7 @@ from .meta import KubeObject
 from .node import Namespace, Node
 from .pod import Pod
 from .pod_groups import PodGroup, Workload
-from .policy import LimitRange, PodDisruptionBudget, PriorityClass, RuntimeClass
+from .policy import LimitRange, PodDisruptionBudget, PriorityClass, ResourceQuota, RuntimeClass
 from .storage import (
     CSIDriver,
     CSINode,
@@ -87,6 +87,7 @@ class Inventory:
     scheduling_workloads: list[Workload] = field(default_factory=list)
     pod_groups: list[PodGroup] = field(default_factory=list)
     limit_ranges: list[LimitRange] = field(default_factory=list)
+    resource_quotas: list[ResourceQuota] = field(default_factory=list)
     runtime_classes: list[RuntimeClass] = field(default_factory=list)
     configurations: list[dict[str, object]] = field(default_factory=list)
     skipped: Counter[str] = field(default_factory=Counter)

@@ -10,7 +10,7 @@ from .meta import KubeObject
 from .node import Namespace, Node
 from .pod import Pod
 from .pod_groups import PodGroup, Workload
-from .policy import LimitRange, PodDisruptionBudget, PriorityClass, RuntimeClass
+from .policy import LimitRange, PodDisruptionBudget, PriorityClass, ResourceQuota, RuntimeClass
 from .served import is_namespaced
 from .storage import (
     CSIDriver,
@@ -76,6 +76,7 @@ KINDS: dict[str, Kind] = {
     "Workload": Kind(Workload, "scheduling_workloads"),
     "PodGroup": Kind(PodGroup, "pod_groups"),
     "LimitRange": Kind(LimitRange, "limit_ranges"),
+    "ResourceQuota": Kind(ResourceQuota, "resource_quotas"),
     "RuntimeClass": Kind(RuntimeClass, "runtime_classes"),
 }
 """Kind name → how it is read. A kind of the same name in another group (a CRD) plays no part."""
@@ -84,7 +85,7 @@ _NOT_MODELLED = """
 CompositePodGroup
 EC2NodeClass NodeClaim NodeClass NodeOverlay NodePool Provisioner ProvisioningRequest
 MachineAutoscaler MachineDeployment MachinePool MachineSet
-ClusterQueue Cohort ElasticQuota LocalQueue Queue ResourceFlavor ResourceQuota Topology
+ClusterQueue Cohort ElasticQuota LocalQueue Queue ResourceFlavor Topology
 ScaledObject VerticalPodAutoscaler
 MutatingAdmissionPolicy MutatingAdmissionPolicyBinding MutatingWebhookConfiguration
 ValidatingAdmissionPolicy ValidatingAdmissionPolicyBinding ValidatingWebhookConfiguration

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import msgspec
 
-from .meta import Int32, KubeObject, KubeStruct, ObjectMeta, ResourceList
+from .meta import Int32, Int64, KubeObject, KubeStruct, ObjectMeta, ResourceList
 from .node_selection import Affinity, Toleration
 from .spread import TopologySpreadConstraint
 from .storage import PersistentVolumeClaimSpec
@@ -227,6 +227,7 @@ class PodSpec(KubeStruct):
     workload_ref: WorkloadReference | None = None
     volumes: list[Volume] | None = None
     restart_policy: str | None = None
+    active_deadline_seconds: Int64 | None = None
 
 
 class ContainerStatus(KubeStruct):

@@ -33,7 +33,7 @@ DOMAINS: Final = tuple(
 KINDS: Final = _words(
     """Pod Node Namespace Service ReplicationController ReplicaSet Deployment StatefulSet DaemonSet Job CronJob
     HorizontalPodAutoscaler PodDisruptionBudget PriorityClass PersistentVolume PersistentVolumeClaim StorageClass
-    CSINode CSIDriver CSIStorageCapacity VolumeAttachment DeviceClass LimitRange RuntimeClass
+    CSINode CSIDriver CSIStorageCapacity VolumeAttachment DeviceClass LimitRange ResourceQuota RuntimeClass
     ResourceSlice ResourceClaim ResourceClaimTemplate DeviceTaintRule Workload PodGroup
     Rollout CloneSet JobSet LeaderWorkerSet Cluster Prometheus Alertmanager Tenant RabbitmqCluster postgresql
     Managed Dedicated Shared"""
@@ -44,6 +44,7 @@ TYPES_AND_REASONS: Final = _words(
     """Ready PodScheduled Initialized ContainersReady PodReadyToStartContainers DisruptionTarget PodResizePending
     PodResizeInProgress MemoryPressure DiskPressure PIDPressure NetworkUnavailable
     Complete Failed Suspended FailureTarget SuccessCriteriaMet Available Progressing ReplicaFailure
+    Terminating NotTerminating BestEffort NotBestEffort PriorityClass CrossNamespacePodAffinity VolumeAttributesClass
     Container Pod PersistentVolumeClaim Recreate RollingUpdate OnDelete ClusterIP NodePort LoadBalancer ExternalName
     Utilization AverageValue Value Resource ContainerResource Pods Object External
     Unschedulable SchedulingGated SchedulerError NodeLost Evicted Deferred Infeasible Error Preempting Terminated

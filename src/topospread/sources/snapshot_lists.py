@@ -50,6 +50,7 @@ WITHOUT: Final[dict[str, str]] = {
     "Workload": _GROUPS,
     "PodGroup": _GROUPS,
     "LimitRange": "new pods get no default requests",
+    "ResourceQuota": "no new pod is refused for exceeding one",
     "RuntimeClass": "new pods get no overhead of their runtime",
     "Namespace": "namespace selectors of pod affinity match none",
 }

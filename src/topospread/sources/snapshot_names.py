@@ -59,15 +59,15 @@ DRIVERS: Final = frozenset({"driver", "provisioner", "attacher", "pv.kubernetes.
 IMAGES: Final = frozenset({"image", "reference", "names"})
 LABELS: Final = frozenset({"labels", "matchLabels", "nodeSelector"})
 RESOURCES: Final = _words(
-    """requests limits allocatable capacity overhead podFixed default defaultRequest max min
+    """requests limits allocatable capacity overhead podFixed default defaultRequest max min maxLimitRequestRatio
     allocatedResources consumedCapacity"""
 )
 """Fields that hold resources by name."""
 
-ENUMERATED: Final = frozenset({"type", "reason"})
+ENUMERATED: Final = frozenset({"type", "reason", "scopes", "scopeName"})
 """Fields that hold Kubernetes' own words, or words of a private controller."""
 
-OTHERS: Final = _words("uid apiVersion kind schedulerName schedule hostIP clusterIP topospread.dev/made-of")
+OTHERS: Final = _words("uid apiVersion kind schedulerName schedule hostIP clusterIP topospread.dev/made-of hard")
 """Fields with a rule of their own."""
 
 KEPT: Final = _words(
@@ -150,6 +150,8 @@ class _ObjectWalk:
         self._maps: dict[str, Callable[[Json], Json]] = {
             **dict.fromkeys(LABELS, self._labels),
             **dict.fromkeys(RESOURCES, self._by_key),
+            "hard": self._limited,
+            "scopeSelector": self._scopes,
             "disruptedPods": self._by_name,
             "rbd": self._ceph_image,
         }
@@ -203,6 +205,22 @@ class _ObjectWalk:
 
     def _by_key(self, amounts: Json) -> Json:
         return {self._names.key(name): amount for name, amount in amounts.items()}
+
+    def _limited(self, amounts: Json) -> Json:
+        """Return a quota's limits: ``requests.NAME``, ``count/RESOURCE``, or a resource's own name."""
+        parts = {name: name.partition(".") if name.startswith("requests.") else ("", "", name) for name in amounts}
+        return {f"{one}{dot}{self._names.key(rest)}": amounts[name] for name, (one, dot, rest) in parts.items()}
+
+    def _scopes(self, selector: Json) -> Json:
+        """Return the scopes of a quota, whose values are names of PriorityClasses."""
+        found = [
+            {
+                **self._fields(each),
+                **({"values": list(map(self._names.class_name, each["values"]))} if each.get("values") else {}),
+            }
+            for each in selector.get("matchExpressions") or ()
+        ]
+        return {"matchExpressions": found}
 
     def _by_name(self, found: Json) -> Json:
         return {self._names.name(name, self.namespace): each for name, each in found.items()}

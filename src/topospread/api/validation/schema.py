@@ -58,6 +58,7 @@ STRUCT_OF_ANY: Final = STRUCT_OF | {
         "Workload",
         "PodGroup",
         "LimitRange",
+        "ResourceQuota",
         "RuntimeClass",
     )
 }
