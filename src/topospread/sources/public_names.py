@@ -26,7 +26,7 @@ DOMAINS: Final = tuple(
     """kubernetes.io x-k8s.io k8s.io karpenter.sh amazonaws.com aws.com k8s.aws cloud.google.com gke.io azure.com
     openshift.io openstack.org vmware.com portworx.com ceph.com longhorn.io helm.sh istio.io argoproj.io nvidia.com
     amd.com intel.com topospread.dev kruise.io knative.dev cnpg.io coreos.com min.io rabbitmq.com zalan.do keda.sh
-    apps batch policy autoscaling extensions""".split()  # noqa: SIM905 - a list of 36 strings is harder to read
+    admissionregistration apps batch policy autoscaling extensions""".split()  # noqa: SIM905 - a list of 37 strings is harder to read
 )
 """API groups, and domains of label keys, resources and drivers, of Kubernetes and well-known projects."""
 
@@ -34,6 +34,7 @@ KINDS: Final = _words(
     """Pod Node Namespace Service ReplicationController ReplicaSet Deployment StatefulSet DaemonSet Job CronJob
     HorizontalPodAutoscaler PodDisruptionBudget PriorityClass PersistentVolume PersistentVolumeClaim StorageClass
     CSINode CSIDriver CSIStorageCapacity VolumeAttachment DeviceClass LimitRange ResourceQuota RuntimeClass
+    ValidatingAdmissionPolicy ValidatingAdmissionPolicyBinding MutatingAdmissionPolicy MutatingAdmissionPolicyBinding
     ResourceSlice ResourceClaim ResourceClaimTemplate DeviceTaintRule Workload PodGroup
     Rollout CloneSet JobSet LeaderWorkerSet Cluster Prometheus Alertmanager Tenant RabbitmqCluster postgresql
     Managed Dedicated Shared"""
