@@ -17,7 +17,7 @@ from topospread.api.admission_policy import (
     RuleWithOperations,
 )
 from topospread.api.inventory import Inventory
-from topospread.api.labels import LabelSelector, Selector
+from topospread.api.labels import InvalidSelectorError, LabelSelector, Selector
 from topospread.api.pod import Pod
 from topospread.config.versions import KubeVersion
 
@@ -79,7 +79,10 @@ def _matches(given: MatchResources | None, pod: Pod, namespace: Mapping[str, str
 
 
 def _selects(selector: LabelSelector | None, labels: Mapping[str, str]) -> bool:
-    return selector is None or Selector.from_label_selector(selector).matches(labels)
+    try:
+        return selector is None or Selector.from_label_selector(selector).matches(labels)
+    except InvalidSelectorError:
+        return True  # The API server would not take the policy: nobody knows whom it means.
 
 
 def _creates_pods(rule: RuleWithOperations) -> bool:

@@ -88,6 +88,7 @@ def test_policies_that_do_not_concern_it(objects: tuple[Json, ...]) -> None:
             binding(),
         ),
         (policy(namespaceSelector={"matchLabels": {"kubernetes.io/metadata.name": "default"}}), binding()),
+        (policy(objectSelector={"matchLabels": {"a b": "no key"}}), binding()),
         (policy(excludeResourceRules=[PODS | {"resourceNames": ["one"]}]), binding()),
         (policy(), binding(matchResources={"objectSelector": {"matchLabels": {"app": "web"}}})),
     ],
