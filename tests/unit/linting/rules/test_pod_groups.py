@@ -65,8 +65,8 @@ def placed(folder: Path) -> int:
 def test_both_places_are_named(tmp_path: Path) -> None:
     nodes = [node("a", rack="a1", **{ZONE: "a"}), node("b", rack="b1", **{ZONE: "b"})]
     assert found(tmp_path, nodes, group(4, "rack"), job(4)) == [
-        f"PodGroup default/g: maxSkew 1 over {ZONE} of Job default/g admits at most 1 of 4 pods that the group needs at once "
-        "(spec.template.spec.topologySpreadConstraints[0])",
+        f"PodGroup default/g: maxSkew 1 over {ZONE} of Job default/g admits at most 1 of 4 pods that the group needs "
+        "at once (spec.template.spec.topologySpreadConstraints[0])",
         f"Job default/g: maxSkew 1 over {ZONE} admits at most 1 of 4 pods that PodGroup default/g needs at once "
         "(spec.schedulingConstraints.topology[0])",
     ]
