@@ -26,7 +26,7 @@ DOMAINS: Final = tuple(
     """kubernetes.io x-k8s.io k8s.io karpenter.sh amazonaws.com aws.com k8s.aws cloud.google.com gke.io azure.com
     openshift.io openstack.org vmware.com portworx.com ceph.com longhorn.io helm.sh istio.io argoproj.io nvidia.com
     amd.com intel.com topospread.dev kruise.io knative.dev cnpg.io coreos.com min.io rabbitmq.com zalan.do keda.sh
-    admissionregistration apps batch policy autoscaling extensions""".split()  # noqa: SIM905 - a list of 37 strings is harder to read
+    apps batch policy autoscaling extensions""".split()  # noqa: SIM905 - a list of 36 strings is harder to read
 )
 """API groups, and domains of label keys, resources and drivers, of Kubernetes and well-known projects."""
 
@@ -63,7 +63,7 @@ WORDS_OF_KEYS: Final = _words(
     zone region rack host hostname zonegroup os arch instance type family size cpu memory gpu pods count product
     name id uid app application apps component instance version part of managed by created tier track release chart
     heritage k8s env environment stage service statefulset deployment daemonset job jobs jobset cron batch pod template
-    hash controller revision generation index completion ordinal group groups leader leaderworkerset sigs metadata
+    admissionregistration hash controller revision generation index completion ordinal group groups leader leaderworkerset sigs metadata
     nodepool nodegroup agentpool pool provisioner capacity capacityType spot preemptible lifecycle mode
     not ready unreachable unschedulable pressure disk pid network unavailable out uninitialized shutdown
     cloudprovider exclude from external load balancers restriction
