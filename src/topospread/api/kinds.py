@@ -4,6 +4,12 @@ from __future__ import annotations
 
 import msgspec
 
+from .admission_policy import (
+    MutatingAdmissionPolicy,
+    MutatingAdmissionPolicyBinding,
+    ValidatingAdmissionPolicy,
+    ValidatingAdmissionPolicyBinding,
+)
 from .device_claims import ResourceClaim, ResourceClaimTemplate
 from .devices import DeviceClass, DeviceTaintRule, ResourceSlice
 from .meta import KubeObject
@@ -77,6 +83,10 @@ KINDS: dict[str, Kind] = {
     "PodGroup": Kind(PodGroup, "pod_groups"),
     "LimitRange": Kind(LimitRange, "limit_ranges"),
     "ResourceQuota": Kind(ResourceQuota, "resource_quotas"),
+    "ValidatingAdmissionPolicy": Kind(ValidatingAdmissionPolicy, "validating_policies"),
+    "ValidatingAdmissionPolicyBinding": Kind(ValidatingAdmissionPolicyBinding, "validating_bindings"),
+    "MutatingAdmissionPolicy": Kind(MutatingAdmissionPolicy, "mutating_policies"),
+    "MutatingAdmissionPolicyBinding": Kind(MutatingAdmissionPolicyBinding, "mutating_bindings"),
     "RuntimeClass": Kind(RuntimeClass, "runtime_classes"),
 }
 """Kind name → how it is read. A kind of the same name in another group (a CRD) plays no part."""
@@ -87,8 +97,7 @@ EC2NodeClass NodeClaim NodeClass NodeOverlay NodePool Provisioner ProvisioningRe
 MachineAutoscaler MachineDeployment MachinePool MachineSet
 ClusterQueue Cohort ElasticQuota LocalQueue Queue ResourceFlavor Topology
 ScaledObject VerticalPodAutoscaler
-MutatingAdmissionPolicy MutatingAdmissionPolicyBinding MutatingWebhookConfiguration
-ValidatingAdmissionPolicy ValidatingAdmissionPolicyBinding ValidatingWebhookConfiguration
+MutatingWebhookConfiguration ValidatingWebhookConfiguration
 ClusterPolicy MutatingPolicy Policy ValidatingPolicy
 NodeFeatureRule NodeResourceTopology PodUnavailableBudget WorkloadSpread
 """

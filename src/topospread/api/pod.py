@@ -203,7 +203,11 @@ class WorkloadReference(KubeStruct):
 
 
 class PodSpec(KubeStruct):
-    """The part of a pod's spec that scheduling and admission read."""
+    """The part of a pod's spec that scheduling and admission read.
+
+    Attributes:
+        unjudged_admission: what is not evaluated of a new pod's admission; no field of Kubernetes.
+    """
 
     node_name: str | None = None
     scheduler_name: str | None = None
@@ -228,6 +232,7 @@ class PodSpec(KubeStruct):
     volumes: list[Volume] | None = None
     restart_policy: str | None = None
     active_deadline_seconds: Int64 | None = None
+    unjudged_admission: list[str] | None = msgspec.field(default=None, name="topospread.dev/unjudgedAdmission")
 
 
 class ContainerStatus(KubeStruct):

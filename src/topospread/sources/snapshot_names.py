@@ -25,7 +25,7 @@ def _words(text: str) -> frozenset[str]:
 
 NAMES: Final = _words(
     """name generateName claimName serviceName podGroup podGroupName resourceClaimName resourceClaimTemplateName
-    workloadName templateName parentCompositePodGroupName"""
+    workloadName templateName parentCompositePodGroupName policyName"""
 )
 """Fields that hold the name of an object in a namespace, of a container, or of a pod's volume."""
 
@@ -46,7 +46,8 @@ KEYS: Final = _words("""key topologyKey topologyKeys matchLabelKeys mismatchLabe
 """Fields that hold a label's or taint's key, or another qualified name."""
 
 OPAQUE: Final = _words(
-    """device request expression string version strings versions attributes counters counterSet compatibilityGroups
+    """resourceNames topospread.dev/unjudgedAdmission
+    device request expression string version strings versions attributes counters counterSet compatibilityGroups
     matchAttribute distinctAttribute capacityKey shareID bindingConditions bindingFailureConditions
     nodeAllocatableResources
     podGroupReplicaKey pdName volumeID targetPortal iqn monitors pool diskName diskURI volumeHandle nodeID
@@ -71,7 +72,8 @@ OTHERS: Final = _words("uid apiVersion kind schedulerName schedule hostIP cluste
 """Fields with a rule of their own."""
 
 KEPT: Final = _words(
-    """apiGroup resource allocationMode allocationTimestamp skipNodeOperations
+    """apiGroups apiVersions operations resources scope validationActions
+    apiGroup resource allocationMode allocationTimestamp skipNodeOperations
     resource.kubernetes.io/extended-resource-claim
     resourceVersion creationTimestamp deletionTimestamp operator effect phase status
     lastHeartbeatTime lastTransitionTime startTime declaredFeatures restartPolicy restartPolicyRules action protocol

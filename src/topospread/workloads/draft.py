@@ -24,8 +24,10 @@ from .defaults import DEFAULT_SCHEDULER_NAME
 from .limit_ranges import LimitRanges
 from .names import Names, pod_prefix
 from .planned import Plan, QueuedPod, Workload
+from .policies import AdmissionPolicies
 from .quotas import Quotas, is_new
 from .removal import is_active, is_leaving
+from .revisions import REVISION_HASH_LABEL
 from .timestamps import seconds, snapshot_time
 
 MAX_REPLICAS = 5_000_000
@@ -203,6 +205,7 @@ class Draft:
         Pods that their StatefulSet creates after one that is refused are not created and use nothing.
         """
         plan = self.plan
+        self._mark_unjudged()
         if not (plan.inventory.resource_quotas or plan.inventory.limit_ranges):
             return
         rules = request_rules(self.gates)
@@ -221,6 +224,29 @@ class Draft:
                     queued.refused = denied if row.kind == "Pod" else _failed_create(row.kind, row.name, name, denied)
             plan.refused += [each for each in waiting if each.refused]
             waiting[:] = [each for each in waiting if not each.refused]
+
+    def _mark_unjudged(self) -> None:
+        """Mark new pods of whose admission a part is not evaluated, but for those whose equals are stored already."""
+        policies = AdmissionPolicies(self.plan.inventory, self.gates.kube_version)
+        if not policies:
+            return
+        marked: dict[int, Pod] = {}
+        stored = {
+            (id(row), _revision(pod)) for row in self.plan.workloads for pod in row.existing if pod.metadata.is_stored
+        }
+        for waiting in (self.plan.queue, self.plan.gated):
+            for queued in waiting:
+                pod = queued.pod
+                if is_new(pod) and (id(queued.workload), _revision(pod)) not in stored:
+                    if id(pod) not in marked:
+                        spec = replace(pod.spec, unjudged_admission=policies.concerning(pod) or None)
+                        marked[id(pod)] = replace(pod, spec=spec)
+                    queued.pod = marked[id(pod)]
+
+
+def _revision(pod: Pod) -> str:
+    labels = pod.labels
+    return labels.get("pod-template-hash") or labels.get(REVISION_HASH_LABEL) or ""
 
 
 def in_scheduling_order(queue: Iterable[QueuedPod]) -> list[QueuedPod]:

@@ -59,6 +59,10 @@ STRUCT_OF_ANY: Final = STRUCT_OF | {
         "PodGroup",
         "LimitRange",
         "ResourceQuota",
+        "ValidatingAdmissionPolicy",
+        "ValidatingAdmissionPolicyBinding",
+        "MutatingAdmissionPolicy",
+        "MutatingAdmissionPolicyBinding",
         "RuntimeClass",
     )
 }
