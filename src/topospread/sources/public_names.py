@@ -63,7 +63,8 @@ WORDS_OF_KEYS: Final = _words(
     zone region rack host hostname zonegroup os arch instance type family size cpu memory gpu pods count product
     name id uid app application apps component instance version part of managed by created tier track release chart
     heritage k8s env environment stage service statefulset deployment daemonset job jobs jobset cron batch pod template
-    admissionregistration hash controller revision generation index completion ordinal group groups leader leaderworkerset sigs metadata
+    admissionregistration
+    hash controller revision generation index completion ordinal group groups leader leaderworkerset sigs metadata
     nodepool nodegroup agentpool pool provisioner capacity capacityType spot preemptible lifecycle mode
     not ready unreachable unschedulable pressure disk pid network unavailable out uninitialized shutdown
     cloudprovider exclude from external load balancers restriction
