@@ -39,7 +39,7 @@ class AdmissionPolicies:
         ]
 
     def __bool__(self) -> bool:
-        """Whether any pod may be concerned."""
+        """True if any pod may be concerned."""
         return bool(self._in_force) or (self._levels and any(_ENFORCE in each for each in self._labels.values()))
 
     def concerning(self, pod: Pod) -> list[str]:
