@@ -32,7 +32,7 @@ SECONDS ?= 600
 .DEFAULT_GOAL := help
 .PHONY: help setup demo test fuzz browser faults live parity side-by-side upstream lint format policies bench bench-live \
 	bench-quick conformance \
-	release-check site lock clean
+	release-check site playground nightly lock clean
 .SUFFIXES:
 
 help: ## list these targets
@@ -125,6 +125,24 @@ $(SITE)/.ready: requirements/site.txt
 	@$(SITE)/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements/site.txt
 	@touch $@
 
+PLAYGROUND := build/playground/tools
+# Pyodide's Python.
+PYTHON_312 ?= $(shell command -v $(firstword $(wildcard $(HOME)/.pyenv/versions/3.12*/bin/python3.12) python3.12))
+
+$(PLAYGROUND)/.ready: requirements/runtime.txt requirements/playground.txt
+	@test -n "$(PYTHON_312)" || { echo "python3.12 is missing: it compiles what Pyodide runs" >&2; exit 1; }
+	@$(PYTHON_312) -m venv --clear $(PLAYGROUND)
+	@$(PLAYGROUND)/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes \
+	  -r requirements/runtime.txt -r requirements/playground.txt
+	@touch $@
+
+playground: $(PLAYGROUND)/.ready ## put together what the site's playground loads (needs npm and Python 3.12 with its headers)
+	@$(PLAYGROUND)/bin/python -m release.playground.assemble build/playground/assets
+
+nightly: playground site $(READY) ## what takes too long for every change: the playground in Chromium
+	@tests/browser/chromium.sh > /dev/null
+	@$(BIN)/python -m pytest -q tests/playground $(ARGS)
+
 site: $(SITE)/.ready ## build the documentation as a site, strictly, into build/site/html; among its versions in build/site/versions
 	@release/site_versions.sh $(SITE)/bin build/site
 
@@ -145,6 +163,7 @@ lock: ## pin the requirements anew (ARGS="--upgrade" takes newer versions)
 	@$(PIP_COMPILE) $(ARGS) -o requirements/build.txt -c requirements/dev.txt requirements/build.in
 	@$(PIP_COMPILE) $(ARGS) -o requirements/release.txt -c requirements/dev.txt requirements/release.in
 	@$(PIP_COMPILE) $(ARGS) -o requirements/site.txt -c requirements/release.txt requirements/site.in
+	@$(PIP_COMPILE) $(ARGS) -o requirements/playground.txt -c requirements/release.txt requirements/playground.in
 	@git diff --stat -- requirements
 
 clean: ## remove what the targets above made, .venv included

@@ -58,8 +58,8 @@ def _part(part: Part) -> Iterator[str]:
                 yield f"<tr>{''.join(_cell(each, largest) for each in row)}</tr>"
             yield "</tbody></table>"
         case Section():
-            title = escape(part.title)
-            yield f"<details><summary>{title}</summary>" if part.wide else f"<section><p>{title}</p>"
+            title = f"<p>{escape(part.title)}</p>" if part.title else ""
+            yield f"<details><summary>{escape(part.title or 'More')}</summary>" if part.wide else f"<section>{title}"
             for each in part.parts:
                 yield from _part(each)
             yield "</details>" if part.wide else "</section>"
