@@ -1,4 +1,4 @@
-"""Hard constraints that are soft while a zone is lost: never before their time, and hard again when the zone is back."""
+"""Hard constraints are soft while a zone is lost: never before their time, and hard again when the zone is back."""
 
 from __future__ import annotations
 

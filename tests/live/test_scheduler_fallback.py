@@ -46,4 +46,3 @@ def test_pods_fall_back_after_their_time_and_not_when_the_zone_is_back(empty_pla
             assert running.told.failures == []
 
     in_cluster(str(empty_plane), scenario)
-
