@@ -25,7 +25,7 @@ GROUPS = {
     "Look": ("status", "why", "serve", "dump"),
     "Try": ("simulate", "plan", "drill", "capacity"),
     "Keep": ("promise", "rebalance"),
-    "Check": ("lint", "policies", "explain", "config"),
+    "Check": ("lint", "lsp", "policies", "explain", "config"),
     "Run": ("run",),
 }
 """Commands by what they are for, in the order of the help."""
@@ -41,6 +41,7 @@ COMMANDS = {
     "promise": ("topospread.cli.promise:promise", "What does a loss leave of a workload? show, check, design"),
     "rebalance": ("topospread.cli.rebalance:rebalance", "The fewest evictions that mend skew"),
     "lint": ("topospread.cli.lint:lint", "Is this manifest right?"),
+    "lsp": ("topospread.cli.lsp:lsp", "The findings of lint in an editor, while typing"),
     "policies": ("topospread.cli.policies:policies", "The rules of lint as policies of an API server"),
     "explain": ("topospread.cli.explain:explain", "A field, a rule, options, made-up clusters"),
     "config": ("topospread.cli.config:config", "Check, convert and show scheduler configurations"),
