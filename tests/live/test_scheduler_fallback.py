@@ -34,9 +34,15 @@ def test_pods_fall_back_after_their_time_and_not_when_the_zone_is_back(empty_pla
             await eventually(lambda: len(running.told.bound_pods) > 5)
             assert asyncio.get_running_loop().time() - lost >= AFTER
             await eventually(lambda: all(f"default/more-{i}" in running.told.bound_pods for i in range(4)))
-            soft = [i for i in range(4) if await api.has_event(f"more-{i}", "SpreadFallback")]
-            assert soft
-            assert f"{ZONE}=a since" in (await api.events(f"more-{soft[0]}", "SpreadFallback"))[0]["note"]
+            told: list[dict[str, Any]] = []
+
+            async def some_fell_back() -> bool:
+                for number in range(4):
+                    told.extend(await api.events(f"more-{number}", "SpreadFallback"))
+                return bool(told)
+
+            await eventually(some_fell_back)
+            assert f"{ZONE}=a since" in told[0]["note"]
             assert not await api.has_event("hard", "SpreadFallback")
             await api.patch("/api/v1/nodes/node-0", {"spec": {"taints": None}})
             await eventually(lambda: not any(each is not None and bool(each.spec.taints) for each in nodes))
