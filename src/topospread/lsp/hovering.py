@@ -1,4 +1,4 @@
-"""What a field of a spread constraint means, and what a loss leaves of the workload that is pointed at."""
+"""Explanations of a field of a spread constraint, and of what a loss leaves of the workload under the cursor."""
 
 from __future__ import annotations
 
