@@ -250,7 +250,7 @@ def test_a_workload_shows_its_promise(in_process: Command, tmp_path: Path) -> No
         assert found.splitlines()[1] == str(said).splitlines()[0]
         assert "a zone is lost" in found
         await it.typed("web.yaml", WEB)
-        assert "lint finds an error" in await hover(it, "web.yaml", "Deployment", 1)
+        assert "would refuse" in await hover(it, "web.yaml", "Deployment", 1)
 
     play(tmp_path, flow)
 

@@ -53,15 +53,13 @@ def _promise(report: LintReport, subject: Manifest) -> str:
     """Return what `topospread promise show` says of a workload, as far as a moment's search finds out."""
     if not report.given.nodes:
         return _not_judged(_NO_NODES)
-    item = subject.item
-    session = Session(
-        report.given.inventory,
-        kube_version=str(report.given.version),
-        config=report.given.configuration,
-        render="never",
-    )
+    if subject.refused:
+        return _not_judged("the API server would refuse this object")
+    if len(report.given.nodes) > _MOST_NODES:
+        return _not_judged("on so many nodes it takes seconds: use topospread promise show")
+    version, target = str(report.given.version), f"{subject.item.namespace}/{subject.kind}/{subject.item.name}"
+    session = Session(report.given.inventory, kube_version=version, config=report.given.configuration, render="never")
     try:
-        target = f"{item.namespace}/{subject.kind}/{item.name}"
         page = session.promises.show(target, most=1, states=_STATES, seconds=_SECONDS).page()
         return _as_it_stands(text(page, width=80))
     except TopospreadError as error:
