@@ -19,6 +19,7 @@ ANSWERS: dict[str, str] = {
     "Simulation": "topospread.answers.simulation",
     "Capacity": "topospread.answers.capacity",
     "ConfigValidate": "topospread.answers.config_validate",
+    "Fleet": "topospread.answers.fleet",
     "Lint": "topospread.answers.lint",
     "Rebalance": "topospread.answers.rebalance",
     "Plan": "topospread.answers.plan",
