@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import os
 import resource
@@ -80,6 +81,9 @@ def commands(folder: Path, *, quick: bool) -> Iterator[Command]:
         yield Command(
             "capacity after each zone's loss, 1,000 nodes, 20,000 pods of 200 Deployments", _losses(folder), 120, 1
         )
+        snapshots = list(_snapshots(folder / "fleet", 60))
+        name = "status, 60 snapshots of 100 nodes and 2,000 pods, a third of them skewed"
+        yield Command(name, ("status", "--on", *snapshots), 36, runs=1)
         skewed = folder / "skewed.json"
         clusters.write_skewed(skewed, 1_000, 200, 100)
         name = "rebalance, 1,000 nodes, 20,000 pods of 200 Deployments that stand anywhere"
@@ -94,6 +98,17 @@ def in_yaml(folder: Path, pods: int) -> Iterator[Command]:
     name = f"simulate, YAML of 5,000 nodes and {pods:,} pods, 5,000 replicas"
     words = ("simulate", "-f", str(written), "-f", str(folder / "app.json"), "-o", "name")
     yield Command(name, words, 10, runs=1, megabytes=400)
+
+
+def _snapshots(folder: Path, number: int) -> Iterator[str]:
+    """Write snapshots of 100 nodes, and yield their names; a thousand of them may take ten minutes of CPU."""
+    folder.mkdir()
+    plain = folder / "plain.json"
+    for i in range(number):
+        (clusters.write_workloads if i % 3 else clusters.write_skewed)(plain, 100, 40, 50)
+        packed = folder / f"prod-{i}.json.gz"
+        packed.write_bytes(gzip.compress(plain.read_bytes()))
+        yield str(packed)
 
 
 def _losses(folder: Path) -> tuple[str, ...]:

@@ -117,9 +117,9 @@ def _live_objects(context: str | None, namespace: str) -> LiveObjects:
     """Read the cluster of the kubeconfig; a notebook has an event loop already, so another thread reads."""
     from concurrent.futures import ThreadPoolExecutor
 
-    from topospread.live.extra import require_extra
+    from topospread.extras import require
 
-    require_extra()
+    require("live")
     from topospread.live.access import Access
     from topospread.live.cluster_lists import WantedLists
     from topospread.live.read_cluster import live_objects

@@ -389,6 +389,7 @@ class Session:
         manifests: Sequence[Path] = (),
         namespace: str | None = None,
         runs: int | None = None,
+        fallback: bool = False,
         **placing: Unpack[Placing],
     ) -> DrillResult:
         """Return whether steps such as ``steps.Fail`` end without harm that was not there at the beginning.
@@ -398,6 +399,7 @@ class Session:
             manifests: files to apply first.
             namespace: namespace of objects of applied manifests that name none.
             runs: number of drills that differ in what is drawn; by default 8 with a rollout.
+            fallback: also show what workloads gain if hard constraints are soft while a domain is lost.
             placing: other circumstances: pools, seed, preemption.
         """
         from topospread.answers.drill import drill_answer
@@ -405,7 +407,15 @@ class Session:
 
         inventory, options = self._asked(manifests, placing)
         return self._told(
-            lambda: drill(inventory, _checked(steps), options, namespace=namespace, runs=runs, progress=self._progress),
+            lambda: drill(
+                inventory,
+                _checked(steps),
+                options,
+                namespace=namespace,
+                runs=runs,
+                fallback=fallback,
+                progress=self._progress,
+            ),
             lambda found: _about(drill_answer(found), inventory, options),
         )
 

@@ -74,6 +74,6 @@ def _settled(page: Page, editor: bool) -> None:
         expect(page.locator("#findings li").first).to_be_visible()
         return
     expect(page.locator("#panel h2")).to_be_visible()
-    expect(page.locator("#now canvas[data-painted]")).to_be_attached()
+    expect(page.locator("#now [data-painted]")).to_be_attached()
     expect(page.locator("body.busy")).to_have_count(0)
     page.get_by_text("The map as a table").click()

@@ -150,7 +150,7 @@ def test_an_address_shows_another_reader_the_same(page: Page, demo: str) -> None
     opened(page, f"{demo}{FAILED}&beside=1&workload=Deployment/shop/checkout")
 
     expect(page.locator("#trial .steps li")).to_have_count(1)
-    expect(page.locator("#before")).to_be_visible()
+    expect(page.locator("#now figcaption")).to_contain_text("What changed since")
     expect(page.locator("#panel h2")).to_have_text("Deployment shop/checkout")
 
 
@@ -192,7 +192,7 @@ def test_the_keyboard_goes_through_the_map(page: Page, demo: str) -> None:
     opened(page, demo)
     page.keyboard.press("Tab")
     expect(page.locator(".skip")).to_be_focused()
-    page.locator("#now canvas").focus()
+    page.locator("#now .domains").focus()
     page.keyboard.press("ArrowRight")
     expect(page.locator("#pointed")).to_contain_text("node-")
     page.keyboard.press("Enter")

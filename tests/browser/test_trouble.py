@@ -67,7 +67,7 @@ def test_things_as_they_were_read_are_shown_while_an_address_s_steps_are_played(
     page.goto(f"{demo}?{FAILED}")
     expect(page.locator("#trial")).to_contain_text("Playing fail zone=eu-west-1a")
     expect(page.locator("#figures")).to_contain_text("36 pending")
-    expect(page.locator("#now canvas[data-painted]")).to_be_attached()
+    expect(page.locator("#now [data-painted]")).to_be_attached()
     page.get_by_role("button", name="Cancel").click()
     expect(page.locator("#trial")).to_contain_text("36 pods ready")
 

@@ -17,7 +17,7 @@ from .spread import PendingPods, Pool, SpreadOutcome, pending_pods, pool_of, spr
 from .words import counted, listed
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from topospread.drills.result import Drill, StepOutcome, WorkloadState
     from topospread.rebalancing.result import Rebalance
@@ -64,6 +64,21 @@ class MendingEviction(Base, frozen=True, kw_only=True):
     to: Annotated[str, Meta(description="Node of the pod that replaces it.")]
 
 
+class FallbackGain(Base, frozen=True, kw_only=True):
+    """A workload after a step, as it is and with hard constraints that are soft while a domain is lost."""
+
+    step: Annotated[int, Meta(description="Number of the step, from 1.")]
+    kind: Annotated[str, Meta(description="Kind of the workload.")]
+    namespace: Annotated[str, Meta(description="Namespace of the workload.")]
+    name: Annotated[str, Meta(description="Name of the workload.")]
+    replicas: Annotated[int, Meta(description="Pods that it wants.")]
+    ready: Annotated[int, Meta(description="Ready pods without the fallback.")]
+    ready_soft: Annotated[int, Meta(description="Ready pods with it.")]
+    pending: Annotated[int, Meta(description="Pending pods without it.")]
+    pending_soft: Annotated[int, Meta(description="Pending pods with it.")]
+    spread: Annotated[tuple[SpreadOutcome, ...], Meta(description="Its constraints with it.")]
+
+
 class DrillResult(Answer, frozen=True, kw_only=True):
     """Do the steps end without harm that did not exist at the beginning?"""
 
@@ -85,6 +100,10 @@ class DrillResult(Answer, frozen=True, kw_only=True):
     mending: Annotated[
         tuple[MendingEviction, ...], Meta(description="Evictions that remove the skew that stays, in this order.")
     ] = ()
+    fallback: Annotated[
+        tuple[FallbackGain, ...] | None,
+        Meta(description="With `--fallback`: workloads that it changes, after each step; null without the option."),
+    ] = None
     warnings: Annotated[tuple[str, ...], Meta(description="Sentences that a person must see.")] = ()
     notes: Annotated[tuple[str, ...], Meta(description="Sentences that help a person.")] = ()
 
@@ -129,9 +148,37 @@ def drill_answer(
             MendingEviction(pod=f"{each.namespace}/{each.name}", node=each.node, to=each.target)
             for each in (mending.moves if mending is not None else ())
         ),
+        fallback=tuple(_gains(drill, drill.fallback)) if drill.fallback is not None else None,
         warnings=tuple(drill.warnings),
         notes=tuple(drill.notes),
     )
+
+
+def _gains(drill: Drill, soft: Drill) -> Iterator[FallbackGain]:
+    """Yield the workloads that a fallback changes, step by step; a workload that a step left alone is as before."""
+    states: dict[tuple[str, str, str], list[WorkloadState]] = {}
+    for number, steps in enumerate(zip(drill.steps, soft.steps, strict=False)):
+        for which, step in enumerate(steps):
+            for each in step.changed:
+                states.setdefault((each.kind, each.namespace, each.name), [each, each])[which] = each
+        for was, now in states.values():
+            if _compared(was) != _compared(now):
+                yield FallbackGain(
+                    step=number,
+                    kind=now.kind,
+                    namespace=now.namespace,
+                    name=now.name,
+                    replicas=now.replicas,
+                    ready=was.ready,
+                    ready_soft=now.ready,
+                    pending=was.pending,
+                    pending_soft=now.pending,
+                    spread=tuple(map(spread_outcome, now.spread)),
+                )
+
+
+def _compared(state: WorkloadState) -> tuple[int, ...]:
+    return state.ready, state.pending, *(each.skew for each in state.spread)
 
 
 def _fixes(drill: Drill) -> tuple[tuple[DrillRemedy, ...], int]:

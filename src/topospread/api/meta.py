@@ -68,6 +68,7 @@ class Annotations(KubeStruct):
     promise: str | None = msgspec.field(default=None, name="topospread.dev/promise")
     quorum: str | None = msgspec.field(default=None, name="topospread.dev/quorum")
     scale_in: str | None = msgspec.field(default=None, name="topospread.dev/scale-in")
+    fallback: str | None = msgspec.field(default=None, name="topospread.dev/fallback")
 
 
 class ObjectMeta(KubeStruct):

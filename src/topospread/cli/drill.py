@@ -115,6 +115,7 @@ def _step(name: str, metavar: str, text: str) -> Callable[[Any], Any]:
 @click.option("--merge", is_flag=True, help="Put the parts that --shard -o json wrote together.")
 @click.option("--dask", metavar="ADDRESS", help=_SHARING)
 @click.option("--runs", type=click.IntRange(min=1), metavar="N", help="Play N times with other draws (rollouts: 8).")
+@click.option("--fallback", is_flag=True, help="Also with constraints soft while a domain is lost.")
 @POOLS
 @traffic_options
 @page_options
@@ -189,6 +190,8 @@ def _check_beside(given: dict[str, Any], steps: list[Step]) -> None:
         raise UsageError("--save saves what one drill leaves, not those of --each")
     if given["traffic"] and given["each"]:
         raise UsageError("--traffic is told after each step of one drill, not of --each")
+    if given["fallback"] and (given["each"] or given["merge"]):
+        raise UsageError("--fallback compares the end of one drill, not those of --each")
     for name in ("workers", "shard", "dask"):
         if given[name] and not given["each"]:
             raise UsageError(f"--{name} says who plays --each or --check")
@@ -213,6 +216,7 @@ def _played(
                 namespace=given["namespace"],
                 runs=given["runs"],
                 keep_after=_keeps_after(given, inventory),
+                fallback=given["fallback"],
                 progress=bar,
             )
     except Interrupted as interrupted:

@@ -118,6 +118,7 @@ def check(given: dict[str, Any], steps: list[Step]) -> int:
         "save": "--save",
         "traffic": "--traffic",
         "each": "--each",
+        "fallback": "--fallback",
     }
     check_sharing(given)
     beside = [option for name, option in own.items() if given[name]]

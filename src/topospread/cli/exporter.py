@@ -64,9 +64,9 @@ PORT = 9401
 @click.option("--logging-format", type=click.Choice(["text", "json"]), default="text", help="How much to log, and how.")
 def exporter(**given: Any) -> int:
     """Run until SIGTERM."""
-    from topospread.live.extra import require_extra
+    from topospread.extras import require
 
-    require_extra()
+    require("live")
     judging = judging_of(given)
     # The metrics are all that it serves: --bind-address is their own address, and loopback by default.
     metrics = given["bind_address"], given["port"]

@@ -75,35 +75,42 @@ rendering_options = together(
 )
 """``--helm-values --helm-set --helm-release --render --render-helm --render-network``."""
 
-input_options = together(
-    click.option(
-        "-f",
-        "--filename",
-        "paths",
-        multiple=True,
-        metavar="FILE",
-        type=PATH,
-        help="Apply these manifests: files, folders, charts, kustomizations, - for standard input.",
-    ),
-    click.option(
-        "--on",
-        "cluster",
-        envvar="TOPOSPREAD_ON",
-        type=PATH,
-        metavar="CLUSTER",
-        help="The cluster: live, a snapshot or folder, or made up (topospread explain clusters).",
-    ),
-    click.option(
-        "--config", "config_path", type=PATH, metavar="FILE", help="kube-scheduler's configuration, of any version."
-    ),
-    KUBE_VERSION,
-    GATES,
-    rendering_options,
-    click.option("--with-hooks", is_flag=True, help="Place Helm's hooks too: Jobs before an installation, tests …"),
-    click.option("--strict", is_flag=True, help="Refuse fields that Kubernetes does not know."),
-    ALLOW_EMPTY,
-    click.option("--color", type=COLOUR, default="auto", help="Colours: on a terminal, always or never."),
-)
+
+def inputs_with(**on: Any) -> Callable[[Command], Command]:
+    """Return the decorator for `input_options`; ``on`` is said to click about ``--on``."""
+    return together(
+        click.option(
+            "-f",
+            "--filename",
+            "paths",
+            multiple=True,
+            metavar="FILE",
+            type=PATH,
+            help="Apply these manifests: files, folders, charts, kustomizations, - for standard input.",
+        ),
+        click.option(
+            "--on",
+            "cluster",
+            envvar="TOPOSPREAD_ON",
+            type=PATH,
+            metavar="CLUSTER",
+            help="The cluster: live, a snapshot or folder, or made up (topospread explain clusters).",
+            **on,
+        ),
+        click.option(
+            "--config", "config_path", type=PATH, metavar="FILE", help="kube-scheduler's configuration, of any version."
+        ),
+        KUBE_VERSION,
+        GATES,
+        rendering_options,
+        click.option("--with-hooks", is_flag=True, help="Place Helm's hooks too: Jobs before an installation, tests …"),
+        click.option("--strict", is_flag=True, help="Refuse fields that Kubernetes does not know."),
+        ALLOW_EMPTY,
+        click.option("--color", type=COLOUR, default="auto", help="Colours: on a terminal, always or never."),
+    )
+
+
+input_options = inputs_with()
 """``-f --on --strict --config --kube-version --color``, feature gates, and how charts are rendered."""
 
 

@@ -88,7 +88,7 @@ def lint(**given: Any) -> int:
     from topospread.linting.run import run
 
     cluster = _live_cluster(given)
-    question = _question(given)
+    question = question_of(given)
     stdin = sys.stdin.buffer if sys.stdin is not None else None
     mended: list[Mended] = []
     if given["fix"] or given["diff"]:
@@ -130,7 +130,7 @@ def _live_cluster(given: dict[str, Any]) -> ClusterReading | None:
     return reading
 
 
-def _question(given: dict[str, Any]) -> Question:
+def question_of(given: dict[str, Any]) -> Question:
     """Return the options: those of the command line first, then the settings."""
     from topospread.config.versions import NEWEST
     from topospread.linting.reading import Question

@@ -41,9 +41,9 @@ def read_access(given: Mapping[str, Any]) -> Access:
     Raises:
         UsageError: the extra ``live`` is not installed, or a group is named without a user.
     """
-    from topospread.live.extra import require_extra
+    from topospread.extras import require
 
-    require_extra()
+    require("live")
     from topospread.live.access import Access
 
     return Access(given["kubeconfig"], given["context"], given["user"], tuple(given["as_group"]), given["as_uid"])
@@ -83,9 +83,9 @@ def is_named(given: Mapping[str, Any]) -> bool:
 
 def is_there(given: Mapping[str, Any]) -> bool:
     """Return whether there is a live cluster to be read by a command that was told of none."""
-    from topospread.live.extra import missing_packages
+    from topospread.extras import missing_packages
 
-    if "context" not in given or missing_packages():
+    if "context" not in given or missing_packages("live"):
         return False
     from topospread.live.access import Access
 
@@ -111,9 +111,9 @@ def current_context() -> str:
 
 def why_none() -> str:
     """Return why there is no live cluster."""
-    from topospread.live.extra import missing_packages
+    from topospread.extras import missing_packages
 
-    if missing_packages():
+    if missing_packages("live"):
         return "to read a live cluster: pip install 'topospread[live]'"
     return "no kubeconfig was found"
 

@@ -25,8 +25,8 @@ GROUPS = {
     "Look": ("status", "why", "serve", "dump"),
     "Try": ("simulate", "plan", "drill", "capacity"),
     "Keep": ("promise", "rebalance"),
-    "Check": ("lint", "policies", "explain", "config"),
-    "Run": ("run",),
+    "Check": ("lint", "lsp", "policies", "explain", "config"),
+    "Run": ("run", "mcp"),
 }
 """Commands by what they are for, in the order of the help."""
 COMMANDS = {
@@ -41,10 +41,12 @@ COMMANDS = {
     "promise": ("topospread.cli.promise:promise", "What does a loss leave of a workload? show, check, design"),
     "rebalance": ("topospread.cli.rebalance:rebalance", "The fewest evictions that mend skew"),
     "lint": ("topospread.cli.lint:lint", "Is this manifest right?"),
+    "lsp": ("topospread.cli.lsp:lsp", "The findings of lint in an editor, while typing"),
     "policies": ("topospread.cli.policies:policies", "The rules of lint as policies of an API server"),
     "explain": ("topospread.cli.explain:explain", "A field, a rule, options, made-up clusters"),
     "config": ("topospread.cli.config:config", "Check, convert and show scheduler configurations"),
     "run": ("topospread.cli.run:run", "What runs in a cluster: scheduler, exporter, webhook, extender"),
+    "mcp": ("topospread.cli.mcp:mcp", "The questions as tools of an assistant, read-only"),
     "completion": ("topospread.cli.completion:completion", "Print the completion script of a shell"),
     "help": ("topospread.cli.about:help_", "Help on a command"),
     "version": ("topospread.cli.about:version", "The version"),

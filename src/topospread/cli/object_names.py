@@ -67,9 +67,9 @@ def _known(context: click.Context) -> tuple[Iterable[ObjectKey], Sequence[Node]]
     if given.get("paths") or given.get("cluster") not in (None, LIVE):
         inventory = _typed(context)
         return None if inventory is None else (inventory.places, inventory.nodes)
-    from topospread.live.extra import missing_packages
+    from topospread.extras import missing_packages
 
-    if "context" not in given or given.get("kubeconfig") or given.get("user") or missing_packages():
+    if "context" not in given or given.get("kubeconfig") or given.get("user") or missing_packages("live"):
         return None
     from topospread.live.object_names import live_names
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 import time
 
-from .terminal import draw
+from .terminal import draw, draws_progress
 
 _REDRAW = 0.1
 
@@ -14,7 +14,7 @@ class ReadingLine:
     """On a terminal, a line on stderr that counts what has been read of a cluster."""
 
     def __init__(self) -> None:
-        self._shown = sys.stderr.isatty()
+        self._shown = draws_progress()
         self._drawn = 0.0
         self._read: dict[str, tuple[int, int]] = {}
 

@@ -50,9 +50,9 @@ def check_html(given: Mapping[str, Any]) -> None:
     if given["anonymous"] and wants(given, "svg"):
         raise UsageError("-o svg cannot be combined with --anonymous: the picture shows names")
     if wants(given, "html"):
-        from topospread.web.extra import require_web
+        from topospread.extras import require
 
-        require_web()
+        require("web")
     elif given["anonymous"] and not given.get("save"):
         raise UsageError(f"--anonymous requires a file: -o html=FILE{' or --save' if 'save' in given else ''}")
 

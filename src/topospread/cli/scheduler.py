@@ -100,9 +100,9 @@ SECONDS = Seconds()
 def scheduler(**given: Any) -> int:
     """Run until SIGTERM (0) or until the lease is lost (1)."""
     gc.set_threshold(*_BETWEEN_COLLECTIONS)
-    from topospread.live.extra import require_extra
+    from topospread.extras import require
 
-    require_extra()
+    require("live")
     gates = read_gates(given["kube_version"], given["feature_gates"])
     configuration, operation = _read(given["config_path"], gates)
     operation = _flags_above(operation, given)

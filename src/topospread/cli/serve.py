@@ -63,9 +63,9 @@ _TOKEN_AT_LEAST = 16
 @click.option("--port", default=8375, type=click.IntRange(0, 65535), metavar="N", help="The port; 0 takes a free one.")
 def serve(**given: Any) -> int:
     """Serve the page until it is interrupted."""
-    from topospread.web.extra import require_web
+    from topospread.extras import require
 
-    require_web()
+    require("web")
     token = _token(given["token"])
     read_salt(given)
     if given["anonymous"] and not given["html"]:

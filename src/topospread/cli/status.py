@@ -11,11 +11,12 @@ from msgspec.structs import replace
 
 from topospread.config.versions import NEWEST
 
+from .fleet import ClustersOption, ask_each, named_clusters
 from .inputs import (
     asked_traffic,
     expected_traffic,
     file_words,
-    input_options,
+    inputs_with,
     namespace_options,
     read_inventory,
     read_options,
@@ -72,11 +73,13 @@ Does every pod have a node, and does every hard constraint hold?
 
 Pending pods are grouped by cause, each with the first change that was tried. Workloads are listed worst first.
 TARGET, -n, -l and --waiting narrow what is shown and the verdict; pods of all namespaces count. With --watch no changes
-are tried.
+are tried. Of several clusters each has a row, worst first.
 
 \b
 Examples:
   topospread status --context prod
+  topospread status --contexts prod-a,prod-b
+  topospread status --on prod-*.json.gz
   topospread status deploy/web --on cluster.json.gz
   topospread status -n shop --waiting --watch
   topospread status --on cluster.json.gz -n shop -l app=web -o wide
@@ -85,9 +88,10 @@ Examples:
 
 
 @click.command(cls=Explained, help=HELP)
-@target_argument(required=False)
-@input_options
+@target_argument(required=False, files=True)
+@inputs_with(cls=ClustersOption, multiple=True)
 @access_options
+@click.option("--contexts", metavar="A,B,…", help="Ask the clusters of these contexts; --on may name several, too.")
 @namespace_options("Show workloads of")
 @click.option("-l", "--selector", metavar="SELECTOR", help="Show workloads whose pods have these labels.")
 @click.option("--key", "keys", multiple=True, metavar="KEY", help="Look at this topology key alone; repeatable.")
@@ -102,10 +106,18 @@ def status(**given: Any) -> int:
     from topospread.sources.needed_kinds import PLACEMENT
 
     check_outputs(given)
-    check_html(given)
+    option, clusters = named_clusters(given)
+    if not clusters:
+        check_html(given)
     asked_traffic(given)
     options = read_options(given)
     needed = PLACEMENT.under(options.in_force[0])
+    if clusters:
+
+        def ask(single: dict[str, Any]) -> Status:
+            return _answer(read_inventory(single, by=[options], needed=needed), single, options)
+
+        return ask_each(given, option, clusters, ask)
     if given["watch"]:
         check_watch(given)
         watch(given, needed, lambda inventory: text_of(_answer(inventory, given, options), given))

@@ -16,27 +16,43 @@ from .usage import is_named_file
 Command = TypeVar("Command", bound=Callable[..., Any])
 
 
-def target_argument(*, required: bool) -> Callable[[Command], Command]:
-    """Return the decorator for ``TARGET``, as the option ``targets``."""
+def target_argument(*, required: bool, files: bool = False) -> Callable[[Command], Command]:
+    """Return the decorator for ``TARGET``, as the option ``targets``.
+
+    Args:
+        required: whether there must be one.
+        files: whether files stay among the targets, for a command that knows what they are.
+    """
     metavar = "TARGET" if required else "[TARGET]"
+    callback = _read if files else _read_no_files
     return click.argument(
-        "targets", nargs=-1, required=required, metavar=metavar, callback=_read, shell_complete=targets
+        "targets", nargs=-1, required=required, metavar=metavar, callback=callback, shell_complete=targets
     )
 
 
-def _read(context: click.Context, parameter: click.Parameter, words: tuple[str, ...]) -> tuple[str, ...]:
-    """Return the targets: ``deploy/web``, ``shop/deploy/web``, ``web-0``, or a kind and a name, ``deploy web``.
+def file_error(word: str, context: click.Context) -> UsageError:
+    """Return the error for a file in the place of a target."""
+    return UsageError(f"{word} is a file: {context.command_path} -f {shell_line([word])}")
+
+
+def _read_no_files(context: click.Context, parameter: click.Parameter, words: tuple[str, ...]) -> tuple[str, ...]:
+    """Return the targets.
 
     Raises:
         UsageError: if a word names a file.
     """
+    for word in filter(is_named_file, words):
+        raise file_error(word, context)
+    return _read(context, parameter, words)
+
+
+def _read(context: click.Context, parameter: click.Parameter, words: tuple[str, ...]) -> tuple[str, ...]:
+    """Return the targets: ``deploy/web``, ``shop/deploy/web``, ``web-0``, or a kind and a name, ``deploy web``."""
     from topospread.workloads.scale import KIND_OF
 
     found: list[str] = []
     kind = ""
     for word in words:
-        if is_named_file(word):
-            raise UsageError(f"{word} is a file: {context.command_path} -f {shell_line([word])}")
         if kind:
             found.append(f"{kind}/{word}")
             kind = ""

@@ -21,6 +21,12 @@ _REDRAW = 0.1
 _BAR = 30
 _BEGIN = time.monotonic()
 """When the command began, near enough: who has waited for its reading need not wait again for its placing."""
+_PROCESS = os.getpid()
+
+
+def draws_progress() -> bool:
+    """Return whether this process tells a terminal how far it has come: its copies do not."""
+    return sys.stderr.isatty() and os.getpid() == _PROCESS
 
 
 def width() -> int:
@@ -139,7 +145,7 @@ class Bar(Protocol):
 @contextmanager
 def progress(what: str) -> Iterator[Bar | None]:
     """A bar on stderr that appears when the command has taken a second; ``None`` when stderr is no terminal."""
-    if not sys.stderr.isatty():
+    if not draws_progress():
         yield None
         return
     drawn = 0.0

@@ -38,9 +38,9 @@ Examples:
 @click.option("--logging-format", type=click.Choice(["text", "json"]), default="text", help="How much to log, and how.")
 def webhook(**given: Any) -> int:
     """Serve until SIGTERM."""
-    from topospread.live.extra import require_extra
+    from topospread.extras import require
 
-    require_extra()
+    require("live")
     insecure = given["insecure_http"]
     address = served_at(
         given | {"bind_address": given["host"] or ("127.0.0.1" if insecure else "0.0.0.0")}, given["port"], "--port"

@@ -55,6 +55,7 @@ def drill(  # noqa: PLR0913 - keyword arguments
     namespace: str | None = None,
     runs: int | None = None,
     keep_after: bool = False,
+    fallback: bool = False,
     progress: Progress | None = None,
 ) -> Drill:
     """Let things happen to a cluster, one after the other, and say what comes of each.
@@ -69,6 +70,7 @@ def drill(  # noqa: PLR0913 - keyword arguments
             is rolled out or applied.
         keep_after: give everything that is there after each step, too (`StepOutcome.after`; of several drills that are
             alike, those of the first).
+        fallback: play them once more with hard constraints that are soft while a domain is lost (`Drill.fallback`).
         progress: told how many steps of how many are over.
 
     Raises:
@@ -77,7 +79,13 @@ def drill(  # noqa: PLR0913 - keyword arguments
         topospread.drills.interruption.Interrupted: Ctrl-C, a KeyboardInterrupt; with what was over as a drill.
     """
     begun = BegunDrill(inventory, tuple(steps), applied_manifests(steps, namespace), options)
-    return play_runs(begun, runs, keep_after=keep_after, progress=progress)
+    found = play_runs(begun, runs, keep_after=keep_after, progress=progress)
+    if not fallback:
+        return found
+    try:
+        return with_fields(found, fallback=play_runs(with_fields(begun, falls_back=True), runs))
+    except KeyboardInterrupt:
+        raise Interrupted(with_fields(found, partial="ended while the fallback was played")) from None
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,12 +96,14 @@ class BegunDrill:
         inventory: what there is at the beginning.
         manifests: those that steps apply, by their paths.
         options: how pods are placed; its seed is that of the first run.
+        falls_back: hard constraints are soft while a domain is lost.
     """
 
     inventory: Inventory
     steps: tuple[Step, ...]
     manifests: Manifests
     options: SimulationOptions
+    falls_back: bool = False
 
 
 def applied_manifests(steps: Sequence[Step], namespace: str | None) -> Manifests:
@@ -133,6 +143,7 @@ def play_runs(
         drawn = with_fields(options, seed=(options.seed or 0) + run, draws=True) if run else options
         play = Play(begun.inventory, drawn, begun.manifests, run)
         play.keeps_after = keep_after and not run
+        play.falls_back = begun.falls_back
         return play.play(steps, told)
 
     done: list[Drill] = []

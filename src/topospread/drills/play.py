@@ -23,6 +23,7 @@ from topospread.workloads.planned import Workload
 from .autoscaling import autoscale
 from .choosing import chosen
 from .drains import cordon, drain, uncordon
+from .fallback import Fallback
 from .interruption import Interrupted
 from .manifests import add_nodes, scale
 from .node_failure import NodeFailures
@@ -98,6 +99,7 @@ class Play:
     Attributes:
         says_how_spread: work out how workloads are spread after each step; who asks for other things has no need of it.
         keeps_after: keep everything that is there after each step (`StepOutcome.after`).
+        falls_back: hard constraints of pending pods are soft while a domain is lost.
     """
 
     def __init__(self, inventory: Inventory, options: SimulationOptions, manifests: Manifests, number: int = 0) -> None:
@@ -105,6 +107,8 @@ class Play:
         self.world = World(inventory, options, number)
         self.says_how_spread = True
         self.keeps_after = False
+        self.falls_back = False
+        self._fallback = Fallback(self.world)
         self._growth = PoolGrowth(self.world, options.pools)
         gates = options.gates or gates_for(options.kube_version)
         self._failures = NodeFailures(
@@ -183,6 +187,8 @@ class Play:
                 left.extend(self._do(step))
             if goes_on:
                 self._growth.rest()
+                while self.falls_back and self._fallback.apply():
+                    self._growth.rest()
             else:
                 self.world.settle()
 
@@ -195,6 +201,7 @@ class Play:
             case Fail():
                 self._failures.fail(self._chosen(step.nodes, step))
             case Recover():
+                self._fallback.end()
                 self._failures.recover(self._chosen(step.nodes, step))
             case Cordon():
                 cordon(world, self._chosen(step.nodes, step))

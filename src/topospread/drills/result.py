@@ -245,6 +245,7 @@ class Drill(PlainData):
         pools: what came of the pools of nodes that an autoscaler grows, by name.
         assumed: if pods are not judged, the same drill as if filters that topospread does not model let every node
             pass.
+        fallback: the same drill with hard constraints that are soft while a domain is lost, if that was asked for.
         begun: the `BegunDrill`, from which the answer's fixes are tried.
     """
 
@@ -259,6 +260,7 @@ class Drill(PlainData):
     others: tuple[Drill, ...] = field(default=(), repr=False, compare=False)
     pools: tuple[PoolUse, ...] = ()
     assumed: Drill | None = field(default=None, repr=False, compare=False)
+    fallback: Drill | None = field(default=None, repr=False, compare=False)
     begun: Any = field(default=None, repr=False, compare=False)
 
     @property

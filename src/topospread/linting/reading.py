@@ -5,6 +5,7 @@ What is no object of Kubernetes, or not yet one, is left out and named: folders 
 
 from __future__ import annotations
 
+import os
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -29,7 +30,7 @@ from topospread.errors import ConfigError, DecodeError, DuplicateError, InputErr
 from topospread.sources.admit import is_stored
 from topospread.sources.deliveries import delivery_of
 from topospread.sources.files import STANDARD_INPUT, Source, read_text
-from topospread.sources.folders import check_programs, look_into
+from topospread.sources.folders import PathContents, check_programs, look_into
 from topospread.sources.json_text import too_deep
 from topospread.sources.locations import Location, label_of
 from topospread.sources.rendering import RAW, Rendering
@@ -333,12 +334,19 @@ def read(
         InputError: there is no such path, or no program that makes manifests of what stands there. What is broken is
             noted, and the rest is read.
     """
-    paths = [look_into(path, question.how, allow_empty=True) for path in question.paths]
+    given = instead or {}
+    paths = [
+        # An editor has files that nobody has saved yet.
+        PathContents([Source(path, None)])
+        if path in given and not os.path.lexists(path)
+        else look_into(path, question.how, allow_empty=True)
+        for path in question.paths
+    ]
     found = Read(gates, question.namespace, notes=[note for each in paths for note in (*each.warnings, *each.notes)])
     sources = {source.path: source for each in paths for source in each.sources}
     asked = [source for source in sources.values() if not question.settings.excludes(source.path)]
-    check_programs([source for source in asked if source.path not in (instead or {})])
+    check_programs([source for source in asked if source.path not in given])
     for number, source in enumerate(asked):
         progress(number, len(asked))
-        found.take_source(source, stdin, (instead or {}).get(source.path))
+        found.take_source(source, stdin, given.get(source.path))
     return found

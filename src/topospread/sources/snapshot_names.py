@@ -51,7 +51,7 @@ OPAQUE: Final = _words(
     nodeAllocatableResources
     podGroupReplicaKey pdName volumeID targetPortal iqn monitors pool diskName diskURI volumeHandle nodeID
     topospread.dev/max-per-domain topospread.dev/shares topospread.dev/hierarchy topospread.dev/counted
-    topospread.dev/promise topospread.dev/quorum topospread.dev/scale-in"""
+    topospread.dev/promise topospread.dev/quorum topospread.dev/scale-in topospread.dev/fallback"""
 )
 """Fields that name a disk, a device or a machine outside Kubernetes, or hold a text with names in it."""
 

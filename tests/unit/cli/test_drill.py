@@ -306,3 +306,13 @@ def test_skew_that_stays_is_shown_with_the_evictions_that_mend_it() -> None:
     assert "The skew that stays is removed by 2 evictions, in this order:" in done.stdout
     even = subprocess.run([*words[:-2], "-o", "wide"], capture_output=True, text=True, check=False)
     assert "is removed by" not in even.stdout
+
+
+def test_fallback_shows_the_gain_beside_the_drill() -> None:
+    done = run("--fail", "zone=zone-a", "--fallback")
+    assert done.returncode == 1
+    assert "0 instead of 2 pods of shop/web would be pending after step 1" in " ".join(done.stdout.split())
+    assert "With hard constraints that are soft while a domain is lost:" in done.stdout
+    refused = run("--each", "zone", "--fallback")
+    assert (refused.returncode, refused.stdout) == (2, "")
+    assert "--fallback" in refused.stderr

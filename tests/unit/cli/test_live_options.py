@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
+from topospread import extras
 from topospread.cli.live_options import NOBODY, is_meant, is_there, live_words, read_access
 from topospread.errors import UsageError
-from topospread.live import extra
 
 
 def given(**more: Any) -> dict[str, Any]:
@@ -25,7 +25,7 @@ def test_it_is_meant_where_it_is_named() -> None:
 
 
 def test_without_the_extra_it_is_said_how_to_get_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(extra.NEEDED, "no_such_module", "no-such-package")
+    monkeypatch.setitem(extras.NEEDED["live"], "no_such_module", "no-such-package")
     assert not is_there(given())
     with pytest.raises(UsageError, match=r"no cluster: add --on.*pip install 'topospread\[live\]'"):
         is_meant(given(), ())

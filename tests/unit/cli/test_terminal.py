@@ -6,6 +6,7 @@ import sys
 import pytest
 
 from topospread.cli import terminal
+from topospread.drills.forked import answers
 
 
 class Screen(io.StringIO):
@@ -92,6 +93,12 @@ def test_a_second_step_of_a_slow_command_shows_at_once(monkeypatch: pytest.Monke
     clock.now = 1.2
     with terminal.progress("placing"):
         assert "placing" in shown.getvalue()
+
+
+def test_copies_of_the_process_draw_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    screen(monkeypatch)
+    assert terminal.draws_progress()
+    assert answers(lambda _: terminal.draws_progress(), [0], 1) == [False]
 
 
 def test_a_bar_without_a_known_end(monkeypatch: pytest.MonkeyPatch) -> None:

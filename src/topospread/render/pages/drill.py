@@ -37,6 +37,19 @@ def page(answer: DrillResult) -> Page:
         key = matrix_key(spread for _, spread, *_ in rows)
         heads = ("BEFORE", "WORST", "END", "PENDING" if any(each.pending for each in _last(answer)) else "")
         parts.append(Section("", (matrix(rows, heads, key),)))
+    if answer.fallback:
+        rows = [
+            (
+                f"{each.namespace}/{each.name}",
+                each.spread,
+                (each.step, f"{each.ready_soft}/{each.replicas}", each.pending_soft),
+                "",
+            )
+            for each in answer.fallback
+        ]
+        title = "With hard constraints that are soft while a domain is lost:"
+        key = matrix_key(spread for _, spread, *_ in rows)
+        parts.append(Section(title, (matrix(rows, ("AFTER STEP", "READY", "PENDING"), key),)))
     if len(answer.steps) > 2 or answer.ranges:
         parts.append(Section("", (_steps(answer),)))
     for number, step in enumerate(answer.steps):
@@ -109,6 +122,13 @@ def _facts(answer: DrillResult) -> Iterator[Fact]:
     if answer.pending_before:
         were = "pod was" if answer.pending_before == 1 else "pods were"
         yield Fact("before", f"{answer.pending_before} {were} pending before the drill; the verdict leaves this out")
+    if answer.fallback is not None:
+        best = max(answer.fallback, key=lambda each: each.pending - each.pending_soft, default=None)
+        gain = "no workload would gain"
+        if best is not None and best.pending > best.pending_soft:
+            fewer = f"{best.pending_soft} instead of {best.pending} pods of {best.namespace}/{best.name}"
+            gain = f"{fewer} would be pending after step {best.step}"
+        yield Fact("fallback", f"{gain} if hard constraints were soft while a domain is lost")
     for each in answer.breaches:
         yield Fact("budget", f"{each.budget} had {each.healthy} healthy of {each.needed} at {clock(each.at)}")
     left: dict[str, list[str]] = {}

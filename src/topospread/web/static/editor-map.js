@@ -7,7 +7,7 @@ export class DraftMap {
     this.figure = figure;
     this.words = figure.querySelector("figcaption");
     this.usual = this.words.textContent;
-    this.map = new NodeMap(figure.querySelector("canvas"), { point: (node) => this.point(node), choose: () => {} });
+    this.map = new NodeMap(figure.querySelector("div"), { point: (node) => this.point(node), choose: () => {} });
     this.picture = null;
   }
 

@@ -11,6 +11,10 @@ export function element(name, properties = {}, ...children) {
   return made;
 }
 
+export function plural(number, word) {
+  return `${number} ${word}${number === 1 ? "" : "s"}`;
+}
+
 export function copyButton(text, label) {
   return element("button", { type: "button", onclick: (event) => copy(text, event.currentTarget) }, label);
 }

@@ -1,10 +1,9 @@
 // The page of the map: what is in the address is asked for and shown, and whatever is chosen goes into the address.
 
 import { putAddress, readAddress, request } from "./address.js";
-import { markElement } from "./colours.js";
 import { breakable, copy, element } from "./elements.js";
+import { save } from "./export.js";
 import { ask } from "./fetching.js";
-import { drawLegend } from "./legend.js";
 import { countOf, NodeMap } from "./map.js";
 import { Overview } from "./overview.js";
 import { isRecorded } from "./recorded.js";
@@ -28,12 +27,11 @@ let turn = 0;
 let settled = null;
 let asking = new AbortController();
 
-const map = new NodeMap(by("now").querySelector("canvas"), { point: (node) => pointAt(now, node), choose: (node) => chooseNode(now, node) });
-const other = new NodeMap(by("before").querySelector("canvas"), { point: (node) => pointAt(beforehand, node), choose: (node) => chooseNode(beforehand, node) });
+const map = new NodeMap(by("now").querySelector("div"), { point: pointAt, choose: chooseNode });
 const overview = new Overview(by("figures"), by("matrix"), {
   filter: (filter) => go({ filter }),
   workload: chooseWorkload,
-  node: (node) => chooseNode(now, node),
+  node: chooseNode,
 });
 const trial = new Trial(by("trial"), { go: (changes) => go(changes), choose: (steps) => go({ steps, at: "", beside: view.beside }) });
 
@@ -127,7 +125,6 @@ function showFrames(at) {
   by("frames").replaceChildren(...frames.map((frame, number) => element("li", {},
     element("button", { type: "button", onclick: () => go({ at: String(number) }), ...(number === at ? { "aria-current": "step" } : {}) },
       `${number}. ${frame.label}${frame.waiting ? ` (${frame.waiting} waiting)` : ""}`))));
-  by("now").querySelector("figcaption").textContent = view.beside === "" ? "" : frames[at].label;
   const choice = by("beside"), chosen = view.beside;
   choice.replaceChildren(element("option", { value: "" }, "nothing"), ...frames.map((frame, number) => element("option", { value: String(number) }, frame.label)));
   choice.value = chosen;
@@ -135,10 +132,8 @@ function showFrames(at) {
 
 async function showBeside() {
   const there = view.beside !== "" && frames[Number(view.beside)];
-  by("before").hidden = !there;
-  if (!there) return;
-  by("before").querySelector("figcaption").textContent = there.label;
-  beforehand = await picture(view.beside);
+  beforehand = there ? await picture(view.beside) : null;
+  by("now").querySelector("figcaption").textContent = there ? `What changed since: ${there.label}` : "";
 }
 
 function fillKeys() {
@@ -168,15 +163,14 @@ function rowOf(of, text) {
 
 function drawMaps() {
   if (!now) return;
-  map.show(now, shown(now));
+  map.show(now, shown(now), beforehand);
   overview.show(now, unjudged, shown(now).key, view);
-  if (!by("before").hidden && beforehand) other.show(beforehand, shown(beforehand));
   const box = by("table");
   if (box.open) fillTable();
 }
 
 function fillTable() {
-  by("table").querySelector("div").replaceChildren(...domainTable(now, map.layout.columns, shown(now), (node) => chooseNode(now, node)));
+  by("table").querySelector("div").replaceChildren(...domainTable(now, map.columns, shown(now), chooseNode));
   stackTables(by("table"));
 }
 
@@ -190,7 +184,7 @@ async function showChosen() {
     if (mine !== turn) return;
     const workload = asked === "workload" ? own : spread;
     const key = now.keys[shown(now).key]?.key;
-    trial.choose(view, workload, now, map.layout.columns);
+    trial.choose(view, workload, now, map.columns);
     constraint = spreadAnswered(workload?.constraints ?? [], key);
     rejected = asked === "pod" ? own.rejected.nodes : null;
     // Mostly the picture had all of it, and the map is as it should be.
@@ -259,23 +253,22 @@ function chooseWorkload(workload) {
   choose({ workload, node: "", pod: "" });
 }
 
-function chooseNode(of, node) {
-  choose({ node: of.nodes.name[node], pod: "" });
+function chooseNode(node) {
+  choose({ node: now.nodes.name[node], pod: "" });
 }
 
-function pointAt(of, node) {
+function pointAt(node) {
   const line = by("pointed");
-  if (!of || node < 0) {
+  if (!now || node < 0) {
     line.textContent = "";
     return;
   }
-  const { name, allocatable, used, flags, pods } = of.nodes, row = shown(of).workload;
+  const { name, allocatable, used, flags, pods } = now.nodes, row = shown(now).workload;
   const share = ["cpu", "memory"].map((each) => `${each === "cpu" ? "CPU" : each} ${percent(used[each][node], allocatable[each][node])}`);
   const parts = [name[node], ...share, `${used.pods[node]} pods`];
   if (flags[node]) parts.push(words(flags[node]));
-  if (row >= 0) parts.push(`${countOf(pods[node], row)} of ${of.workloads.name[row]}`);
-  line.replaceChildren(parts.join(" · "));
-  if (row >= 0) line.append(" ", markElement(of, row));
+  if (row >= 0) parts.push(`${countOf(pods[node], row)} of ${now.workloads.name[row]}`);
+  line.textContent = parts.join(" · ");
 }
 
 // Buttons in what the server wrote: a pod to explain, a step to try, a text to copy.
@@ -299,12 +292,12 @@ by("parts").addEventListener("click", ({ target: { dataset: { to } } }) => {
 by("key").addEventListener("change", (event) => go({ key: event.target.value }));
 by("fill").addEventListener("change", (event) => go({ fill: event.target.value === "most" ? "" : event.target.value }));
 by("beside").addEventListener("change", (event) => go({ beside: event.target.value }));
-by("larger").addEventListener("click", () => [map, other].forEach((each) => each.layout && each.zoom(1.5)));
-by("smaller").addEventListener("click", () => [map, other].forEach((each) => each.layout && each.zoom(1 / 1.5)));
-by("whole").addEventListener("click", () => [map, other].forEach((each) => each.layout && each.whole()));
+by("larger").addEventListener("click", () => now && map.zoom(1.5));
+by("smaller").addEventListener("click", () => now && map.zoom(1 / 1.5));
+by("whole").addEventListener("click", () => now && map.whole());
+for (const kind of ["svg", "png"]) by(`save-${kind}`).addEventListener("click", () => save(by(by("save").value), by("save").value, kind).catch(() => say("answer", "The picture could not be made.")));
 by("table").addEventListener("toggle", () => by("table").open && now && fillTable());
 addEventListener("popstate", () => { view = readAddress(); refresh(); });
-matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => drawLegend(by("legend")));
 
 // Another state was read, or none can be had: what is shown follows, or says how old it is.
 function listen() {
@@ -312,11 +305,13 @@ function listen() {
   let revision = Number(by("state").dataset.revision), server = null, name = "";
   const told = (event) => {
     const state = JSON.parse(event.data);
+    by("state").classList.toggle("warn", state.age > (state.live ? 60 : 3600));
     const age = state.live || state.trouble ? ` · read ${ageWords(state.age)} ago` : "";
     by("state").replaceChildren(...breakable(state.name), ` · ${state.nodes} nodes · Kubernetes ${state.kubeVersion}${age}`);
     say("cluster", state.trouble ? `${state.trouble}. What is shown was read ${ageWords(state.age)} ago.` : "");
     const isOther = server !== null && server !== state.server;
     say("server", "");
+    connected(true);
     if (isOther && name !== state.name) say("other", `The server was started anew: this is ${state.name} now, before it was ${name}.`);
     if (isOther || state.revision !== revision) {
       revision = state.revision;
@@ -327,9 +322,15 @@ function listen() {
   };
   events.addEventListener("state", told);
   events.addEventListener("age", told);
-  events.onerror = () => say("server", events.readyState === EventSource.CLOSED
+  events.onerror = () => connected(false) ?? say("server", events.readyState === EventSource.CLOSED
     ? "The server was started anew and this page is not of it: open the URL that topospread printed."
     : "The server does not answer: what is shown stays as it was.");
+}
+
+// Without a server nothing can be tried, and what is shown is pale.
+function connected(is) {
+  document.body.classList.toggle("apart", !is);
+  by("trial").inert = !is;
 }
 
 function ageWords(seconds) {
@@ -337,5 +338,4 @@ function ageWords(seconds) {
   return seconds < 5400 ? `${Math.round(seconds / 60)} min` : `${Math.round(seconds / 3600)} h`;
 }
 
-drawLegend(by("legend"));
 refresh().then(...(isRecorded ? [] : [listen, listen]));

@@ -1,355 +1,191 @@
-// The map on a canvas: drawn from a picture, pointed at, walked through with arrows, made larger and smaller.
-// Levels: from afar a node is its fill alone, nearer it has its pods as dots, nearest its name.
+// The map: a column for each domain, its nodes as cells. Of each group of nodes a handful of paths is drawn, however many
+// they are, in the page's own colours; words are words of the page, which breaks them as it breaks all others.
 
-import { addShape, markOf, theme } from "./colours.js";
-import { paintHead, paintRacks } from "./heads.js";
-import { layOut } from "./layout.js";
-import { Lettering, NODE } from "./lettering.js";
-import { corner, cross, onGround, shade, stripes } from "./signs.js";
+import { breakable, element, plural } from "./elements.js";
+import { skewWords, spreadOf } from "./spreads.js";
 
-const DOTS_FROM = 13, NAME_FROM = 46;
-const MOST_SCREENS = 4; // how many of its usual heights a map may have; what is below is reached by moving it
 export const CORDONED = 1;
 export const TAINTED = 2;
 export const NOT_READY = 4;
 
+const RACK_KEY = "topology.kubernetes.io/rack";
+const GAP = 12, EDGE = 6, LEAST_COLUMN = 170; // pixels, as all here, where the page's letters have 16
+const DOTS_FROM = 13, NAMES_FROM = 46, LARGEST = 130;
+const LETTER = 6.1, LINE = 12; // of a node's name
+const STRIP_FROM = 1_000, BINS = 50; // nodes from which a domain says how full they are
+const SVG = "http://www.w3.org/2000/svg";
+
 export class NodeMap {
   // told: {point(node or -1), choose(node)}
-  constructor(canvas, told) {
-    this.canvas = canvas;
-    this.told = told;
-    this.scale = 1;
-    this.left = this.top = 0;
-    this.pointed = this.walked = -1;
-    this.shown = { key: 0, fill: "most", workload: -1, constraint: null, rejected: null, node: "" };
-    new ResizeObserver(() => this.resize()).observe(canvas.parentElement);
-    matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => {
-      this.theme = null;
-      this.draw();
-    });
-    canvas.addEventListener("pointermove", (event) => this.moved(event));
-    canvas.addEventListener("pointerleave", () => this.point(-1));
-    canvas.addEventListener("pointerdown", (event) => { this.from = { x: event.offsetX, y: event.offsetY, left: this.left, top: this.top }; });
-    canvas.addEventListener("pointerup", (event) => this.released(event));
-    canvas.addEventListener("wheel", (event) => this.wheeled(event), { passive: false });
-    canvas.addEventListener("keydown", (event) => this.pressed(event));
+  constructor(box, told) {
+    Object.assign(this, { box, told, scale: 1, pointed: -1, columns: [], groups: [], order: [] });
+    this.ring = element("div", { className: "ring", hidden: true });
+    new ResizeObserver(() => this.picture && box.clientWidth !== this.width && this.draw()).observe(box);
+    box.addEventListener("pointermove", (event) => this.point(this.at(event)));
+    box.addEventListener("pointerleave", () => this.point(-1));
+    box.addEventListener("click", (event) => this.at(event) >= 0 && told.choose(this.at(event)));
+    box.addEventListener("keydown", (event) => this.pressed(event));
   }
 
-  show(picture, shown) {
-    const anew = picture !== this.picture || shown.key !== this.shown.key;
-    this.picture = picture;
-    this.shown = shown;
-    if (anew) this.arrange();
+  // shown: {key, fill, workload, constraint, rejected, node}; before: the moment that it is compared with, if any
+  show(picture, shown, before = null) {
+    Object.assign(this, { picture, shown, before });
+    this.columns = domainsOf(picture, shown.key);
     this.draw();
   }
 
-  resize() {
-    if (!this.picture) return;
-    this.arrange();
-    this.draw();
-  }
-
-  arrange() {
-    const width = Math.max(this.canvas.parentElement.clientWidth, 200);
-    const height = Math.max(Math.min(innerHeight * 0.62, 1400), 260);
-    const em = parseFloat(getComputedStyle(document.documentElement).fontSize) / 16;
-    if (this.lettering?.em !== em) this.lettering = new Lettering(em);
-    this.layout = layOut(this.picture, this.shown.key, [width, height], this.lettering);
-    this.width = width;
-    this.height = Math.min(this.layout.height, height * MOST_SCREENS);
-    const ratio = devicePixelRatio || 1;
-    this.canvas.width = Math.round(width * ratio);
-    this.canvas.height = Math.round(this.height * ratio);
-    this.canvas.style.height = `${this.height}px`;
-    this.keepInside();
-  }
-
-  keepInside() {
-    const across = Math.max(0, this.layout.width * this.scale - this.width);
-    const down = Math.max(0, this.layout.height * this.scale - this.height);
-    this.left = Math.min(Math.max(this.left, 0), across);
-    this.top = Math.min(Math.max(this.top, 0), down);
-  }
-
-  zoom(factor, x = this.width / 2, y = this.height / 2) {
-    const scale = Math.min(Math.max(this.scale * factor, 1), 24);
-    this.left = (this.left + x) * (scale / this.scale) - x;
-    this.top = (this.top + y) * (scale / this.scale) - y;
-    this.scale = scale;
-    this.keepInside();
+  zoom(factor) {
+    this.scale = Math.min(Math.max(this.scale * factor, 1), 24);
     this.draw();
   }
 
   whole() {
-    this.scale = 1;
-    this.left = this.top = 0;
-    this.draw();
+    this.zoom(0);
   }
 
-  // `whole`: everything is to be painted anew; what is pointed at alone is drawn over what was painted.
-  draw(whole = true) {
-    this.stale = this.stale || whole;
-    if (!this.picture || this.waits) return;
-    this.waits = true;
-    requestAnimationFrame(() => {
-      this.waits = false;
-      this.paint();
-    });
+  draw() {
+    this.width = this.box.clientWidth;
+    if (!this.width) return; // it is not shown
+    this.em = parseFloat(getComputedStyle(document.documentElement).fontSize) / 16;
+    const across = Math.max(1, Math.min(this.columns.length, Math.floor((this.width + GAP) / (LEAST_COLUMN * this.em + GAP))));
+    const room = (this.width - GAP * (across - 1)) / across - 2 * EDGE;
+    const rows = Math.ceil(this.columns.length / across);
+    const unit = Math.min(this.unit(room, Math.max(innerHeight * 0.5, 260) / rows) * this.scale, room);
+    this.groups = [];
+    this.size = sizes(this.picture.nodes.allocatable.cpu);
+    this.tally = this.before ? differences(this.picture, this.before, this.shown.workload) : counts(this.picture, this.shown.workload);
+    this.box.style.gridTemplateColumns = `repeat(${across}, minmax(0, 1fr))`;
+    this.box.replaceChildren(...this.columns.map((column) => this.column(column, unit, Math.max(1, Math.floor(room / unit)))), this.ring);
+    this.order = this.groups.flatMap((group) => group.nodes);
+    this.box.dataset.painted = String(Number(this.box.dataset.painted ?? 0) + 1);
+    this.mark();
   }
 
-  paint() {
-    if (this.stale) this.paintAll();
-    this.stale = false;
-    const context = this.canvas.getContext("2d"), ratio = devicePixelRatio || 1;
-    context.setTransform(1, 0, 0, 1, 0, 0);
-    context.drawImage(this.painted, 0, 0);
-    context.setTransform(ratio, 0, 0, ratio, 0, 0);
-    context.strokeStyle = this.theme.accent;
-    context.lineWidth = 2.5;
-    for (const node of new Set([this.pointed, this.walked])) {
-      if (node < 0 || node >= this.picture.nodes.name.length) continue;
-      const [x, y, w, h] = this.place(node);
-      context.strokeRect(x - 1, y - 1, w + 2, h + 2);
+  // The largest cells with which the fullest column is no higher than this.
+  unit(room, height) {
+    const most = Math.max(1, ...this.columns.map((column) => column.nodes.length));
+    const racks = Math.max(1, ...this.columns.map((column) => column.groups.length));
+    let unit = Math.min(LARGEST, room);
+    while (unit > 4 && Math.ceil(most / racks / Math.floor(room / unit)) * racks * unit > height) unit -= unit > 24 ? 2 : 0.5;
+    return unit;
+  }
+
+  column(column, unit, across) {
+    const made = element("div", { className: column.missing ? "domain missing" : "domain" }, element("b", {}, ...breakable(column.name)), ...this.words(column));
+    if (this.picture.nodes.name.length > STRIP_FROM) made.append(this.strip(column));
+    for (const { name, nodes } of column.groups) {
+      if (column.groups.length > 1) made.append(element("small", {}, name));
+      const group = { column, nodes, unit, across, svg: this.cells(nodes, unit, across) };
+      this.groups.push(group);
+      made.append(group.svg);
     }
+    return made;
   }
 
-  paintAll() {
-    this.theme ??= theme();
-    const seen = this.seen();
-    this.paintGround(seen);
-    const context = this.layer("painted");
-    context.setTransform(1, 0, 0, 1, 0, 0);
-    context.drawImage(this.ground, 0, 0);
-    const ratio = devicePixelRatio || 1;
-    context.setTransform(ratio, 0, 0, ratio, 0, 0);
-    this.paintDots(context, seen);
-    this.paintSigns(context, seen);
-    this.paintNames(context, seen, this.paintHeads(context));
-    this.canvas.dataset.painted = String(Number(this.canvas.dataset.painted ?? 0) + 1);
+  words(column) {
+    const found = this.shown.constraint, pods = found && !column.missing ? found.of.get(column.name) : undefined;
+    if (pods === undefined) return [element("span", {}, plural(column.nodes.length, "node"))];
+    const skew = pods - found.minimum;
+    const className = skew <= found.maxSkew ? "" : found.hard ? "bad" : "warn";
+    return [element("span", {}, plural(pods, "pod")), element("span", { className }, skewWords(skew, found))];
   }
 
-  // Columns and cells, which a choice does not change: painted anew only where what they are drawn from did.
-  paintGround(seen) {
-    const of = [this.picture, this.layout, this.theme, this.shown.fill, this.scale, this.left, this.top];
-    if (this.groundOf?.every((each, at) => each === of[at])) return;
-    this.groundOf = of;
-    const context = this.layer("ground"), ratio = devicePixelRatio || 1;
-    context.setTransform(ratio, 0, 0, ratio, 0, 0);
-    context.fillStyle = this.theme.paper;
-    context.fillRect(0, 0, this.width, this.height);
-    this.paintColumns(context);
-    this.paintCells(context, seen);
+  // How many nodes are how full, from empty to full.
+  strip(column) {
+    const bins = new Array(BINS).fill(0);
+    for (const node of column.nodes) bins[Math.min(BINS - 1, Math.floor(this.use(node) * BINS))]++;
+    const most = Math.max(1, ...bins);
+    const title = `${column.name}: nodes by how full they are, from empty to full; at most ${most} alike`;
+    return svg("svg", { viewBox: `0 0 ${BINS} 20`, preserveAspectRatio: "none", class: "strip", role: "img", "aria-label": title },
+      path("used", bins.map((each, at) => box(at, 20 - (20 * each) / most, 0.9, (20 * each) / most)).join("")));
   }
 
-  // A canvas of the map's size that is not shown.
-  layer(name) {
-    const made = this[name] ??= document.createElement("canvas");
-    if (made.width !== this.canvas.width) made.width = this.canvas.width;
-    if (made.height !== this.canvas.height) made.height = this.canvas.height;
-    return made.getContext("2d");
-  }
-
-  place(node) {
-    const at = 4 * node, cells = this.layout.cells, scale = this.scale;
-    return [cells[at] * scale - this.left, cells[at + 1] * scale - this.top, cells[at + 2] * scale, cells[at + 3] * scale];
-  }
-
-  boxOf({ x, y, w, h }) {
-    return [x * this.scale - this.left, y * this.scale - this.top, w * this.scale, h * this.scale];
-  }
-
-  // Rows of the nodes that are inside of what is shown.
-  seen() {
-    const found = [], number = this.picture.nodes.name.length;
-    for (let node = 0; node < number; node++) {
-      const [x, y, w, h] = this.place(node);
-      if (x + w >= 0 && y + h >= 0 && x <= this.width && y <= this.height) found.push(node);
-    }
-    return found;
-  }
-
-  paintColumns(context) {
-    const { soft, line } = this.theme;
-    for (const column of this.layout.columns) {
-      context.fillStyle = soft;
-      context.strokeStyle = line;
-      const box = this.boxOf(column);
-      context.fillRect(...box);
-      if (column.missing) {
-        context.setLineDash([5, 4]);
-        context.strokeRect(...box);
-        context.setLineDash([]);
+  cells(nodes, unit, across) {
+    const { flags, name } = this.picture.nodes, { rejected, node: chosen } = this.shown;
+    const drawn = Object.fromEntries(["cell", "used", "full", "dots", "own", "arrives", "leaves", "cordoned", "tainted", "silent", "shade", "chosen"].map((each) => [each, ""]));
+    const names = [];
+    nodes.forEach((node, at) => {
+      const [x, y, side] = this.place(node, at, unit, across);
+      const up = flags[node] & NOT_READY ? 0 : this.use(node) * side;
+      drawn.cell += box(x, y, side, side);
+      if (up > 0) drawn[up > 0.9 * side ? "full" : "used"] += box(x, y + side - up, side, up);
+      const lines = side < NAMES_FROM * this.em ? [] : broken(name[node], Math.floor((side - 4) / LETTER / this.em));
+      const head = lines.length * LINE * this.em, isNamed = head <= 0.6 * side;
+      if (isNamed) lines.forEach((line, row) => names.push(svg("text", { x: x + 2, y: y + (row + 0.8) * LINE * this.em }, line)));
+      this.dots(drawn, node, [x, y, side], isNamed ? head : 0);
+      if (flags[node] & CORDONED) for (let part = 1; part < 6; part++) {
+        const low = Math.max(0, part - 3) * side / 3, length = Math.min(part, 6 - part) * side / 3;
+        drawn.cordoned += `M${f(x + low)} ${f(y + Math.min(part, 3) * side / 3)}l${f(length)} ${f(-length)}`;
       }
-    }
+      if (flags[node] & TAINTED) drawn.tainted += `M${f(x + side * 0.78)} ${f(y)}h${f(side * 0.22)}v${f(side * 0.22)}z`;
+      if (flags[node] & NOT_READY) drawn.silent += `M${f(x + 2)} ${f(y + 2)}l${f(side - 4)} ${f(side - 4)}m0 ${f(4 - side)}l${f(4 - side)} ${f(side - 4)}`;
+      if (rejected?.[name[node]] !== undefined) drawn.shade += box(x, y, side, side);
+      if (name[node] === chosen) drawn.chosen += box(x - 1, y - 1, side + 2, side + 2);
+    });
+    const size = { width: across * unit, height: Math.max(1, Math.ceil(nodes.length / across)) * unit };
+    return svg("svg", { ...size, class: "cells", "aria-hidden": "true" },
+      ...Object.entries(drawn).filter(([, d]) => d).map(([kind, d]) => path(kind, d)), ...names);
+  }
+
+  // Where a node's cell stands: its left and upper edge, and its side; larger nodes have larger cells.
+  place(node, at, unit, across) {
+    const side = this.size(node) * (unit - Math.min(3, unit * 0.15));
+    return [(at % across) * unit + (unit - side) / 2, Math.floor(at / across) * unit + (unit - side) / 2, side];
   }
 
   use(node) {
-    const { allocatable, used } = this.picture.nodes;
+    const { allocatable, used } = this.picture.nodes, { fill } = this.shown;
     const share = (name) => (allocatable[name][node] ? used[name][node] / allocatable[name][node] : 0);
-    const fill = this.shown.fill;
     return Math.min(fill === "most" ? Math.max(share("cpu"), share("memory"), share("pods")) : share(fill), 1);
   }
 
-  // Rectangles one by one: a path of thousands takes ten times as long to be filled.
-  paintCells(context, seen) {
-    const { cell, used, full, line } = this.theme, flags = this.picture.nodes.flags, edge = 0.6;
-    const places = seen.map((node) => this.place(node));
-    context.fillStyle = line;
-    for (const [x, y, w, h] of places) context.fillRect(x - edge / 2, y - edge / 2, w + edge, h + edge);
-    context.fillStyle = cell;
-    for (const [x, y, w, h] of places) context.fillRect(x + edge / 2, y + edge / 2, w - edge, h - edge);
-    const shares = seen.map((node) => (flags[node] & NOT_READY ? 0 : this.use(node)));
-    for (const [colour, is] of [[used, (share) => share <= 0.9], [full, (share) => share > 0.9]]) {
-      context.fillStyle = colour;
-      places.forEach(([x, y, w, h], at) => {
-        const up = (h - edge) * shares[at];
-        if (up > 0 && is(shares[at])) context.fillRect(x + edge / 2, y + h - edge / 2 - up, w - edge, up);
-      });
-    }
-  }
-
-  // A dot for each pod, where there is room for dots; of a chosen workload always.
-  paintDots(context, seen) {
-    const chosen = this.shown.workload, paths = new Map();
-    for (const node of seen) {
-      const [x, y, w, h] = this.place(node);
-      const pods = this.picture.nodes.pods[node];
-      if (w < DOTS_FROM) {
-        if (chosen >= 0 && countOf(pods, chosen)) this.dot(paths, chosen, x + w / 2, y + h / 2, Math.max(w * 0.32, 1.6));
-        continue;
-      }
-      this.dotsOf(paths, pods, this.nameOf(node, [w, h]), [x, y, w, h]);
-    }
-    for (const [row, path] of paths) {
-      context.globalAlpha = chosen < 0 || row === chosen ? 1 : 0.16;
-      context.fillStyle = markOf(this.picture, row).colour;
-      context.fill(path);
-      if (row === chosen || w0(seen, this) > 30) {
-        context.strokeStyle = this.theme.paper;
-        context.lineWidth = 0.8;
-        context.stroke(path);
-      }
-    }
-    context.globalAlpha = 1;
-  }
-
-  // The lines of a node's name, where there is room for all of it in a part of its cell; none where there is not.
-  nameOf(node, [w, h]) {
-    if (w < NAME_FROM * this.lettering.em) return [];
-    const lines = this.lettering.lines(this.picture.nodes.name[node], NODE, w - 4);
-    return this.lettering.height(NODE, lines.length) <= 0.6 * h ? lines : [];
-  }
-
-  dotsOf(paths, pods, name, [x, y, w, h]) {
-    let number = 0;
-    for (let at = 1; at < pods.length; at += 2) number += pods[at];
-    if (!number) return;
-    const head = 2 + this.lettering.height(NODE, name.length);
-    const room = [w - 4, h - head - 3];
-    let step = Math.min(Math.max(12, w / 7), Math.sqrt((room[0] * room[1]) / number));
-    while (step > 1 && Math.floor(room[0] / step) * Math.floor(room[1] / step) < number) step *= 0.94;
-    const across = Math.max(1, Math.floor(room[0] / step));
-    let place = 0;
-    for (let at = 0; at < pods.length; at += 2) {
-      for (let one = 0; one < pods[at + 1]; one++, place++) {
-        const left = x + 2 + (place % across) * step + step / 2;
-        const top = y + head + Math.floor(place / across) * step + step / 2;
-        this.dot(paths, pods[at], left, top, Math.max(step * 0.4, 0.7));
-      }
-    }
-  }
-
-  dot(paths, row, x, y, r) {
-    if (!paths.has(row)) paths.set(row, new Path2D());
-    addShape(paths.get(row), markOf(this.picture, row).shape, x, y, r);
-  }
-
-  // What is wrong with a node, by form and not by colour alone: stripes, a bar, a cross; and what is pointed at.
-  paintSigns(context, seen) {
-    const { ink, bad, warn, accent, paper } = this.theme, { flags, name } = this.picture.nodes;
-    const rejected = this.shown.rejected;
-    for (const node of seen) {
-      const [x, y, w, h] = this.place(node);
-      if (flags[node] & CORDONED) stripes(context, x, y, w, h, warn);
-      if (flags[node] & TAINTED) corner(context, x, y, w, ink);
-      if (flags[node] & NOT_READY) cross(context, x, y, w, h, bad);
-      if (rejected && rejected[name[node]] !== undefined) shade(context, x, y, w, h, paper);
-      if (name[node] === this.shown.node) {
-        context.strokeStyle = accent;
-        context.lineWidth = 2.5;
-        context.strokeRect(x - 1, y - 1, w + 2, h + 2);
-      }
-    }
-  }
-
-  // Returns how far down the words at the head of each column reach.
-  paintHeads(context) {
-    const { scale, lettering, theme } = this, room = [this.width, this.height], found = this.shown.constraint;
-    return this.layout.columns.map((column) => {
-      const box = this.boxOf(column);
-      if (box[0] > this.width || box[1] > this.height || box[0] + box[2] < 0 || box[1] + box[3] < 0) return 0;
-      const below = paintHead(context, column, { box, room, lettering, theme, found });
-      paintRacks(context, column, { box, room, scale, lettering, theme, below });
-      return below;
-    });
-  }
-
-  // In what is shown of a node's cell.
-  paintNames(context, seen, below) {
-    for (const node of seen) {
-      const [x, y, w, h] = this.place(node);
-      const left = Math.max(x, 0), top = Math.max(y, below[this.layout.columnOf[node]]);
-      const lines = this.nameOf(node, [Math.min(x + w, this.width) - left, Math.min(y + h, this.height) - top]);
-      if (lines.length) onGround(context, lines, this.lettering, NODE, [left + 2, top + 1], this.theme);
-    }
-  }
-
-  at(x, y) {
-    const found = this.picture ? this.seen() : [];
-    return found.find((node) => {
-      const [left, top, w, h] = this.place(node);
-      return x >= left && y >= top && x < left + w && y < top + h;
-    }) ?? -1;
-  }
-
-  moved(event) {
-    if (this.from && event.buttons) {
-      this.left = this.from.left + this.from.x - event.offsetX;
-      this.top = this.from.top + this.from.y - event.offsetY;
-      this.keepInside();
-      this.draw();
+  // A dot for each pod where there is room for them, else one for each kind that is asked about.
+  dots(drawn, node, [x, y, side], head) {
+    const tally = Object.entries(this.tally(node)).filter(([kind, number]) => number && (side >= DOTS_FROM || kind !== "dots"));
+    if (side < DOTS_FROM) {
+      if (this.shown.workload >= 0 || this.before) tally.forEach(([kind], at) => { drawn[kind] += dot(x + (side * (at + 1)) / (tally.length + 1), y + side / 2, Math.max(side * 0.3, 1.5)); });
       return;
     }
-    this.point(this.at(event.offsetX, event.offsetY));
+    const number = tally.reduce((sum, [, each]) => sum + each, 0), room = [side - 4, side - head - 5];
+    let step = Math.min(Math.max(12, side / 7), Math.sqrt((room[0] * room[1]) / Math.max(number, 1)));
+    while (step > 1 && Math.floor(room[0] / step) * Math.floor(room[1] / step) < number) step *= 0.94;
+    const across = Math.max(1, Math.floor(room[0] / step));
+    let at = 0;
+    for (const [kind, count] of tally) {
+      for (let one = 0; one < count; one++, at++) {
+        drawn[kind] += dot(x + 2 + ((at % across) + 0.5) * step, y + head + 3 + (Math.floor(at / across) + 0.5) * step, Math.max(step * 0.38, 0.7));
+      }
+    }
   }
 
-  released(event) {
-    const from = this.from;
-    this.from = null;
-    if (from && Math.hypot(from.x - event.offsetX, from.y - event.offsetY) < 5) {
-      const node = this.at(event.offsetX, event.offsetY);
-      if (node >= 0) this.told.choose(node);
-    }
+  at(event) {
+    const group = this.groups.find((each) => each.svg === event.target);
+    if (!group) return -1;
+    const column = Math.floor(event.offsetX / group.unit);
+    return (column < group.across && group.nodes[Math.floor(event.offsetY / group.unit) * group.across + column]) ?? -1;
   }
 
   point(node) {
     if (node === this.pointed) return;
     this.pointed = node;
     this.told.point(node);
-    this.draw(false);
+    this.mark();
   }
 
-  // Only with Ctrl, as the page itself is scrolled by the wheel.
-  wheeled(event) {
-    if (!event.ctrlKey && !event.metaKey) return;
-    event.preventDefault();
-    this.zoom(event.deltaY < 0 ? 1.25 : 0.8, event.offsetX, event.offsetY);
+  // Something is drawn over what is pointed at; nothing else is drawn anew.
+  mark() {
+    const group = this.groups.find((each) => each.nodes.includes(this.pointed));
+    this.ring.hidden = !group;
+    if (!group) return;
+    const [x, y, side] = this.place(this.pointed, group.nodes.indexOf(this.pointed), group.unit, group.across);
+    const there = group.svg.getBoundingClientRect(), here = this.box.getBoundingClientRect();
+    Object.assign(this.ring.style, { left: `${there.left - here.left + this.box.scrollLeft + x}px`, top: `${there.top - here.top + this.box.scrollTop + y}px`, width: `${side}px`, height: `${side}px` });
   }
 
   pressed(event) {
-    const steps = { ArrowRight: 1, ArrowLeft: -1, ArrowDown: "down", ArrowUp: "up" };
-    if (event.key in steps) this.walk(steps[event.key]);
-    else if ((event.key === "Enter" || event.key === " ") && this.walked >= 0) this.told.choose(this.walked);
+    const steps = { ArrowRight: [1, 0], ArrowLeft: [-1, 0], ArrowDown: [0, 1], ArrowUp: [0, -1] };
+    if (event.key in steps) this.walk(...steps[event.key]);
+    else if ((event.key === "Enter" || event.key === " ") && this.pointed >= 0) this.told.choose(this.pointed);
     else if (event.key === "+" || event.key === "=") this.zoom(1.25);
     else if (event.key === "-") this.zoom(0.8);
     else if (event.key === "0") this.whole();
@@ -357,41 +193,93 @@ export class NodeMap {
     event.preventDefault();
   }
 
-  walk(step) {
-    const order = this.layout.order, at = order.indexOf(this.walked);
-    if (at < 0) this.walked = order[0] ?? -1;
-    else if (typeof step === "number") this.walked = order[(at + step + order.length) % order.length];
-    else this.walked = this.below(this.walked, step === "down" ? 1 : -1);
-    const { left, top } = this;
-    this.into(this.walked);
-    this.pointed = -1;
-    this.point(this.walked);
-    this.draw(left !== this.left || top !== this.top);
-  }
-
-  below(node, sign) {
-    const [x, y, w, h] = this.place(node);
-    let best = node, least = Infinity;
-    for (const other of this.layout.order) {
-      const [left, top, width, height] = this.place(other);
-      const down = sign * (top + height / 2 - y - h / 2);
-      const aside = Math.abs(left + width / 2 - x - w / 2);
-      if (down > h / 3 && down + 3 * aside < least) [best, least] = [other, down + 3 * aside];
-    }
-    return best;
-  }
-
-  into(node) {
-    if (node < 0) return;
-    const [x, y, w, h] = this.place(node);
-    if (x < 0 || x + w > this.width) this.left += x - this.width / 2;
-    if (y < this.layout.head || y + h > this.height) this.top += y - this.height / 2;
-    this.keepInside();
+  // Along the nodes, or a row of cells down or up: past a group's end to the next one.
+  walk(along, down) {
+    const at = this.order.indexOf(this.pointed);
+    const group = this.groups.find((each) => each.nodes.includes(this.pointed));
+    const step = along || down * Math.min(group?.across ?? 1, group?.nodes.length ?? 1);
+    this.point(this.order[at < 0 ? 0 : (at + step + this.order.length) % this.order.length] ?? -1);
+    this.ring.scrollIntoView({ block: "nearest" });
   }
 }
 
-function w0(seen, map) {
-  return seen.length ? map.place(seen[0])[2] : 0;
+const f = (number) => Math.round(number * 10) / 10;
+const box = (x, y, w, h) => `M${f(x)} ${f(y)}h${f(w)}v${f(h)}h${f(-w)}z`;
+const dot = (x, y, r) => `M${f(x - r)} ${f(y)}a${f(r)} ${f(r)} 0 1 0 ${f(2 * r)} 0a${f(r)} ${f(r)} 0 1 0 ${f(-2 * r)} 0`;
+const path = (kind, d) => svg("path", { class: kind, d });
+
+function svg(name, attributes, ...children) {
+  const made = document.createElementNS(SVG, name);
+  for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, value);
+  made.append(...children);
+  return made;
+}
+
+// A name in lines of so many letters, broken behind its hyphens and dots, elsewhere only where a part is too long.
+function broken(text, letters) {
+  const lines = [""];
+  for (const piece of text.match(/[^-.]*[-.]|[^-.]+/g)?.flatMap((each) => each.match(new RegExp(`.{1,${letters}}`, "g"))) ?? []) {
+    if (lines.at(-1).length + piece.length > letters) lines.push("");
+    lines[lines.length - 1] += piece;
+  }
+  return lines.filter(Boolean);
+}
+
+// Node → how many pods are drawn how.
+function counts({ nodes }, workload) {
+  return (node) => {
+    const all = nodes.pods[node].reduce((sum, each, at) => sum + (at % 2 ? each : 0), 0);
+    const own = workload < 0 ? all : countOf(nodes.pods[node], workload);
+    return { dots: all - own, own };
+  };
+}
+
+// Of two moments: what stays, what comes and what leaves, of all workloads or of the chosen one.
+function differences(now, before, workload) {
+  const keyOf = ({ kind, namespace, name }, row) => `${kind[row]}/${namespace[row]}/${name[row]}`;
+  const rows = new Map(now.workloads.name.map((_, row) => [keyOf(now.workloads, row), row]));
+  const was = new Map(before.nodes.name.map((name, node) => [name, before.nodes.pods[node]]));
+  const pairs = (list, of) => new Map(list.flatMap((row, at) => (at % 2 ? [] : [[of(row), list[at + 1]]])));
+  return (node) => {
+    const here = pairs(now.nodes.pods[node], (row) => row);
+    const there = pairs(was.get(now.nodes.name[node]) ?? [], (row) => rows.get(keyOf(before.workloads, row)) ?? `gone ${row}`);
+    const found = { dots: 0, own: 0, arrives: 0, leaves: 0 };
+    for (const row of new Set([...here.keys(), ...there.keys()])) {
+      const is = here.get(row) ?? 0, had = there.get(row) ?? 0;
+      if (workload >= 0 && row !== workload) found.dots += is;
+      else {
+        found.own += Math.min(is, had);
+        found.arrives += Math.max(0, is - had);
+        found.leaves += Math.max(0, had - is);
+      }
+    }
+    return found;
+  };
+}
+
+function domainsOf(picture, keyNumber) {
+  const key = picture.keys[keyNumber];
+  const rack = picture.keys.find((each) => each.key === RACK_KEY);
+  const columns = (key ? key.values : ["all nodes"]).map((name) => ({ name, missing: false, nodes: [] }));
+  const missing = { name: key ? `without ${key.key}` : "", missing: true, nodes: [] };
+  picture.nodes.name.forEach((_, node) => {
+    const code = key ? key.of[node] : 0;
+    (code < 0 ? missing : columns[code]).nodes.push(node);
+  });
+  const shown = [...columns, missing].filter((column) => column.nodes.length);
+  for (const column of shown) column.groups = racksOf(column.nodes, rack && key !== rack ? rack : null);
+  return shown;
+}
+
+function racksOf(nodes, rack) {
+  const by = Map.groupBy(nodes, (node) => (rack && rack.of[node] >= 0 ? rack.values[rack.of[node]] : ""));
+  return [...by].sort(([a], [b]) => a.localeCompare(b, undefined, { numeric: true })).map(([name, own]) => ({ name, nodes: own }));
+}
+
+// A node with a quarter of the largest's CPU has half its side.
+function sizes(cpu) {
+  const most = cpu.reduce((top, each) => Math.max(top, each), 1);
+  return (node) => Math.max(0.45, Math.sqrt(Math.max(cpu[node], 1) / most));
 }
 
 export function countOf(pods, workload) {

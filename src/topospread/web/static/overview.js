@@ -1,8 +1,6 @@
 // What is wrong at a glance: figures that filter, and workloads × domains, the worst first.
 
-import { markElement } from "./colours.js";
-import { element } from "./elements.js";
-import { plural } from "./heads.js";
+import { element, plural } from "./elements.js";
 import { CORDONED, NOT_READY, TAINTED } from "./map.js";
 import { spreadOf } from "./spreads.js";
 import { stackTables } from "./stacking.js";
@@ -66,7 +64,7 @@ export class Overview {
     const heads = ["Workload", "State", "Wanted", ...(isMany ? [`Pods in ${domains.length} domains`] : domains)];
     const lines = order.slice(0, this.most).map((row) => {
       const text = `${kind[row]}/${namespace[row]}/${name[row]}`;
-      const open = element("button", { type: "button", onclick: () => this.told.workload(text) }, markElement(picture, row), ` ${namespace[row]}/${name[row]}`);
+      const open = element("button", { type: "button", onclick: () => this.told.workload(text) }, `${namespace[row]}/${name[row]}`);
       const spread = spreadOf(picture, row, key);
       const pods = domains.map((domain, at) => (spread ? spread.of.get(domain) : counts[row * domains.length + at]));
       const cells = isMany ? [element("td", { className: "number" }, rangeOf(pods))] : pods.map((each) => cell(each, spread));

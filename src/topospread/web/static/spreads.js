@@ -1,6 +1,12 @@
 // How a chosen workload's constraint stands in the domains of the map: from the picture, or from the server's answer.
 // Both give {hard, maxSkew, minimum, of}: of is a Map from a domain's name to the pods that count there.
 
+// Beyond maxSkew a hard constraint would refuse the next pod; a soft one only scores less: said by sign and word.
+export function skewWords(skew, { hard, maxSkew }) {
+  const sign = skew > maxSkew ? (hard ? "! " : "~ ") : "";
+  return `${sign}skew ${skew} of ${maxSkew}${hard ? "" : ", soft"}`;
+}
+
 // The constraint on a key; of several on it a hard one before a soft one.
 export function spreadOf(picture, workload, keyNumber) {
   const own = (workload < 0 ? [] : picture.workloads.spreads[workload]).filter((each) => each.key === keyNumber);

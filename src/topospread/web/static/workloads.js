@@ -1,8 +1,6 @@
 // The list of workloads: those with trouble first, and a field to find the others, pods and nodes too.
 
-import { markElement } from "./colours.js";
-import { element } from "./elements.js";
-import { plural } from "./heads.js";
+import { element, plural } from "./elements.js";
 import { isRecorded } from "./recorded.js";
 
 const MOST = 60;
@@ -24,7 +22,7 @@ export function workloadList(picture, told) {
     const found = order.filter((row) => `${kind[row]} ${namespace[row]}/${name[row]}`.toLowerCase().includes(wanted));
     list.replaceChildren(...found.slice(0, MOST).map((row) => element("li", {},
       element("button", { type: "button", onclick: () => told.workload(`${kind[row]}/${namespace[row]}/${name[row]}`) },
-        markElement(picture, row), ` ${namespace[row]}/${name[row]} `, element("span", { className: "quiet" }, `${kind[row]}, ${replicas[row]} wanted`),
+        `${namespace[row]}/${name[row]} `, element("span", { className: "quiet" }, `${kind[row]}, ${replicas[row]} wanted`),
         ...trouble(excess[row], waiting[row], softExcess[row])))));
     count.textContent = found.length > MOST ? `The first ${MOST} of ${found.length}, the worst first.` : found.length === 1 ? "1 workload." : `${found.length} workloads, the worst first.`;
   };

@@ -1,0 +1,85 @@
+"""Findings of lint as an editor shows them, and which of them still hold while a text cannot be read."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from typing import Final
+
+from lsprotocol.types import CodeDescription, Diagnostic, DiagnosticSeverity, Position, Range
+
+from topospread.errors import InputError, Place
+from topospread.linting.rule import Finding, Severity
+from topospread.linting.rules import BY_ID
+
+from .lines import Lines
+
+SOURCE: Final = "topospread"
+SEVERITIES: Final[dict[Severity, DiagnosticSeverity]] = {
+    "error": DiagnosticSeverity.Error,
+    "warning": DiagnosticSeverity.Warning,
+    "hint": DiagnosticSeverity.Hint,
+}
+_SCALAR: Final = r"""(?:"[^"]*"|'[^']*'|[^\s"',{}\[\]#|>&*:][^\s,{}\[\]:]*)"""
+_MARKED: Final = re.compile(rf"(?:- )?{_SCALAR}(?:[ ]?:(?:[ ]+{_SCALAR})?)?")
+"""What is underlined at a finding's place: a field's name and a short value."""
+_LONGEST_MARK: Final = 200
+
+
+def diagnostics(findings: Iterable[Finding], name: str, lines: Lines) -> list[Diagnostic]:
+    """Return the findings of a text.
+
+    Args:
+        findings: of the text, and maybe of the scheduler's configuration, which is another file.
+        name: the text's name in the findings.
+        lines: the text.
+    """
+    return [
+        Diagnostic(
+            range=_range(each.place, lines),
+            message=each.message,
+            severity=SEVERITIES[each.severity],
+            code=each.rule,
+            code_description=CodeDescription(BY_ID[each.rule].link),
+            source=SOURCE,
+        )
+        for each in findings
+        if each.place.source == name
+    ]
+
+
+def of_error(error: InputError, lines: Lines) -> Diagnostic:
+    """Return why a text cannot be read, at its place."""
+    place = error.place or Place()
+    words = str(error).removeprefix(f"{place}: ")
+    return Diagnostic(_range(place, lines), words, DiagnosticSeverity.Error, source=SOURCE)
+
+
+def carried(known: Sequence[Diagnostic], old: Sequence[str], new: Sequence[str]) -> list[Diagnostic]:
+    """Return the diagnostics of the lines that a text still has, where these lines are now.
+
+    Args:
+        known: diagnostics of the old text.
+        old, new: lines of both texts.
+    """
+    shortest = min(len(old), len(new))
+    same = next((at for at in range(shortest) if old[at] != new[at]), shortest)
+    rest = shortest - same
+    behind = next((at for at in range(rest) if old[-1 - at] != new[-1 - at]), rest)
+    found = []
+    for each in known:
+        line = each.range.start.line
+        if line >= same:
+            if line < len(old) - behind:
+                continue
+            line += len(new) - len(old)
+        moved = Range(Position(line, each.range.start.character), Position(line, each.range.end.character))
+        found.append(Diagnostic(moved, each.message, each.severity, each.code, each.code_description, each.source))
+    return found
+
+
+def _range(place: Place, lines: Lines) -> Range:
+    line, column = (place.line or 1) - 1, (place.column or 1) - 1
+    start = lines.position(line, column)
+    marked = _MARKED.match(lines.lines[start.line], column, column + _LONGEST_MARK)
+    return Range(start, lines.position(start.line, marked.end() if marked else column + 1))

@@ -1,0 +1,76 @@
+"""One text → what `topospread lint` finds in it in the working directory; renders nothing, and runs no program."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Callable
+from typing import Any, Final
+
+from msgspec.structs import replace as with_fields
+
+from topospread.api.inventory import Inventory
+from topospread.errors import InputError
+from topospread.linting.reading import Question
+from topospread.linting.run import LintReport, run
+from topospread.sources.files import Source, checked_utf8, find_sources
+from topospread.sources.load import load
+from topospread.sources.rendering import RAW
+
+_MOST_CHARACTERS: Final = 4 << 20
+"""A larger text is a snapshot of a cluster rather than what somebody types."""
+_VERSION: Final = re.compile(r"""^[ \t{-]*["']?apiVersion["']?[ \t]*:""", re.MULTILINE)
+_ACTION: Final = re.compile(r"\{\{|\{%")
+
+
+class TextJudge:
+    """Asks the rules of lint about texts. The project's settings and its cluster are read once, until `forget`.
+
+    Args:
+        ask: returns what lint without arguments asks in the working directory.
+    """
+
+    def __init__(self, ask: Callable[[], Question]) -> None:
+        self._ask = ask
+        self._project: tuple[Question, Inventory | None] | None = None
+        self._cluster: tuple[Any, Inventory | None] = None, None
+
+    def forget(self) -> None:
+        """Read the project's settings again before the next text, and its cluster if a file of it has changed."""
+        self._project = None
+
+    def project(self) -> tuple[Question, Inventory | None]:
+        """Return what is asked, and the cluster that manifests are held against.
+
+        Raises:
+            TopospreadError: if the settings or the cluster cannot be used.
+        """
+        if self._project is None:
+            question = with_fields(self._ask(), rendering=RAW)
+            files = find_sources(question.cluster) if question.cluster and os.path.exists(question.cluster) else []
+            stamps = [(each.path, os.stat(each.path).st_mtime_ns, each.size) for each in files]
+            version = question.cluster, question.namespace, stamps
+            if self._cluster[0] != version:
+                where = question.cluster
+                read = load((), cluster=where, namespace=question.namespace, rendering=RAW) if where else None
+                self._cluster = version, read
+            self._project = question, self._cluster[1]
+        return self._project
+
+    def report(self, path: str, text: str) -> LintReport:
+        """Return what lint reports of a file with this text.
+
+        Raises:
+            InputError: if the text is too large or no text of UTF-8, or the file leads out of its repository.
+            TopospreadError: if the settings or the cluster cannot be used.
+        """
+        if len(text) > _MOST_CHARACTERS:
+            raise InputError("this text is too large to be judged while it is typed: use topospread lint")
+        question, cluster = self.project()
+        content = checked_utf8(text.encode("utf-8", "replace"), Source(path, None))
+        return run(with_fields(question, paths=[path]), None, {path: content}, cluster).limited()
+
+
+def is_meant_as_manifest(text: str) -> bool:
+    """Return whether a text that cannot be read is a manifest, and neither a template nor another tool's file."""
+    return bool(_VERSION.search(text)) and not _ACTION.search(text)

@@ -1,0 +1,59 @@
+"""Places in a text ↔ positions of the Language Server Protocol, which counts UTF-16 units unless the editor agrees."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from collections.abc import Callable
+from typing import Final
+
+from lsprotocol.types import Position, Range
+
+_BREAK: Final = re.compile(r"\r\n|\r|\n")
+"""The protocol's line breaks."""
+
+
+class Lines:
+    """A text by its lines.
+
+    Args:
+        text: the text.
+        units: counts the units of a text as the editor does.
+    """
+
+    def __init__(self, text: str, units: Callable[[str], int]) -> None:
+        self.text = text
+        self.units = units
+        breaks = list(_BREAK.finditer(text))
+        self.starts = [0, *(each.end() for each in breaks)]
+        ends = [*(each.start() for each in breaks), len(text)]
+        self.lines = [text[start:end] for start, end in zip(self.starts, ends, strict=True)]
+
+    def position(self, line: int, column: int) -> Position:
+        """Return the position of a line and a column in characters, both from 0; the nearest if there is none."""
+        line = min(max(line, 0), len(self.lines) - 1)
+        return Position(line, self.units(self.lines[line][: max(column, 0)]))
+
+    def position_of(self, offset: int) -> Position:
+        """Return the position of a character."""
+        line = bisect_right(self.starts, offset) - 1
+        return self.position(line, offset - self.starts[line])
+
+    def column(self, position: Position) -> int:
+        """Return the column in characters of a position."""
+        line = self.lines[position.line] if position.line < len(self.lines) else ""
+        column = units = 0
+        while column < len(line) and units < position.character:
+            units += self.units(line[column])
+            column += 1
+        return column
+
+    def offset(self, position: Position) -> int:
+        """Return the number of characters before a position."""
+        if position.line >= len(self.starts):
+            return len(self.text)
+        return self.starts[position.line] + self.column(position)
+
+    def range(self, start: int, end: int) -> Range:
+        """Return the range of characters between two offsets."""
+        return Range(self.position_of(start), self.position_of(end))
