@@ -32,7 +32,7 @@ SECONDS ?= 600
 .DEFAULT_GOAL := help
 .PHONY: help setup demo test fuzz browser faults live parity side-by-side upstream lint format policies bench bench-live \
 	bench-quick conformance \
-	release-check site lock clean
+	release-check site gallery lock clean
 .SUFFIXES:
 
 help: ## list these targets
@@ -127,6 +127,10 @@ $(SITE)/.ready: requirements/site.txt
 
 site: $(SITE)/.ready ## build the documentation as a site, strictly, into build/site/html; among its versions in build/site/versions
 	@release/site_versions.sh $(SITE)/bin build/site
+
+gallery: $(READY) ## make the pictures of the gallery anew
+	@tests/browser/chromium.sh > /dev/null
+	@$(BIN)/python docs/write_gallery.py
 
 release-check: site $(READY) $(RELEASE)/.ready ## build what would be released, and check it, installed by every Python that is here
 	@$(BIN)/python -m release.check
