@@ -37,9 +37,9 @@ from .words import counted, joined, listed
 _MOST_CAUSES = 3
 EVENT_WORDS: Mapping[Event, str] = {
     "zone-loss": "losing a zone leaves",
-    "zone-after": "and ready in the end",
+    "zone-after": "zone loss, in the end",
     "node-loss": "losing a node leaves",
-    "node-after": "and ready in the end",
+    "node-after": "node loss, in the end",
     "drains": "draining nodes leaves",
     "rollout": "a rollout leaves",
     "skew": "the promised skew",
