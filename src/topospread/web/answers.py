@@ -149,6 +149,10 @@ class Answers:
             "command": as_command(found, self._served) if asked.steps else "",
         }
 
+    def progress(self, asked: PageQuestion) -> Json:
+        """How far a trial is that is being played, "" for one that is not."""
+        return {"says": self.trials.progress(asked.steps)}
+
     def workload(self, asked: PageQuestion) -> Json:
         """A workload: its constraints domain by domain, and its pods."""
         frame = self._frame(asked)

@@ -63,7 +63,10 @@ async function refresh() {
   asking.abort(); // nobody needs the answers before
   asking = new AbortController();
   const { signal } = asking;
-  const late = setTimeout(() => trial.working(view.steps, cancel), 300);
+  const late = setInterval(() => {
+    trial.working(view.steps, cancel);
+    if (view.steps.length && !isRecorded) ask(request("/api/progress", view.steps, "")).then(({ says }) => trial.says(says), () => {});
+  }, 300);
   try {
     // While steps are played, things are shown as they were read.
     if (!now && view.steps.length) picture("0", signal, []).then((found) => now || drawSoon(found), () => {});
@@ -90,7 +93,7 @@ async function refresh() {
     trial.refused(view, error);
     if (!now) throw error;
   } finally {
-    clearTimeout(late);
+    clearInterval(late);
   }
   await showChosen();
 }
