@@ -84,7 +84,7 @@ class HeldProcess(Generic[Held]):
 
     @property
     def is_busy(self) -> bool:
-        """Whether it works on a question."""
+        """True while it works on a question."""
         return self._lock.locked()
 
     def end(self) -> None:

@@ -287,6 +287,21 @@ document.addEventListener("click", (event) => {
   }
 });
 
+// Keys: / finds, 1 to 5 are the figures, [ and ] go in time, Escape ends what is played or closes what is chosen.
+document.addEventListener("keydown", (event) => {
+  const { key, target } = event, at = Number(by("maps").dataset.at);
+  if (event.ctrlKey || event.metaKey || event.altKey || (target.matches("input, select, textarea") && key !== "Escape")) return;
+  const button = by("trial").querySelector("[role=status] button");
+  if (key === "/") by("parts").querySelector("[data-to=find]").click();
+  else if (key >= "1" && key <= "5") by("figures").querySelectorAll("button")[key - 1]?.click();
+  else if (key === "[" && at > 0) go({ at: String(at - 1) });
+  else if (key === "]" && at < frames.length - 1) go({ at: String(at + 1) });
+  else if (key === "Escape" && button) button.click();
+  else if (key === "Escape" && (view.pod || view.node || view.workload)) choose({ pod: "", node: "", workload: "" });
+  else return;
+  event.preventDefault();
+});
+
 by("parts").addEventListener("click", ({ target: { dataset: { to } } }) => {
   if (to === "panel" || to === "find") choose({ pod: "", node: "", workload: "" });
   else if (to) by(to).scrollIntoView();
