@@ -32,7 +32,7 @@ SECONDS ?= 600
 .DEFAULT_GOAL := help
 .PHONY: help setup demo test fuzz browser faults live parity side-by-side upstream lint format policies bench bench-live \
 	bench-quick conformance \
-	release-check site lock clean
+	release-check site gallery lock clean
 .SUFFIXES:
 
 help: ## list these targets
@@ -128,6 +128,10 @@ $(SITE)/.ready: requirements/site.txt
 site: $(SITE)/.ready ## build the documentation as a site, strictly, into build/site/html; among its versions in build/site/versions
 	@release/site_versions.sh $(SITE)/bin build/site
 
+gallery: $(READY) ## make the pictures of the gallery anew
+	@tests/browser/chromium.sh > /dev/null
+	@$(BIN)/python docs/write_gallery.py
+
 release-check: site $(READY) $(RELEASE)/.ready ## build what would be released, and check it, installed by every Python that is here
 	@$(BIN)/python -m release.check
 	@$(BIN)/python -m pytest -q tests/release $(ARGS)
@@ -140,7 +144,7 @@ PIP_COMPILE = CUSTOM_COMPILE_COMMAND="make lock" build/pip-tools/bin/pip-compile
 lock: ## pin the requirements anew (ARGS="--upgrade" takes newer versions)
 	@test -x build/pip-tools/bin/pip-compile || { $(PYTHON) -m venv build/pip-tools && build/pip-tools/bin/pip install --quiet pip-tools; }
 	@$(PIP_COMPILE) $(ARGS) -o requirements/runtime.txt pyproject.toml
-	@$(PIP_COMPILE) $(ARGS) -o requirements/dev.txt -c requirements/runtime.txt --extra live --extra dask --extra solver --extra web --extra dra --extra frames --extra lsp pyproject.toml requirements/dev.in
+	@$(PIP_COMPILE) $(ARGS) -o requirements/dev.txt -c requirements/runtime.txt --extra live --extra dask --extra solver --extra web --extra dra --extra frames --extra lsp --extra mcp pyproject.toml requirements/dev.in
 	@$(PIP_COMPILE) $(ARGS) -o requirements/image.txt -c requirements/dev.txt --extra live --extra solver --extra web --extra dra pyproject.toml
 	@$(PIP_COMPILE) $(ARGS) -o requirements/build.txt -c requirements/dev.txt requirements/build.in
 	@$(PIP_COMPILE) $(ARGS) -o requirements/release.txt -c requirements/dev.txt requirements/release.in

@@ -291,7 +291,7 @@ def test_the_rules_pages_are_up_to_date() -> None:
 
 def test_the_action_lints_and_writes_sarif(tmp_path: Path) -> None:
     action = yaml.safe_load((ROOT / "action.yml").read_text())
-    step = action["runs"]["steps"][-1]
+    (step,) = [each for each in action["runs"]["steps"] if each["id"] == "judge"]
     expressions = {name: text.removeprefix("${{ ").removesuffix(" }}") for name, text in step["env"].items()}
     named = {name: text.removeprefix("inputs.") for name, text in expressions.items() if text.startswith("inputs.")}
     given = {name: action["inputs"][each]["default"] for name, each in named.items()}
@@ -310,7 +310,8 @@ def test_the_action_lints_and_writes_sarif(tmp_path: Path) -> None:
 
 
 def test_the_action_renders_charts_with_its_values(tmp_path: Path) -> None:
-    step = yaml.safe_load((ROOT / "action.yml").read_text())["runs"]["steps"][-1]
+    steps = yaml.safe_load((ROOT / "action.yml").read_text())["runs"]["steps"]
+    (step,) = [each for each in steps if each["id"] == "judge"]
     (tmp_path / "chart").mkdir()
     (tmp_path / "chart" / "Chart.yaml").write_text("apiVersion: v2\nname: web\nversion: 1.0.0\n")
     helm = tmp_path / "temp" / "topospread" / "bin" / "helm"
@@ -320,7 +321,7 @@ def test_the_action_renders_charts_with_its_values(tmp_path: Path) -> None:
     (tmp_path / "made").write_text(WARNED)
     (helm.parent / "python").write_text(f'#!/bin/sh\nexec {sys.executable} "$@"\n')
     (helm.parent / "python").chmod(0o755)
-    names = ("CLUSTER", "CONFIG", "KUBE_VERSION", "SETTINGS", "SARIF", "BASE", "RENDER_HELM", "RENDER_NETWORK")
+    names = ("CLUSTER", "CONFIG", "KUBE_VERSION", "SETTINGS", "SARIF", "BASE", "RENDER_HELM", "RENDER_NETWORK", "PLAN")
     env = {
         "RUNNER_TEMP": str(tmp_path / "temp"),
         "PATH": f"{helm.parent}:{os.environ['PATH']}",

@@ -356,21 +356,26 @@ def test_a_revision_that_no_checkout_could_have_is_refused(checkout: Path, chang
     assert "has a path that is not allowed" in done.stderr
 
 
-def step_of_the_action(number: int) -> str:
-    step = yaml.safe_load((ROOT / "action.yml").read_text())["runs"]["steps"][number]
+def step_of_the_action(name: str) -> str:
+    (step,) = [
+        each for each in yaml.safe_load((ROOT / "action.yml").read_text())["runs"]["steps"] if each["id"] == name
+    ]
     return str(step["run"])
 
 
-def run_action(checkout: Path, number: int, **given: str) -> Done:
+def run_action(checkout: Path, step: str, **given: str) -> Done:
     """Run a step of the Action in a checkout; its Python is the one of these tests."""
     bin_ = checkout.parent / "temp" / "topospread" / "bin"
-    if number == -1:
+    if step == "judge":
         bin_.mkdir(parents=True, exist_ok=True)
         (bin_ / "python").write_text(f'#!/bin/sh\nexec {sys.executable} "$@"\n')
         (bin_ / "python").chmod(0o755)
-    names = "PATHS CLUSTER CONFIG KUBE_VERSION SETTINGS SARIF BASE RENDER_HELM RENDER_NETWORK HELM_VALUES HELM_SET RAW"
-    env = dict.fromkeys(names.split(), "") | {"RUNNER_TEMP": str(bin_.parent.parent), "PATH": os.environ["PATH"]}
-    script = ["bash", "--noprofile", "--norc", "-eo", "pipefail", "-c", step_of_the_action(number)]
+    names = "PATHS CLUSTER CONFIG KUBE_VERSION SETTINGS SARIF BASE RENDER_HELM RENDER_NETWORK HELM_VALUES HELM_SET"
+    env = dict.fromkeys([*names.split(), "RAW", "PLAN"], "") | {
+        "RUNNER_TEMP": str(bin_.parent.parent),
+        "PATH": os.environ["PATH"],
+    }
+    script = ["bash", "--noprofile", "--norc", "-eo", "pipefail", "-c", step_of_the_action(step)]
     return subprocess.run(script, cwd=checkout, env=env | given, capture_output=True, text=True, check=False)
 
 
@@ -379,17 +384,17 @@ def test_the_action_imports_no_module_of_the_checkout(checkout: Path) -> None:
     for name in ("venv", "pip", "topospread", "click", "yaml"):
         (checkout / f"{name}.py").write_text(f"open({str(proof)!r}, 'w')\n")
     # There is nothing to install: what matters is which modules are imported.
-    run_action(checkout, 1, PYTHON=sys.executable, GITHUB_ACTION_PATH=str(checkout.parent / "nowhere"))
+    run_action(checkout, "install", PYTHON=sys.executable, GITHUB_ACTION_PATH=str(checkout.parent / "nowhere"))
     assert (checkout.parent / "temp" / "topospread" / "bin" / "python").exists()
     (checkout.parent / "temp" / "topospread" / "bin" / "python").unlink()
-    done = run_action(checkout, -1, PATHS="app.yaml")
+    done = run_action(checkout, "judge", PATHS="app.yaml")
     assert done.returncode == 0, done.stderr
     assert not proof.exists()
 
 
 def test_the_action_takes_a_path_for_no_option(checkout: Path) -> None:
     (checkout / "app.yaml").write_text(FIXABLE)
-    done = run_action(checkout, -1, PATHS="--fix\napp.yaml")
+    done = run_action(checkout, "judge", PATHS="--fix\napp.yaml")
     assert done.returncode == 2
     assert "--fix: cannot be read" in done.stderr
     assert (checkout / "app.yaml").read_text() == FIXABLE
@@ -399,16 +404,16 @@ def test_the_action_takes_its_settings_from_the_base(checkout: Path) -> None:
     base = subprocess.run(["git", "rev-parse", "HEAD"], cwd=checkout, capture_output=True, text=True, check=True).stdout
     commit(checkout, ".topospread.yaml", "lint: {exclude: ['*.yaml'], ignore: [beta-topology-key]}\n")
     commit(checkout, "app.yaml", FIXABLE)
-    done = run_action(checkout, -1, PATHS="app.yaml", BASE=base.strip())
+    done = run_action(checkout, "judge", PATHS="app.yaml", BASE=base.strip())
     assert "title=beta-topology-key" in done.stdout, done.stderr
     # Without the base there are no settings at all, rather than those of the pull request.
-    done = run_action(checkout, -1, PATHS="app.yaml", BASE="0" * 40)
+    done = run_action(checkout, "judge", PATHS="app.yaml", BASE="0" * 40)
     assert done.returncode not in (0, 1), done.stdout
 
 
 def test_the_action_replaces_a_link_that_lies_where_it_writes(checkout: Path) -> None:
     (checkout / "out.sarif").symlink_to("../other.yaml")
-    done = run_action(checkout, -1, PATHS="app.yaml", SARIF="out.sarif")
+    done = run_action(checkout, "judge", PATHS="app.yaml", SARIF="out.sarif")
     assert done.returncode == 0, done.stderr
     assert (checkout.parent / "other.yaml").read_text() == FIXABLE
     assert '"version": "2.1.0"' in (checkout / "out.sarif").read_text()
@@ -417,6 +422,24 @@ def test_the_action_replaces_a_link_that_lies_where_it_writes(checkout: Path) ->
 def test_the_action_writes_into_no_folder_that_a_link_leads_to(checkout: Path) -> None:
     (checkout.parent / "elsewhere").mkdir()
     (checkout / "out").symlink_to("../elsewhere")
-    done = run_action(checkout, -1, PATHS="app.yaml", SARIF="out/a.sarif")
+    done = run_action(checkout, "judge", PATHS="app.yaml", SARIF="out/a.sarif")
     assert (done.returncode, list((checkout.parent / "elsewhere").iterdir())) == (2, [])
     assert "a symbolic link leads out of the folder" in done.stderr
+
+
+def test_the_action_plans_a_pull_request_and_lints_it_all_the_same(checkout: Path) -> None:
+    """What gets worse fails the run, after the findings are shown; the plan is left for the summary and the comment."""
+    words = ["git", "rev-parse", "HEAD"]
+    base = subprocess.run(words, cwd=checkout, capture_output=True, text=True, check=True).stdout.strip()
+    commit(checkout, "app.yaml", FIXABLE.replace("maxSkew: 1", "maxSkew: 5"))
+    summary, plan = checkout.parent / "summary", checkout.parent / "temp" / "topospread-plan.md"
+    given = {"PATHS": "app.yaml", "BASE": base, "GITHUB_STEP_SUMMARY": str(summary), "CLUSTER": CLUSTER[1]}
+    done = run_action(checkout, "judge", PLAN="true", **given)
+    assert (done.returncode, done.stdout[:3]) == (1, "no:"), done.stderr
+    assert "title=beta-topology-key" in done.stdout
+    assert summary.read_text() == plan.read_text()
+    assert plan.read_text().startswith("### ❌ ")
+    assert run_action(checkout, "judge", PLAN="false", **given).returncode == 1
+    assert not plan.exists()
+    done = run_action(checkout, "judge", PLAN="true", **(given | {"CLUSTER": ""}))
+    assert (done.returncode, done.stderr) == (2, "the input plan needs the input cluster\n")

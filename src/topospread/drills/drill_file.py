@@ -38,6 +38,7 @@ from .steps import (
 
 API_VERSION = "topospread.dev/v1alpha1"
 _GROUP = b"topospread.dev/"
+_MOST_NODES = 100_000
 _ENDINGS = (".yaml", ".yml", ".json")
 _NODES: Mapping[str, Callable[[NodeChoice], Step]] = {
     "fail": Fail,
@@ -156,7 +157,10 @@ class _DrillReader(FileFields):
         steps = self.items(spec.get("steps"), "spec.steps")
         if not steps:
             raise self.error("give at least one step", "spec.steps")
-        return tuple(self._step(each, f"spec.steps[{i}]") for i, each in enumerate(steps))
+        found = tuple(self._step(each, f"spec.steps[{i}]") for i, each in enumerate(steps))
+        if sum(each.number for each in found if isinstance(each, AddNodes)) > _MOST_NODES:
+            raise self.error(f"addNodes: {_MOST_NODES} nodes in all steps are the most", "spec.steps")
+        return found
 
     def _step(self, given: Any, where: str) -> Step:
         value = self.mapping(given, where)

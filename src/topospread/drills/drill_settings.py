@@ -36,6 +36,7 @@ FIELDS = (
     "preemption",
 )
 """Fields of ``spec`` beside ``steps`` and ``expect``."""
+_MOST_RUNS = 100
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,8 +133,8 @@ def read_settings(fields: FileFields, spec: Mapping[str, Any]) -> DrillSettings:
     KubeVersion.parse(version, fields.place("spec.kubeVersion"))
     config = spec.get("config")
     runs = fields.number(spec["runs"], "spec.runs") if "runs" in spec else None
-    if runs == 0:
-        raise fields.error("how many runs there are is a number, from 1", "spec.runs")
+    if runs is not None and not 0 < runs <= _MOST_RUNS:
+        raise fields.error(f"how many runs there are is a number, from 1 to {_MOST_RUNS}", "spec.runs")
     return DrillSettings(
         kube_version=version,
         gates=_gates(fields, spec, version, "scheduler"),

@@ -57,9 +57,11 @@ def _part(part: Part) -> Iterator[str]:
             for row in part.rows:
                 yield f"<tr>{''.join(_cell(each, largest) for each in row)}</tr>"
             yield "</tbody></table>"
-        case Section():
-            title = escape(part.title)
-            yield f"<details><summary>{title}</summary>" if part.wide else f"<section><p>{title}</p>"
+        case Section() if part.title or part.parts:
+            title = escape(part.title or "Details")
+            yield f"<details><summary>{title}</summary>" if part.wide else "<section>"
+            if part.title and not part.wide:
+                yield f"<p>{title}</p>"
             for each in part.parts:
                 yield from _part(each)
             yield "</details>" if part.wide else "</section>"

@@ -36,10 +36,9 @@ def _part(part: Part) -> Iterator[str]:
             yield "\n| " + " | ".join(escaped(each) or " " for each in part.heads) + " |"
             yield "|" + "---|" * len(part.heads)
             yield from ("| " + " | ".join(map(_cell, row)) + " |" for row in part.rows)
-        case Section():
-            yield (
-                f"\n<details><summary>{_summary(part.title)}</summary>\n" if part.wide else f"\n{escaped(part.title)}\n"
-            )
+        case Section() if part.title or part.parts:
+            folded = f"<details><summary>{_summary(part.title or 'Details')}</summary>"
+            yield f"\n{folded if part.wide else escaped(part.title)}\n"
             for each in part.parts:
                 yield from _part(each)
             if part.wide:

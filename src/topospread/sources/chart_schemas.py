@@ -37,15 +37,28 @@ def has_outside_references(chart: str) -> bool:
         chart: a folder, or a packed chart.
     """
     try:
-        return any(map(_refers_out, _schemas(chart)))
+        return any(map(_refers_out, _schemas(chart, _Room())))
     except (OSError, EOFError, ValueError, tarfile.TarError, RecursionError):
         return True
 
 
-def _schemas(chart: str) -> Iterator[bytes]:
+class _Room:
+    """The bytes that may still be read of a chart and of the charts packed in it: charts may hold each other."""
+
+    left = _MAX_UNPACKED
+
+    def read(self, file: IO[bytes] | gzip.GzipFile) -> bytes:
+        data = file.read(self.left + 1)
+        self.left -= len(data)
+        if self.left < 0:
+            raise ValueError("the chart is too large")
+        return data
+
+
+def _schemas(chart: str, room: _Room) -> Iterator[bytes]:
     if os.path.isfile(chart):
         with open(chart, "rb") as packed:
-            yield from _packed_schemas(packed)
+            yield from _packed_schemas(packed, room)
         return
     root, visited = os.path.realpath(chart), set[str]()
     for folder, below, names in os.walk(chart, followlinks=True):
@@ -62,21 +75,19 @@ def _schemas(chart: str) -> Iterator[bytes]:
                 if not os.path.isfile(path):
                     raise ValueError("a schema is not a regular file")
                 with open(path, "rb") as file:
-                    yield file.read(_MAX_UNPACKED)
+                    yield room.read(file)
             elif name.endswith(PACKED):
-                yield from _schemas(path)
+                yield from _schemas(path, room)
 
 
-def _packed_schemas(packed: IO[bytes]) -> Iterator[bytes]:
+def _packed_schemas(packed: IO[bytes], room: _Room) -> Iterator[bytes]:
     """Yield the schemas of a packed chart.
 
     Raises:
         ValueError: if Helm might see another chart: both ways to read an archive must find the same names.
     """
     with gzip.open(packed) as unpacked:
-        data = unpacked.read(_MAX_UNPACKED + 1)
-    if len(data) > _MAX_UNPACKED:
-        raise ValueError("the packed chart is too large")
+        data = room.read(unpacked)
     expected = sum(data.count(each.encode()) for each in (_SCHEMA, PACKED))
     with tarfile.open(fileobj=io.BytesIO(data), mode="r:") as archive:
         for member in archive:
@@ -89,7 +100,7 @@ def _packed_schemas(packed: IO[bytes]) -> Iterator[bytes]:
             if member.name.endswith(_SCHEMA):
                 yield content.read()
             else:
-                yield from _packed_schemas(io.BytesIO(content.read()))
+                yield from _packed_schemas(io.BytesIO(content.read()), room)
     if expected > 0:
         raise ValueError("the archive names schemas or charts that are not among its files")
 

@@ -35,6 +35,9 @@ _TEMPLATE = "k8s.io/cluster-autoscaler/node-template/"
 _DEFAULTS = {"pods": "110"}
 _MOST_NODES = 100_000
 """As many as a synthetic cluster may have."""
+_MOST_POOLS = 20_000
+_MOST_BYTES = 256 << 20
+"""Of the texts that pools are made of: of Karpenter each type in each zone makes one of each NodePool."""
 _PRICE = re.compile(r"[0-9]{1,9}(?:\.[0-9]{1,9})?")
 _EFFECTS = ("NoSchedule", "PreferNoSchedule", "NoExecute")
 
@@ -127,6 +130,7 @@ def read_pools(paths: Iterable[str]) -> tuple[NodePool, ...]:
                 words = f"expected kind Pools of {API_VERSION}, or Karpenter's NodePool"
                 raise ConfigError(words, place)
     types = [each for _, file in given for each in file.instance_types]
+    _check_number(given, karpenter, types)
     found = [pool for place, file in given for pool in _own(file, place)]
     for place, item in karpenter:
         found += _of_karpenter(item, types, place)
@@ -141,6 +145,22 @@ def read_pools(paths: Iterable[str]) -> tuple[NodePool, ...]:
     if twice:
         raise ConfigError(f"there are two pools {twice[0]}", places[0])
     return tuple(found)
+
+
+def _check_number(
+    given: Sequence[tuple[Place, _Pools]],
+    karpenter: Sequence[tuple[Place, _NodePool]],
+    types: Sequence[GivenInstanceType],
+) -> None:
+    """Refuse more pools than can be tried, before any of them is made."""
+    zones = sum(len(each.zones) for each in types)
+    number = sum(len(file.pools) for _, file in given) + len(karpenter) * zones
+    size = zones * sum(len(msgspec.json.encode(each)) for _, each in karpenter)
+    size += len(karpenter) * sum(len(each.zones) * len(msgspec.json.encode(each)) for each in types)
+    if number > _MOST_POOLS or size > _MOST_BYTES:
+        words = f"these are {number} pools, and the most is {_MOST_POOLS}"
+        words = words if number > _MOST_POOLS else f"these {number} pools are larger than {_MOST_BYTES >> 20} MiB"
+        raise ConfigError(f"{words}: name fewer instance types or zones", (*given, *karpenter)[0][0])
 
 
 def _converted(value: Any, kind: Any, place: Place) -> Any:

@@ -27,6 +27,8 @@ TIMEOUT: Final = 120.0
 """Seconds after which a program is stopped: remote bases take kustomize up to half a minute each."""
 MAX_OUTPUT: Final = 64 << 20
 """Bytes that a program may print."""
+MAX_MEMORY: Final = 4 << 30
+"""Bytes of address space that a program may have, and the Helm that kustomize runs, where the system limits it."""
 
 _CHUNK: Final = 1 << 16
 _MOST_WORDS: Final = 2000
@@ -73,7 +75,8 @@ class Renderer(msgspec.Struct, frozen=True):
         Raises:
             InputError: if the program fails, cannot be run, does not end in time, or prints too much.
         """
-        command = [self.program, self.command, *words]
+        limited = f'ulimit -v {MAX_MEMORY >> 10} 2> /dev/null; exec "$@"'
+        command = ["/bin/sh", "-c", limited, "sh", self.program, self.command, *words]
         pipe, null = subprocess.PIPE, subprocess.DEVNULL
         try:
             # A session of its own: the Helm that kustomize runs is stopped with it.
@@ -90,6 +93,8 @@ class Renderer(msgspec.Struct, frozen=True):
                     with contextlib.suppress(ProcessLookupError):
                         os.killpg(process.pid, signal.SIGKILL)
         if process.returncode:
+            if b"out of memory" in errors:
+                raise InputError(f"`{self.name}` needs more than {MAX_MEMORY >> 30} GiB of memory", place)
             said = _said(errors)
             hint = _VALUES if self.command == "template" and _MISSES_VALUES.search(said) else ""
             raise InputError(RENDER_HELM if _NO_HELM in said else f"`{self.name}` failed: {said}{hint}", place)

@@ -77,6 +77,7 @@ def test_everything_that_may_stand_in_a_file_is_read(tmp_path: Path) -> None:
         (("90s", "90"), "put it in quotes", 10),
         (("number: 2, ", ""), "number is missing", 12),
         (("number: 2", "number: 0"), "from 1", 12),
+        (("number: 2", "number: 100001"), "100000 nodes in all steps are the most", 8),
         (("pending: 0", "pending: -1"), "from 0", 15),
         (("settledWithin: 10m", "settledWithin: soon"), "duration", 18),
         (("v1alpha1", "v2"), "apiVersion topospread.dev/v1alpha1", 1),
@@ -213,6 +214,7 @@ def test_a_file_says_all_that_the_command_line_does(tmp_path: Path) -> None:
     [
         (("preemption: false", "preemption: no one"), "expected true or false", 15),
         (("runs: 2", "runs: 0"), "from 1", 14),
+        (("runs: 2", "runs: 101"), "from 1 to 100", 14),
         (("release: shop", "relase: shop"), "did you mean 'release'?", 7),
         (("SelectorMerge: false", "SelectorMerges: false"), "unrecognized feature gate", 10),
         (("  withHooks: true", "  raw: true"), "give one of them", 7),

@@ -97,6 +97,22 @@ def test_a_packed_chart_that_helm_reads_in_another_way_is_not_validated(tmp_path
         assert has_outside_references(str(path)), number
 
 
+def test_charts_that_hold_each_other_many_times_end(tmp_path: Path) -> None:
+    """Twelve levels of ten charts each are five kilobytes, and a million million charts."""
+    chart = packed("a/Chart.yaml", b"name: a")
+    for _ in range(12):
+        made = io.BytesIO()
+        with tarfile.open(fileobj=made, mode="w") as archive:
+            for number in range(10):
+                member = tarfile.TarInfo(f"a/charts/{number}.tgz")
+                member.size = len(chart)
+                archive.addfile(member, io.BytesIO(chart))
+        chart = gzip.compress(made.getvalue())
+    path = tmp_path / "a.tgz"
+    path.write_bytes(chart)
+    assert has_outside_references(str(path))
+
+
 def test_links_that_lead_in_circles_end(tmp_path: Path) -> None:
     """Two links to their own folder are a million million paths."""
     for name in "ab":

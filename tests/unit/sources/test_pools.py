@@ -112,6 +112,20 @@ def test_pools_begin_with_a_hundred_thousand_nodes_at_most(tmp_path: Path) -> No
         read(tmp_path, f"{HEAD}pools: [{pool % 'a'}, {pool % 'b'}]")
 
 
+@pytest.mark.parametrize(("values", "types", "says"), [(1, 300, "90000 pools, and the most"), (9000, 70, "larger")])
+def test_types_times_node_pools_are_bounded(tmp_path: Path, values: int, types: int, says: str) -> None:
+    """Before any is made: a file of some kilobytes could make millions."""
+    kinds = ", ".join(f"{{name: t{i}, shape: {{cpu: 2, memory: 4Gi}}, zones: [z]}}" for i in range(types))
+    wanted = f"{{key: a, operator: NotIn, values: [{', '.join(f'v{i}' for i in range(values))}]}}"
+    spec = f"{{template: {{spec: {{requirements: [{wanted}]}}}}}}"
+    text = f"{HEAD}instanceTypes: [{kinds}]\n" + "".join(
+        f"---\napiVersion: karpenter.sh/v1\nkind: NodePool\nmetadata: {{name: p{i}}}\nspec: {spec}\n"
+        for i in range(types)
+    )
+    with pytest.raises(InputError, match=says):
+        read(tmp_path, text)
+
+
 @pytest.mark.parametrize("number", ["²", "٣", "9" * 5000])
 def test_requirements_compare_with_numbers_alone(tmp_path: Path, number: str) -> None:
     with pytest.raises(InputError, match="no pool"):

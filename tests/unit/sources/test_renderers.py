@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 import time
 from pathlib import Path
 
@@ -76,6 +77,16 @@ def test_output_without_end_is_refused(programs: FakePrograms, monkeypatch: pyte
     programs.install("helm", before="while :; do echo aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa; done")
     monkeypatch.setattr(renderers, "MAX_OUTPUT", 1 << 20)
     with pytest.raises(InputError, match="chart: `helm template` printed more than 1 MiB"):
+        run()
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="macOS has no such limit")
+def test_memory_without_end_is_refused(programs: FakePrograms, monkeypatch: pytest.MonkeyPatch) -> None:
+    needs = f"{sys.executable} -c 'import mmap; mmap.mmap(-1, 3 << 30)'"
+    programs.install("helm", before=f"{needs} || {{ echo fatal error: out of memory >&2; exit 2; }}")
+    run()
+    monkeypatch.setattr(renderers, "MAX_MEMORY", 2 << 30)
+    with pytest.raises(InputError, match="`helm template` needs more than 2 GiB of memory"):
         run()
 
 
