@@ -30,9 +30,9 @@ AGAIN := --reruns 1 --max-suite-reruns 3 --rerun-show-tracebacks -r aR
 SECONDS ?= 600
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test fuzz browser faults live parity side-by-side upstream lint format policies bench bench-live \
+.PHONY: help setup demo test fuzz browser faults live parity calibration side-by-side upstream lint format policies bench bench-live \
 	bench-quick conformance \
-	release-check site lock clean
+	release-check site gallery lock clean
 .SUFFIXES:
 
 help: ## list these targets
@@ -74,6 +74,9 @@ live: $(READY) ## run the tests on a real API server, helm and kustomize, built 
 
 parity: $(READY) ## play the same faults before ours and kube-scheduler on real control planes, and compare attempts and time
 	@$(BIN)/python -m tests.live.parity $(ARGS)
+
+calibration: $(READY) ## compare how often outcomes of drills come true with the real controllers and how often they are drawn
+	@$(BIN)/python -m tests.live.calibration $(ARGS)
 
 side-by-side: $(READY) ## play COUNT random histories beside kube-scheduler on two API servers, and compare what came of them
 	@$(BIN)/python -m tests.live.side_by_side --count $(COUNT) $(if $(SEED),--seed $(SEED)) $(ARGS)
@@ -128,6 +131,10 @@ $(SITE)/.ready: requirements/site.txt
 site: $(SITE)/.ready ## build the documentation as a site, strictly, into build/site/html; among its versions in build/site/versions
 	@release/site_versions.sh $(SITE)/bin build/site
 
+gallery: $(READY) ## make the pictures of the gallery anew
+	@tests/browser/chromium.sh > /dev/null
+	@$(BIN)/python docs/write_gallery.py
+
 release-check: site $(READY) $(RELEASE)/.ready ## build what would be released, and check it, installed by every Python that is here
 	@$(BIN)/python -m release.check
 	@$(BIN)/python -m pytest -q tests/release $(ARGS)
@@ -140,7 +147,7 @@ PIP_COMPILE = CUSTOM_COMPILE_COMMAND="make lock" build/pip-tools/bin/pip-compile
 lock: ## pin the requirements anew (ARGS="--upgrade" takes newer versions)
 	@test -x build/pip-tools/bin/pip-compile || { $(PYTHON) -m venv build/pip-tools && build/pip-tools/bin/pip install --quiet pip-tools; }
 	@$(PIP_COMPILE) $(ARGS) -o requirements/runtime.txt pyproject.toml
-	@$(PIP_COMPILE) $(ARGS) -o requirements/dev.txt -c requirements/runtime.txt --extra live --extra dask --extra solver --extra web --extra dra --extra frames --extra lsp pyproject.toml requirements/dev.in
+	@$(PIP_COMPILE) $(ARGS) -o requirements/dev.txt -c requirements/runtime.txt --extra live --extra dask --extra solver --extra web --extra dra --extra frames --extra lsp --extra mcp pyproject.toml requirements/dev.in
 	@$(PIP_COMPILE) $(ARGS) -o requirements/image.txt -c requirements/dev.txt --extra live --extra solver --extra web --extra dra pyproject.toml
 	@$(PIP_COMPILE) $(ARGS) -o requirements/build.txt -c requirements/dev.txt requirements/build.in
 	@$(PIP_COMPILE) $(ARGS) -o requirements/release.txt -c requirements/dev.txt requirements/release.in
