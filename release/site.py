@@ -23,7 +23,14 @@ SECTIONS = {
 }
 """Name of a section → its folder. A page that is in none of them makes the build fail, as an orphan."""
 _LINK = re.compile(r"(\]\()(?!\w+:|#)([^)\s#]+)([^)]*\))")
-_TITLE = re.compile(r"^# (.+)$", re.MULTILINE)
+SYMPTOMS = ROOT / "docs" / "how-to" / "README.md"
+_SYMPTOM = re.compile(r"^\| ([^|]+) \| \[[^\]]+\]\(([^)]+)\) \|$", re.MULTILINE)
+_NAMELESS = (
+    (re.compile(r'(<div class="md-search" [^>]*role="dialog")>'), r'\1 aria-label="Search">'),
+    (re.compile(r'aria-labelledby="__nav_([\d_]+)_label"'), r'aria-label="Section \1"'),
+    (re.compile(r"<th([^>]*)></th>"), r"<td\1></td>"),
+)
+"""What the theme leaves without a name that a screen reader can say → the same with a name, or as no heading."""
 
 
 def on_config(config: Any) -> Any:
@@ -47,11 +54,31 @@ def on_files(files: Any, config: Any) -> Any:
     return files
 
 
+def symptoms() -> dict[str, list[str]]:
+    """Page → what somebody sees who needs it: the search finds the page by these words before all others."""
+    rows = _SYMPTOM.findall(SYMPTOMS.read_text(encoding="utf-8"))
+    return {posixpath.normpath(f"how-to/{page}"): words.split(", ") for words, page in rows}
+
+
 def on_page_markdown(markdown: str, page: Any, **_: Any) -> str:
     """Links to what is outside of the docs lead to the repository."""
     if page.file.src_uri == "index.md":
         return markdown
+    if words := symptoms().get(page.file.src_uri):
+        page.meta["tags"] = words
     return _relinked(markdown, posixpath.join("docs", posixpath.dirname(page.file.src_uri)))
+
+
+def on_post_page(output: str, **_: Any) -> str:
+    """Every dialog, landmark and heading has a name."""
+    for nameless, named in _NAMELESS:
+        output = nameless.sub(named, output)
+    return output
+
+
+def on_post_template(output_content: str, **_: Any) -> str:
+    """The page that is shown where there is none."""
+    return on_post_page(output_content)
 
 
 def _relinked(text: str, folder: str) -> str:
