@@ -30,7 +30,7 @@ AGAIN := --reruns 1 --max-suite-reruns 3 --rerun-show-tracebacks -r aR
 SECONDS ?= 600
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test fuzz browser faults live parity side-by-side upstream lint format policies bench bench-live \
+.PHONY: help setup demo test fuzz browser faults live parity calibration side-by-side upstream lint format policies bench bench-live \
 	bench-quick conformance \
 	release-check site gallery lock clean
 .SUFFIXES:
@@ -74,6 +74,9 @@ live: $(READY) ## run the tests on a real API server, helm and kustomize, built 
 
 parity: $(READY) ## play the same faults before ours and kube-scheduler on real control planes, and compare attempts and time
 	@$(BIN)/python -m tests.live.parity $(ARGS)
+
+calibration: $(READY) ## compare how often outcomes of drills come true with the real controllers and how often they are drawn
+	@$(BIN)/python -m tests.live.calibration $(ARGS)
 
 side-by-side: $(READY) ## play COUNT random histories beside kube-scheduler on two API servers, and compare what came of them
 	@$(BIN)/python -m tests.live.side_by_side --count $(COUNT) $(if $(SEED),--seed $(SEED)) $(ARGS)
