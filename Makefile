@@ -30,7 +30,7 @@ AGAIN := --reruns 1 --max-suite-reruns 3 --rerun-show-tracebacks -r aR
 SECONDS ?= 600
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test fuzz browser faults live parity calibration side-by-side upstream lint format policies bench bench-live \
+.PHONY: help setup demo test fuzz browser faults live parity calibration side-by-side upstream lint format policies extension bench bench-live \
 	bench-quick conformance \
 	release-check site playground nightly gallery lock clean
 .SUFFIXES:
@@ -80,6 +80,11 @@ calibration: $(READY) ## compare how often outcomes of drills come true with the
 
 side-by-side: $(READY) ## play COUNT random histories beside kube-scheduler on two API servers, and compare what came of them
 	@$(BIN)/python -m tests.live.side_by_side --count $(COUNT) $(if $(SEED),--seed $(SEED)) $(ARGS)
+
+extension: $(READY) ## build the extension for VS Code and try it beside the server (needs npm); nothing is published
+	@cd editors/vscode && npm ci --silent --no-audit --no-fund --ignore-scripts && npx --no-install vsce package \
+	  --allow-missing-repository --out topospread.vsix > ../../.venv/vsce.log || { cat ../../.venv/vsce.log; exit 1; }
+	@$(BIN)/python editors/vscode/try.py
 
 policies: $(READY) ## ask what `topospread policies` prints and the linter about OBJECTS random objects, on a real API server
 	@$(BIN)/python -m tests.live.policies --count $(OBJECTS) $(if $(SEED),--seed $(SEED)) $(ARGS)
