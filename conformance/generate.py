@@ -29,6 +29,7 @@ from conformance.generators.sampling import sampling
 from conformance.generators.scarce_volumes import ScarceVolumes
 from conformance.generators.sequence import sequence
 from conformance.generators.storage import storage
+from conformance.generators.tainted import tainted
 from conformance.generators.topology_labels import selected_by_all, topology_labels
 from conformance.generators.volumes import Volumes
 
@@ -40,7 +41,7 @@ EVENTFUL = (
     *("spread", "mixed", "preemption", "preemption", "corners", "labelled", "storage"),
     *("scarce", "scarce", "scarce"),
 )
-FLAVOURS = (*KINDS, "corners", "labelled", "scarce", "sampling", "every", "eventful")
+FLAVOURS = (*KINDS, "corners", "labelled", "scarce", "sampling", "tainted", "every", "eventful")
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,8 +54,9 @@ class Recipe:
             every form), ``profile`` (plugins on and off, all their arguments), ``corners`` (empty values, ports used
             twice, image sizes that differ, objects with the least fields: what is rarely there), ``labelled`` (pods
             that are selected by the zone and region of their node, which they get as labels), ``scarce`` (fewer
-            volumes than claims), ``sampling`` (not all nodes are looked at, several profiles), ``every`` (any of them
-            but the last four, case by case), ``eventful`` (those of which sequences are made).
+            volumes than claims), ``sampling`` (not all nodes are looked at, several profiles), ``tainted`` (every node
+            of some domains is tainted, minDomains is larger than what is left), ``every`` (any of them but the last
+            five, case by case), ``eventful`` (those of which sequences are made).
         sequential: replicas placed one after another; 0: independent pods.
         incoming: independent pods a case.
         nodes: fewest and most nodes a case.
@@ -106,7 +108,7 @@ def _case(draw: Draw, recipe: Recipe, name: str) -> Json:
     _flavour(draw, recipe, case, pods)
     if recipe.kube_version:
         case["kubeVersion"] = recipe.kube_version
-    if recipe.flavour not in ("profile", "sampling"):
+    if recipe.flavour not in ("profile", "sampling", "tainted"):
         switched = gates(draw, recipe.kube_version or NEWEST, case.get("config"))
         if switched and (recipe.kube_version or draw.chance(0.3)):
             case["featureGates"] = switched
@@ -141,6 +143,10 @@ def _flavour(draw: Draw, recipe: Recipe, case: Json, pods: Pods) -> None:
             case |= ScarceVolumes(draw, cluster).give(incoming)
         case "sampling":
             sampling(draw, case)
+        case "tainted":
+            if draw.chance(0.3):
+                case |= preemption(draw, pods, cluster, bound, incoming)
+            tainted(draw, case)
 
 
 def _replicas(draw: Draw, pods: Pods, count: int) -> list[Json]:

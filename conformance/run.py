@@ -22,6 +22,7 @@ from conformance.compare import Difference, agreeing_verdicts, validation_differ
 from conformance.generate import Recipe, cases
 from conformance.programs import ROOT, Program, ProgramError, Run, Running, oracle, python_program
 from conformance.stored import store, stored
+from topospread.config.gates import KEP_5980
 
 Json = dict[str, Any]
 
@@ -95,13 +96,17 @@ FLAVOURS = {
         Flavour("v1.27-mixed", 60, Recipe("mixed", kube_version="1.27"), "1.27"),
         Flavour("v1.27-storage", 60, Recipe("storage", kube_version="1.27"), "1.27"),
         Flavour("v1.27-every", 120, Recipe("every", kube_version="1.27"), "1.27"),
+        Flavour("KEP-5980", 250, Recipe("tainted", kube_version=KEP_5980), "KEP-5980"),
+        Flavour("KEP-5980-replicas", 40, Recipe("tainted", sequential=20, kube_version=KEP_5980), "KEP-5980"),
         Flavour("v1.26", 120, Recipe("every", kube_version="1.26"), "1.26"),
     )
 }
 # Versions whose oracles a run does not build by itself; their stored cases are judged in every run of the tests.
 NOT_BUILT = ("1.34", "1.33", "1.31", "1.30", "1.29", "1.28", "1.26")
+# Proposed changes, which are asked for by name; their stored cases are judged in every run of the tests.
+PREVIEWS = ("KEP-5980",)
 # What a run judges when nothing else is asked: all that topospread claims to decide exactly.
-DEFAULT = tuple(name for name, flavour in FLAVOURS.items() if flavour.version not in NOT_BUILT)
+DEFAULT = tuple(name for name, flavour in FLAVOURS.items() if flavour.version not in (*NOT_BUILT, *PREVIEWS))
 
 
 @dataclass(frozen=True, slots=True)

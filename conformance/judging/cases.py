@@ -29,7 +29,7 @@ from topospread.api.validation.schema import decoded
 from topospread.api.workload import ReplicaSet, ReplicationController, Service, StatefulSet
 from topospread.cluster import Cluster
 from topospread.cluster.cluster import pod_key
-from topospread.config.gates import Gates, gates_for
+from topospread.config.gates import Gates, gates_for, with_preview
 from topospread.config.load import default_profile, load_configuration
 from topospread.config.profile import Profile
 from topospread.config.request_rules import request_rules
@@ -180,7 +180,10 @@ def scheduler_of(case: Case) -> Scheduler:
         TopospreadError: its configuration or gates are no good.
     """
     version = case.get("kubeVersion") or "1.37"
-    gates = gates_for(version, case.get("featureGates") or {})
+    preview = version if version.startswith("preview:") else ""
+    gates = gates_for("1.37" if preview else version, case.get("featureGates") or {})
+    if preview:
+        gates = with_preview(gates, preview)
     cluster = Cluster(request_rules(gates))
     for node in read(case.get("nodes"), Node):
         cluster.add_node(node)

@@ -90,7 +90,9 @@ class Asked(Base, frozen=True, kw_only=True):
     """The subject of an answer: the input and the Kubernetes version."""
 
     source: Annotated[str, Meta(description="File, folder, context or synthetic cluster that holds the state.")] = ""
-    kube_version: Annotated[str, Meta(description="Kubernetes version that the answer is for.")] = ""
+    kube_version: Annotated[
+        str, Meta(description="Kubernetes version of the answer; `preview:KEP-…` is the newest with a proposed change.")
+    ] = ""
     gates: Annotated[
         dict[str, bool], Meta(description="Feature gates that were set; those of the API server as `apiserver:NAME`.")
     ] = field(default_factory=dict)
@@ -155,6 +157,14 @@ class Answer(Base, frozen=True, kw_only=True):
     def markdown(self) -> str:
         """Return the answer as GitHub Markdown, as with ``-o md``."""
         return escape_all(import_module("topospread.render.markdown").markdown(self.page()))
+
+    def svg(self) -> str:
+        """Return the picture that ``-o svg`` draws.
+
+        Raises:
+            UsageError: if the answer has no bars to draw.
+        """
+        return str(import_module("topospread.render.svg").svg(self.page()))
 
     def frame(self, rows: str) -> Any:
         """Return a list of the answer as a data frame of pandas, or of polars if pandas is not installed.

@@ -14,6 +14,7 @@ NEEDED: Final = {
         "prometheus_client": "prometheus-client",
     },
     "lsp": {"lsprotocol": "lsprotocol", "pygls": "pygls"},
+    "mcp": {"mcp": "mcp"},
     "web": {"starlette": "starlette", "uvicorn": "uvicorn", "jinja2": "Jinja2"},
 }
 """Extra → module → the package that brings it."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import sys
 from importlib import import_module
 from typing import Any
@@ -46,6 +47,19 @@ def schema() -> dict[str, Any]:
         "oneOf": [{"$ref": f"#/$defs/{kind}"} for kind in sorted(ANSWERS)],
         "$defs": dict(sorted(definitions.items())),
     }
+
+
+def schema_of(*kinds: str) -> dict[str, Any]:
+    """Return the JSON Schema of the answers of these kinds, with the parts that they have."""
+    definitions = schema()["$defs"]
+    found: dict[str, Any] = {}
+    waiting = list(kinds)
+    while waiting:
+        name = waiting.pop()
+        if name not in found:
+            found[name] = definitions[name]
+            waiting += re.findall(r'"#/\$defs/(\w+)"', json.dumps(definitions[name]))
+    return {"type": "object", "anyOf": [{"$ref": f"#/$defs/{kind}"} for kind in kinds], "$defs": found}
 
 
 def text() -> str:

@@ -13,7 +13,7 @@ from pathlib import Path
 import jsonschema
 import pytest
 
-from conformance.run import FLAVOURS, NOT_BUILT
+from conformance.run import FLAVOURS, NOT_BUILT, PREVIEWS
 from tests.answer_schema import schema_of
 
 ROOT = Path(__file__).parent.parent.parent
@@ -83,7 +83,7 @@ def test_the_page_on_versions_is_the_rules(capsys: pytest.CaptureFixture[str]) -
     names = runpy.run_path(str(ROOT / "docs/reference/write_versions.py"), run_name="__main__")
     assert (ROOT / "docs/reference/versions.md").read_text() == capsys.readouterr().out
     judged = {flavour.version for flavour in FLAVOURS.values()}
-    assert {*names["DRAWN"], *names["STORED"]} == judged
+    assert {*names["DRAWN"], *names["STORED"], *PREVIEWS} == judged
     assert {*names["STORED"]} == {*NOT_BUILT}
 
 

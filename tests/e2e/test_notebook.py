@@ -29,3 +29,13 @@ def test_the_notebook_gives_what_it_shows() -> None:
     NotebookClient(run, timeout=300, resources={"metadata": {"path": str(NOTEBOOK.parent)}}).execute()
     assert shown(run) == shown(stored)
     assert all(outputs for _, outputs in shown(stored))
+
+
+def test_ten_questions_have_answers_with_frames_and_pictures() -> None:
+    cells = nbformat.read(NOTEBOOK, as_version=4).cells
+    asked = [each.source.splitlines()[0] for each in cells if each.source.startswith("## ")]
+    assert [each.split(".")[0] for each in asked] == [f"## {number}" for number in range(1, 11)]
+    assert all(each.endswith("?") for each in asked)
+    forms = [form for each in cells for output in each.get("outputs", ()) for form in output.get("data", {})]
+    assert forms.count("image/svg+xml") == 2
+    assert sum(".frame(" in each.source for each in cells) >= 4

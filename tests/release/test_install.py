@@ -62,6 +62,15 @@ def test_every_module_comes_from_the_environment_and_only_extras_are_missing(pro
     assert [file for file in told["files"] if Path(file).is_relative_to(ROOT / "src")] == []
 
 
+@pytest.mark.parametrize("version", ["3.11", "3.12", "3.13", "3.14"])
+@pytest.mark.parametrize("pins", ["runtime.txt", "image.txt"])
+def test_every_pin_has_a_wheel_for_each_python(version: str, pins: str, tmp_path: Path) -> None:
+    """No compiler is needed, also where this machine lacks that Python."""
+    words = [UV, "pip", "install", "--quiet", "--dry-run", "--target", tmp_path, "--python-version", version]
+    words += ["--python-platform", "x86_64-manylinux_2_28", "--only-binary", ":all:", "--require-hashes"]
+    subprocess.run([*words, "-r", ROOT / "requirements" / pins], env=INSTALLER, check=True)
+
+
 @pytest.mark.parametrize(
     ("words", "code"),
     [

@@ -32,7 +32,7 @@ def asked_of(inventory: Inventory, options: SimulationOptions) -> Asked:
     programs = zip(("", "apiserver:"), options.in_force, strict=True)
     return Asked(
         source=", ".join(_sources(inventory)),
-        kube_version=options.kube_version,
+        kube_version=options.in_force[0].preview or options.kube_version,
         gates={
             f"{program}{name}": gates.enabled(name) for program, gates in programs for name in sorted(gates.overridden)
         },

@@ -12,6 +12,7 @@ from msgspec.structs import replace
 from topospread.answer import Answer, Asked, Cause, Unjudged
 from topospread.api.inventory import Inventory, ObjectKey
 from topospread.base import Base, Bounds, Word, worst
+from topospread.config.gates import PREVIEWS
 from topospread.config.load import default_configuration
 from topospread.config.show import SettingSides, differences
 from topospread.linting.rule import Finding
@@ -274,15 +275,18 @@ def plan(  # noqa: PLR0913 - keyword arguments
         changes = [each for each in every_change if namespace in (None, each.key[1])]
     is_same = old is new or [*old.objects()] == [*new.objects()]
     answer = plan_answer(review, changes, lines=lines, is_same_input=is_same)
-    assumed = ("every workload is rolled out once under both",) if rolled_out else ()
-    return about(replace(answer, assumed=assumed), new, sides[1], source)
+    assumed = ["every workload is rolled out once under both"] if rolled_out else []
+    if preview := sides[1].in_force[0].preview:
+        assumed.append(f"{preview} is {PREVIEWS[preview]}")
+        answer = replace(answer, says=f"{answer.says} ({preview})")
+    return about(replace(answer, assumed=tuple(assumed)), new, sides[1], source)
 
 
 def _names(sides: tuple[SimulationOptions, SimulationOptions]) -> tuple[str, str]:
     """Return what differs between two control planes, in words."""
     parts = [
         (
-            f"Kubernetes {each.kube_version}",
+            f"Kubernetes {each.in_force[0].preview or each.kube_version}",
             (each.config.source or "a configuration") if each.config is not None else "the default configuration",
             "all nodes scored" if each.sampling == "all" else "nodes sampled",
         )

@@ -26,7 +26,7 @@ GROUPS = {
     "Try": ("simulate", "plan", "drill", "capacity"),
     "Keep": ("promise", "rebalance"),
     "Check": ("lint", "lsp", "policies", "explain", "config"),
-    "Run": ("run",),
+    "Run": ("run", "mcp"),
 }
 """Commands by what they are for, in the order of the help."""
 COMMANDS = {
@@ -46,6 +46,7 @@ COMMANDS = {
     "explain": ("topospread.cli.explain:explain", "A field, a rule, options, made-up clusters"),
     "config": ("topospread.cli.config:config", "Check, convert and show scheduler configurations"),
     "run": ("topospread.cli.run:run", "What runs in a cluster: scheduler, exporter, webhook, extender"),
+    "mcp": ("topospread.cli.mcp:mcp", "The questions as tools of an assistant, read-only"),
     "completion": ("topospread.cli.completion:completion", "Print the completion script of a shell"),
     "help": ("topospread.cli.about:help_", "Help on a command"),
     "version": ("topospread.cli.about:version", "The version"),

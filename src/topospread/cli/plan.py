@@ -46,14 +46,14 @@ both to these paths. Settings are OLD's. The answer is no if the loss of a zone 
 is newly pending or evicted for good, if a skew grows beyond its maxSkew, or if a warning or error is new.
 
 --to-config, --to-kube-version and --to-sampling compare, in place of OLD and NEW, the same objects under another
-control plane: all pods are placed again on both sides.
+control plane: all pods are placed again on both sides, but for a preview.
 
 \b
 Examples:
   topospread plan HEAD~1 HEAD --on cluster.json.gz
   topospread plan origin/main HEAD --on cluster.json.gz -o md
-  topospread plan --to-config other.yaml --on cluster.json.gz
-  topospread plan --to-kube-version 1.37 --kube-version 1.34 --on cluster.json.gz
+  topospread plan --kube-version 1.34 --to-kube-version 1.37 --on cluster.json.gz
+  topospread plan --to-kube-version preview:KEP-5980 --on cluster.json.gz
 """
 
 
@@ -67,7 +67,7 @@ Examples:
 @click.option("--to-sampling", type=SAMPLING, help="In place of OLD and NEW.")
 @click.option(
     "--as-if-rolled-out/--no-as-if-rolled-out",
-    default=True,
+    default=None,
     help="With --to-…: place all pods again.  [default: yes]",
 )
 @click.option("--no-lint", is_flag=True, help="Do not look for findings.")
@@ -112,11 +112,19 @@ def _other_control_plane(given: dict[str, Any]) -> Plan:
     if given["old"] is not None:
         raise UsageError(f"--to-… compares the same objects; name them with -f and --on: {given['old']}")
     from topospread.answers.plan import plan as compared
+    from topospread.config.gates import with_preview
+    from topospread.config.versions import NEWEST
 
     scale = parse_scale(given)
     old = replace(read_options(given), scale=scale)
+    version, preview = given["to_kube_version"], ""
+    if version and version.startswith("preview:"):
+        version, preview = str(NEWEST), version
+    new = read_options(given, version, given["to_config"])
+    if preview and new.gates is not None:
+        new = replace(new, gates=with_preview(new.gates, preview))
     new = replace(
-        read_options(given, given["to_kube_version"], given["to_config"]),
+        new,
         scale=scale,
         sampling=given["to_sampling"] or "all",
     )
@@ -126,7 +134,7 @@ def _other_control_plane(given: dict[str, Any]) -> Plan:
             (inventory, inventory),
             (old, new),
             namespace=shown_namespace(given),
-            rolled_out=given["as_if_rolled_out"],
+            rolled_out=not preview if given["as_if_rolled_out"] is None else given["as_if_rolled_out"],
             progress=bar,
         )
 

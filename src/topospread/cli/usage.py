@@ -23,7 +23,7 @@ _BETWEEN_COLLECTIONS = (5_000, 100, 10)
 """`gc`'s thresholds: modules and what is read stay until a command ends, so that garbage is looked for among older
 objects as seldom as after 500,000 new ones. The young are few enough for the processor's cache. A command that runs on
 is left as it is."""
-_RUN_ON = ("serve", "lsp", "scheduler", "exporter", "webhook", "extender")
+_RUN_ON = ("serve", "mcp", "lsp", "scheduler", "exporter", "webhook", "extender")
 _FILE_ENDINGS = (".yaml", ".yml", ".json", ".gz", ".tgz")
 
 OLD_COMMANDS = {

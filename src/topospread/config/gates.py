@@ -6,22 +6,33 @@ The words are those of component-base/featuregate (``feature_gate.go``).
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 
 from topospread.config.gate_table import ALPHA, BETA, GATES, Component, Span, dependents, gate_row
 from topospread.config.versions import NEWEST, KubeVersion
 from topospread.errors import ConfigError, Place, UsageError
 
+KEP_5980 = "preview:KEP-5980"
+PREVIEWS: Mapping[str, str] = {
+    KEP_5980: "a proposal that no release has: domains whose nodes are all tainted count for minDomains if they hold "
+    "matching pods and the constraint says nodeTaintsPolicy: Honor"
+}
+"""Proposed changes of kube-scheduler, as ``plan --to-kube-version`` takes them, in words."""
+
 
 @dataclass(frozen=True, slots=True)
 class Gates:
-    """The gates of one program (kube-scheduler or the API server) of one version, overrides applied."""
+    """The gates of one program (kube-scheduler or the API server) of one version, overrides applied.
+
+    ``preview``: a proposed change on top that no release has; one of `PREVIEWS`.
+    """
 
     kube_version: KubeVersion
     component: Component
     values: Mapping[str, bool]
     overridden: frozenset[str] = frozenset()
+    preview: str = ""
 
     def enabled(self, name: str) -> bool:
         """Return whether a gate is on.
@@ -66,6 +77,17 @@ def gates_for(
     if problems:
         raise ConfigError("; ".join(problems), place)
     return Gates(version, component, values, frozenset(given) & frozenset(values))
+
+
+def with_preview(gates: Gates, preview: str) -> Gates:
+    """Return the gates with a proposed change on top.
+
+    Raises:
+        UsageError: if topospread does not know the proposal.
+    """
+    if preview not in PREVIEWS:
+        raise UsageError(f'--to-kube-version: unknown preview "{preview}"; there is {", ".join(PREVIEWS)}')
+    return replace(gates, preview=preview)
 
 
 def read_gates(kube_version: str | KubeVersion, text: str, component: Component = "scheduler") -> Gates:

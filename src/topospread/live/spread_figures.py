@@ -15,7 +15,7 @@ import numpy as np
 from topospread.cluster import PodClass
 from topospread.plugins.domain_counts import pods_on
 from topospread.plugins.interface import PluginError
-from topospread.plugins.pod_topology_spread import minimum_in_force, skew_of
+from topospread.plugins.pod_topology_spread import minimum_of, skew_of
 from topospread.plugins.spread_counts import CountedConstraint, Spread
 from topospread.scheduling.cycle import Scheduler
 from topospread.scheduling.view import View
@@ -118,8 +118,7 @@ def _refuses(counted: CountedConstraint) -> bool:
     counts, constraint = counted.counts, counted.constraint
     if counts is None or constraint.when_unsatisfiable != "DoNotSchedule":
         return False
-    minimum = minimum_in_force(counts.domains, counts.minimum, constraint.min_domains)
-    return skew_of(_fullest(counted), counted.counts_itself, minimum) > constraint.max_skew
+    return skew_of(_fullest(counted), counted.counts_itself, minimum_of(counted)) > constraint.max_skew
 
 
 def _highest(found: dict[ConstraintOf, int]) -> dict[ConstraintOf, int]:

@@ -75,6 +75,12 @@ def minimum_in_force(domains: int, fewest: int, min_domains: int) -> int:
     return 0 if lacks_domains(domains, min_domains) else fewest
 
 
+def minimum_of(counted: CountedConstraint) -> int:
+    """The global minimum in force for a constraint's counts."""
+    counts, min_domains = counted.counts_by_domain(), counted.constraint.min_domains
+    return minimum_in_force(counts.domains + counted.tainted_domains, counts.minimum, min_domains)
+
+
 def weight_and_more(domains: int, max_skew: int) -> tuple[float, int]:
     """Return the factor of a soft constraint's count in the score, and its addend: ``ln(domains + 2), maxSkew − 1``.
 
@@ -161,8 +167,7 @@ class HardConstraints:
         for each in reversed(self.spread.hard):
             codes = each.column.codes[rows]
             assert each.counts is not None
-            minimum = minimum_in_force(each.counts.domains, each.counts.minimum, each.constraint.min_domains)
-            skew = skew_of(each.counts.at(codes), each.counts_itself, minimum)
+            skew = skew_of(each.counts.at(codes), each.counts_itself, minimum_of(each))
             result[skew > each.constraint.max_skew] = _SKEW
             if each.column.missing:
                 result[codes < 0] = self._missing_label
@@ -173,9 +178,8 @@ class HardConstraints:
         found = []
         for each in self.spread.hard:
             assert each.counts is not None
-            minimum = minimum_in_force(each.counts.domains, each.counts.minimum, each.constraint.min_domains)
             each.counts.make_room()
-            skew = skew_of(each.counts.counts, each.counts_itself, minimum)
+            skew = skew_of(each.counts.counts, each.counts_itself, minimum_of(each))
             found.append((skew > each.constraint.max_skew).tobytes())
         return tuple(found)
 
@@ -186,8 +190,7 @@ class HardConstraints:
         for each in self.spread.hard:
             codes = each.column.codes[rows]
             assert each.counts is not None
-            minimum = minimum_in_force(each.counts.domains, each.counts.minimum, each.constraint.min_domains)
-            skew = skew_of(each.counts.at(codes), each.counts_itself, minimum)
+            skew = skew_of(each.counts.at(codes), each.counts_itself, minimum_of(each))
             rejects = left & ((skew > each.constraint.max_skew) | (codes < 0))
             if rejects.any():
                 found.append(each)
@@ -200,8 +203,7 @@ class HardConstraints:
         for each in reversed(self.spread.hard):
             assert each.counts is not None
             codes = list(map(each.column.codes.item, rows))
-            minimum = minimum_in_force(each.counts.domains, each.counts.minimum, each.constraint.min_domains)
-            room = each.constraint.max_skew - skew_of(0, each.counts_itself, minimum)
+            room = each.constraint.max_skew - skew_of(0, each.counts_itself, minimum_of(each))
             for i, matching in enumerate(each.counts.at_each(codes)):
                 if codes[i] < 0:
                     result[i] = self._missing_label

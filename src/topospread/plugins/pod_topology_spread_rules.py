@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from topospread.config.version_rules import by_version, gated, since, until
+from topospread.config.gates import KEP_5980
+from topospread.config.version_rules import by_gates, by_version, gated, since, until
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,6 +19,7 @@ class PodTopologySpreadRules:
     inclusion_policies: bool = gated("NodeInclusionPolicyInPodTopologySpread")
     match_label_keys: bool = gated("MatchLabelKeysInPodTopologySpread")
     min_domains: bool = gated("MinDomainsInPodTopologySpread")
+    tainted_domains: bool = by_gates(lambda gates: gates.preview == KEP_5980, {})
     comparison_operators: bool = gated("TaintTolerationComparisonOperators")
     tells_missing_label: bool = since(
         "1.19",

@@ -20,7 +20,7 @@ from topospread.cluster.arrays import Codes, Ints
 from topospread.cluster.nodes import LabelColumn
 
 from .domain_counts import DomainCounts
-from .pod_topology_spread import PodTopologySpread, lacks_domains, minimum_in_force, skew_of
+from .pod_topology_spread import PodTopologySpread, lacks_domains, minimum_of, skew_of
 from .spread_constraints import Constraint, Origin
 from .spread_counts import CountedConstraint, Spread
 
@@ -130,6 +130,7 @@ class ConstraintArithmetic:
         origin: pod, profile or system.
         counts_itself: 1 when the pod matches its own selector.
         min_domains: as it is in force, 1 when the constraint says nothing.
+        tainted_domains: further domains that count for ``min_domains`` alone (KEP-5980, a preview).
         domains: domains with nodes that take part, by name; ``minimum`` is over them.
         minimum: the global minimum in force, 0 while there are fewer domains than ``min_domains``.
         left_out: nodes that take no part.
@@ -148,6 +149,7 @@ class ConstraintArithmetic:
     minimum: int
     left_out: tuple[LeftOut, ...]
     selects: Selector | None = field(default=None, compare=False, repr=False)
+    tainted_domains: int = 0
 
     @property
     def hard(self) -> bool:
@@ -162,7 +164,7 @@ class ConstraintArithmetic:
     @property
     def lacks_domains(self) -> bool:
         """True if there are fewer domains than ``min_domains``, so that the minimum counts as 0."""
-        return lacks_domains(len(self.domains), self.min_domains)
+        return lacks_domains(len(self.domains) + self.tainted_domains, self.min_domains)
 
     @cached_property
     def fewest(self) -> int:
@@ -216,7 +218,7 @@ def arithmetic_of(
     constraint = counted.constraint
     column = spread.nodes.labels(constraint.topology_key)
     counts = counted.counts_by_domain()
-    minimum = minimum_in_force(counts.domains, counts.minimum, constraint.min_domains)
+    minimum = minimum_of(counted)
     taking_no_part: tuple[LeftOut, ...] = ()
     if not counts.membership.is_of_all_nodes:
         policies = tuple(counted.keys), constraint.honors_affinity, constraint.honors_taints
@@ -237,6 +239,7 @@ def arithmetic_of(
         minimum=minimum,
         left_out=taking_no_part,
         selects=constraint.selector,
+        tainted_domains=counted.tainted_domains,
     )
 
 

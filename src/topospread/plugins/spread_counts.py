@@ -9,6 +9,7 @@ from collections.abc import Callable, Collection, Iterable, Sequence
 
 import msgspec
 import numpy as np
+from msgspec.structs import replace
 
 from topospread.api.labels import Selector
 from topospread.api.well_known_labels import HOSTNAME
@@ -198,6 +199,24 @@ class CountedConstraint:
             self.counts = self._counts(spread.hard_counts)
         elif constraint.topology_key != HOSTNAME or not spread.rules.weighs_domains:
             self.counts = self._counts(taking_part if keys else _keyless)
+
+    @property
+    def tainted_domains(self) -> int:
+        """Domains that count for minDomains although every node has an untolerated taint: KEP-5980, not released.
+
+        Such a domain holds a matching pod, terminating or not; an empty selector matches none. 0 where minDomains is
+        met without these domains.
+        """
+        counts, constraint = self.counts, self.constraint
+        if not (self._spread.rules.tainted_domains and constraint.honors_taints and counts):
+            return 0
+        if counts.domains >= constraint.min_domains:
+            return 0
+        rows = np.array(sorted({row for each in self.pods.classes for row in each.occupancy}), dtype=np.intp)
+        but_for_taints = _Inclusive(replace(constraint, honors_taints=False), self._spread.inclusion, self.keys)
+        codes = self.column.codes[rows[but_for_taints(rows)]]
+        counts.make_room()
+        return len(set(codes[counts.nodes[codes] == 0].tolist()))
 
     def counts_by_domain(self) -> DomainCounts:
         """Return pods by domain, for a soft hostname constraint, too."""

@@ -1,0 +1,473 @@
+"""The tools of ``topospread mcp``: their arguments, and the process that answers one call. Nothing is written.
+
+``python -P -m topospread.cli.mcp_tools`` reads a call as JSON from standard input and prints the answer as JSON. A
+process for each call keeps nothing between calls, and can be ended when the assistant no longer wants the answer.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import redirect_stdout
+from io import StringIO
+from typing import TYPE_CHECKING, Annotated, Any, Final, Literal
+
+import msgspec
+from msgspec import Meta, Struct
+
+from topospread.config.versions import NEWEST
+from topospread.errors import TopospreadError, UsageError
+from topospread.text import escape_all, message_lines
+
+if TYPE_CHECKING:
+    from topospread.answer import Answer
+    from topospread.session import Placing, Session
+
+LIVE: Final = "live"
+EMPTY: Final[Mapping[str, int]] = {}
+_COLUMNS: Final = 100
+
+
+class Started(Struct, frozen=True):
+    """The folders and the cluster that the person allowed who started the server.
+
+    Attributes:
+        roots: real paths of the folders that may be read.
+        on: the cluster of calls that name none: a path, a made-up one, or ``live``.
+        context: its context, if it is live.
+    """
+
+    roots: tuple[str, ...]
+    on: str = ""
+    context: str | None = None
+
+
+class Call(Struct, frozen=True):
+    """One call of a tool."""
+
+    tool: str
+    arguments: dict[str, Any]
+    started: Started
+
+
+class Reply(Struct, frozen=True):
+    """The answer to a call.
+
+    Attributes:
+        text: the answer as a person reads it, or what is wrong with the call.
+        data: the answer as data; ``None`` for an explanation, and for an error.
+        error: whether the call could not be answered.
+    """
+
+    text: str
+    data: Any = None
+    error: bool = False
+
+
+_Paths = tuple[str, ...]
+_Manifests = Annotated[_Paths, Meta(description="Files or folders of manifests to apply to the cluster first.")]
+_Targets = Annotated[tuple[str, ...], Meta(description="Workloads, `deploy/web` or `shop/deploy/web`; by default all.")]
+_Pools = Annotated[_Paths, Meta(description="Files of node pools that grow for pending pods.")]
+_Selector = Annotated[str | None, Meta(description="Labels of the workloads' pods, `app=web`.")]
+
+
+class Question(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, rename="camel"):
+    """Arguments of every question about a cluster."""
+
+    on: Annotated[
+        str,
+        Meta(
+            description="The cluster: a snapshot, a folder with nodes, or a made-up one such as "
+            "`zones=3,nodes=12,cpu=8,memory=32Gi`. By default that of the server."
+        ),
+    ] = ""
+    kube_version: Annotated[str, Meta(description="The Kubernetes version to act as.")] = str(NEWEST)
+    config: Annotated[str, Meta(description="File of kube-scheduler's configuration.")] = ""
+    namespace: Annotated[str | None, Meta(description="Show this namespace; objects that name none go there.")] = None
+
+
+class StatusCall(Question, frozen=True, kw_only=True):
+    """Arguments of `status`."""
+
+    targets: _Targets = ()
+    selector: _Selector = None
+    waiting: Annotated[bool, Meta(description="Ask about pending pods alone.")] = False
+
+
+class WhyCall(Question, frozen=True, kw_only=True):
+    """Arguments of `why`."""
+
+    target: Annotated[
+        str | None, Meta(description="A pod or workload, `web-0` or `deploy/web`; by default every pending pod.")
+    ] = None
+    manifests: _Manifests = ()
+
+
+class SimulateCall(Question, frozen=True, kw_only=True):
+    """Arguments of `simulate`."""
+
+    manifests: _Manifests = ()
+    scale: Annotated[dict[str, int], Meta(description="Other replicas: `deploy/web` to a number.")] = {}
+    pools: _Pools = ()
+
+
+class PlanCall(Question, frozen=True, kw_only=True):
+    """Arguments of `plan`."""
+
+    manifests: Annotated[_Paths, Meta(description="Files or folders: the change.", min_length=1)]
+
+
+class DrillCall(Question, frozen=True, kw_only=True):
+    """Arguments of `drill`."""
+
+    steps: Annotated[
+        tuple[str, ...],
+        Meta(
+            description="What happens, in order: `fail zone=zone-a`, `recover zone=zone-a`, `cordon`, `uncordon` or "
+            "`drain node=node-1`, `scale deploy/web=9`, `rollout deploy/web`, `autoscale hpa/web`, `wait 5m`, "
+            "`add 3 like node-1`.",
+            min_length=1,
+        ),
+    ]
+    manifests: _Manifests = ()
+
+
+class DrillEachCall(Question, frozen=True, kw_only=True):
+    """Arguments of `drill_each`."""
+
+    each: Annotated[Literal["zone", "node", "deploy"], Meta(description="What fails, or is rolled out, in turn.")]
+    manifests: _Manifests = ()
+
+
+class CapacityCall(Question, frozen=True, kw_only=True):
+    """Arguments of `capacity`."""
+
+    targets: Annotated[
+        tuple[str, ...], Meta(description="`deploy/web`, or several in a ratio, `deploy/web=2`.", min_length=1)
+    ]
+    more: Annotated[int | str, Meta(description="Replicas that have to fit, or a share such as `20%`.")] = 1
+    each_zone: Annotated[bool, Meta(description="They have to fit after the loss of each zone, too.")] = False
+    pools: _Pools = ()
+
+
+class RebalanceCall(Question, frozen=True, kw_only=True):
+    """Arguments of `rebalance`."""
+
+    selector: _Selector = None
+    max_skew: Annotated[int | None, Meta(description="Bring soft constraints to this skew, too.")] = None
+
+
+class LintCall(Question, frozen=True, kw_only=True):
+    """Arguments of `lint`."""
+
+    paths: Annotated[_Paths, Meta(description="Files or folders of manifests.", min_length=1)]
+
+
+class PromiseShowCall(Question, frozen=True, kw_only=True):
+    """Arguments of `promise_show`."""
+
+    targets: _Targets = ()
+
+
+class PromiseCheckCall(PromiseShowCall, frozen=True, kw_only=True):
+    """Arguments of `promise_check`."""
+
+    want: Annotated[
+        str,
+        Meta(description="Promises, `zone-loss>=66% never-waits`; by default those that workloads declare."),
+    ] = ""
+
+
+class ExplainCall(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Arguments of `explain`."""
+
+    name: Annotated[
+        str,
+        Meta(
+            description="A field (`topologySpreadConstraints.minDomains`), a rule of lint, the code of a cause, or one "
+            "of `fields`, `rules`, `causes` and `clusters`."
+        ),
+    ]
+
+
+class Tool(Struct, frozen=True):
+    """A question that an assistant can ask.
+
+    Attributes:
+        about: what it answers, for the assistant.
+        arguments: the struct of its arguments.
+        ask: puts the question; receives the allowed folders, too.
+        kinds: kinds of its answers; none for text alone.
+    """
+
+    about: str
+    arguments: type[Struct]
+    ask: Callable[[Any, Allowed], Answer | str]
+    kinds: tuple[str, ...] = ()
+
+
+class Allowed:
+    """The files and clusters that calls may read.
+
+    Args:
+        started: what was allowed.
+    """
+
+    def __init__(self, started: Started) -> None:
+        self._started = started
+
+    def path(self, given: str) -> str:
+        """Return a path that may be read, relative to the first folder.
+
+        Raises:
+            UsageError: if it is, or leads through a link, outside of the folders, or is of git.
+        """
+        from topospread.sources.roots import is_within
+
+        roots = self._started.roots
+        path = os.path.join(os.curdir, given)
+        root = next((each for each in roots if is_within(path, each)), None)
+        if not given or root is None:
+            raise UsageError(f"{given or 'an empty path'}: this server reads only files in {', '.join(roots)}")
+        for below in _links(path):
+            if not is_within(below, root):
+                raise UsageError(f"{below}: this symbolic link leaves {root}, where alone this server reads")
+        return given if given not in ("-", LIVE) else path
+
+    def paths(self, given: Sequence[str]) -> list[str]:
+        """Return paths that may be read.
+
+        Raises:
+            UsageError: if one may not.
+        """
+        return [self.path(each) for each in given]
+
+    def placing(self, pools: Sequence[str], scale: Mapping[str, int] = EMPTY) -> Placing:
+        """Return the circumstances of a call as a session takes them.
+
+        Raises:
+            UsageError: if a file may not be read.
+        """
+        return {"scale": scale, "pools": self.paths(pools)} if pools else {"scale": scale}
+
+    def session(self, call: Question, manifests: Sequence[str] = ()) -> Session:
+        """Return the cluster of a call; manifests alone, which have nodes then, if neither it nor the server names one.
+
+        Raises:
+            InputError: if it cannot be read.
+            UsageError: if there is none, or it may not be read.
+        """
+        from topospread.session import Session
+        from topospread.sources.made_up import is_made_up
+
+        started = self._started
+        on: str | list[str] = call.on or started.on
+        if call.on and not is_made_up(call.on):
+            on = self.path(call.on)
+        if not on and not manifests:
+            raise UsageError("name a cluster: on, a snapshot or zones=3,nodes=6; the server was started without one")
+        return Session(
+            on or self.paths(manifests),
+            kube_version=call.kube_version,
+            config=self.path(call.config) if call.config else None,
+            namespace=call.namespace or "default",
+            render="never",
+            context=started.context if on == LIVE else None,
+        )
+
+    def applied(self, call: Question, manifests: Sequence[str]) -> tuple[Session, list[str]]:
+        """Return the cluster of a call, and the manifests that are to be applied to it.
+
+        Raises:
+            InputError: if the cluster cannot be read.
+            UsageError: if there is none, or a file may not be read.
+        """
+        is_named = bool(call.on or self._started.on)
+        return self.session(call, manifests), self.paths(manifests) if is_named else []
+
+
+def _links(path: str) -> Iterator[str]:
+    """Yield the symbolic links below a folder, and no files of git's."""
+    for folder, folders, files in os.walk(path):
+        folders[:] = [each for each in folders if not each.startswith(".")]
+        yield from (each for name in files if os.path.islink(each := os.path.join(folder, name)))
+
+
+def _status(call: StatusCall, allowed: Allowed) -> Answer:
+    return allowed.session(call).status(
+        *call.targets, namespace=call.namespace, selector=call.selector, waiting=call.waiting
+    )
+
+
+def _why(call: WhyCall, allowed: Allowed) -> Answer:
+    session, manifests = allowed.applied(call, call.manifests)
+    if call.target is None:
+        return session.why(None, *manifests, namespace=call.namespace)
+    return session.why(call.target, *manifests, namespace=call.namespace)
+
+
+def _simulate(call: SimulateCall, allowed: Allowed) -> Answer:
+    session, manifests = allowed.applied(call, call.manifests)
+    return session.simulate(*manifests, namespace=call.namespace, **allowed.placing(call.pools, call.scale))
+
+
+def _plan(call: PlanCall, allowed: Allowed) -> Answer:
+    session, manifests = allowed.applied(call, call.manifests)
+    if not manifests:
+        raise UsageError("name the cluster that the change is compared with: on")
+    return session.plan(manifests, namespace=call.namespace)  # type: ignore[arg-type]
+
+
+def _drill(call: DrillCall, allowed: Allowed) -> Answer:
+    from topospread.drills.patching import PatchedObject
+    from topospread.web.trials import read_trial
+
+    steps = [each for each in read_trial(call.steps) if not isinstance(each, PatchedObject)]
+    if len(steps) < len(call.steps):
+        raise UsageError("a drill patches no object: write the change into a file, and name it in manifests")
+    session, manifests = allowed.applied(call, call.manifests)
+    return session.drill(*steps, manifests=manifests, namespace=call.namespace)
+
+
+def _drill_each(call: DrillEachCall, allowed: Allowed) -> Answer:
+    session, manifests = allowed.applied(call, call.manifests)
+    return session.drill_each(call.each, *manifests)
+
+
+def _capacity(call: CapacityCall, allowed: Allowed) -> Answer:
+    return allowed.session(call).capacity(
+        *call.targets,
+        more=call.more,
+        each_zone=call.each_zone,
+        namespace=call.namespace,
+        **allowed.placing(call.pools),
+    )
+
+
+def _rebalance(call: RebalanceCall, allowed: Allowed) -> Answer:
+    return allowed.session(call).rebalance(namespace=call.namespace, selector=call.selector, max_skew=call.max_skew)
+
+
+def _lint(call: LintCall, allowed: Allowed) -> Answer:
+    session, paths = allowed.applied(call, call.paths)
+    return session.lint(*paths)
+
+
+def _promise_show(call: PromiseShowCall, allowed: Allowed) -> Answer:
+    return allowed.session(call).promises.show(*call.targets, namespace=call.namespace)
+
+
+def _promise_check(call: PromiseCheckCall, allowed: Allowed) -> Answer:
+    return allowed.session(call).promises.check(*call.targets, want=call.want, namespace=call.namespace)
+
+
+def _explain(call: ExplainCall, allowed: Allowed) -> str:
+    from .explain import explain
+
+    if call.name == "options":
+        raise UsageError("options are those of the command line; the arguments of a tool are in its schema")
+    assert explain.callback is not None, "it is a command"
+    with redirect_stdout(StringIO()) as printed:
+        explain.callback(call.name, "text", "never")
+    return printed.getvalue()
+
+
+TOOLS: Final = {
+    "status": Tool(
+        "Does every pod have a node, and does every hard topology spread constraint hold? Pending pods by cause with "
+        "the first fix that was tried, and how every workload is spread.",
+        StatusCall,
+        _status,
+        ("Status",),
+    ),
+    "why": Tool(
+        "Why does a pod wait, or why is it on its node? With the changes that were tried and let it in.",
+        WhyCall,
+        _why,
+        ("Why", "WhyPending"),
+    ),
+    "simulate": Tool("Do all pods find nodes, and where does each land?", SimulateCall, _simulate, ("Simulation",)),
+    "plan": Tool("Does a change of manifests make anything worse in a cluster?", PlanCall, _plan, ("Plan",)),
+    "drill": Tool(
+        "Do steps such as the loss of a zone, a drain or a rollout end without harm? It is a simulation.",
+        DrillCall,
+        _drill,
+        ("DrillResult",),
+    ),
+    "drill_each": Tool(
+        "Does the loss of each zone or node, or the rollout of each Deployment, end without harm?",
+        DrillEachCall,
+        _drill_each,
+        ("DrillEach",),
+    ),
+    "capacity": Tool(
+        "Do more replicas fit, what ends it, and which nodes would help?", CapacityCall, _capacity, ("Capacity",)
+    ),
+    "rebalance": Tool(
+        "Which few evictions let exceeded constraints hold again? Nothing is evicted.",
+        RebalanceCall,
+        _rebalance,
+        ("Rebalance",),
+    ),
+    "lint": Tool(
+        "Is something wrong with manifests, or probably not meant? With a cluster, they are held against it.",
+        LintCall,
+        _lint,
+        ("Lint",),
+    ),
+    "promise_show": Tool(
+        "What do the loss of a zone or node, a drain and a rollout leave of workloads, whatever kube-scheduler scores?",
+        PromiseShowCall,
+        _promise_show,
+        ("PromiseShow",),
+    ),
+    "promise_check": Tool(
+        "Are promises such as `zone-loss>=66%` kept in every order of pods? With a proof or a counterexample.",
+        PromiseCheckCall,
+        _promise_check,
+        ("PromiseCheck",),
+    ),
+    "explain": Tool("What a field, a rule of lint or the code of a cause means.", ExplainCall, _explain),
+}
+"""Name → tool."""
+
+
+def answer_to(call: Call) -> Reply:
+    """Return the answer to a call; whatever is wrong with it is an answer, too."""
+    tool = TOOLS.get(call.tool)
+    try:
+        if tool is None:
+            raise UsageError(f"there is no tool {call.tool}; there are {', '.join(TOOLS)}")
+        found = tool.ask(msgspec.convert(call.arguments, tool.arguments), Allowed(call.started))
+    except msgspec.ValidationError as error:
+        return Reply(escape_all(f"error: the arguments of {call.tool}: {error}"), error=True)
+    except TopospreadError as error:
+        return Reply(escape_all(f"error: {message_lines(str(error), getattr(error, '__notes__', ()))}"), error=True)
+    if isinstance(found, str):
+        return Reply(escape_all(found))
+    from topospread.render.text import text
+
+    return Reply(escape_all(text(found.page(), width=_COLUMNS)), escaped(found.to_dict()))
+
+
+def escaped(data: Any) -> Any:
+    """Return data whose text holds nothing that a terminal or a pipeline would act on."""
+    match data:
+        case str():
+            return escape_all(data)
+        case dict():
+            return {escape_all(key): escaped(value) for key, value in data.items()}
+        case list():
+            return list(map(escaped, data))
+    return data
+
+
+def main() -> None:
+    """Answer one call."""
+    reply = answer_to(msgspec.json.decode(sys.stdin.buffer.read(), type=Call))
+    sys.stdout.buffer.write(msgspec.json.encode(reply))
+
+
+if __name__ == "__main__":
+    main()
