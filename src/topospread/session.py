@@ -202,7 +202,7 @@ class Session:
         Raises:
             UsageError: if the remedy is no patch of objects, or an object of it is missing.
         """
-        from topospread.web.patching import after_remedy
+        from topospread.drills.patching import after_remedy
 
         return self.but(on=after_remedy(self.inventory, self._options, remedy))
 

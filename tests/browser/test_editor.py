@@ -6,6 +6,8 @@ import re
 
 from playwright.sync_api import Page, expect
 
+from tests.browser.serving import WEB
+
 TYPO = """\
 apiVersion: apps/v1
 kind: Deployment
@@ -110,3 +112,18 @@ def test_the_keyboard_alone_will_do(page: Page, demo: str) -> None:
     page.keyboard.press("Enter")
 
     expect(page.locator("#editor .cm-content")).to_be_focused()
+
+
+def test_what_was_written_is_there_after_a_reload_and_not_under_another_address(page: Page, demo: str) -> None:
+    opened(page, demo)
+    page.select_option("#cluster", "made-up")
+    page.locator("#wishes").fill("zones=2,nodes=2")
+    write(page, WEB.replace("name: web,", "name: my-own,"))
+    expect(page.locator("#landing")).to_contain_text("Deployment shop/my-own")
+    page.reload()
+    expect(page.locator("#landing")).to_contain_text("Deployment shop/my-own")
+    expect(page.locator("#wishes")).to_have_value("zones=2,nodes=2")
+    assert "my-own" in text_of(page)
+
+    opened(page, demo, "?example=min-domains")
+    assert "my-own" not in text_of(page)

@@ -255,3 +255,32 @@ def test_min_domains_is_dragged_and_each_step_is_copied_as_a_command_and_a_patch
     assert copied[1] == "kubectl -n shop scale deploy/web --replicas 5"
     assert "topologySpreadConstraints/0/minDomains" in copied[2]
     assert copied[3] == "kubectl -n shop patch deployment/web --type json --patch-file patch.yaml"
+
+
+def test_keys_find_filter_go_in_time_and_close(page: Page, shop: str) -> None:
+    opened(page, shop)
+    page.keyboard.press("1")
+    expect(page.locator("#figures [aria-pressed=true]")).to_contain_text("pending")
+    page.keyboard.press("[")
+    expect(page.locator("#frames [aria-current]")).to_contain_text("0. ")
+    page.keyboard.press("]")
+    expect(page.locator("#frames [aria-current]")).to_contain_text("1. ")
+    page.keyboard.press("/")
+    expect(page.get_by_role("searchbox", name="Find")).to_be_focused()
+    page.keyboard.type("web/1")
+    expect(page.get_by_role("searchbox", name="Find")).to_have_value("web/1")
+    page.goto(f"{shop}?node=node-3")
+    expect(page.locator("#panel h2")).to_have_text("Node node-3")
+    page.keyboard.press("Escape")
+    expect(page.locator("#panel h2")).to_have_text("Pending pods")
+
+
+def test_many_domains_are_counted_by_their_pods(page: Page, tmp_path: Path) -> None:
+    file = tmp_path / "web.yaml"
+    file.write_text(WEB.replace("topology.kubernetes.io/zone", "kubernetes.io/hostname"))
+    with served("-f", str(file), "--on", "zones=3,nodes=30,cpu=8") as url:
+        opened(page, url, "?workload=Deployment/shop/web")
+        expect(page.locator("#panel").get_by_role("row", name="1 7", exact=True)).to_be_visible()
+        expect(page.locator("#panel").get_by_role("row", name="0 minimum 23", exact=True)).to_be_visible()
+        expect(page.locator("#panel").get_by_role("row", name="node-1 ").first).to_be_hidden()
+        page.goto("about:blank")

@@ -5,10 +5,11 @@ from __future__ import annotations
 import re
 import socket
 import time
+from pathlib import Path
 
 from playwright.sync_api import Browser, Page, Route, expect
 
-from tests.browser.serving import AUTHORIZED, DEMO, served
+from tests.browser.serving import AUTHORIZED, DEMO, many_nodes, served
 
 FAILED = "step=fail+zone%3Deu-west-1a"
 
@@ -97,3 +98,17 @@ def test_a_restart_with_another_cluster_is_said(browser: Browser) -> None:
         expect(page.locator("#table")).not_to_contain_text("eu-west")
         page.goto("about:blank")
     context.close()
+
+
+def test_a_long_trial_says_how_far_it_is_and_ends_at_once(page: Page, tmp_path: Path) -> None:
+    steps = "&".join(f"step={step}+zone%3Dzone-a" for _ in range(20) for step in ("fail", "recover"))
+    with served(*many_nodes(tmp_path, 300, 30, 20)) as url:
+        page.goto(f"{url}?{steps}")
+        expect(page.locator("#trial")).to_contain_text(
+            re.compile(r"step \d+ of 40, \d+ s in it: \d+ pods without a node")
+        )
+        page.get_by_role("button", name="Cancel").click()
+        expect(page.locator("#trial .steps li")).to_have_count(0)
+        expect(page.locator("#trial")).to_contain_text("pods ready")
+        page.wait_for_function(f"fetch('/api/progress?{steps}').then((it) => it.json()).then((it) => it.says === '')")
+        page.goto("about:blank")

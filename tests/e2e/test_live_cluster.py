@@ -200,3 +200,26 @@ def test_without_any_cluster_it_is_said_what_to_give() -> None:
     assert (done.returncode, done.stdout) == (2, "")
     assert "no cluster: add --on" in done.stderr
     assert "no kubeconfig was found" in done.stderr
+
+
+def test_several_contexts_are_asked_and_one_that_does_not_answer_is_named(
+    server: AnsweringServer, tmp_path: Path
+) -> None:
+    config = json.loads(server.kubeconfig.read_text())
+    (first,) = config["contexts"]
+    config["clusters"].append({"name": "gone", "cluster": {"server": "http://127.0.0.1:1"}})
+    config["contexts"] = [
+        {**first, "name": "a"},
+        {**first, "name": "b"},
+        {"name": "gone", "context": {**first["context"], "cluster": "gone"}},
+    ]
+    several = tmp_path / "several"
+    several.write_text(json.dumps(config))
+    done = run(None, "status", "--kubeconfig", str(several), "--contexts", "a,b,gone", "-o", "json")
+    found = json.loads(done.stdout)
+    assert [each["cluster"] for each in found["clusters"]] == ["a", "b", "gone"]
+    single = json.loads(run(None, "status", "--kubeconfig", str(several), "--context", "a", "-o", "json").stdout)
+    assert [each["says"] for each in found["clusters"][:2]] == [single["says"]] * 2
+    assert found["clusters"][0]["remedies"] == single["remedies"]
+    assert "127.0.0.1:1" in found["clusters"][2]["problem"]
+    assert (done.returncode, found["drift"]) == (1, [])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -202,5 +202,122 @@ def test_a_closed_file_has_no_diagnostics(tmp_path: Path) -> None:
         assert await it.open("web.yaml", WEB)
         it.close("web.yaml")
         await it.until(lambda: it.shown.get((it.uri("web.yaml"), None)) == [])
+
+    play(tmp_path, flow)
+
+
+FINE = WEB.replace("          minDomains: 3\n", "")
+
+
+async def hover(it: Editor, name: str, text: str, offset: int = 0) -> str:
+    """Return what is said about a place in a file."""
+    found = await it.client.text_document_hover_async(types.HoverParams(*it.at(name, text, offset)))
+    return "" if found is None else found.contents.value  # type: ignore[union-attr]
+
+
+def test_a_field_is_explained_as_explain_does(in_process: Command, tmp_path: Path) -> None:
+    _, said, _ = in_process("explain", "maxSkew")
+
+    async def flow(it: Editor) -> None:
+        await it.open("web.yaml", WEB)
+        assert str(said).strip() in await hover(it, "web.yaml", "maxSkew", 3)
+        assert "FIELD: matchLabels" in await hover(it, "web.yaml", "wbe", 1)
+        assert await hover(it, "web.yaml", "replicas") == ""
+        objects = {"apiVersion": "v1", "kind": "List", "items": [{}, json.loads(POD)]}
+        await it.open("list.json", json.dumps(objects, ensure_ascii=False, indent=2), "json")
+        assert "FIELD: whenUnsatisfiable" in await hover(it, "list.json", "whenUnsat", 2)
+
+    play(tmp_path, flow)
+
+
+POD = """\
+{"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "web", "annotations": {"a": "💥"}}, "spec": {
+"topologySpreadConstraints": [{"maxSkew": 1, "topologyKey": "zone", "whenUnsatisfiable": "DoNotSchedule"}],
+"containers": [{"name": "web", "image": "web"}]}}
+"""
+
+
+def test_a_workload_shows_its_promise(in_process: Command, tmp_path: Path) -> None:
+    (tmp_path / "web.yaml").write_text(FINE)
+
+    async def flow(it: Editor) -> None:
+        await it.open("web.yaml")
+        assert "topospread.toml" in await hover(it, "web.yaml", "kind", 1)
+        (tmp_path / "topospread.toml").write_text('on = "zones=3,nodes=6"\n')
+        it.save("topospread.toml")
+        found = await hover(it, "web.yaml", "web}", 1)
+        _, said, _ = in_process("promise", "show", "deploy/web", "-f", "web.yaml")
+        assert found.splitlines()[1] == str(said).splitlines()[0]
+        assert "a zone is lost" in found
+        await it.typed("web.yaml", WEB)
+        assert "would refuse" in await hover(it, "web.yaml", "Deployment", 1)
+
+    play(tmp_path, flow)
+
+
+async def offered(it: Editor, name: str, text: str, offset: int) -> list[str]:
+    """Return the values that are offered at a place, each as the line that taking it makes."""
+    at = it.at(name, text, offset)
+    found = await it.client.text_document_completion_async(types.CompletionParams(*at))
+    assert isinstance(found, Sequence)
+    lines = []
+    for each in found:
+        assert isinstance(each.text_edit, types.TextEdit)
+        span, line = each.text_edit.range, it.texts[name][1].split("\n")[at[1].line]
+        lines.append(line[: span.start.character] + each.text_edit.new_text + line[span.end.character :])
+    return [each.strip() for each in lines]
+
+
+def test_topology_keys_of_the_cluster_and_values_are_offered(tmp_path: Path) -> None:
+    async def flow(it: Editor) -> None:
+        await it.open("web.yaml", FINE.replace("topologyKey: topology.kubernetes.io/zone", "topologyKey: topo"))
+        keys = await offered(it, "web.yaml", "topologyKey: topo", 15)
+        assert keys[:2] == ["topologyKey: topology.kubernetes.io/zone", "topologyKey: kubernetes.io/hostname"]
+        (tmp_path / "nodes.yaml").write_text(NODE)
+        (tmp_path / "topospread.toml").write_text('on = "nodes.yaml"\n')
+        it.save("topospread.toml")
+        keys = await offered(it, "web.yaml", "topologyKey: topo", 13)
+        assert keys == ["topologyKey: example.com/rack"]
+        when = await offered(it, "web.yaml", "whenUnsatisfiable: ScheduleAnyway", 19)
+        assert when == ["whenUnsatisfiable: DoNotSchedule", "whenUnsatisfiable: ScheduleAnyway"]
+        flow = FINE.replace("- maxSkew: 1\n", '- {"maxSkew": 1, "nodeTaintsPolicy": "Ho"}\n')
+        await it.typed("web.yaml", flow)
+        policies = await offered(it, "web.yaml", '"nodeTaintsPolicy": "Ho', 23)
+        assert policies[0] == '- {"maxSkew": 1, "nodeTaintsPolicy": "Honor"}'
+        assert await offered(it, "web.yaml", "replicas: 6", 10) == []
+        await it.typed("web.yaml", flow.replace('"Ho"}', '"Ho'))
+        assert await offered(it, "web.yaml", '"nodeTaintsPolicy": "Ho', 23)
+        await it.open("compose.yaml", "services: {}\ntopologyKey: \n")
+        assert await offered(it, "compose.yaml", "topologyKey: ", 13) == []
+
+    play(tmp_path, flow)
+
+
+NODE = "apiVersion: v1\nkind: Node\nmetadata: {name: node-1, labels: {example.com/rack: r1}}\n"
+
+
+@pytest.mark.parametrize("newline", ["\n", "\r\n"])
+def test_a_quick_fix_is_what_fix_writes(in_process: Command, tmp_path: Path, newline: str) -> None:
+    text = "# 💥\n" + WEB.replace("minDomains: 3", "minDomains: 3 # 💥").replace("wbe", "web")
+    text = text.replace("\n", newline)
+    (tmp_path / "web.yaml").write_bytes(text.encode())
+
+    async def flow(it: Editor) -> None:
+        await it.open("web.yaml", text)
+        document, at = it.at("web.yaml", "minDomains")
+        asked = types.CodeActionParams(document, types.Range(at, at), types.CodeActionContext([]))
+        (action,) = await it.client.text_document_code_action_async(asked) or ()
+        assert isinstance(action, types.CodeAction)
+        assert action.title == "Removes minDomains (min-domains-soft)"
+        assert action.edit is not None
+        ((edit,),) = (action.edit.changes or {}).values()
+        lines = text.split("\n")
+        lines[edit.range.start.line : edit.range.end.line + 1] = [
+            lines[edit.range.start.line][: edit.range.start.character]
+            + edit.new_text
+            + lines[edit.range.end.line][edit.range.end.character :]
+        ]
+        in_process("lint", "web.yaml", "--fix", "--select", "min-domains-soft")
+        assert "\n".join(lines).encode() == (tmp_path / "web.yaml").read_bytes()
 
     play(tmp_path, flow)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import shutil
+import signal
 import subprocess
 import sys
 from collections.abc import Callable, Sequence
@@ -16,7 +17,7 @@ import pytest
 from mcp import Client, StdioServerParameters, stdio_client
 
 from topospread import Session
-from topospread.cli.mcp import mcp, started
+from topospread.cli.mcp import _answered, mcp, started
 from topospread.cli.mcp_tools import TOOLS, Call, Reply, Started, answer_to, escaped
 from topospread.drills.steps import Fail, NodeChoice
 from topospread.errors import UsageError
@@ -221,6 +222,27 @@ def test_a_live_cluster_is_read_only_if_a_context_names_it(folder: Path, monkeyp
     assert "no-such-kubeconfig" in answer_to(Call("status", {}, allowed)).text
     made = answer_to(Call("status", {"on": MADE_UP}, allowed))
     assert not made.error
+
+
+def test_a_call_that_nobody_waits_for_ends(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    begun: list[asyncio.subprocess.Process] = []
+    create = asyncio.create_subprocess_exec
+
+    async def noted(*words: Any, **how: Any) -> asyncio.subprocess.Process:
+        begun.append(await create(*words, **how))
+        return begun[0]
+
+    async def given_up() -> int:
+        call = Call("drill_each", {"on": "zones=3,nodes=3000", "each": "node"}, Started((str(folder),)))
+        asking = asyncio.create_task(_answered(call))
+        while not begun:
+            await asyncio.sleep(0.01)
+        asking.cancel()
+        await asyncio.wait([asking])
+        return await begun[0].wait()
+
+    monkeypatch.setattr(asyncio, "create_subprocess_exec", noted)
+    assert asyncio.run(given_up()) == -signal.SIGKILL
 
 
 @pytest.mark.parametrize("where", ["/", "home"])

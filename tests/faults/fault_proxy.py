@@ -55,7 +55,7 @@ class Faults:
         self.received.append((method, path))
         if not self.matches(method, path):
             return False
-        return self._draws.random() < self.share
+        return self.share >= 1 or self._draws.random() < self.share  # requests before a fault take no draw
 
     def end(self) -> None:
         """End all faults; the counts stay."""

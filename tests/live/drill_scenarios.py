@@ -12,6 +12,9 @@ from topospread.drills.steps import Drain, Fail, NodeChoice, Rollout, Scale, Ste
 
 Json = dict[str, Any]
 KINDS = ("rollout", "sts-rollout", "ds-rollout", "scale", "drain", "fail")
+LARGER = ("fail-rack", "fail-zone")
+"""Several nodes of a larger corner fail at once, or all nodes of a zone; for `calibration`."""
+RACK = "acme.example/rack"
 
 
 @dataclass
@@ -45,13 +48,18 @@ def scenario(draw: random.Random, kind: str, number: int) -> Scenario:
     name = f"{kind}-{number}"
     zones = [f"{name}-{letter}" for letter in "abc"[: draw.randint(2, 3)]]
     size = draw.choice([2, 2, 3, 4])
-    nodes = [_node(name, i, zones[i % len(zones)], size) for i in range(draw.randint(len(zones), len(zones) + 2))]
+    most = 3 * len(zones) if kind in LARGER else len(zones) + 2
+    nodes = [_node(name, i, zones[i % len(zones)], size) for i in range(draw.randint(len(zones), most))]
     there: list[Json] = [{"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}}, *nodes]
     made = _MAKERS[kind](draw, name, size * len(nodes))
-    made.objects = [*there, *made.objects]
+    made.kind, made.objects = kind, [*there, *made.objects]
     if made.step is _A_NODE:
         node = draw.choice(nodes)["metadata"]["name"]
-        choice = NodeChoice("node", node)
+        choice = NodeChoice("zone", draw.choice(zones)) if kind == "fail-zone" else NodeChoice("node", node)
+        if kind == "fail-rack":
+            for each in draw.sample(nodes, draw.randint(2, 3) if len(nodes) > 3 else 1):
+                each["metadata"]["labels"][RACK] = name
+            choice = NodeChoice(RACK, name)
         made.step = Drain(choice) if kind == "drain" else Fail(choice)
     return made
 
@@ -143,6 +151,8 @@ _MAKERS = {
     "scale": _scale,
     "drain": _drain,
     "fail": _fail,
+    "fail-rack": _fail,
+    "fail-zone": _fail,
 }
 
 

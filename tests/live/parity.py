@@ -13,6 +13,7 @@ from __future__ import annotations
 import argparse
 import asyncio
 import json
+import re
 import signal
 import ssl
 import sys
@@ -20,7 +21,7 @@ import tempfile
 import time
 import urllib.request
 from collections import Counter
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Iterable, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -43,6 +44,7 @@ PATIENCE = 180.0
 NODES = 12
 SLACK_SECONDS, SLACK_ATTEMPTS = 1.5, 15
 """Differences that are no finding: a backoff is a second, and a busy machine is late."""
+_ATTEMPT = re.compile(r'"Attempting to schedule pod" pod="([^"]+)"')
 _ANY = ssl._create_unverified_context()
 _BEGIN, _END = "<!-- parity -->", "<!-- end of parity -->"
 
@@ -56,12 +58,14 @@ class Outcome:
         failed: scheduling attempts that ended without a binding.
         requests: binding requests that the proxy received.
         over: bindings that exceeded maxSkew in the order of bindings.
+        decided_over: the same in the order of decisions: of the last attempts in the log.
     """
 
     seconds: float
     failed: int
     requests: int
     over: int
+    decided_over: int
 
 
 @dataclass(frozen=True)
@@ -98,9 +102,8 @@ class BindingOrder:
     """Watches pods at the API server itself, and notes when and in which order they get a node."""
 
     def __init__(self) -> None:
-        self.zones: Counter[str] = Counter({f"zone-{number}": 0 for number in range(3)})
+        self.zones: dict[str, str] = {}
         self.bound: dict[str, float] = {}
-        self.over = 0
 
     async def follow(self, api: Api, version: str) -> None:
         """Follow until cancelled."""
@@ -110,9 +113,17 @@ class BindingOrder:
             if kind != "MODIFIED" or not node or pod["metadata"]["uid"] in self.bound:
                 continue
             self.bound[pod["metadata"]["uid"]] = time.monotonic()
-            zone = f"zone-{int(node.rpartition('-')[2]) % 3}"
-            self.zones[zone] += 1
-            self.over += self.zones[zone] - min(self.zones.values()) > 1
+            self.zones[f"default/{pod['metadata']['name']}"] = f"zone-{int(node.rpartition('-')[2]) % 3}"
+
+
+def over(zones: Iterable[str]) -> int:
+    """Return how many pods exceed maxSkew when they come to these zones one after the other."""
+    counts: Counter[str] = Counter({f"zone-{number}": 0 for number in range(3)})
+    found = 0
+    for zone in zones:
+        counts[zone] += 1
+        found += counts[zone] - min(counts.values()) > 1
+    return found
 
 
 @asynccontextmanager
@@ -131,7 +142,7 @@ async def running(which: str, programs: Path, plane: Path, proxy: FaultProxy) ->
             }
         )
     )
-    common = [f"--config={config}", f"--secure-port={port}", "--v=2"]
+    common = [f"--config={config}", f"--secure-port={port}", "--v=3"]
     if which == OURS:
         command = [str(TOPOSPREAD), "run", "scheduler", *common]
     else:
@@ -199,7 +210,15 @@ async def outcome(which: str, programs: Path, plane: Path, script: Script, count
             text = await asyncio.to_thread(_page, which, process, "/metrics")
             attempts = summed(text, "scheduler_schedule_attempts_total")
             requests = sum(1 for each in proxy.faults.received if is_binding(*each))
-            return Outcome(max(order.bound.values()) - started, int(attempts) - count, requests, order.over)
+            last = {pod: place for place, pod in enumerate(_ATTEMPT.findall(process.log.read_text()))}
+            decided = sorted(order.zones, key=last.__getitem__)
+            return Outcome(
+                max(order.bound.values()) - started,
+                int(attempts) - count,
+                requests,
+                over(order.zones.values()),
+                over(map(order.zones.__getitem__, decided)),
+            )
 
 
 async def compare(scripts: Sequence[Script], programs: Path, folder: Path, count: int, until: float) -> list[Row]:
@@ -215,7 +234,8 @@ async def compare(scripts: Sequence[Script], programs: Path, folder: Path, count
                 continue
             ours, theirs = [await outcome(each, programs, folder / each, script, count) for each in SCHEDULERS]
             rows.append(Row(script.name, ours, theirs))
-            print(" | ".join(rows[-1].cells()), f"worse in {rows[-1].worse}" if rows[-1].worse else "", flush=True)
+            print(" | ".join(rows[-1].cells()), f"worse in {rows[-1].worse}" if rows[-1].worse else "")
+            print(f"  over maxSkew in the order of decisions: {ours.decided_over} / {theirs.decided_over}", flush=True)
     return rows
 
 

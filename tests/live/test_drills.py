@@ -26,9 +26,9 @@ import pytest
 import topospread
 from tests.live.api_server import free_port
 from tests.live.conftest import ControlPlane
-from tests.live.drill_scenarios import KINDS, Scenario, scenario
+from tests.live.drill_scenarios import KINDS, LARGER, Scenario, scenario
 from tests.live.kubelets import Kubelets
-from tests.live.scenarios import POOL, ZONE
+from tests.live.scenarios import HOST, POOL, ZONE
 from topospread.drills.play import Play
 from topospread.drills.steps import Drain, Fail, NodeChoice, Rollout, Scale
 from topospread.simulation.run import SimulationOptions
@@ -171,8 +171,10 @@ def act(plane: ControlPlane, kubelets: Kubelets, one: Scenario) -> None:
             plane.kubectl("rollout", "restart", "-n", one.name, target.partition("/")[2])
         case Scale(target=target, replicas=replicas):
             plane.kubectl("scale", "-n", one.name, target.partition("/")[2], f"--replicas={replicas}")
-        case Fail(nodes=NodeChoice(value=name)):
-            kubelets.silent.add(name)
+        case Fail(nodes=choice):
+            label = {"node": HOST, "zone": ZONE}.get(choice.key, choice.key)
+            there = ((each["metadata"]["name"], each["metadata"]["labels"]) for each in one.nodes)
+            kubelets.silent.update(name for name, labels in there if labels.get(label) == choice.value)
         case Drain(nodes=NodeChoice(value=name)):
             plane.kubectl("cordon", name)
             plane.kubectl("taint", "node", name, "node.kubernetes.io/unschedulable:NoSchedule")  # a controller's work
@@ -234,12 +236,13 @@ def differs(one: Scenario, there: list[Json], after: list[Json], file: Path) -> 
         outcome, gone = drilled(there, one, file, number)
         if outcome == real and (one.kind != "scale" or gone == victims):
             return ""
-        seen[_said(outcome, gone if one.kind == "scale" else set())] = number
-    said = _said(real, victims if one.kind == "scale" else set())
-    return f"{one.name} ({one.step}): came {said}, not {list(seen)[:6]}"
+        seen[said(outcome, gone if one.kind == "scale" else set())] = number
+    true = said(real, victims if one.kind == "scale" else set())
+    return f"{one.name} ({one.step}): came {true}, not {list(seen)[:6]}"
 
 
-def _said(outcome: Outcome, gone: set[str]) -> str:
+def said(outcome: Outcome, gone: set[str]) -> str:
+    """Return an outcome in words; ``gone``: pods that it deleted, where these count."""
     counts = [
         f"{app}@{zone[-1:] or 'nowhere'}{'' if known else ' new'}{' terminating' if leaving else ''}: {number}"
         for (app, zone, known, leaving), number in sorted(outcome.items())
@@ -267,6 +270,8 @@ def played(
 ) -> tuple[dict[str, list[Json]], dict[str, list[Json]]]:
     """The objects of each corner before the step and after it."""
     fails = any(isinstance(one.step, Fail) for one in scenarios)
+    # Silent nodes of a zone are tainted NoExecute ten seconds apart.
+    most = 3 if any(one.kind in LARGER for one in scenarios) else 1
     kubelets = Kubelets(plane.kubeconfig)
     with kubelets.at_work(), ThreadPoolExecutor(6) as pool:
         create(plane, [item for one in scenarios for item in one.objects])
@@ -281,7 +286,7 @@ def played(
                 give_costs(plane, one, random.Random(one.name), there[one.name])
             there = read(plane)
             list(pool.map(lambda one: act(plane, kubelets, one), scenarios))
-            quiet = settled(plane, least=GRACE + 22 if fails else 0)
+            quiet = settled(plane, least=GRACE + 22 + 10 * (most - 1) if fails else 0)
             for one in scenarios:
                 one.moments.append(quiet)
             return there, read(plane)

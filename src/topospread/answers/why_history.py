@@ -9,7 +9,7 @@ from msgspec import Meta
 
 from topospread.answer import Answer, Cause, Unjudged
 from topospread.base import Base, Word
-from topospread.incidents.result import NodeChange
+from topospread.incidents.result import NodeChange, SkewedBinding
 
 from .causes import causes_of
 from .spread import sum_in_words
@@ -70,6 +70,9 @@ class WhyHistory(Answer, frozen=True, kw_only=True):
     alterations: Annotated[tuple[NodeChange, ...], Meta(description="Changes of nodes.")]
     refusals: Annotated[tuple[WaitingPod, ...], Meta(description="Pods that waited.")]
     placed: Annotated[tuple[PlacedPod, ...], Meta(description="Pods that got a node.")]
+    over_skew: Annotated[
+        tuple[SkewedBinding, ...], Meta(description="Bindings of an audit log that exceeded maxSkew when they arrived.")
+    ] = ()
     warnings: Annotated[tuple[str, ...], Meta(description="Sentences that a person must see.")] = ()
 
 
@@ -90,6 +93,7 @@ def history_answer(found: Incident) -> WhyHistory:
         alterations=found.alterations,
         refusals=refusals,
         placed=tuple(PlacedPod(at=at, pod=pod, node=node) for at, pod, node in found.placed),
+        over_skew=found.over_skew,
         warnings=found.warnings,
     )
 

@@ -125,6 +125,8 @@ def ask_each(
             members = answers(asked, clusters, cores(), bar) if can_fork() else list(map(asked, clusters))
         except Interrupted as interrupted:
             members, code = interrupted.finished, INTERRUPTED
+            if not members:
+                raise
             partial = f"ended after {len(members)} of {len(clusters)} clusters"
     if members and all(each.row.problem for each in members):
         first = members[0].row

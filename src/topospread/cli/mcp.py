@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import os
+import signal
 import sys
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Final
 
 import click
@@ -143,12 +145,14 @@ async def _answered(call: Call) -> Reply:
         cwd=call.started.roots[0],
         stdin=asyncio.subprocess.PIPE,
         stdout=asyncio.subprocess.PIPE,
+        start_new_session=True,  # a drill copies its process, and its copies end with it
     )
     try:
         printed, _ = await process.communicate(msgspec.json.encode(call))
     finally:
         if process.returncode is None:
-            process.kill()
+            with suppress(ProcessLookupError):  # it has just ended
+                os.killpg(process.pid, signal.SIGKILL)
     if process.returncode:
         return Reply("error: a fault of topospread, not of what it was given; the server's stderr shows it", error=True)
     return msgspec.json.decode(printed, type=Reply)

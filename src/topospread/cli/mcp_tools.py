@@ -320,7 +320,8 @@ def _plan(call: PlanCall, allowed: Allowed) -> Answer:
 
 
 def _drill(call: DrillCall, allowed: Allowed) -> Answer:
-    from topospread.web.trials import PatchedObject, read_trial
+    from topospread.drills.patching import PatchedObject
+    from topospread.web.trials import read_trial
 
     steps = [each for each in read_trial(call.steps) if not isinstance(each, PatchedObject)]
     if len(steps) < len(call.steps):

@@ -88,7 +88,7 @@ class ClusterHistory:
         return nodes if before is None else nodes | {name: before}
 
     def _node(self, record: AuditRecord) -> None:
-        name = record.name or _name(record.answer)
+        name = record.name or name_of(record.answer)
         after = None if record.verb == "delete" else _typed(record.answer, "Node", Node)
         if after is None and record.verb != "delete":
             self.unknown += 1
@@ -123,7 +123,7 @@ class ClusterHistory:
             self.unknown += 1
 
     def _pod(self, record: AuditRecord) -> None:
-        key = record.namespace, record.name or _name(record.answer)
+        key = record.namespace, record.name or name_of(record.answer)
         pod = _typed(record.answer, "Pod", Pod)
         ends = record.verb == "delete" and not (pod is not None and _is_kept(record.answer))
         if ends:
@@ -140,7 +140,7 @@ class ClusterHistory:
             return
         verb = "delete"
         for each in (item for item in items if isinstance(item, dict)):
-            self.apply(replace(record, verb=verb, name=_name(each), answer=each))
+            self.apply(replace(record, verb=verb, name=name_of(each), answer=each))
 
 
 def _alterations(before: Node | None, after: Node | None) -> Iterator[tuple[Alteration, str]]:
@@ -176,7 +176,8 @@ def _typed(data: Json, kind: str, struct: type[Item]) -> Item | None:
     return item if KnownQuantities().all_valid(item) else None
 
 
-def _name(data: Json) -> str:
+def name_of(data: Json) -> str:
+    """Return the name of an object, "" if it has none."""
     metadata = data.get("metadata")
     return str(metadata.get("name", "")) if isinstance(metadata, dict) else ""
 

@@ -15,6 +15,7 @@ from topospread.errors import UsageError
 from topospread.simulation.run import PLAIN, SimulationOptions
 
 from .audit_log import read_audit_log
+from .binding_order import BindingOrder
 from .event_list import EventReplay, read_events
 from .history import ClusterHistory, PodName
 from .refused_pods import ToldRefusal, cause_of, judged, told_refusals
@@ -45,9 +46,10 @@ def replay(
     if (audit is None) == (events is None):
         raise UsageError("a replay takes an audit log or a list of events, one of them")
     history = ClusterHistory(inventory)
-    refusals = _Refusals(history, replace(options, preemption=False))
+    options = replace(options, preemption=False)
+    refusals, order = _Refusals(history, options), BindingOrder(history, options)
     if events is None:
-        log = _play_audit(audit or "", since, history, refusals)
+        log = _play_audit(audit or "", since, order, refusals)
     else:
         log = _play_events(events, since, history, refusals)
     placed = tuple((at, "/".join(pod), node) for at, pod, node in history.placed)
@@ -60,6 +62,7 @@ def replay(
         placed=placed,
         warnings=(*inventory.warnings, *_warnings(history, inventory, of_events=events is not None)),
         unreplayed=history.unknown,
+        over_skew=tuple(order.found),
     )
 
 
@@ -71,13 +74,13 @@ class _Played(NamedTuple):
     total: int
 
 
-def _play_audit(path: str | os.PathLike[str], since: str, history: ClusterHistory, refusals: _Refusals) -> _Played:
+def _play_audit(path: str | os.PathLike[str], since: str, order: BindingOrder, refusals: _Refusals) -> _Played:
     records, total = read_audit_log(path)
     records = [each for each in records if each.at >= since]
     for record in records:
         refusals.see(record.at, told_refusals(record))
         if record.resource != "events":
-            history.apply(record)
+            order.see(record)
     return _Played(records[0].at if records else "", records[-1].at if records else "", total)
 
 

@@ -32,6 +32,21 @@ class NodeChange(Base, frozen=True):
         return f"node {self.node} was {self.what}{f': {self.detail}' if self.detail else ''}"
 
 
+class SkewedBinding(Base, frozen=True, kw_only=True):
+    """A binding that exceeded maxSkew when it arrived."""
+
+    at: Annotated[str, Meta(description="When, RFC 3339.")]
+    pod: Annotated[str, Meta(description="NAMESPACE/NAME of the pod.")]
+    node: Annotated[str, Meta(description="Name of the node.")]
+    topology_key: Annotated[str, Meta(description="Topology key of the hard constraint.")]
+    domain: Annotated[str, Meta(description="Value of the topology key.")]
+    skew: Annotated[int, Meta(description="Skew of the domain with the pod.")]
+    max_skew: Annotated[int, Meta(description="maxSkew.")]
+    explained: Annotated[
+        bool, Meta(description="Whether pods that existed then and were bound later explain it, if decided before it.")
+    ]
+
+
 @dataclass(frozen=True, slots=True)
 class PodRefusal:
     """A pod that found no node, from the first time until it had one.
@@ -72,6 +87,7 @@ class Incident:
         records: how many there are, whatever they are about.
         placed: when which pod got which node: time, pod, node.
         unreplayed: records of changes that could not be replayed.
+        over_skew: bindings of an audit log that exceeded maxSkew when they arrived.
     """
 
     begins: str
@@ -82,3 +98,4 @@ class Incident:
     placed: tuple[tuple[str, str, str], ...]
     warnings: tuple[str, ...] = ()
     unreplayed: int = 0
+    over_skew: tuple[SkewedBinding, ...] = ()

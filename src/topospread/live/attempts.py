@@ -112,6 +112,11 @@ class Attempts:
         measured = parts.times.drawn()
         with parts.times.cycle(scheduler, pod) if measured else nullcontext():
             placement = scheduler.schedule(pod)
+        annotations = pod.metadata.annotations
+        if placement.node is None and annotations is not None and annotations.fallback is not None:
+            soft = parts.fallbacks.softened(pod, self._verdict(pod))
+            if soft is not None:
+                pod, placement = soft, scheduler.schedule(soft)
         if placement.node is None:
             failure = self._why(pod, profile, measured)
             parts.failures.handle(info, failure)
@@ -131,7 +136,7 @@ class Attempts:
         """Return why a pod found no node, and the result of preemption."""
         scheduler = self._scheduler
         promised = bool(scheduler.cluster.nominated)
-        verdict = scheduler.verdict(pod) if promised else scheduler.pending_verdict(pod)
+        verdict = self._verdict(pod)
         if verdict.error and verdict.unjudged:
             return Failure("Unschedulable", verdict.error, (NOT_PLACED,), event="NotJudged")
         if verdict.error:
@@ -150,6 +155,10 @@ class Attempts:
         if measured:
             self._parts.times.post_filter(profile, bool(found.picked), monotonic() - started)
         return self._preempted(pod, verdict, found)
+
+    def _verdict(self, pod: ReadPod) -> Verdict:
+        scheduler = self._scheduler
+        return scheduler.verdict(pod) if scheduler.cluster.nominated else scheduler.pending_verdict(pod)
 
     def _preempted(self, pod: ReadPod, verdict: Verdict, found: Preemption) -> Failure:
         candidate = self._scheduler.pick(found)

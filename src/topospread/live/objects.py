@@ -109,6 +109,7 @@ class Nodes(Objects):
         self.known[key] = item
         self._queue.forget_answers()
         self._tell(old, item)
+        self._changed(item)
 
     def _apply_deletion(self, gone: Any) -> None:
         """The queue hears of it first (``deleteNodeFromCache``)."""

@@ -60,6 +60,7 @@ class Pods:
         queue: of those that wait.
         is_ours: whether a pod's ``spec.schedulerName`` names one of the profiles.
         gone: told of a waiting pod that is gone.
+        opts_in: told of a pod whose hard constraints may be soft (`fallback`).
 
     Attributes:
         waiting: our pods that have no node as far as the API server has told.
@@ -75,11 +76,13 @@ class Pods:
         queue: SchedulingQueue,
         is_ours: Callable[[Pod], bool],
         gone: Callable[[PodKey], None] = lambda key: None,
+        opts_in: Callable[[ReadPod], None] = lambda pod: None,
     ) -> None:
         self._cluster = cluster
         self._queue = queue
         self._is_ours = is_ours
         self._gone = gone
+        self._opts_in = opts_in
         self.waiting: dict[PodKey, ReadPod] = {}
         self.assigned: dict[PodKey, str] = {}
         self.assumed: dict[PodKey, Assumption] = {}
@@ -100,6 +103,8 @@ class Pods:
     def put(self, item: Any) -> None:
         """Take a pod's newest state; the watch may have missed any number of states before it."""
         pod: ReadPod = item
+        if pod.metadata.annotations is not None and pod.metadata.annotations.fallback is not None:
+            self._opts_in(pod)
         key = pod_key(pod.namespace, pod.name)
         before, uid = self._known(key)
         after = self._state_of(pod)

@@ -35,6 +35,7 @@ from .dump import dump
 from .events import Events
 from .explanations import Explanations
 from .failures import Failures
+from .fallback import Fallbacks
 from .heard_queue import HeardQueue
 from .kinds import WATCHED, ReadPod, Watched
 from .objects import ObjectCache
@@ -112,7 +113,7 @@ class LiveScheduler:
         pops_early = settings.gates.enabled("SchedulerPopFromBackoffQ")
         backoff = BackoffSettings(settings.backoff.initial, settings.backoff.maximum, pops_early)
         self.queue = HeardQueue(self._clock, self._requeueing_of, backoff, self.cluster.rules, observer)
-        self.pods = Pods(self.cluster, self.queue, self._is_ours, self._gone)
+        self.pods = Pods(self.cluster, self.queue, self._is_ours, self._gone, self._opts_in)
         self.pods.tells_of_promises = rules_for(RequeueingRules, settings.gates).hears_of_promises
         self.world = ObjectCache(self.cluster, self.queue, self._changed)
         self._parts = self._workings(client)
@@ -155,6 +156,7 @@ class LiveScheduler:
             self._clock,
             Explanations(events, self._now) if settings.explain_events else None,
             PluginTimes(observer),
+            Fallbacks(self.world.of(Node).known.values, events, self._now),
         )
 
     @property
@@ -252,9 +254,16 @@ class LiveScheduler:
 
     def _gone(self, key: PodKey) -> None:
         self._parts.statuses.drop(key)
+        self._parts.fallbacks.pod_gone(key)
+
+    def _opts_in(self, pod: ReadPod) -> None:
+        self._parts.fallbacks.pod_came(pod)
 
     def _changed(self, item: KubeObject) -> None:
-        self._parts.volumes.changed(item)
+        if isinstance(item, Node):
+            self._parts.fallbacks.node_changed(item)
+        else:
+            self._parts.volumes.changed(item)
 
     def _sink_of(self, watched: Watched) -> Sink:
         return self.pods if watched.struct is ReadPod else self.world.sink(watched)
@@ -295,7 +304,7 @@ class LiveScheduler:
         return True
 
     async def _tick(self) -> None:
-        """End waits: each second those that back off, each half minute those that waited too long."""
+        """End waits: each second those that back off or fall back, each half minute those that waited too long."""
         leftover = self._clock() + FLUSH_PERIOD
         while True:
             await asyncio.sleep(1.0)
@@ -307,6 +316,7 @@ class LiveScheduler:
                 self.queue.flush_unschedulable_leftover()
                 self.queue.incoming.tell(before, "UnschedulableTimeout")
                 leftover = self._clock() + FLUSH_PERIOD
+            self.queue.activate(self._parts.fallbacks.due())
             self._wake.set()
 
     async def _tell(self) -> None:

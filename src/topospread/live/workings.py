@@ -15,6 +15,7 @@ from .client import ApiClient
 from .events import Events
 from .explanations import Explanations
 from .failures import Failures
+from .fallback import Fallbacks
 from .observer import Observer
 from .plugin_times import PluginTimes
 from .pods import Pods
@@ -43,6 +44,7 @@ class Workings:
     clock: Clock
     explanations: Explanations | None
     times: PluginTimes
+    fallbacks: Fallbacks
 
     def now(self) -> float:
         """Seconds since 1970."""

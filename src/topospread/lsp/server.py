@@ -23,7 +23,10 @@ from topospread.sources.text import shown_path
 from topospread.text import one_line
 from topospread.version import __version__
 
+from .completing import completions
 from .diagnostics import carried, diagnostics, of_error
+from .fixes import fixes
+from .hovering import explained
 from .judging import TextJudge, is_meant_as_manifest
 from .lines import Lines
 
@@ -68,9 +71,17 @@ class Server(LanguageServer):
             types.TEXT_DOCUMENT_DID_SAVE: self._saved,
             types.WORKSPACE_DID_CHANGE_WATCHED_FILES: self._saved,
             types.WORKSPACE_DID_CHANGE_CONFIGURATION: self._saved,
+            types.TEXT_DOCUMENT_CODE_ACTION: self._fixes,
+            types.TEXT_DOCUMENT_COMPLETION: self._completions,
+            types.TEXT_DOCUMENT_HOVER: self._explained,
+        }
+        options = {
+            types.TEXT_DOCUMENT_COMPLETION: types.CompletionOptions(trigger_characters=[" ", '"', "'", "/", "."])
         }
         for name, handler in handlers.items():
-            self.feature(name)(partial(handler))  # pygls writes attributes, which methods do not take
+            self.feature(name, options.get(name))(
+                partial(handler)
+            )  # pygls writes attributes, which methods do not take
 
     def report_server_error(self, error: Exception, source: Any) -> None:
         """Write a line to the editor's log, where pygls would open a window."""
@@ -148,6 +159,48 @@ class Server(LanguageServer):
         if is_meant_as_manifest(lines.text):
             found = [*found, *(of_error(error, lines) for error in broken)]
         return found
+
+    async def _fixes(self, params: types.CodeActionParams) -> list[types.CodeAction]:
+        """Return the quick fixes of findings in a range; they are edits of the text as it is now."""
+        uri = params.text_document.uri
+        return await self._of_current(uri, lambda report, lines: list(fixes(report, lines, params.range, uri))) or []
+
+    async def _completions(self, params: types.CompletionParams) -> list[types.CompletionItem]:
+        def found(report: LintReport, lines: Lines) -> list[types.CompletionItem]:
+            return list(completions(lines, params.position, report.given.nodes))
+
+        return await self._of_current(params.text_document.uri, found) or []
+
+    async def _explained(self, params: types.HoverParams) -> types.Hover | None:
+        def found(report: LintReport, lines: Lines) -> types.Hover | None:
+            texts = list(explained(report, lines.offset(params.position)))
+            return types.Hover(types.MarkupContent(types.MarkupKind.Markdown, "\n".join(texts))) if texts else None
+
+        return await self._of_current(params.text_document.uri, found)
+
+    async def _of_current(self, uri: str, find: Callable[[LintReport, Lines], Found]) -> Found | None:
+        """Return what is found in the text as it is now; None in a file that is no manifest."""
+        file = self._files.get(uri)
+        if file is None:
+            return None
+        document = self.workspace.get_text_document(uri)
+        lines = Lines(document.source, document.position_codec.client_num_units)
+
+        def found() -> Found | None:
+            if file.lines is None or file.lines.text != lines.text:
+                self._judged(file, lines)
+            report = file.report
+            if report is None or not (
+                report.read.subjects or (report.read.broken and is_meant_as_manifest(lines.text))
+            ):
+                return None
+            return find(report, lines)
+
+        try:
+            return await self._in_thread(found)
+        except TopospreadError as error:
+            self._tell(str(error))
+            return None
 
     async def _in_thread(self, work: Callable[[], Found]) -> Found:
         return await asyncio.get_running_loop().run_in_executor(self._thread, work)

@@ -9,9 +9,11 @@ from __future__ import annotations
 import contextlib
 import os
 import re
+from bisect import bisect_right
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
+from itertools import islice
 from typing import Any, Final
 
 import msgspec
@@ -20,10 +22,10 @@ from topospread.errors import InputError, Place
 
 from .files import Source, read_text
 from .kustomizations import path_of
-from .positions import Position, locate
+from .positions import Position, positions
 from .roots import is_within
 from .text import Text, line_of, shown_path
-from .yaml import read_documents
+from .yaml import YamlDocument, read_documents
 
 # The files that rendered texts were made of, each read once, and the objects in them; makes nothing of them.
 
@@ -38,7 +40,11 @@ class SourceFiles:
     def __init__(self, root: str) -> None:
         self._root = root
         self._texts: dict[str, Text | None] = {}
-        self._documents: dict[str, list[Any]] = {}
+        self._documents: dict[str, list[YamlDocument]] = {}
+        self._lines: dict[str, dict[bytes, int]] = {}
+        self._named: dict[str, dict[str, dict[str, list[YamlDocument]]]] = {}
+        self._positions: dict[tuple[str, int], dict[tuple[str, ...], Position]] = {}
+        self.patches: dict[str, list[Patch]] = {}
 
     def text(self, path: str) -> Text | None:
         """Return a file's text; None if it cannot be read, or lies outside the root."""
@@ -51,41 +57,65 @@ class SourceFiles:
 
     def only_line(self, path: str, line: str) -> int | None:
         """The number of the one line of a file that reads so; None when there is none, or several."""
-        text = self.text(path)
         wanted = line.rstrip().encode()
-        if text is None or not wanted.strip(b" -"):
-            return None
-        found = [at for at, each in enumerate(text.data.split(b"\n"), 1) if each.rstrip() == wanted]
-        return found[0] if len(found) == 1 else None
+        if path not in self._lines:
+            text, lines = self.text(path), self._lines.setdefault(path, {})
+            for at, each in enumerate(map(bytes.rstrip, text.data.split(b"\n") if text is not None else ()), 1):
+                lines[each] = 0 if each in lines else at
+        return (self._lines[path].get(wanted) or None) if wanted.strip(b" -") else None
 
-    def documents(self, path: str) -> list[Any]:
-        """A file's documents as plain data, as many as can be read."""
+    def documents(self, path: str) -> list[YamlDocument]:
+        """A file's documents, as many as can be read."""
         if path not in self._documents:
             text = self.text(path)
-            self._documents[path] = values_of(text) if text is not None else []
+            self._documents[path] = _documents_of(text) if text is not None else []
         return self._documents[path]
+
+    def locate(self, path: str, number: int, way: Path) -> Position | None:
+        """Return the position of a field, or of what would hold it; None if the document cannot be read.
+
+        Every field with a finding is looked for, so the positions in a document are gathered once.
+        """
+        text, documents = self.text(path), self.documents(path)
+        if text is None or number > len(documents):
+            return None
+        if (path, number) not in self._positions:
+            line = documents[number - 1].line
+            behind = text.bounds(documents[number].line)[0] if number < len(documents) else len(text.data)
+            found = positions(text.data[text.bounds(line)[0] : behind], 1)
+            self._positions[path, number] = {
+                tuple(map(str, steps)): Position(each.line + line - 1, each.column) for steps, each in found.items()
+            }
+        steps, known = tuple(map(str, way)), self._positions[path, number]
+        return next((known[steps[:length]] for length in range(len(steps), -1, -1) if steps[:length] in known), None)
 
     def document_of(self, path: str, rendered: dict[str, Any]) -> tuple[int, dict[str, Any]] | None:
         """The document of a file that an object was made of, and its number from 1; None when it cannot be told."""
-        alike = [
-            (number, each)
-            for number, each in enumerate(self.documents(path), 1)
-            if isinstance(each, dict) and each.get("kind") == rendered.get("kind")
-        ]
+        if path not in self._named:
+            kinds = self._named[path] = {}
+            objects = [each for each in self.documents(path) if isinstance(each.value, dict)]
+            for each in sorted(objects, key=lambda each: -len(name_of(each.value))):
+                kinds.setdefault(str(each.value.get("kind")), {}).setdefault(name_of(each.value), []).append(each)
         # Prefixes, suffixes and hashes are put around a name: the longest that is in the new one is meant.
-        name = name_of(rendered)
-        named = sorted((each for each in alike if name_of(each[1]) in name), key=lambda each: -len(name_of(each[1])))
-        if len(named) > 1 and len(name_of(named[0][1])) == len(name_of(named[1][1])):
+        name, named = name_of(rendered), self._named[path].get(str(rendered.get("kind")), {})
+        inside = [name] if name in named else list(islice((each for each in named if each in name), 2))
+        is_clear = len({len(each) for each in inside}) == len(inside) > 0
+        if not is_clear or len(named[inside[0]]) > 1:
             return None
-        return named[0] if named else None
+        (found,) = named[inside[0]]
+        return found.number, found.value
+
+
+def _documents_of(text: Text) -> list[YamlDocument]:
+    found: list[YamlDocument] = []
+    with contextlib.suppress(InputError):  # Whoever reads the text itself says so.
+        found += read_documents(text)
+    return found
 
 
 def values_of(text: Text) -> list[Any]:
     """The documents of a text as plain data, as many as can be read."""
-    found: list[Any] = []
-    with contextlib.suppress(InputError):  # Whoever reads the text itself says so.
-        found += [document.value for document in read_documents(text)]
-    return found
+    return [each.value for each in _documents_of(text)]
 
 
 def name_of(value: Mapping[str, Any]) -> str:
@@ -150,13 +180,15 @@ def written_in(
     if not there:
         return None
     for kustomization in kustomizations:
-        for patch in reversed(list(_patches(files, kustomization))):
+        if kustomization not in files.patches:
+            files.patches[kustomization] = list(_patches(files, kustomization))
+        for patch in reversed(files.patches[kustomization]):
             for number, document in enumerate(patch.documents, 1):
                 way = _way(document, rendered, there, targeted=patch.targeted)
-                text = files.text(patch.file) if way is not None else None
-                if way is None or text is None:
+                if way is None:
                     continue
-                found = locate(text.data, number, way) if patch.at is None else locate(text.data, 1, patch.at)
+                at = (number, way) if patch.at is None else (1, patch.at)
+                found = files.locate(patch.file, *at)
                 if found is not None:
                     return patch.file, found
     return None
@@ -164,8 +196,8 @@ def written_in(
 
 def _patches(files: SourceFiles, kustomization: str) -> Iterator[Patch]:
     """The patches of a kustomization, in the order in which kustomize applies them."""
-    value = next(iter(files.documents(kustomization)), None)
-    value = value if isinstance(value, dict) else {}
+    document = next(iter(files.documents(kustomization)), None)
+    value = document.value if document is not None and isinstance(document.value, dict) else {}
     folder = os.path.dirname(kustomization)
     for field in ("patchesStrategicMerge", "patches", "patchesJson6902"):
         listed = value.get(field)
@@ -176,7 +208,7 @@ def _patches(files: SourceFiles, kustomization: str) -> Iterator[Patch]:
             path, inline = entry.get("path"), entry.get("patch")
             if isinstance(path, str):
                 file = path_of(folder, path)
-                yield Patch(file, None, files.documents(file), "target" in entry)
+                yield Patch(file, None, [each.value for each in files.documents(file)], "target" in entry)
             elif isinstance(inline, str):
                 at = (field, index) if isinstance(each, str) else (field, index, "patch")
                 yield Patch(kustomization, at, values_of(Text(kustomization, inline.encode())), "target" in entry)
@@ -269,17 +301,18 @@ class ChartOrigins:
         """Line → path of the template in the chart, for what stands below it."""
         found = []
         for match in _SOURCE.finditer(self._text.data):
-            line = self._text.data.count(b"\n", 0, match.start()) + 1
+            line = bisect_right(self._text.line_starts, match.start())
             found.append((line, match[1].decode("utf-8", "replace").partition("/")[2]))
         return found
 
     def place(self, document: int, path: Path, rendered: Place) -> Place:
         """The template, with the line where one of its lines, and no other, reads as what was rendered."""
         line = rendered.line or 0
-        names = [name for at, name in self._sources if at <= line]
-        if not names or not names[-1]:
+        above = bisect_right(self._sources, line, key=lambda each: each[0])
+        name = self._sources[above - 1][1] if above else ""
+        if not name:
             return replace(rendered, source=shown_path(self._chart), document=None, line=None, column=None)
-        file = os.path.join(self._chart, *names[-1].split("/"))
+        file = os.path.join(self._chart, *name.split("/"))
         told = self._files.only_line(file, line_of(self._text, line - 1))
         column = rendered.column if told is not None else None
         return replace(rendered, source=shown_path(file), document=None, line=told, column=column)
@@ -369,8 +402,7 @@ class KustomizationOrigins:
             return None
         number, source = found
         steps = _agreeing(value, source, path)
-        text = self._files.text(file)
-        position = locate(text.data, number, steps) if steps is not None and text is not None else None
+        position = self._files.locate(file, number, steps) if steps is not None else None
         if position is None:
             return None
         shown = self._named(file)

@@ -28,6 +28,8 @@ from topospread.api.yaml_scalars import ScalarError, key_text, plain_scalar
 Path = tuple[str | int, ...]
 """Keys of mappings and, as numbers, indices of lists; the numbers of a written path may also be keys."""
 
+_DEEPEST: Final = 32
+"""Steps to a field whose position is noted for all who may ask: each step takes memory for each deeper field."""
 _STEP: Final = re.compile(r"\[([^\]]*)\]|([^.\[\]]+)")
 _PLAIN: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_-]*")
 
@@ -132,7 +134,9 @@ class _EventWalk:
         if path is None or step is None:
             return None
         within = self.within
-        if within is not None and (len(path) >= len(within) or str(within[len(path)]) != str(step)):
+        if within is None:
+            return (*path, step) if len(path) < _DEEPEST else None
+        if len(path) >= len(within) or str(within[len(path)]) != str(step):
             return None
         return (*path, step)
 

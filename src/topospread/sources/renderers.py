@@ -69,8 +69,16 @@ class Renderer(msgspec.Struct, frozen=True):
     command: str
     name: str
 
-    def run(self, words: Sequence[str], place: Place, environment: Mapping[str, str]) -> bytes:
+    def run(
+        self, words: Sequence[str], place: Place, environment: Mapping[str, str], seconds: float | None = None
+    ) -> bytes:
         """Return what the program prints.
+
+        Args:
+            words: the words after the command.
+            place: of errors.
+            environment: the program's.
+            seconds: the time that it may take; `TIMEOUT` by default.
 
         Raises:
             InputError: if the program fails, cannot be run, does not end in time, or prints too much.
@@ -87,7 +95,7 @@ class Renderer(msgspec.Struct, frozen=True):
             raise InputError(f"{self.program} cannot be run: {error.strerror or error}", place) from error
         with process:
             try:
-                printed, errors = self._output(process, place)
+                printed, errors = self._output(process, place, seconds or TIMEOUT)
             finally:
                 if process.poll() is None:
                     with contextlib.suppress(ProcessLookupError):
@@ -100,19 +108,19 @@ class Renderer(msgspec.Struct, frozen=True):
             raise InputError(RENDER_HELM if _NO_HELM in said else f"`{self.name}` failed: {said}{hint}", place)
         return printed
 
-    def _output(self, process: subprocess.Popen[bytes], place: Place) -> tuple[bytes, bytes]:
+    def _output(self, process: subprocess.Popen[bytes], place: Place, seconds: float) -> tuple[bytes, bytes]:
         """Return what a process prints to its output and as errors, after it has ended."""
         assert process.stdout is not None
         assert process.stderr is not None
         parts: dict[IO[bytes], list[bytes]] = {process.stdout: [], process.stderr: []}
-        room, deadline = MAX_OUTPUT, time.monotonic() + TIMEOUT
+        room, deadline = MAX_OUTPUT, time.monotonic() + seconds
         with selectors.DefaultSelector() as selector:
             for each in parts:
                 selector.register(each, selectors.EVENT_READ)
             while selector.get_map():
                 ready = selector.select(max(deadline - time.monotonic(), 0))
                 if not ready:
-                    raise self._too_slow(place)
+                    raise self._too_slow(place, seconds)
                 for key, _ in ready:
                     file = next(each for each in parts if each is key.fileobj)
                     data = os.read(key.fd, _CHUNK)
@@ -126,11 +134,11 @@ class Renderer(msgspec.Struct, frozen=True):
         try:
             process.wait(max(deadline - time.monotonic(), 0))
         except subprocess.TimeoutExpired:
-            raise self._too_slow(place) from None
+            raise self._too_slow(place, seconds) from None
         return b"".join(parts[process.stdout]), b"".join(parts[process.stderr])
 
-    def _too_slow(self, place: Place) -> InputError:
-        return InputError(f"`{self.name}` did not end within {TIMEOUT:.0f} seconds", place)
+    def _too_slow(self, place: Place, seconds: float) -> InputError:
+        return InputError(f"`{self.name}` did not end within {seconds:.0f} seconds", place)
 
 
 @contextlib.contextmanager

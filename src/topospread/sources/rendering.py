@@ -24,6 +24,8 @@ from .text import Text, shown_path
 from .yaml import read_documents
 
 CHART: Final = "Chart.yaml"
+_DETOUR: Final = 20.0
+"""Seconds in which kustomize says where objects come from: for some hundred patches it would take minutes."""
 
 _RELEASE: Final = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*")
 _LONGEST_RELEASE: Final = 53
@@ -192,7 +194,8 @@ class KustomizationUnit(msgspec.Struct, frozen=True):
                     f"buildMetadata: [originAnnotations, transformerAnnotations]\nresources:\n- {_quoted(base)}\n"
                 )
             try:
-                data = renderer.run([folder, *options], self._place, environment)
+                seconds = None if self.rendering.network else _DETOUR
+                data = renderer.run([folder, *options], self._place, environment, seconds)
             except InputError:
                 # The error would name the temporary folder, and the build may succeed without the detour.
                 data = renderer.run([_no_option(self.path), *options], self._place, environment)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -62,6 +63,8 @@ def editable(workload: WorkloadRow) -> Json:
 
 _MOST_DOMAINS = 64
 """Of more domains than this only those with the most and the fewest pods are told."""
+_MOST_BARS = 12
+"""Of more domains than this it is told first how many have how many pods."""
 _ENDS = 5
 _MOST_FOUND = 20
 
@@ -148,6 +151,10 @@ class Answers:
             "html": self._pages.page("steps.html", frame=found.frames[at], drill=found.drill),
             "command": as_command(found, self._served) if asked.steps else "",
         }
+
+    def progress(self, asked: PageQuestion) -> Json:
+        """The progress of a trial that is being played, "" for one that is not."""
+        return {"says": self.trials.progress(asked.steps)}
 
     def workload(self, asked: PageQuestion) -> Json:
         """A workload: its constraints domain by domain, and its pods."""
@@ -265,9 +272,16 @@ def _constraint(each: ConstraintArithmetic) -> Json:
         "skew": each.skew,
         "lacksDomains": each.lacks_domains,
         "number": len(domains),
+        "histogram": _histogram(domains) if len(domains) > _MOST_BARS else [],
         "domains": [{"name": name, "matching": matching, "nodes": nodes} for name, matching, nodes in shown],
         "leftOut": [{"reason": one.reason, "number": len(one.nodes)} for one in each.left_out],
     }
+
+
+def _histogram(domains: Any) -> list[tuple[int, int]]:
+    """Return how many domains have how many pods, most pods first."""
+    assert isinstance(domains, Domains), "of a cluster they are columns"
+    return sorted(Counter(domains.matching.tolist()).items(), reverse=True)
 
 
 def _ends(domains: Any) -> list[tuple[str, int, int]]:

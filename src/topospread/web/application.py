@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+from collections import Counter
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from functools import cache
 from hashlib import sha256
@@ -56,7 +57,9 @@ STATIC = HERE / "static"
 _NEVER_STORED = {"Cache-Control": "no-store"}
 
 MOST_AT_ONCE: Final = 16
-"""Requests at a time that are worked on or wait: one trial is played, and one pod explained, at a time."""
+"""Requests at a time that are worked on or wait."""
+MOST_OF_ONE: Final = 12
+"""Requests at a time of one address; others get an answer meanwhile."""
 
 Handler = Callable[[Request], Awaitable[Response]]
 T = TypeVar("T")
@@ -70,16 +73,16 @@ async def worked_out(request: Request, what: Callable[..., T], *given: object) -
     """Call the engine in a thread.
 
     Raises:
-        BusyError: if `MOST_AT_ONCE` requests are there already.
+        BusyError: if `MOST_AT_ONCE` requests are there already, or `MOST_OF_ONE` of this client.
     """
-    state = request.app.state
-    if state.at_work >= MOST_AT_ONCE:
+    state, client = request.app.state, request.client.host if request.client else ""
+    if state.at_work.total() >= MOST_AT_ONCE or state.at_work[client] >= MOST_OF_ONE:
         raise BusyError
-    state.at_work += 1
+    state.at_work[client] += 1
     try:
         return await run_in_threadpool(what, *given)
     finally:
-        state.at_work -= 1
+        state.at_work[client] -= 1
 
 
 def application(
@@ -101,6 +104,7 @@ def application(
         Route("/api/node", _answer(Answers.node)),
         Route("/api/find", _answer(Answers.find)),
         Route("/api/why", _answer(Answers.why)),
+        Route("/api/progress", _progress),
         Route("/api/pending", _answer(Answers.pending)),
         Route("/drill", _drill),
         Route("/events", _events),
@@ -113,7 +117,7 @@ def application(
         exception_handlers={TopospreadError: _refused, NotThereError: _not_there, BusyError: _busy},
     )
     made.state.served = served
-    made.state.at_work = 0
+    made.state.at_work = Counter()
     made.state.pages = Pages(served)
     made.state.answers = Answers(served, made.state.pages)
     return made
@@ -135,7 +139,7 @@ async def _answered(request: Request, what: Callable[[Answers, PageQuestion], T]
 
     async def watch() -> None:
         while not await request.is_disconnected():
-            await asyncio.sleep(_LOOK)
+            await asyncio.sleep(_LOOK / 10)
         question.abandoned.set()
 
     watching = asyncio.create_task(watch())
@@ -188,6 +192,10 @@ async def _drill(request: Request) -> Response:
     return Response(content, media_type=kind, headers=headers)
 
 
+async def _progress(request: Request) -> Response:
+    return JSONResponse(request.app.state.answers.progress(asked(request)), headers=_NEVER_STORED)
+
+
 async def _events(request: Request) -> Response:
     stream = events_of(request.app.state.served, request.app.state.pages.state, request.is_disconnected)
     return StreamingResponse(stream, media_type="text/event-stream", headers=_NEVER_STORED)
@@ -204,5 +212,5 @@ async def _not_there(_: Request, error: Exception) -> Response:
 
 
 async def _busy(_: Request, __: Exception) -> Response:
-    words = f"{MOST_AT_ONCE} requests are being worked on already; try again"
+    words = f"{MOST_OF_ONE} requests are being worked on already; try again"
     return JSONResponse({"error": words}, status_code=503, headers=_NEVER_STORED | {"Retry-After": "1"})

@@ -5,14 +5,14 @@
 
 from __future__ import annotations
 
-import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
 import msgspec
 
 from topospread.api.inventory import Inventory
+from topospread.drills.patching import Json, PatchedObject, manifest, patched
 from topospread.drills.play import Play
 from topospread.drills.pods import planned_pods
 from topospread.drills.result import Drill, StepOutcome
@@ -20,11 +20,10 @@ from topospread.drills.steps import Apply, Step, Wait
 from topospread.errors import TopospreadError
 from topospread.simulation.run import SimulationOptions, prepare
 
-from .patching import Json, manifest, patched
 from .picture import picture
 from .standing import ClusterStanding, standing_as_read, standing_of_world
 from .trial_limits import TrialLimits
-from .trials import PatchedObject, TrialStep, manifest_name, title
+from .trials import TrialStep, manifest_name, title
 
 AS_READ, SCHEDULED = "as it was read", "with everything placed that waits"
 """What the first two frames are called; those of steps follow."""
@@ -51,9 +50,13 @@ class Frame:
 class StepError(TopospreadError):
     """A step that cannot be played: which of them, from 0, and why."""
 
-    def __init__(self, number: int, why: TopospreadError) -> None:
+    def __init__(self, number: int, why: TopospreadError | str) -> None:
         super().__init__(str(why))
         self.number = number
+
+    def __reduce__(self) -> tuple[type[StepError], tuple[int, str]]:
+        """As it goes from a process to another."""
+        return StepError, (self.number, str(self))
 
 
 @dataclass
@@ -73,11 +76,6 @@ class Timeline:
     play: Play | None
     _applied: dict[str, Inventory] = field(default_factory=dict)
 
-    @property
-    def inventory(self) -> Inventory | None:
-        """Everything as it is at the end, ``None`` when another trial went on from there."""
-        return self.play.world.inventory() if self.play is not None else None
-
 
 def begin(inventory: Inventory, options: SimulationOptions) -> Timeline:
     """Return the first two frames: as read, and with pending pods placed.
@@ -94,30 +92,38 @@ def begin(inventory: Inventory, options: SimulationOptions) -> Timeline:
     return Timeline((), frames, {}, play.drill([outcome]), play, applied)
 
 
-def goes_on_from(before: Timeline, steps: Sequence[TrialStep]) -> bool:
+def goes_on_from(before: Sequence[TrialStep], steps: Sequence[TrialStep]) -> bool:
     """Return whether a trial is a played one with further steps; the step before a wait ends otherwise."""
-    number = len(before.steps)
-    return (
-        before.play is not None
-        and tuple(steps[:number]) == before.steps
-        and not (number and number < len(steps) and isinstance(steps[number], Wait))
-    )
+    number = len(before)
+    is_longer = tuple(steps[:number]) == before
+    return is_longer and not (number and number < len(steps) and isinstance(steps[number], Wait))
 
 
-def go_on(before: Timeline, steps: Sequence[TrialStep], abandoned: threading.Event | None = None) -> Timeline:
+def go_on(before: Timeline, steps: Sequence[TrialStep], told: Callable[[str], None]) -> Timeline:
     """Continue a trial with more steps; `before` cannot be continued afterwards.
+
+    Args:
+        told: is given words on how far it is.
 
     Raises:
         StepError: if a step names an unknown object, exceeds `TrialLimits`, or makes an object that the API server
-            denies; or if ``abandoned`` is set.
+            denies.
     """
     play, before.play = before.play, None
     assert play is not None, "asked for before"
     first = before.frames[0].standing
-    limits = TrialLimits(len(first.nodes), len(first.pods.names), abandoned or threading.Event())
-    play.world.before_round = limits.check_work
+    limits = TrialLimits(len(first.nodes), len(first.pods.names))
+    number, begun = len(before.steps), play.world.now
+
+    def look() -> None:
+        limits.check_work()
+        passed, waiting = play.world.now - begun, len(play.world.pods.waiting)
+        told(f"step {number + 1} of {len(steps)}, {passed:.0f} s in it: {waiting} pods without a node")
+
+    play.world.before_round = look
     frames, manifests = list(before.frames), dict(before.manifests)
     for number in range(len(before.steps), len(steps)):
+        begun = play.world.now
         following = steps[number + 1] if number + 1 < len(steps) else None
         try:
             step = _playable(steps[number], number, play, manifests, before._applied)

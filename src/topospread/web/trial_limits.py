@@ -5,7 +5,6 @@ A URL holds a trial, and a short URL can name a million replicas. One trial is p
 
 from __future__ import annotations
 
-import threading
 import time
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -35,28 +34,20 @@ class TrialTooLongError(UsageError):
     """The work on a trial takes longer than `MOST_SECONDS`."""
 
 
-class TrialAbandonedError(UsageError):
-    """Nobody waits for the answer any more."""
-
-
 @dataclass(slots=True)
 class TrialLimits:
     """The bounds for the steps of one request.
 
     Attributes:
         nodes, pods: counts of the served cluster.
-        abandoned: set once nobody waits for the answer any more.
     """
 
     nodes: int
     pods: int
-    abandoned: threading.Event = field(default_factory=threading.Event)
     _until: float = field(default_factory=lambda: time.monotonic() + MOST_SECONDS)
 
     def check_work(self) -> None:
-        """Raise TrialTooLongError or TrialAbandonedError if the work has to end."""
-        if self.abandoned.is_set():
-            raise TrialAbandonedError("the trial was cancelled")
+        """Raise TrialTooLongError if the work has to end."""
         if time.monotonic() > self._until:
             raise TrialTooLongError(f"this takes more than {MOST_SECONDS:g} s of work; the command has no such limit")
 

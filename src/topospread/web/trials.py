@@ -9,11 +9,11 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
 from topospread.drills import steps
+from topospread.drills.patching import PatchedObject
 from topospread.errors import UsageError
 from topospread.whole_number import whole_number
 
@@ -31,34 +31,6 @@ _NODES: Mapping[str, Callable[[steps.NodeChoice], steps.Step]] = {
     "uncordon": steps.Uncordon,
     "drain": steps.Drain,
 }
-
-
-@dataclass(frozen=True, slots=True)
-class PatchedObject:
-    """An object that is to be otherwise.
-
-    Attributes:
-        patch: RFC 6902 operations, as JSON text.
-    """
-
-    kind: str
-    namespace: str
-    name: str
-    patch: str
-
-    @property
-    def operations(self) -> list[Json]:
-        """The patch as data."""
-        found: list[Json] = json.loads(self.patch)
-        return found
-
-    @property
-    def object(self) -> str:
-        """``KIND/NAMESPACE/NAME``, ``KIND/NAME`` of what is in no namespace."""
-        return "/".join(each for each in (self.kind, self.namespace, self.name) if each)
-
-    def __str__(self) -> str:
-        return f"patch {self.object} {self.patch}"
 
 
 TrialStep = steps.Step | PatchedObject

@@ -1,99 +1,226 @@
-"""Trials that were played, the last few kept. One is played at a time; what was played is answered meanwhile."""
+"""Trials that are played, each in a process of its own, the last few kept: nobody waits for another's.
+
+A trial's process stays to answer what is asked about its end, until a longer trial takes it over.
+"""
 
 from __future__ import annotations
 
 import threading
 from collections import OrderedDict
+from collections.abc import Callable
+from concurrent.futures import Future
+from dataclasses import dataclass, field, replace
+from functools import partial
+from typing import Final, TypeVar
 
 from topospread.api.inventory import Inventory
+from topospread.drills.forked import cores
+from topospread.drills.held_process import AbandonedError, HeldProcess, Told
 
 from .served import ClusterState, ServedCluster
 from .timeline import Timeline, begin, go_on, goes_on_from
 from .trials import TrialStep
 
-_KEPT = 6
+_KEPT: Final = 6
 """So many trials are kept with all their frames."""
+_LOOK: Final = 0.05
 
+T = TypeVar("T")
 Key = tuple[int, tuple[str, ...]]
+
+
+@dataclass(slots=True)
+class Held:
+    """The contents of a trial's process.
+
+    Attributes:
+        inventory: everything as it was read.
+        timeline: the trial so far, which can be gone on from.
+    """
+
+    inventory: Inventory
+    timeline: Timeline
+
+
+@dataclass(slots=True, eq=False)
+class _Job:
+    """A trial that is played or was.
+
+    Attributes:
+        askers: of those who wait for it, whether they went away.
+        process: which holds it; ``None`` before it begins, and once a longer trial has it.
+        says: how far it is.
+    """
+
+    steps: tuple[TrialStep, ...]
+    askers: list[threading.Event] = field(default_factory=list)
+    done: Future[Timeline] = field(default_factory=Future)
+    process: HeldProcess[Held] | None = None
+    says: str = ""
+
+    def is_over(self) -> bool:
+        return all(each.is_set() for each in self.askers)
+
+    def told(self, words: str) -> None:
+        self.says = words
+
+    def end(self) -> None:
+        if self.process is not None:
+            self.process.end()
 
 
 class PlayedTrials:
     """Plays trials on the state that is served.
 
     Attributes:
-        explaining: held during other work of the engine: one explanation or draft at a time, beside a trial.
+        explaining: held while a draft is judged, one at a time.
     """
 
     def __init__(self, served: ServedCluster) -> None:
         self._served = served
-        self._kept: OrderedDict[Key, Timeline] = OrderedDict()
+        self._jobs: OrderedDict[Key, _Job] = OrderedDict()
         self.explaining = threading.Lock()
-        self._playing = threading.RLock()
         self._listing = threading.Lock()
+        self._room = threading.Semaphore(max(2, cores()))
 
     def timeline(self, steps: tuple[TrialStep, ...], abandoned: threading.Event | None = None) -> Timeline:
         """The trial on the state that is there now.
 
         Args:
-            abandoned: ends the work once it is set.
+            abandoned: ends the work once it is set by all who wait for the trial.
 
         Raises:
             InputError: an object that the API server would refuse.
-            StepError: a step cannot be played, or the trial was abandoned.
+            StepError: a step cannot be played.
+            AbandonedError: nobody waits any more.
         """
-        reading = self._served.reading
-        found = self._known(_key(reading, steps))
-        if found is None:
-            with self._playing:
-                found = self._timeline(reading, steps, abandoned)
-        return found
+        reading, asker = self._served.reading, abandoned or threading.Event()
+        key = _key(reading, steps)
+        with self._listing:
+            job, is_new = self._jobs.get(key), key not in self._jobs
+            if job is None or (not job.done.done() and job.is_over()):
+                job, is_new = _Job(steps), True
+                self._jobs[key] = job
+            job.askers.append(asker)
+            self._jobs.move_to_end(key)
+            self._forget_oldest(key)
+        if is_new:
+            self._play(job, key, reading)
+        while True:
+            try:
+                return job.done.result(_LOOK)
+            except TimeoutError:
+                if asker.is_set():
+                    raise AbandonedError("the trial was cancelled") from None
 
-    def inventory(self, steps: tuple[TrialStep, ...], at: int) -> Inventory:
-        """Everything as it is in a frame of the trial: 0 as it was read, 1 with what waits placed, then the steps.
+    def ask(self, steps: tuple[TrialStep, ...], at: int, question: Callable[[Inventory], T]) -> T:
+        """Ask about everything as it is in a frame of the trial, in a process of its own.
+
+        Args:
+            at: 0 as it was read, 1 with what waits placed, then the steps.
+            question: a function that pickle knows.
 
         Raises:
             InputError, StepError: as for `timeline`.
+            TopospreadError: the question's.
         """
-        reading, part = self._served.reading, steps[: at - 1]
-        if at == 0:
-            return reading.inventory
-        with self._playing:
-            found = self._timeline(reading, part).inventory
-            if found is None:
-                with self._listing:
-                    self._kept.pop(_key(reading, part), None)
-                found = self._timeline(reading, part).inventory
-            assert found is not None, "a trial that was just played can be gone on from"
-            return found
-
-    def _known(self, key: Key) -> Timeline | None:
-        with self._listing:
-            found = self._kept.get(key)
-            if found is not None:
-                self._kept.move_to_end(key)
-            return found
-
-    def _timeline(
-        self, reading: ClusterState, steps: tuple[TrialStep, ...], abandoned: threading.Event | None = None
-    ) -> Timeline:
-        key = _key(reading, steps)
-        found = self._known(key)
-        if found is None:
-            # Continue the longest trial that begins with the same steps, or start anew.
+        part, about = steps[: max(at - 1, 0)], partial(_about, question, steps[: max(at - 1, 0)], at == 0)
+        if not part:
+            process = self._process(self._served.reading.inventory, self.timeline(()))
+            try:
+                found = process.ask(about, bool, lambda _: None)
+                assert found is not None, "it holds no trial"
+                return found[0]
+            finally:
+                process.end()
+        while True:
+            key = _key(self._served.reading, part)
+            self.timeline(part)
             with self._listing:
-                own = [each for (revision, _), each in self._kept.items() if revision == reading.revision]
-            before = max(
-                (each for each in own if goes_on_from(each, steps)), key=lambda each: len(each.steps), default=None
-            )
-            if before is None:
-                before = begin(reading.inventory, self._served.options)
-            found = go_on(before, steps, abandoned) if steps else before
+                job = self._jobs.get(key)
+            if job is not None and job.process is not None:
+                found = job.process.ask(about, bool, job.told)
+                if found:
+                    return found[0]
+            with self._listing:  # a longer trial has its process
+                if self._jobs.get(key) is job:
+                    del self._jobs[key]
+
+    def progress(self, steps: tuple[TrialStep, ...]) -> str:
+        """Return how far a trial is in words, "" for one that is not played."""
+        job = self._jobs.get(_key(self._served.reading, steps))
+        return job.says if job is not None else ""
+
+    def _process(self, inventory: Inventory, base: Timeline) -> HeldProcess[Held]:
+        return HeldProcess(Held(inventory, base), lambda: Held(inventory, begin(inventory, self._served.options)))
+
+    def _forget_oldest(self, kept: Key) -> None:
+        while len(self._jobs) > _KEPT:
+            old = next((key for key, each in self._jobs.items() if each.done.done() and key[1] and key != kept), None)
+            if old is None:
+                return
+            self._jobs.pop(old).end()
+
+    def _play(self, job: _Job, key: Key, reading: ClusterState) -> None:
+        try:
+            found = self._played(job, reading) if job.steps else begin(reading.inventory, self._served.options)
+        except BaseException as error:
+            job.end()
             with self._listing:
-                self._kept[key] = found
-                while len(self._kept) > _KEPT:
-                    self._kept.popitem(last=False)
-        return found
+                if self._jobs.get(key) is job:
+                    del self._jobs[key]
+            job.done.set_exception(error)
+        else:
+            job.done.set_result(found)
+        with self._listing:  # states that are served no more
+            old = [each for each in self._jobs if each[0] < reading.revision and self._jobs[each].done.done()]
+            for each in old:
+                self._jobs.pop(each).end()
+
+    def _played(self, job: _Job, reading: ClusterState) -> Timeline:
+        before = self.timeline(())
+        job.says = "waiting for other trials"
+        while not self._room.acquire(timeout=_LOOK):
+            if job.is_over():
+                raise AbandonedError("the trial was cancelled")
+        try:
+            with self._listing:
+                own = [
+                    each
+                    for (revision, _), each in self._jobs.items()
+                    if revision == reading.revision and each.process is not None and not each.process.is_busy
+                    if each.done.done() and goes_on_from(each.steps, job.steps)
+                ]
+                shorter = max(own, key=lambda each: len(each.steps), default=None)
+                if shorter is not None:
+                    job.process, shorter.process = shorter.process, None
+                    before = shorter.done.result()
+            if job.process is None:
+                job.process = self._process(reading.inventory, before)
+            told = job.process.ask(partial(_go_on, job.steps), job.is_over, job.told)
+        finally:
+            self._room.release()
+        return replace(told, frames=[*before.frames, *told.frames])
 
 
 def _key(reading: ClusterState, steps: tuple[TrialStep, ...]) -> Key:
     return reading.revision, tuple(map(str, steps))
+
+
+def _go_on(steps: tuple[TrialStep, ...], held: Held, told: Told) -> Timeline:
+    """Play further steps; return the trial with their frames alone, as nothing else of it is new."""
+    known = len(held.timeline.frames)
+    held.timeline = go_on(held.timeline, steps, told)
+    new = held.timeline.frames[known:]
+    assert all(each.picture for each in new), "worked out here, where nobody waits for it"
+    return replace(held.timeline, frames=new, play=None, _applied={})
+
+
+def _about(
+    question: Callable[[Inventory], T], steps: tuple[TrialStep, ...], as_read: bool, held: Held, _: Told
+) -> tuple[T] | None:
+    """Return what a question gives, ``None`` if the process holds a longer trial by now."""
+    if held.timeline.steps != steps:
+        return None
+    assert held.timeline.play is not None, "a process holds what can be gone on from"
+    return (question(held.inventory if as_read else held.timeline.play.world.inventory()),)

@@ -5,20 +5,23 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 from topospread.answers.pending_pods import Pending, pending_groups
 from topospread.answers.why import TriedChange, why_answer
 from topospread.answers.why import Why as Answered
+from topospread.api.inventory import Inventory
 from topospread.api.yaml_text import yaml_text
+from topospread.drills.patching import PatchedObject
 from topospread.explanation.explain import explain, explain_pending
 from topospread.explanation.result import Explanation
 from topospread.render.pages.why import outcome_words
-from topospread.simulation.run import prepare
+from topospread.simulation.run import SimulationOptions, prepare
 from topospread.text import shell_line
 
 from .served import ServedCluster
-from .trials import PatchedObject, TrialStep
+from .trials import TrialStep
 from .trying import PlayedTrials
 
 Json = dict[str, Any]
@@ -53,35 +56,7 @@ class Why:
             InputError, StepError: the trial cannot be played.
             UsageError: there is no such pod.
         """
-        options = self._served.options
-        inventory = self._trials.inventory(steps, at)
-        with self._trials.explaining:
-            found = explain(inventory, target, replace(options.answered_by, preemption=options.preemption))
-        answer = why_answer(found)
-        written = answer.to_dict()
-        suggestions = [
-            {
-                "title": each.says,
-                "comes_to": outcome_words(each, found.pending),
-                "step": _step(each, answer),
-                "tried": each.tried.verdict,
-            }
-            | {
-                "yaml": "".join(yaml_text(list(one.patch)) for one in each.parts if one.patch),
-                "command": " && ".join(shell_line(one.command) for one in each.parts if one.command),
-            }
-            for each in answer.remedies
-        ]
-        return PodAnswer(
-            written,
-            _rejected(found),
-            {
-                "why": written,
-                "suggestions": suggestions,
-                "rejected": _by_reason(found),
-                "command": shell_line(["topospread", "why", *_in_words(target, self._served.input.words)]),
-            },
-        )
+        return self._trials.ask(steps, at, partial(_explained, self._served.options, self._served.input.words, target))
 
     def pending(self, steps: tuple[TrialStep, ...], at: int) -> list[Pending]:
         """Return the pods without a node in a frame of a trial, grouped by cause, with changes that help.
@@ -89,12 +64,43 @@ class Why:
         Raises:
             InputError, StepError: the trial cannot be played.
         """
-        inventory = self._trials.inventory(steps, at)
-        with self._trials.explaining:
-            run = prepare(inventory, replace(self._served.options, tries_groups=True), with_spreads=False)
-            workloads = run.plan.workloads
-            waiting = explain_pending(inventory, run, set(workloads), suggest=True)
-            return list(pending_groups(inventory, waiting, {(it.kind, it.namespace, it.name) for it in workloads}))
+        return self._trials.ask(steps, at, partial(_pending, self._served.options))
+
+
+def _pending(options: SimulationOptions, inventory: Inventory) -> list[Pending]:
+    run = prepare(inventory, replace(options, tries_groups=True), with_spreads=False)
+    workloads = run.plan.workloads
+    waiting = explain_pending(inventory, run, set(workloads), suggest=True)
+    return list(pending_groups(inventory, waiting, {(it.kind, it.namespace, it.name) for it in workloads}))
+
+
+def _explained(options: SimulationOptions, words: Sequence[str], target: str, inventory: Inventory) -> PodAnswer:
+    found = explain(inventory, target, replace(options.answered_by, preemption=options.preemption))
+    answer = why_answer(found)
+    written = answer.to_dict()
+    suggestions = [
+        {
+            "title": each.says,
+            "comes_to": outcome_words(each, found.pending),
+            "step": _step(each, answer),
+            "tried": each.tried.verdict,
+        }
+        | {
+            "yaml": "".join(yaml_text(list(one.patch)) for one in each.parts if one.patch),
+            "command": " && ".join(shell_line(one.command) for one in each.parts if one.command),
+        }
+        for each in answer.remedies
+    ]
+    return PodAnswer(
+        written,
+        _rejected(found),
+        {
+            "why": written,
+            "suggestions": suggestions,
+            "rejected": _by_reason(found),
+            "command": shell_line(["topospread", "why", *_in_words(target, words)]),
+        },
+    )
 
 
 def _in_words(target: str, words: Sequence[str]) -> list[str]:

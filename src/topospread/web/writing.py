@@ -9,11 +9,12 @@ from typing import Any
 from topospread.api.yaml_text import yaml_text
 from topospread.drills import steps
 from topospread.drills.drill_file import API_VERSION
+from topospread.drills.patching import PatchedObject
 from topospread.text import shell_line
 
 from .served import ServedCluster
 from .timeline import Timeline
-from .trials import PatchedObject, TrialStep, manifest_name
+from .trials import TrialStep, manifest_name
 
 Json = dict[str, Any]
 _FIXED = (1980, 1, 1, 0, 0, 0)

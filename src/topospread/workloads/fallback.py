@@ -7,6 +7,7 @@ fallback (kubernetes/kubernetes 105977).
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable
+from typing import TypeVar
 
 from msgspec.structs import replace
 
@@ -20,6 +21,7 @@ from topospread.plugins.spread_arithmetic import ConstraintArithmetic
 from .node_lifecycle import is_silent
 
 ANNOTATION = "topospread.dev/fallback"
+PodKind = TypeVar("PodKind", bound=Pod)
 Domain = tuple[str, str]
 """Topology key and value."""
 
@@ -63,7 +65,7 @@ def hard_keys(pod: Pod) -> list[str]:
     return [each.topology_key or "" for each in own if each.when_unsatisfiable == DO_NOT_SCHEDULE]
 
 
-def softened(pod: Pod, keys: Collection[str]) -> Pod:
+def softened(pod: PodKind, keys: Collection[str]) -> PodKind:
     """Return the pod with its hard constraints over these keys made soft.
 
     A hard constraint is left out where a soft one has its key, because the API server allows one of each pair.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import runpy
 from pathlib import Path
@@ -23,6 +24,24 @@ def test_rules_and_dashboard_name_metrics_that_there_are() -> None:
     for name in ("rules.yaml", "dashboard.json"):
         text = (ROOT / "deploy" / "prometheus" / name).read_text(encoding="utf-8")
         assert set(re.findall(r"\btopospread_\w+", text)) <= set(BY_NAME)
+
+
+def test_links_of_the_dashboard_are_addresses_of_the_page() -> None:
+    text = (ROOT / "deploy" / "prometheus" / "dashboard.json").read_text(encoding="utf-8")
+    links = re.findall(r'"\$\{page\}/\?(\w+)=([^"]*)"', text)
+    figures = (ROOT / "src" / "topospread" / "web" / "static" / "overview.js").read_text(encoding="utf-8")
+
+    assert {name for name, _ in links} == {"filter", "workload"}
+    assert all(f"    {value}: [" in figures for name, value in links if name == "filter")
+    panels = json.loads(text)["panels"]
+    boxes = [each["gridPos"] for each in panels]
+    assert all(
+        one["x"] + one["w"] <= other["x"] or other["x"] + other["w"] <= one["x"]
+        for one in boxes
+        for other in boxes
+        if one is not other and one["y"] == other["y"]
+    ), "no panel stands over another"
+    assert len({each["id"] for each in panels}) == len(panels)
 
 
 def test_counters_end_in_total_and_nothing_else_does() -> None:

@@ -7,8 +7,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 
-from topospread.sources.origins import SourceFiles, written_in
+from topospread.errors import Place
+from topospread.sources.origins import Annotated, KustomizationOrigins, SourceFiles, written_in
 from topospread.sources.positions import parse_path
 
 RENDERED: dict[str, Any] = {
@@ -92,3 +94,25 @@ def test_the_last_patch_that_says_so_wrote_it(tmp_path: Path) -> None:
 )
 def test_a_kustomization_that_says_nothing_of_use_is_no_fault(tmp_path: Path, kustomization: str) -> None:
     assert place(tmp_path, kustomization, "spec.replicas") is None
+
+
+def test_places_of_many_findings_read_their_file_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    count = 60
+    text = "---\n".join(
+        f"apiVersion: apps/v1\nkind: Deployment\nmetadata: {{name: web{i}}}\nspec: {{\n  replicas: 2}}\n"
+        for i in range(count)
+    )
+    file = tmp_path / "all.yaml"
+    file.write_text(text)
+    annotated = [Annotated(b"path: all.yaml\n")] * count
+    folder = str(tmp_path)
+    origins = KustomizationOrigins(
+        folder, file=str(file), folder=folder, data=text.encode(), annotated=annotated, root=folder
+    )
+    parsed, loader = [], yaml.CLoader
+    monkeypatch.setattr(yaml, "CLoader", lambda data: parsed.append(len(data)) or loader(data))
+    for number in range(count):
+        for _ in range(3):
+            found = origins.place(number + 1, ("spec", "replicas"), Place("rendered"))
+            assert (found.source, found.line, found.column) == (str(file), number * 6 + 5, 3)
+    assert sum(parsed) < 10 * len(text)

@@ -8,7 +8,7 @@ import pytest
 
 from tests.unit.sources.fake_programs import FakePrograms, programs
 from topospread.errors import InputError, InvalidError
-from topospread.sources import renderers
+from topospread.sources import renderers, rendering
 from topospread.sources.files import read_text
 from topospread.sources.folders import look_into
 from topospread.sources.load import load
@@ -371,3 +371,17 @@ def test_of_a_key_that_a_chart_gives_twice_the_last_counts(programs: FakeProgram
         f'{chart}/templates/pod.yaml:7:3: the key "schedulerName" stands twice in one mapping; '
         "the last one counts, as for kubectl and Helm"
     ]
+
+
+def test_a_build_whose_origins_take_too_long_is_done_without_them(
+    programs: FakePrograms, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The time that kustomize needs for them grows with the patches times the objects."""
+    folder = tmp_path / "slow"
+    folder.mkdir()
+    (folder / "kustomization.yaml").write_text("resources: []\n")
+    programs.install("kustomize", BASE, before='case "$2" in */topospread-*) sleep 60;; esac')
+    monkeypatch.setattr(rendering, "_DETOUR", 0.2)
+    (source,) = look_into(str(folder), Rendering()).sources
+    assert b"name: web" in read_text(source).data
+    assert programs.calls("kustomize")[-1] == ["build", str(folder)]

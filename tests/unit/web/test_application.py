@@ -13,12 +13,11 @@ import pytest
 
 import topospread
 from tests.browser.serving import many_nodes
+from topospread.drills.held_process import AbandonedError
 from topospread.simulation.run import SimulationOptions
 from topospread.web.answers import PageQuestion
-from topospread.web.application import application
+from topospread.web.application import MOST_OF_ONE, application
 from topospread.web.served import InputWords, ServedCluster
-from topospread.web.timeline import StepError
-from topospread.web.trial_limits import TrialAbandonedError
 from topospread.web.trials import read_trial
 
 FIRST_LOAD = ("/", "/static/page.css", "/api/trial", "/api/picture")
@@ -96,25 +95,38 @@ def test_a_trial_ends_when_whoever_asked_goes_away(tmp_path: Path) -> None:
 
     abandoned = threading.Event()
     abandoned.set()
-    with pytest.raises(StepError, match="cancelled") as raised:
+    with pytest.raises(AbandonedError, match="cancelled"):
         made.state.answers.trial(PageQuestion(read_trial(["fail zone=zone-a"]), "", {}, abandoned))
-    assert isinstance(raised.value.__cause__, TrialAbandonedError)
     assert made.state.answers.trial(PageQuestion(read_trial(["fail zone=zone-a"]), "", {}))["steps"]
 
 
-def test_what_was_played_is_answered_while_a_trial_is_played(tmp_path: Path) -> None:
-    answers = many(tmp_path, 30, 3, 10).state.answers
+def test_nobody_waits_for_another_s_trial_which_says_how_far_it_is_and_ends_at_once(tmp_path: Path) -> None:
+    answers = many(tmp_path, 300, 30, 20).state.answers
     answers.warm_up()
-    answered = threading.Event()
+    long = PageQuestion(read_trial(["wait 1s", *["fail zone=zone-a", "recover zone=zone-a"] * 20]), "", {})
+    ended = threading.Event()
 
-    def ask() -> None:
-        answers.trial(PageQuestion((), "", {}))
-        answers.workload(PageQuestion((), "1", {"kind": "Deployment", "namespace": "default", "name": "app-000"}))
-        answers.why(PageQuestion((), "0", {"target": "default/deploy/nowhere"}))
-        answered.set()
+    def play() -> None:
+        with pytest.raises(AbandonedError):
+            answers.trial(long)
+        ended.set()
 
-    with answers.trials._playing:
-        thread = threading.Thread(target=ask)
-        thread.start()
-        assert answered.wait(60)
+    thread = threading.Thread(target=play)
+    thread.start()
+    while "pods without a node" not in answers.progress(long)["says"]:
+        assert thread.is_alive()
+    assert "of 41" in answers.progress(long)["says"]
+    assert answers.trial(PageQuestion(read_trial(["cordon zone=zone-a"]), "", {}))["steps"]
+    assert answers.why(PageQuestion((), "0", {"target": "default/deploy/nowhere"}))["html"]
+    assert not ended.is_set()
+    long.abandoned.set()
+    assert ended.wait(60)
     thread.join()
+
+
+def test_one_address_leaves_room_for_others(tmp_path: Path) -> None:
+    made = many(tmp_path, 3, 1, 1)
+    made.state.at_work["a.example"] = MOST_OF_ONE
+    assert asyncio.run(body(made, "/api/trial"))[0] == 200
+    made.state.at_work[""] = made.state.at_work["127.0.0.1"] = MOST_OF_ONE
+    assert asyncio.run(body(made, "/api/trial"))[0] == 503

@@ -20,6 +20,11 @@ def page(answer: WhyHistory) -> Page:
         parts.append(Fact("refused", why_words(answer.refusals[0].causes)))
     ended = {f"{each.ended.words} at {each.ended.at}" for each in answer.refusals if each.ended is not None}
     parts += [Fact("ended", each) for each in sorted(ended)[:2]]
+    if answer.over_skew:
+        left = [each.pod for each in answer.over_skew if not each.explained]
+        in_order = f"{counted(len(left), 'binding')} in every order: {listed(left, 3)}" if left else "none in theirs"
+        bindings = f"{len(answer.over_skew)} of {counted(len(answer.placed), 'binding')} exceeded maxSkew on arrival"
+        parts.append(Fact("order", f"{bindings}; decisions come in another order, and {in_order}"))
     for each in answer.unjudged:
         parts.append(Fact("not judged", each.because + (f": {listed(each.pods, 3)}" if each.pods else "")))
     parts += [Fact("warning", each) for each in answer.warnings]
@@ -51,6 +56,10 @@ def _details(answer: WhyHistory) -> Iterator[Section]:
     happened = [(each.at, each.words) for each in answer.alterations]
     happened += [(each.first, f"pod {each.pod} refused: {each.said}") for each in answer.refusals]
     happened += [(each.at, f"pod {each.pod} on node {each.node}") for each in answer.placed]
+    happened += [
+        (each.at, f"pod {each.pod} exceeds maxSkew on arrival: skew {each.skew} > {each.max_skew} in {each.domain}")
+        for each in answer.over_skew
+    ]
     rows = tuple(sorted(happened))
     title = f"{answer.begins} to {answer.ends}, {counted(answer.records, 'record')}"
     yield Section(title, (Table(("TIME", "WHAT"), rows),) if rows else (), wide=True)

@@ -51,6 +51,7 @@ async function ask() {
 
 async function show(text) {
   let told;
+  sessionStorage.setItem("written", JSON.stringify({ text, from: [example.value, cluster.value, wishes.value] }));
   try {
     const address = `/api/draft?cluster=${encodeURIComponent(chosenCluster())}`;
     const answer = await fetch(address, { method: "POST", headers: { "Content-Type": "text/plain" }, body: text });
@@ -114,7 +115,15 @@ example.addEventListener("change", () => {
 cluster.addEventListener("change", chooseCluster);
 wishes.addEventListener("input", later);
 
-const asked = new URLSearchParams(location.search).get("example") ?? "demo";
-example.value = asked;
+// What was written in this tab is there again after a reload, unless the address asks for another example.
+const asked = new URLSearchParams(location.search).get("example");
+const kept = JSON.parse(sessionStorage.getItem("written"));
+const isKept = kept !== null && (asked ?? kept.from[0]) === kept.from[0];
+example.value = isKept ? kept.from[0] : asked ?? "demo";
 if (!example.value) example.value = "";
-begin(example.value);
+begin(example.value).then(() => {
+  if (!isKept) return;
+  [cluster.value, wishes.value] = kept.from.slice(1);
+  chooseCluster();
+  editor.replace(kept.text);
+});

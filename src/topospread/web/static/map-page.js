@@ -63,7 +63,10 @@ async function refresh() {
   asking.abort(); // nobody needs the answers before
   asking = new AbortController();
   const { signal } = asking;
-  const late = setTimeout(() => trial.working(view.steps, cancel), 300);
+  const late = setInterval(() => {
+    trial.working(view.steps, cancel);
+    if (view.steps.length && !isRecorded) ask(request("/api/progress", view.steps, "")).then(({ says }) => trial.says(says), () => {});
+  }, 300);
   try {
     // While steps are played, things are shown as they were read.
     if (!now && view.steps.length) picture("0", signal, []).then((found) => now || drawSoon(found), () => {});
@@ -90,7 +93,7 @@ async function refresh() {
     trial.refused(view, error);
     if (!now) throw error;
   } finally {
-    clearTimeout(late);
+    clearInterval(late);
   }
   await showChosen();
 }
@@ -282,6 +285,21 @@ document.addEventListener("click", (event) => {
   } else {
     copy(button.dataset.copy, button);
   }
+});
+
+// Keys: / finds, 1 to 5 are the figures, [ and ] go in time, Escape ends what is played or closes what is chosen.
+document.addEventListener("keydown", (event) => {
+  const { key, target } = event, at = Number(by("maps").dataset.at);
+  if (event.ctrlKey || event.metaKey || event.altKey || (target.matches("input, select, textarea") && key !== "Escape")) return;
+  const button = by("trial").querySelector("[role=status] button");
+  if (key === "/") by("parts").querySelector("[data-to=find]").click();
+  else if (key >= "1" && key <= "5") by("figures").querySelectorAll("button")[key - 1]?.click();
+  else if (key === "[" && at > 0) go({ at: String(at - 1) });
+  else if (key === "]" && at < frames.length - 1) go({ at: String(at + 1) });
+  else if (key === "Escape" && button) button.click();
+  else if (key === "Escape" && (view.pod || view.node || view.workload)) choose({ pod: "", node: "", workload: "" });
+  else return;
+  event.preventDefault();
 });
 
 by("parts").addEventListener("click", ({ target: { dataset: { to } } }) => {

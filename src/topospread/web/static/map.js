@@ -205,7 +205,8 @@ export class NodeMap {
 
 const f = (number) => Math.round(number * 10) / 10;
 const box = (x, y, w, h) => `M${f(x)} ${f(y)}h${f(w)}v${f(h)}h${f(-w)}z`;
-const dot = (x, y, r) => `M${f(x - r)} ${f(y)}a${f(r)} ${f(r)} 0 1 0 ${f(2 * r)} 0a${f(r)} ${f(r)} 0 1 0 ${f(-2 * r)} 0`;
+const circle = (x, y, r) => `M${f(x - r)} ${f(y)}a${r} ${r} 0 1 0 ${f(2 * r)} 0a${r} ${r} 0 1 0 ${f(-2 * r)} 0`;
+const dot = (x, y, r) => circle(x, y, f(r));
 const path = (kind, d) => svg("path", { class: kind, d });
 
 function svg(name, attributes, ...children) {

@@ -20,10 +20,15 @@ export class Trial {
 
   // Steps that the server still works on, and the way to end that; without steps nothing is said.
   working(steps, cancel) {
-    if (!steps.length) return;
-    this.work.replaceChildren(`Playing ${steps.at(-1)} … `, element("button", { type: "button", onclick: cancel }, "Cancel"),
+    if (!steps.length || this.work.childElementCount) return;
+    this.far = element("span");
+    this.work.replaceChildren(`Playing ${steps.at(-1)} … `, this.far, " ", element("button", { type: "button", onclick: cancel }, "Cancel"),
       element("progress", { "aria-label": "Playing" }));
     this.outcome.replaceChildren();
+  }
+
+  says(words) {
+    if (this.far) this.far.textContent = words;
   }
 
   show(view, told) {

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from dataclasses import dataclass
 from dataclasses import replace as with_fields
 from typing import Any
 
@@ -15,17 +16,44 @@ from topospread.api.inventory import Inventory
 from topospread.api.kinds import KINDS
 from topospread.api.meta import KubeObject
 from topospread.api.validation import validate_object
-from topospread.drills.play import Play
-from topospread.drills.steps import Apply, Rollout, Step
 from topospread.errors import InvalidError, Place, UsageError
 from topospread.simulation.run import SimulationOptions
 from topospread.whole_number import whole_number
 
-from .trials import PatchedObject
+from .play import Play
+from .steps import Apply, Rollout, Step
 
 Json = dict[str, Any]
 _REMOVED = ({"op": "remove", "path": ""},)
 _MISSING = object()
+
+
+@dataclass(frozen=True, slots=True)
+class PatchedObject:
+    """An object that is to be otherwise.
+
+    Attributes:
+        patch: RFC 6902 operations, as JSON text.
+    """
+
+    kind: str
+    namespace: str
+    name: str
+    patch: str
+
+    @property
+    def operations(self) -> list[Json]:
+        """The patch as data."""
+        found: list[Json] = json.loads(self.patch)
+        return found
+
+    @property
+    def object(self) -> str:
+        """``KIND/NAMESPACE/NAME``, ``KIND/NAME`` of what is in no namespace."""
+        return "/".join(each for each in (self.kind, self.namespace, self.name) if each)
+
+    def __str__(self) -> str:
+        return f"patch {self.object} {self.patch}"
 
 
 def patched(inventory: Inventory, change: PatchedObject) -> Inventory:

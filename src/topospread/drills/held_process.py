@@ -1,0 +1,140 @@
+"""A copy of this process that holds something, is asked about it again and again, and can be ended at once."""
+
+from __future__ import annotations
+
+import gc
+import multiprocessing
+import os
+import pickle
+import signal
+import threading
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from multiprocessing.connection import Connection
+from pathlib import Path
+from typing import Any, Final, Generic, TypeVar, cast
+
+from topospread.errors import TopospreadError, UsageError
+
+from .forked import can_fork
+
+MOST_MEMORY: Final = 4 << 30
+"""Bytes that a copy may take beside what it shares."""
+_LOOK: Final = 0.05
+_MOST_FILES: Final = 4096
+
+T = TypeVar("T")
+Held = TypeVar("Held")
+Told = Callable[[str], None]
+
+
+class AbandonedError(UsageError):
+    """Nobody waits for the answer any more."""
+
+
+class HeldProcess(Generic[Held]):
+    """A process that answers one question at a time; where the system has no fork, this one does.
+
+    Args:
+        held: what it holds; questions may change it there, and it stays as it is here.
+        anew: makes another one, for a system without fork.
+    """
+
+    def __init__(self, held: Held, anew: Callable[[], Held]) -> None:
+        self._lock = threading.Lock()
+        self._held = None if can_fork() else anew()
+        if self._held is None:
+            self._here, there = multiprocessing.Pipe()
+            fork = multiprocessing.get_context("fork")
+            self._process = fork.Process(target=_serve, args=(held, there), daemon=True)
+            self._process.start()
+            there.close()
+
+    def ask(self, question: Callable[[Held, Told], T], is_over: Callable[[], bool], told: Told) -> T:
+        """Return what a question gives in the process.
+
+        Args:
+            question: a function that pickle knows.
+            is_over: returns whether nobody waits any more; the process ends then.
+            told: is given words on how far it is.
+
+        Raises:
+            AbandonedError: nobody waits any more.
+            TopospreadError: the question's, or the process took too much memory.
+        """
+        with self._lock:
+            if self._held is not None:
+                return question(self._held, told)
+            try:
+                self._here.send(question)
+                while True:
+                    while not self._here.poll(_LOOK):
+                        if is_over():
+                            self.end()
+                            raise AbandonedError("it was cancelled")
+                    kind, value = self._here.recv()
+                    if kind == "error":
+                        raise value
+                    if kind == "answer":
+                        return cast(T, value)
+                    told(value)
+            except (EOFError, OSError):
+                raise UsageError("the process that worked on this ended; it may have taken too much memory") from None
+
+    @property
+    def is_busy(self) -> bool:
+        """True while it works on a question."""
+        return self._lock.locked()
+
+    def end(self) -> None:
+        """End the process at once."""
+        if self._held is None:
+            self._process.kill()
+            self._process.join()
+
+
+def _serve(held: Held, connection: Connection) -> None:
+    """Answer until the server closes its end; its sockets and signals are none of this process's."""
+    signal.set_wakeup_fd(-1)
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    own = connection.fileno()
+    os.closerange(3, own)
+    os.closerange(own + 1, _MOST_FILES)
+    gc.freeze()  # or a search for garbage would write to all that is shared
+    _bound_memory()
+    last = 0.0
+
+    def told(words: str) -> None:
+        nonlocal last
+        if time.monotonic() - last > 2 * _LOOK:
+            last = time.monotonic()
+            connection.send(("progress", words))
+
+    with suppress(EOFError, OSError):
+        while True:
+            question = connection.recv()
+            try:
+                answer: tuple[str, Any] = ("answer", question(held, told))
+            except MemoryError:
+                answer = ("error", UsageError(f"this takes more than {MOST_MEMORY >> 30} GiB of memory"))
+            except TopospreadError as error:
+                answer = ("error", _sendable(error))
+            connection.send(answer)
+
+
+def _bound_memory() -> None:
+    with suppress(ImportError, OSError, ValueError):
+        import resource
+
+        taken = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
+        resource.setrlimit(resource.RLIMIT_AS, (taken + MOST_MEMORY, taken + MOST_MEMORY))
+
+
+def _sendable(error: TopospreadError) -> TopospreadError:
+    try:
+        pickle.loads(pickle.dumps(error))
+    except TypeError:
+        return UsageError(str(error))
+    return error

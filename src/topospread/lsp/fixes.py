@@ -1,0 +1,59 @@
+"""Lint's fixes as quick fixes: each the one edit of the text that `topospread lint --fix` would make."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from lsprotocol.types import CodeAction, CodeActionKind, Diagnostic, Range, TextEdit, WorkspaceEdit
+
+from topospread.linting.fixing import TextEditor
+from topospread.linting.rules import BY_ID
+from topospread.linting.run import LintReport
+
+from .diagnostics import diagnostics
+from .lines import Lines
+
+
+def fixes(report: LintReport, lines: Lines, asked: Range, uri: str) -> Iterator[CodeAction]:
+    """Yield a quick fix for each finding in a range that has one.
+
+    Args:
+        report: what was found in the text.
+        lines: the text.
+        asked: where fixes are wanted.
+        uri: the file.
+    """
+    for text in (each for _, each in report.read.texts):
+        for each in report.judged:
+            if not each.problem.fix or each.subject is None or each.subject.location.text.name != text.name:
+                continue
+            for shown in diagnostics([each.finding], text.name, lines):
+                if shown.range.start.line <= asked.end.line and asked.start.line <= shown.range.end.line:
+                    after = TextEditor(text, report.read).made([(each.subject, each.problem.fix)])
+                    if after is not None:
+                        yield _action(shown, uri, _edit(lines, after.data.decode()))
+
+
+def _action(shown: Diagnostic, uri: str, edit: TextEdit) -> CodeAction:
+    return CodeAction(
+        title=f"{BY_ID[str(shown.code)].fix.rstrip('.')} ({shown.code})",
+        kind=CodeActionKind.QuickFix,
+        diagnostics=[shown],
+        is_preferred=True,
+        edit=WorkspaceEdit(changes={uri: [edit]}),
+    )
+
+
+def _edit(lines: Lines, after: str) -> TextEdit:
+    """Return the edit that makes another text of this one, without what both begin and end with."""
+    before = lines.text
+    start = _common(before, after)
+    start -= before.startswith("\r\n", start - 1)  # no position is within a line break
+    same = _common(before[start:][::-1], after[start:][::-1])
+    same -= before.startswith("\r\n", len(before) - same - 1)
+    return TextEdit(lines.range(start, len(before) - same), after[start : len(after) - same])
+
+
+def _common(one: str, other: str) -> int:
+    """Return how many characters two texts begin with in common."""
+    return next((at for at, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), min(len(one), len(other)))

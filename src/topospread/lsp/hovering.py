@@ -1,0 +1,98 @@
+"""Explanations of a field of a spread constraint, and of what a loss leaves of the workload under the cursor."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from topospread.api.fields import explain
+from topospread.errors import TopospreadError, UsageError
+from topospread.linting.lint_input import LintSubject, Manifest
+from topospread.linting.run import LintReport
+from topospread.render.blocks import Code, Fact, Page
+from topospread.render.markdown import markdown
+from topospread.render.text import text
+from topospread.session import Session
+from topospread.sources.json_layout import TextValue
+
+_CONSTRAINTS = "topologySpreadConstraints"
+_NO_NODES = 'no nodes are given: on = "CLUSTER" in topospread.toml names them'
+_STATES = 200
+_SECONDS = 0.1
+"""Of the search for each figure; `topospread promise show` searches longer."""
+_MOST_NODES = 200
+
+
+def explained(report: LintReport, offset: int) -> Iterator[str]:
+    """Yield Markdown about what stands at an offset of a text.
+
+    Args:
+        report: what was found in the text.
+        offset: characters from its beginning.
+    """
+    found = next((each for subject in report.read.subjects for each in _at(report, subject, offset)), None)
+    if found is None:
+        return
+    subject, path, on_key = found
+    if _CONSTRAINTS in path:
+        names = [str(step) for step in path[path.index(_CONSTRAINTS) :] if isinstance(step, str)]
+        yield _documentation(names)
+    on_workload = path in (["kind"], ["metadata", "name"]) or (on_key and path[-1] == _CONSTRAINTS)
+    if on_workload and isinstance(subject, Manifest) and subject.pods is not None and subject.kind != "Pod":
+        yield _promise(report, subject)
+
+
+def _documentation(names: list[str]) -> str:
+    """Return the explanation of a field, or of the nearest above it that has one."""
+    try:
+        return _as_it_stands(explain(".".join(names)))
+    except UsageError:
+        return _documentation(names[:-1])
+
+
+def _promise(report: LintReport, subject: Manifest) -> str:
+    """Return what `topospread promise show` says of a workload, as far as a moment's search finds out."""
+    if not report.given.nodes:
+        return _not_judged(_NO_NODES)
+    if subject.refused:
+        return _not_judged("the API server would refuse this object")
+    if len(report.given.nodes) > _MOST_NODES:
+        return _not_judged("on so many nodes it takes seconds: use topospread promise show")
+    version, target = str(report.given.version), f"{subject.item.namespace}/{subject.kind}/{subject.item.name}"
+    session = Session(report.given.inventory, kube_version=version, config=report.given.configuration, render="never")
+    try:
+        page = session.promises.show(target, most=1, states=_STATES, seconds=_SECONDS).page()
+        return _as_it_stands(text(page, width=80))
+    except TopospreadError as error:
+        return _not_judged(str(error))
+
+
+def _as_it_stands(words: str) -> str:
+    return markdown(Page("", (Code(words.rstrip("\n")),)))
+
+
+def _not_judged(words: str) -> str:
+    return markdown(Page("", (Fact("promise not judged", words),)))
+
+
+def _at(report: LintReport, subject: LintSubject, offset: int) -> Iterator[tuple[LintSubject, list[str | int], bool]]:
+    """Yield the path to what stands at an offset in an object, and whether that is a field's name."""
+    location = subject.location
+    root = report.read.layouts.root(location)
+    # Offsets in JSON count from the object's own beginning.
+    within = offset - len(location.text.data[: location.start].decode())
+    if root is None or not root.start <= within <= root.end:
+        return
+    path: list[str | int] = []
+    node, on_key = root, False
+    while not on_key:
+        step = next((step for step, child in node.children.items() if _begin(child) <= within <= child.end), None)
+        if step is None:
+            break
+        path.append(step)
+        node = node.children[step]
+        on_key = node.key is not None and within < node.start
+    yield subject, path, on_key
+
+
+def _begin(node: TextValue) -> int:
+    return node.start if node.key is None else node.key
