@@ -147,9 +147,11 @@ $(PLAYGROUND)/.ready: requirements/runtime.txt requirements/playground.txt
 playground: $(PLAYGROUND)/.ready ## put together what the site's playground loads (needs npm and Python 3.12 with its headers)
 	@$(PLAYGROUND)/bin/python -m release.playground.assemble build/playground/assets
 
-nightly: playground site $(READY) ## what takes too long for every change: the playground in Chromium
+nightly: playground site $(READY) ## what takes too long for every change: the playground and all pages of the site in Chromium, proposed Kubernetes
 	@tests/browser/chromium.sh > /dev/null
 	@$(BIN)/python -m pytest -q tests/playground $(ARGS)
+	@SITE_PAGES=all $(BIN)/python -m pytest -q tests/release/test_site_in_browser.py
+	@$(BIN)/python -m conformance.run --flavours KEP-5980,KEP-5980-replicas
 
 site: $(SITE)/.ready ## build the documentation as a site, strictly, into build/site/html; among its versions in build/site/versions
 	@release/site_versions.sh $(SITE)/bin build/site
