@@ -30,9 +30,9 @@ AGAIN := --reruns 1 --max-suite-reruns 3 --rerun-show-tracebacks -r aR
 SECONDS ?= 600
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test fuzz browser faults live parity calibration side-by-side upstream lint format policies bench bench-live \
+.PHONY: help setup demo test fuzz browser faults live parity calibration side-by-side upstream lint format policies extension bench bench-live \
 	bench-quick conformance \
-	release-check site gallery lock clean
+	release-check site playground nightly gallery lock clean
 .SUFFIXES:
 
 help: ## list these targets
@@ -81,6 +81,11 @@ calibration: $(READY) ## compare how often outcomes of drills come true with the
 side-by-side: $(READY) ## play COUNT random histories beside kube-scheduler on two API servers, and compare what came of them
 	@$(BIN)/python -m tests.live.side_by_side --count $(COUNT) $(if $(SEED),--seed $(SEED)) $(ARGS)
 
+extension: $(READY) ## build the extension for VS Code and try it beside the server (needs npm); nothing is published
+	@cd editors/vscode && npm ci --silent --no-audit --no-fund --ignore-scripts && npx --no-install vsce package \
+	  --allow-missing-repository --out topospread.vsix > ../../.venv/vsce.log || { cat ../../.venv/vsce.log; exit 1; }
+	@$(BIN)/python editors/vscode/try.py
+
 policies: $(READY) ## ask what `topospread policies` prints and the linter about OBJECTS random objects, on a real API server
 	@$(BIN)/python -m tests.live.policies --count $(OBJECTS) $(if $(SEED),--seed $(SEED)) $(ARGS)
 
@@ -128,6 +133,24 @@ $(SITE)/.ready: requirements/site.txt
 	@$(SITE)/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements/site.txt
 	@touch $@
 
+PLAYGROUND := build/playground/tools
+# Pyodide's Python.
+PYTHON_312 ?= $(shell command -v $(firstword $(wildcard $(HOME)/.pyenv/versions/3.12*/bin/python3.12) python3.12))
+
+$(PLAYGROUND)/.ready: requirements/runtime.txt requirements/playground.txt
+	@test -n "$(PYTHON_312)" || { echo "python3.12 is missing: it compiles what Pyodide runs" >&2; exit 1; }
+	@$(PYTHON_312) -m venv --clear $(PLAYGROUND)
+	@$(PLAYGROUND)/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes \
+	  -r requirements/runtime.txt -r requirements/playground.txt
+	@touch $@
+
+playground: $(PLAYGROUND)/.ready ## put together what the site's playground loads (needs npm and Python 3.12 with its headers)
+	@$(PLAYGROUND)/bin/python -m release.playground.assemble build/playground/assets
+
+nightly: playground site $(READY) ## what takes too long for every change: the playground in Chromium
+	@tests/browser/chromium.sh > /dev/null
+	@$(BIN)/python -m pytest -q tests/playground $(ARGS)
+
 site: $(SITE)/.ready ## build the documentation as a site, strictly, into build/site/html; among its versions in build/site/versions
 	@release/site_versions.sh $(SITE)/bin build/site
 
@@ -152,6 +175,7 @@ lock: ## pin the requirements anew (ARGS="--upgrade" takes newer versions)
 	@$(PIP_COMPILE) $(ARGS) -o requirements/build.txt -c requirements/dev.txt requirements/build.in
 	@$(PIP_COMPILE) $(ARGS) -o requirements/release.txt -c requirements/dev.txt requirements/release.in
 	@$(PIP_COMPILE) $(ARGS) -o requirements/site.txt -c requirements/release.txt requirements/site.in
+	@$(PIP_COMPILE) $(ARGS) -o requirements/playground.txt -c requirements/release.txt requirements/playground.in
 	@git diff --stat -- requirements
 
 clean: ## remove what the targets above made, .venv included

@@ -8,10 +8,12 @@ from __future__ import annotations
 import os
 import posixpath
 import re
+import shutil
 from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).resolve().parent.parent
+PLAYGROUND = ROOT / "build" / "playground" / "assets"
 SOURCE = os.environ.get("TOPOSPREAD_HOME_PAGE", "https://github.com/OWNER/topospread") + "/blob/main/"
 SECTIONS = {
     "Tutorial": "tutorial",
@@ -40,7 +42,7 @@ def on_config(config: Any) -> Any:
     for name, folder in SECTIONS.items():
         pages = sorted((docs / folder).glob("*.md"), key=lambda path: (path.name != "README.md", path.name))
         nav.append({name: [str(path.relative_to(docs)) for path in pages]})
-    nav[3:3] = [{"Gallery": "gallery.md"}, {"Performance": "performance.md"}]
+    nav[3:3] = [{"Playground": "playground.md"}, {"Gallery": "gallery.md"}, {"Performance": "performance.md"}]
     config.nav = nav
     return config
 
@@ -52,6 +54,12 @@ def on_files(files: Any, config: Any) -> Any:
     text = (ROOT / "README.md").read_text(encoding="utf-8")
     files.append(File.generated(config, "index.md", content=_relinked(text, "")))
     return files
+
+
+def on_post_build(config: Any) -> None:
+    """What `make playground` has put together goes beside the playground's page; without it the page says so."""
+    if PLAYGROUND.is_dir():
+        shutil.copytree(PLAYGROUND, Path(config.site_dir) / "playground", dirs_exist_ok=True)
 
 
 def symptoms() -> dict[str, list[str]]:

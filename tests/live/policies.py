@@ -68,6 +68,13 @@ class ApiServer:
         """Status, warnings and answer."""
         return self._request("POST", path, body)
 
+    def get(self, path: str) -> Json:
+        """What stands there."""
+        status, _, answer = self._request("GET", path, {})
+        assert status == 200, answer
+        found: Json = json.loads(answer)
+        return found
+
     def delete(self, path: str) -> None:
         """Take away what stands there, a whole collection too."""
         status, _, answer = self._request("DELETE", path, {})

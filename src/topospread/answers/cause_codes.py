@@ -56,6 +56,10 @@ CODES: dict[str, str] = {
         "room for all of them, or lower minCount."
     ),
     "not-created": "The pod does not exist yet; its controller creates it once the pod before it is ready.",
+    "refused": (
+        "The API server refuses to create the pod, for example because its namespace would exceed a ResourceQuota. "
+        "kube-scheduler is never asked. Free what the quota limits, raise it, or request less."
+    ),
     "not-placed-yet": "A node is feasible for the pod, but kube-scheduler has not placed it yet. Check that it runs.",
     "skew-remains": (
         "A hard constraint's skew exceeds maxSkew. kube-scheduler checks it when it places a pod, and nothing moves "

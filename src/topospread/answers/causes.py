@@ -37,6 +37,8 @@ _WAITS = {
     "waits for its scheduling gates": "scheduling-gate",
     "waits for the scheduler": "other-scheduler",
     "not created": "not-created",
+    "FailedCreate: ": "refused",
+    'pods "': "refused",
 }
 _OF_SPREAD = frozenset({"spread-domain-full", "zone-gone-counts", "min-domains", "topology-key-missing"})
 

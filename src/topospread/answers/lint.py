@@ -24,7 +24,7 @@ from .words import counted, listed
 
 _NO_RULE = {
     "resourceClaims": ("resource claims", "spec.resourceClaims"),
-    "podGroups": ("pod groups", "spec.schedulingGroup"),
+    "podGroups": ("pod groups beyond spread constraints", "spec.schedulingGroup"),
 }
 _NAMES = 3
 _LONGEST_LINE = 200

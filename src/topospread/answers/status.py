@@ -104,7 +104,7 @@ def status(  # noqa: PLR0913 - keyword arguments
     shown = {(each.kind, each.namespace, each.name) for each in spread.workloads}
     chosen = {each for each in run.plan.workloads if (each.kind, each.namespace, each.name) in shown}
     explained = None
-    if any(each.workload in chosen for each in (*run.plan.queue, *run.plan.gated)):
+    if any(each.workload in chosen for each in (*run.plan.queue, *run.plan.gated, *run.plan.refused)):
         explained = explain_pending(inventory, run, chosen, suggest=suggest, progress=progress)
     placements = () if explained is None else explained.simulation.placements
     pending = () if explained is None else tuple(pending_groups(inventory, explained, shown))

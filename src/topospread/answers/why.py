@@ -11,6 +11,7 @@ from topospread.answer import Answer, Cause, Remedy, Unjudged
 from topospread.base import Base, Bounds, Word
 from topospread.explanation.result import ChoiceWithout, NearestNode, NodeScores, PluginVerdict
 from topospread.explanation.tries import Attempts
+from topospread.workloads.planned import is_refusal
 
 from .causes import causes_of_node, causes_of_pod, core_of
 from .remedies import remedy_of
@@ -215,7 +216,8 @@ def _says(found: Explanation, verdict: Word, placed: list[int]) -> str:
         case "placed":
             return f"{pod} goes to {found.node}"
         case "waiting":
-            return f"{pod} is not tried: it {found.message}".replace("it not created", "it is not created")
+            said = f"{pod} is not tried: it {found.message}".replace("it not created", "it is not created")
+            return f"{pod} is not created: the API server refuses it" if is_refusal(found.message) else said
     if not several:
         return f"{pod} finds no node"
     have = found.wanted - found.pending

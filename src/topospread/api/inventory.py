@@ -8,13 +8,19 @@ from dataclasses import dataclass, field, fields
 
 from topospread.errors import Place
 
+from .admission_policy import (
+    MutatingAdmissionPolicy,
+    MutatingAdmissionPolicyBinding,
+    ValidatingAdmissionPolicy,
+    ValidatingAdmissionPolicyBinding,
+)
 from .device_claims import ResourceClaim, ResourceClaimTemplate
 from .devices import DeviceClass, DeviceTaintRule, ResourceSlice
 from .meta import KubeObject
 from .node import Namespace, Node
 from .pod import Pod
 from .pod_groups import PodGroup, Workload
-from .policy import LimitRange, PodDisruptionBudget, PriorityClass, RuntimeClass
+from .policy import LimitRange, PodDisruptionBudget, PriorityClass, ResourceQuota, RuntimeClass
 from .storage import (
     CSIDriver,
     CSINode,
@@ -87,6 +93,11 @@ class Inventory:
     scheduling_workloads: list[Workload] = field(default_factory=list)
     pod_groups: list[PodGroup] = field(default_factory=list)
     limit_ranges: list[LimitRange] = field(default_factory=list)
+    resource_quotas: list[ResourceQuota] = field(default_factory=list)
+    validating_policies: list[ValidatingAdmissionPolicy] = field(default_factory=list)
+    validating_bindings: list[ValidatingAdmissionPolicyBinding] = field(default_factory=list)
+    mutating_policies: list[MutatingAdmissionPolicy] = field(default_factory=list)
+    mutating_bindings: list[MutatingAdmissionPolicyBinding] = field(default_factory=list)
     runtime_classes: list[RuntimeClass] = field(default_factory=list)
     configurations: list[dict[str, object]] = field(default_factory=list)
     skipped: Counter[str] = field(default_factory=Counter)

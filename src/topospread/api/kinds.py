@@ -4,13 +4,19 @@ from __future__ import annotations
 
 import msgspec
 
+from .admission_policy import (
+    MutatingAdmissionPolicy,
+    MutatingAdmissionPolicyBinding,
+    ValidatingAdmissionPolicy,
+    ValidatingAdmissionPolicyBinding,
+)
 from .device_claims import ResourceClaim, ResourceClaimTemplate
 from .devices import DeviceClass, DeviceTaintRule, ResourceSlice
 from .meta import KubeObject
 from .node import Namespace, Node
 from .pod import Pod
 from .pod_groups import PodGroup, Workload
-from .policy import LimitRange, PodDisruptionBudget, PriorityClass, RuntimeClass
+from .policy import LimitRange, PodDisruptionBudget, PriorityClass, ResourceQuota, RuntimeClass
 from .served import is_namespaced
 from .storage import (
     CSIDriver,
@@ -76,6 +82,11 @@ KINDS: dict[str, Kind] = {
     "Workload": Kind(Workload, "scheduling_workloads"),
     "PodGroup": Kind(PodGroup, "pod_groups"),
     "LimitRange": Kind(LimitRange, "limit_ranges"),
+    "ResourceQuota": Kind(ResourceQuota, "resource_quotas"),
+    "ValidatingAdmissionPolicy": Kind(ValidatingAdmissionPolicy, "validating_policies"),
+    "ValidatingAdmissionPolicyBinding": Kind(ValidatingAdmissionPolicyBinding, "validating_bindings"),
+    "MutatingAdmissionPolicy": Kind(MutatingAdmissionPolicy, "mutating_policies"),
+    "MutatingAdmissionPolicyBinding": Kind(MutatingAdmissionPolicyBinding, "mutating_bindings"),
     "RuntimeClass": Kind(RuntimeClass, "runtime_classes"),
 }
 """Kind name → how it is read. A kind of the same name in another group (a CRD) plays no part."""
@@ -84,10 +95,9 @@ _NOT_MODELLED = """
 CompositePodGroup
 EC2NodeClass NodeClaim NodeClass NodeOverlay NodePool Provisioner ProvisioningRequest
 MachineAutoscaler MachineDeployment MachinePool MachineSet
-ClusterQueue Cohort ElasticQuota LocalQueue Queue ResourceFlavor ResourceQuota Topology
+ClusterQueue Cohort ElasticQuota LocalQueue Queue ResourceFlavor Topology
 ScaledObject VerticalPodAutoscaler
-MutatingAdmissionPolicy MutatingAdmissionPolicyBinding MutatingWebhookConfiguration
-ValidatingAdmissionPolicy ValidatingAdmissionPolicyBinding ValidatingWebhookConfiguration
+MutatingWebhookConfiguration ValidatingWebhookConfiguration
 ClusterPolicy MutatingPolicy Policy ValidatingPolicy
 NodeFeatureRule NodeResourceTopology PodUnavailableBudget WorkloadSpread
 """

@@ -72,7 +72,7 @@ class Annotations(KubeStruct):
 
 
 class ObjectMeta(KubeStruct):
-    """apimachinery ``meta/v1`` ObjectMeta: identity, labels, owners and the two timestamps that matter."""
+    """apimachinery ``meta/v1`` ObjectMeta: identity, labels, owners and the times that matter."""
 
     name: str | None = None
     generate_name: str | None = None
@@ -83,6 +83,7 @@ class ObjectMeta(KubeStruct):
     annotations: Annotations | None = None
     creation_timestamp: str | None = None
     deletion_timestamp: str | None = None
+    deletion_grace_period_seconds: Int64 | None = None
     owner_references: list[OwnerReference] | None = None
 
     @property

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import msgspec
 
-from .meta import Int32, KubeObject, KubeStruct, ObjectMeta, ResourceList
+from .meta import Int32, Int64, KubeObject, KubeStruct, ObjectMeta, ResourceList
 from .node_selection import Affinity, Toleration
 from .spread import TopologySpreadConstraint
 from .storage import PersistentVolumeClaimSpec
@@ -203,7 +203,11 @@ class WorkloadReference(KubeStruct):
 
 
 class PodSpec(KubeStruct):
-    """The part of a pod's spec that scheduling and admission read."""
+    """The part of a pod's spec that scheduling and admission read.
+
+    Attributes:
+        unjudged_admission: what is not evaluated of a new pod's admission; no field of Kubernetes.
+    """
 
     node_name: str | None = None
     scheduler_name: str | None = None
@@ -227,6 +231,8 @@ class PodSpec(KubeStruct):
     workload_ref: WorkloadReference | None = None
     volumes: list[Volume] | None = None
     restart_policy: str | None = None
+    active_deadline_seconds: Int64 | None = None
+    unjudged_admission: list[str] | None = msgspec.field(default=None, name="topospread.dev/unjudgedAdmission")
 
 
 class ContainerStatus(KubeStruct):

@@ -1,4 +1,4 @@
-"""Kinds that set rules for pods: priority classes, budgets, limit ranges, runtime classes (data only)."""
+"""Kinds that set rules for pods: priority classes, budgets, limit ranges, quotas, runtime classes (data only)."""
 
 from __future__ import annotations
 
@@ -50,6 +50,7 @@ class LimitRangeItem(KubeStruct):
     default_request: ResourceList | None = None
     max: ResourceList | None = None
     min: ResourceList | None = None
+    max_limit_request_ratio: ResourceList | None = None
 
 
 class LimitRangeSpec(KubeStruct):
@@ -62,6 +63,34 @@ class LimitRange(KubeObject):
     """``v1`` LimitRange."""
 
     spec: LimitRangeSpec = msgspec.field(default_factory=LimitRangeSpec)
+
+
+class ScopedResourceSelectorRequirement(KubeStruct):
+    """One expression of a quota's ``scopeSelector``."""
+
+    scope_name: str = ""
+    operator: str = ""
+    values: list[str] | None = None
+
+
+class ScopeSelector(KubeStruct):
+    """The pods that a quota counts, beside those of its ``scopes``."""
+
+    match_expressions: list[ScopedResourceSelectorRequirement] | None = None
+
+
+class ResourceQuotaSpec(KubeStruct):
+    """``spec`` of a ResourceQuota."""
+
+    hard: ResourceList | None = None
+    scopes: list[str] | None = None
+    scope_selector: ScopeSelector | None = None
+
+
+class ResourceQuota(KubeObject):
+    """``v1`` ResourceQuota."""
+
+    spec: ResourceQuotaSpec = msgspec.field(default_factory=ResourceQuotaSpec)
 
 
 class Overhead(KubeStruct):

@@ -40,7 +40,12 @@ _GONE: Final[Mapping[str, str]] = {
 }
 """Served before 1.18, or only where somebody turned them on, and by nobody any more."""
 _DEVICES: Final = "DeviceClass DeviceTaintRule ResourceClaim ResourceClaimTemplate ResourceSlice"
+_POLICIES: Final = (
+    "MutatingAdmissionPolicy MutatingAdmissionPolicyBinding ValidatingAdmissionPolicy ValidatingAdmissionPolicyBinding"
+)
 _OFF: Final[Mapping[str, str]] = {
+    "admissionregistration.k8s.io/v1beta1": _POLICIES,
+    "admissionregistration.k8s.io/v1alpha1": _POLICIES,
     "storage.k8s.io/v1alpha1": "CSIStorageCapacity VolumeAttachment",
     "resource.k8s.io/v1beta2": _DEVICES,
     "resource.k8s.io/v1beta1": _DEVICES,

@@ -262,6 +262,7 @@ def signature(pod: Pod) -> tuple[object, ...]:
         bool(spec.host_network) and spec.host_users is False,
         resized(pod),
         _evicted(pod),
+        spec.unjudged_admission,
     )
 
 

@@ -14,6 +14,7 @@ from topospread.api.well_known_labels import ZONE
 from topospread.config.gates import gates_for
 from topospread.plugins.spread_arithmetic import ConstraintArithmetic
 from topospread.scheduling.cycle import Placement
+from topospread.simulation.outcome import not_asked
 from topospread.simulation.pending import pending_group
 from topospread.simulation.result import DomainSpreads, PendingGroup, PoolUse, WorkloadSpread
 from topospread.simulation.run import PodOutcome, SimulationOptions, spreads
@@ -315,8 +316,8 @@ class Play:
             if not verdict.error and not verdict.feasible:
                 return PodOutcome(Placement(pod.key, None, message=verdict.message), verdict, outcome.preemption)
             return outcome
-        gates = ", ".join(each.name for each in pod.pod.spec.scheduling_gates or ())
-        return PodOutcome(Placement(pod.key, None, message=f"waits for its scheduling gates: {gates}" if gates else ""))
+        gated = pod.queued is not None and bool(pod.pod.spec.scheduling_gates)
+        return PodOutcome(not_asked(pod.queued) if pod.queued is not None and gated else Placement(pod.key, None))
 
 
 def _aligned(

@@ -41,7 +41,7 @@ from .replacement import MADE_OF_TEMPLATE
 from .result import ConstraintTable, Explanation, NearestNode
 from .scores import score_table
 from .suggest import suggestions
-from .target import ExplainedPod, candidates, find, gated_of, gates_of, one_more, parse_target, unbound
+from .target import ExplainedPod, candidates, find, gated_of, one_more, parse_target, unbound
 from .what_if import EFFORT, Baseline, looked_at
 from .without import without_each
 
@@ -141,7 +141,7 @@ def explain_pending(
     for queued in simulation.queue:
         if _latest(ended, queued)[1].pending:
             waiting.setdefault(queued.workload, []).append(queued)
-    for queued in run.plan.gated:
+    for queued in (*run.plan.gated, *run.plan.refused):
         waiting.setdefault(queued.workload, []).append(queued)
     waiting = {
         workload: judged_pods
@@ -179,11 +179,14 @@ class _Explainer:
             return self._queued([subject.queued])
         workload = subject.workload
         assert workload is not None, "a subject is a pod or a workload"
+        refused = next((each for each in self._run.plan.refused if each.workload is workload), None)
+        if refused is not None:
+            return self._waiting(refused, refused.waits)
         queued, there = candidates(self._run, workload)
         if not queued and (another or not there):
-            gated = next(iter(gated_of(self._run, workload)), None)
-            if gated is not None:
-                return self._waiting(gated, gates_of(gated))
+            waiting = next(iter(gated_of(self._run, workload)), None)
+            if waiting is not None:
+                return self._waiting(waiting, waiting.waits)
             queued = [one_more(self._run, workload)]
         return self._queued(queued) if queued else self._bound(there[0], workload)
 
@@ -195,7 +198,7 @@ class _Explainer:
         self._ended = ended
         tried = [_latest(ended, each) for each in pods if ended.outcome(each) is not None]
         if not tried:
-            return self._waiting(pods[0], gates_of(pods[0]))
+            return self._waiting(pods[0], pods[0].waits)
         queued, outcome = next((each for each in tried if each[1].verdict is not None), tried[0])
         if outcome.verdict is None:
             return self._waiting(queued, outcome.placement.message)

@@ -101,9 +101,9 @@ def _pods(run: Run, target: Target) -> list[tuple[str, ExplainedPod]]:
         return name == target.name and target.namespace in ("", namespace)
 
     queued = [each for each in run.queue if meant(each.namespace, each.name)]
-    gated = [each for each in run.plan.gated if meant(each.namespace, each.name)]
+    waiting = [each for each in (*run.plan.gated, *run.plan.refused) if meant(each.namespace, each.name)]
     found = [(each.namespace, ExplainedPod(each.workload, queued=each)) for each in queued]
-    found += [(each.namespace, ExplainedPod(each.workload, queued=each, waits=gates_of(each))) for each in gated]
+    found += [(each.namespace, ExplainedPod(each.workload, queued=each, waits=each.waits)) for each in waiting]
     for pod in (*run.plan.bound, *run.plan.removed):
         if meant(pod.namespace, pod.name):
             workload = run.owners.get(f"{pod.namespace}/{pod.name}")
@@ -111,12 +111,6 @@ def _pods(run: Run, target: Target) -> list[tuple[str, ExplainedPod]]:
     if not found:
         found = [(pod.namespace, _left_alone(pod)) for pod in run.plan.inventory.pods if meant(pod.namespace, pod.name)]
     return found
-
-
-def gates_of(queued: QueuedPod) -> str:
-    """Return why a gated pod waits."""
-    gates = ", ".join(gate.name for gate in queued.pod.spec.scheduling_gates or ())
-    return f"waits for its scheduling gates: {gates}"
 
 
 def _left_alone(pod: Pod) -> ExplainedPod:

@@ -55,9 +55,11 @@ class NotJudgedError(PluginError):
         field: field path that asks for it, for example ``spec.resourceClaims[0]``.
         message: the part in words, for example ``resource claims``.
         because: why it is not judged, in one sentence.
+        changes_pod: it may change the pod, so that what rejects the pod now is not sure to.
     """
 
-    def __init__(self, what: str, field: str, message: str, because: str = "") -> None:
+    def __init__(self, what: str, field: str, message: str, because: str = "", *, changes_pod: bool = False) -> None:
+        self.changes_pod = changes_pod
         self.what = what
         self.field = field
         self.message = message

@@ -338,7 +338,7 @@ class VolumeScore:
                 here = (choice.places != NO_VOLUME) & (names == name)[choice.places]
                 each = sums.setdefault(name, _Sums(length(rows)))
                 each.chosen |= here
-                each.wanted += size * here
+                each.wanted += np.where(here, size, 0)
                 each.had += sizes[choice.places] * here
         return sums
 
@@ -349,7 +349,7 @@ class VolumeScore:
             here = places & without
             each = sums.setdefault(claim.spec.storage_class_name or "", _Sums(length(rows)))
             each.chosen |= here
-            each.wanted += requested(claim).value() * here
+            each.wanted += np.where(here, requested(claim).value(), 0)
             each.had = np.where(here, capacity.size(rows), each.had)
         return sums
 

@@ -43,7 +43,7 @@ def verdict_of(pod: str, view: View, framework: Framework, within: Ints | None =
         arithmetic=arithmetic_as_counted(spread.watcher) if spread and isinstance(spread.watcher, Spread) else (),
         narrowing=view.plugins.narrowing,
         unjudged=unjudged,
-        error="; ".join(map(str, unjudged)) if len(feasible) else "",
+        error="; ".join(map(str, unjudged)) if len(feasible) or any(each.changes_pod for each in unjudged) else "",
     )
 
 

@@ -243,6 +243,8 @@ class Framework:
         if self._has_pod_groups and (spec.scheduling_group or spec.workload_ref) and not self.assumes_unjudged:
             plugins.unjudged += self._unjudged_group(pod_class.pod, cluster)
             reads.add((PodGroup, ""))
+        if spec.unjudged_admission and not self.assumes_unjudged:
+            plugins.unjudged += tuple(map(_unjudged_admission, spec.unjudged_admission))
         plugins.unjudged += self.extenders(pod_class, "filterVerb", "prioritizeVerb")
         self._pre_filter(plugins, failed)
         if self.rules.missing_node_fails:
@@ -356,3 +358,10 @@ def _contradiction(plugins: tuple[str, ...]) -> str:
     if len(plugins) == 1:
         return f"node(s) didn't satisfy plugin {plugins[0]}"
     return f"node(s) didn't satisfy plugin(s) [{' '.join(plugins)}] simultaneously"
+
+
+def _unjudged_admission(who: str) -> NotJudgedError:
+    """Return a part of a pod's admission that is not evaluated."""
+    changes = who.startswith("MutatingAdmissionPolicy ")
+    because = f"{who} is not evaluated: it may {'change' if changes else 'refuse'} the pod"
+    return NotJudgedError(f"admission: {who}", "", who, because, changes_pod=changes)

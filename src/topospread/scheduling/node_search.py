@@ -78,8 +78,9 @@ class NodeSearch:
         else:
             chosen = self._nominated_node(view, key, nominated) if nominated else None
             chosen = self._best_of_all(view, key) if chosen is None else chosen
-        if chosen is not None and view.plugins.unjudged:
-            raise view.plugins.unjudged[0]
+        unjudged = view.plugins.unjudged
+        if unjudged and (chosen is not None or any(each.changes_pod for each in unjudged)):
+            raise unjudged[0]
         return chosen
 
     def _only_node(self, tied: PodClass) -> Chosen | None:

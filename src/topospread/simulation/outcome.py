@@ -77,7 +77,7 @@ def result_of(run: Run) -> Simulation:
     after = spreads(run)
     planned = run.plan
     tried = [(queued, run.outcomes[id(queued)]) for queued in run.queue if not run.outcomes[id(queued)].evicted]
-    tried += [(queued, PodOutcome(_gated(queued))) for queued in planned.gated]
+    tried += [(queued, PodOutcome(not_asked(queued))) for queued in (*planned.gated, *planned.refused)]
     placements = [_placement(queued, outcome) for queued, outcome in tried]
     waiting = {id(queued.workload): queued for queued, outcome in reversed(tried) if outcome.pending}
     missing = Counter(id(queued.workload) for queued, outcome in tried if outcome.pending)
@@ -166,9 +166,9 @@ def _placement(queued: QueuedPod, outcome: PodOutcome) -> PodPlacement:
     )
 
 
-def _gated(queued: QueuedPod) -> Placement:
-    gates = ", ".join(gate.name for gate in queued.pod.spec.scheduling_gates or ())
-    return Placement(f"{queued.namespace}/{queued.name}", None, message=f"waits for its scheduling gates: {gates}")
+def not_asked(queued: QueuedPod) -> Placement:
+    """The result for a pod that kube-scheduler is not asked about."""
+    return Placement(f"{queued.namespace}/{queued.name}", None, message=queued.waits)
 
 
 def _workload(workload: Workload, new: int, missing: int, spread: tuple[WorkloadSpread, ...]) -> WorkloadResult:

@@ -33,7 +33,8 @@ DOMAINS: Final = tuple(
 KINDS: Final = _words(
     """Pod Node Namespace Service ReplicationController ReplicaSet Deployment StatefulSet DaemonSet Job CronJob
     HorizontalPodAutoscaler PodDisruptionBudget PriorityClass PersistentVolume PersistentVolumeClaim StorageClass
-    CSINode CSIDriver CSIStorageCapacity VolumeAttachment DeviceClass LimitRange RuntimeClass
+    CSINode CSIDriver CSIStorageCapacity VolumeAttachment DeviceClass LimitRange ResourceQuota RuntimeClass
+    ValidatingAdmissionPolicy ValidatingAdmissionPolicyBinding MutatingAdmissionPolicy MutatingAdmissionPolicyBinding
     ResourceSlice ResourceClaim ResourceClaimTemplate DeviceTaintRule Workload PodGroup
     Rollout CloneSet JobSet LeaderWorkerSet Cluster Prometheus Alertmanager Tenant RabbitmqCluster postgresql
     Managed Dedicated Shared"""
@@ -44,6 +45,7 @@ TYPES_AND_REASONS: Final = _words(
     """Ready PodScheduled Initialized ContainersReady PodReadyToStartContainers DisruptionTarget PodResizePending
     PodResizeInProgress MemoryPressure DiskPressure PIDPressure NetworkUnavailable
     Complete Failed Suspended FailureTarget SuccessCriteriaMet Available Progressing ReplicaFailure
+    Terminating NotTerminating BestEffort NotBestEffort PriorityClass CrossNamespacePodAffinity VolumeAttributesClass
     Container Pod PersistentVolumeClaim Recreate RollingUpdate OnDelete ClusterIP NodePort LoadBalancer ExternalName
     Utilization AverageValue Value Resource ContainerResource Pods Object External
     Unschedulable SchedulingGated SchedulerError NodeLost Evicted Deferred Infeasible Error Preempting Terminated
@@ -61,6 +63,7 @@ WORDS_OF_KEYS: Final = _words(
     zone region rack host hostname zonegroup os arch instance type family size cpu memory gpu pods count product
     name id uid app application apps component instance version part of managed by created tier track release chart
     heritage k8s env environment stage service statefulset deployment daemonset job jobs jobset cron batch pod template
+    admissionregistration
     hash controller revision generation index completion ordinal group groups leader leaderworkerset sigs metadata
     nodepool nodegroup agentpool pool provisioner capacity capacityType spot preemptible lifecycle mode
     not ready unreachable unschedulable pressure disk pid network unavailable out uninitialized shutdown

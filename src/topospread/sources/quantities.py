@@ -9,7 +9,7 @@ from topospread.api.devices import ResourceSlice
 from topospread.api.meta import KubeObject, RawQuantity, ResourceList
 from topospread.api.node import Node
 from topospread.api.pod import Pod, PodSpec, ResourceRequirements
-from topospread.api.policy import LimitRange, RuntimeClass
+from topospread.api.policy import LimitRange, ResourceQuota, RuntimeClass
 from topospread.api.quantity import QuantityError, parse_quantity
 from topospread.api.storage import PersistentVolume, PersistentVolumeClaim
 from topospread.api.workload import CronJob, StatefulSet
@@ -72,7 +72,9 @@ def _resource_lists(item: KubeObject) -> Iterator[ResourceList | None]:
         yield from _of_claims([item])
     elif isinstance(item, LimitRange):
         for limit in item.spec.limits or ():
-            yield from (limit.default, limit.default_request, limit.max, limit.min)
+            yield from (limit.default, limit.default_request, limit.max, limit.min, limit.max_limit_request_ratio)
+    elif isinstance(item, ResourceQuota):
+        yield item.spec.hard
     elif isinstance(item, RuntimeClass):
         yield item.overhead.pod_fixed if item.overhead else None
     elif isinstance(item, ResourceSlice):

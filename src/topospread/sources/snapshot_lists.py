@@ -21,6 +21,7 @@ REQUIRED: Final = frozenset({"Node", "Pod"})
 _DEFAULTS = "cluster-level default constraints do not apply to the pods that only they select or own"
 _VOLUMES = "pods with volumes may be placed where their volumes cannot follow"
 _DEVICES = "pods that need devices are not judged"
+_POLICIES: Final = "no new pod is reported as not judged for a policy"
 _GROUPS = "pods of a group are not judged in either case"
 _CAPACITY = "new volumes may be made where there is no room for them"
 WITHOUT: Final[dict[str, str]] = {
@@ -50,6 +51,11 @@ WITHOUT: Final[dict[str, str]] = {
     "Workload": _GROUPS,
     "PodGroup": _GROUPS,
     "LimitRange": "new pods get no default requests",
+    "ResourceQuota": "no new pod is refused for exceeding one",
+    "ValidatingAdmissionPolicy": _POLICIES,
+    "ValidatingAdmissionPolicyBinding": _POLICIES,
+    "MutatingAdmissionPolicy": _POLICIES,
+    "MutatingAdmissionPolicyBinding": _POLICIES,
     "RuntimeClass": "new pods get no overhead of their runtime",
     "Namespace": "namespace selectors of pod affinity match none",
 }

@@ -25,7 +25,7 @@ def _words(text: str) -> frozenset[str]:
 
 NAMES: Final = _words(
     """name generateName claimName serviceName podGroup podGroupName resourceClaimName resourceClaimTemplateName
-    workloadName templateName parentCompositePodGroupName"""
+    workloadName templateName parentCompositePodGroupName policyName"""
 )
 """Fields that hold the name of an object in a namespace, of a container, or of a pod's volume."""
 
@@ -46,7 +46,8 @@ KEYS: Final = _words("""key topologyKey topologyKeys matchLabelKeys mismatchLabe
 """Fields that hold a label's or taint's key, or another qualified name."""
 
 OPAQUE: Final = _words(
-    """device request expression string version strings versions attributes counters counterSet compatibilityGroups
+    """resourceNames topospread.dev/unjudgedAdmission
+    device request expression string version strings versions attributes counters counterSet compatibilityGroups
     matchAttribute distinctAttribute capacityKey shareID bindingConditions bindingFailureConditions
     nodeAllocatableResources
     podGroupReplicaKey pdName volumeID targetPortal iqn monitors pool diskName diskURI volumeHandle nodeID
@@ -59,19 +60,20 @@ DRIVERS: Final = frozenset({"driver", "provisioner", "attacher", "pv.kubernetes.
 IMAGES: Final = frozenset({"image", "reference", "names"})
 LABELS: Final = frozenset({"labels", "matchLabels", "nodeSelector"})
 RESOURCES: Final = _words(
-    """requests limits allocatable capacity overhead podFixed default defaultRequest max min
+    """requests limits allocatable capacity overhead podFixed default defaultRequest max min maxLimitRequestRatio
     allocatedResources consumedCapacity"""
 )
 """Fields that hold resources by name."""
 
-ENUMERATED: Final = frozenset({"type", "reason"})
+ENUMERATED: Final = frozenset({"type", "reason", "scopes", "scopeName"})
 """Fields that hold Kubernetes' own words, or words of a private controller."""
 
-OTHERS: Final = _words("uid apiVersion kind schedulerName schedule hostIP clusterIP topospread.dev/made-of")
+OTHERS: Final = _words("uid apiVersion kind schedulerName schedule hostIP clusterIP topospread.dev/made-of hard")
 """Fields with a rule of their own."""
 
 KEPT: Final = _words(
-    """apiGroup resource allocationMode allocationTimestamp skipNodeOperations
+    """apiGroups apiVersions operations resources scope validationActions
+    apiGroup resource allocationMode allocationTimestamp skipNodeOperations
     resource.kubernetes.io/extended-resource-claim
     resourceVersion creationTimestamp deletionTimestamp operator effect phase status
     lastHeartbeatTime lastTransitionTime startTime declaredFeatures restartPolicy restartPolicyRules action protocol
@@ -150,6 +152,8 @@ class _ObjectWalk:
         self._maps: dict[str, Callable[[Json], Json]] = {
             **dict.fromkeys(LABELS, self._labels),
             **dict.fromkeys(RESOURCES, self._by_key),
+            "hard": self._limited,
+            "scopeSelector": self._scopes,
             "disruptedPods": self._by_name,
             "rbd": self._ceph_image,
         }
@@ -203,6 +207,22 @@ class _ObjectWalk:
 
     def _by_key(self, amounts: Json) -> Json:
         return {self._names.key(name): amount for name, amount in amounts.items()}
+
+    def _limited(self, amounts: Json) -> Json:
+        """Return a quota's limits: ``requests.NAME``, ``count/RESOURCE``, or a resource's own name."""
+        parts = {name: name.partition(".") if name.startswith("requests.") else ("", "", name) for name in amounts}
+        return {f"{one}{dot}{self._names.key(rest)}": amounts[name] for name, (one, dot, rest) in parts.items()}
+
+    def _scopes(self, selector: Json) -> Json:
+        """Return the scopes of a quota, whose values are names of PriorityClasses."""
+        found = [
+            {
+                **self._fields(each),
+                **({"values": list(map(self._names.class_name, each["values"]))} if each.get("values") else {}),
+            }
+            for each in selector.get("matchExpressions") or ()
+        ]
+        return {"matchExpressions": found}
 
     def _by_name(self, found: Json) -> Json:
         return {self._names.name(name, self.namespace): each for name, each in found.items()}

@@ -23,6 +23,7 @@ from topospread.simulation.placing import place_all
 from topospread.simulation.run import PLAIN, SimulationOptions, prepare
 from topospread.simulation.unknown import merged, unjudged_parts
 from topospread.sources.load import load
+from topospread.workloads.planned import is_refusal
 
 from .filling import CapacityQuestion, Effort, Progress, SomeAnswers, capacity_of
 from .purchases import Shape, as_pools, purchases, read_shape
@@ -109,7 +110,9 @@ class Besides:
 
     def buys(self, found: Capacity) -> bool:
         """Return whether one more node is tried: if less fits than has to, or a shape is given."""
-        return found.pending is not None and (self.is_short(found) or bool(self.shapes))
+        if found.pending is None or is_refusal(found.pending.message):
+            return False
+        return self.is_short(found) or bool(self.shapes)
 
     def is_short(self, found: Capacity) -> bool:
         """Return whether less fits than has to."""

@@ -19,6 +19,7 @@ from topospread.drills.forked import answers, can_fork, cores
 from topospread.drills.interruption import Interrupted
 from topospread.errors import UsageError
 from topospread.scheduling.verdict import Verdict
+from topospread.simulation.outcome import not_asked
 from topospread.simulation.pending import pending_group, reasons_by_domain_of
 from topospread.simulation.placing import place_all
 from topospread.simulation.result import PendingGroup
@@ -196,7 +197,8 @@ def prepared(settled: Inventory, question: CapacityQuestion, rounds: int) -> Fil
             )
             for share, key in keys.items()
         ]
-    if not wanted or not all(each.queue for each in wanted):
+    refused = {id(each.workload) for each in run.plan.refused}
+    if not wanted or not all(each.queue or id(each.row) in refused for each in wanted):
         what = question.pod.name if question.pod is not None else ", ".join(each.target for each in question.shares)
         raise UsageError(f"{what}: kube-scheduler is not asked: scheduling gates, or another scheduler's")
     return FilledCluster(run, wanted, _place_others(run, {_key(each.row) for each in wanted}))
@@ -232,7 +234,11 @@ def fill(
         for wanted in filled.wanted:
             begin = position[id(wanted)]
             pods = wanted.queue[begin : begin + wanted.share]
-            if len(pods) < wanted.share or not _place(filled, wanted, pods, grow):
+            if not _place(filled, wanted, pods, grow):
+                return
+            if len(pods) < wanted.share:
+                refused = (each for each in filled.run.plan.refused if each.workload is wanted.row)
+                filled.last = next(((each, PodOutcome(not_asked(each))) for each in refused), None)
                 return
             position[id(wanted)] = begin + wanted.share
         filled.rounds += 1

@@ -37,6 +37,7 @@ _NAMESPACED = (
     "pod_disruption_budgets",
     "persistent_volume_claims",
     "limit_ranges",
+    "resource_quotas",
 )
 
 Object = TypeVar("Object", bound=KubeObject)

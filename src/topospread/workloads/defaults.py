@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from topospread.api.meta import ResourceList
 from topospread.api.pod import Container, ContainerPort, Pod, PodSpec, ResourceRequirements
-from topospread.api.pod_defaults import complete_pod_level, complete_requests
+from topospread.api.pod_defaults import complete_pod_level, complete_requests, is_pod_level
 from topospread.api.quantity import parse_quantity
 from topospread.api.requests import RequestRules, incoming_requests
 from topospread.config.gates import Gates
@@ -99,9 +99,9 @@ def _host_ports(ports: list[ContainerPort] | None) -> list[ContainerPort] | None
 
 
 def _with_pod_level_requests(spec: PodSpec, gates: Gates) -> PodSpec:
-    """Requests of the pod as a whole, where only its limits or only some requests are given.
+    """Requests of the pod as a whole, where only its limits or only some requests are given; since 1.37 limits, too.
 
-    Limits are not completed, but for huge pages (whose limit is their request): scheduling does not read them.
+    A resource that every container limits is limited by the sum, or by the pod's request if that is more.
     """
     resources = spec.resources
     if resources is None or not (resources.requests or resources.limits) or not gates.enabled("PodLevelResources"):
@@ -110,6 +110,11 @@ def _with_pod_level_requests(spec: PodSpec, gates: Gates) -> PodSpec:
     of_containers, limits_of_containers = _sum(spec, of_limits=False), _sum(spec, of_limits=True)
     needs_limits = not gates.enabled(_AFTER_ADMISSION)
     complete_pod_level(requests, limits, of_containers, limits_of_containers, needs_limits=needs_limits)
+    containers = [*(spec.containers or ()), *(spec.init_containers or ())]
+    given = [each.resources.limits or {} if each.resources else {} for each in containers]
+    for name in () if needs_limits else requests.keys() & limits_of_containers.keys() - limits.keys():
+        if is_pod_level(name) and all(name in each for each in given):
+            limits[name] = max(requests[name] or 0, limits_of_containers[name] or 0, key=parse_quantity)
     if requests == (resources.requests or {}) and limits == (resources.limits or {}):
         return spec
     return replace(spec, resources=replace(resources, requests=requests or None, limits=limits or None))
@@ -119,13 +124,14 @@ def _sum(spec: PodSpec, *, of_limits: bool) -> ResourceList:
     """Return the total requests, or limits, of all containers, as text."""
     containers, init_containers = spec.containers, spec.init_containers
     if of_limits:
-        containers, init_containers = _limits_as_requests(containers), _limits_as_requests(init_containers)
+        containers, init_containers = limits_as_requests(containers), limits_as_requests(init_containers)
     pod = Pod(spec=PodSpec(containers=containers, init_containers=init_containers))
     amounts = incoming_requests(pod, _CONTAINERS_ONLY)
     return {name: f"{amount}m" if name == "cpu" else str(amount) for name, amount in amounts.items()}
 
 
-def _limits_as_requests(containers: list[Container] | None) -> list[Container]:
+def limits_as_requests(containers: list[Container] | None) -> list[Container]:
+    """Containers whose requests are their limits, for what sums requests up."""
     return [
         replace(each, resources=ResourceRequirements(requests=each.resources.limits if each.resources else None))
         for each in containers or ()

@@ -11,6 +11,7 @@ from msgspec.structs import replace
 
 from topospread.api.inventory import Inventory, ObjectKey
 from topospread.api.pod import FINISHED_PHASES, Pod
+from topospread.config.request_rules import request_rules
 from topospread.errors import InvalidError
 from topospread.sources.made_up import PROVISIONER
 
@@ -20,9 +21,13 @@ from .claims import DefaultClass, VolumeClaims
 from .control_plane import ControlPlane
 from .controllers import Controller
 from .defaults import DEFAULT_SCHEDULER_NAME
+from .limit_ranges import LimitRanges
 from .names import Names, pod_prefix
 from .planned import Plan, QueuedPod, Workload
+from .policies import AdmissionPolicies
+from .quotas import Quotas, is_new
 from .removal import is_active, is_leaving
+from .revisions import REVISION_HASH_LABEL
 from .timestamps import seconds, snapshot_time
 
 MAX_REPLICAS = 5_000_000
@@ -109,7 +114,9 @@ class Draft:
         try:
             return self.admission.admit(pod, controller.place, "spec.template.", lenient=not needed)
         except InvalidError as error:
-            raise InvalidError([_failed_create(controller, pod, error.message)], error.place) from None
+            created = f"{pod.metadata.generate_name}…"
+            message = _failed_create(controller.kind, controller.name, created, error.message)
+            raise InvalidError([message], error.place) from None
 
     def keep(self, row: Workload, pods: Iterable[Pod]) -> None:
         """Pods of a workload that are there: on nodes, waiting, or on their way out. Finished ones are left out."""
@@ -183,6 +190,7 @@ class Draft:
             if pod.spec.node_name and not _is_finished(pod) and id(pod) not in removed
         ]
         plan.bound += self._made_bound
+        self._refuse()
         plan.queue = in_scheduling_order(plan.queue)
         for row, count in self._new_claims.items():
             what = "claim that does not exist yet gets" if count == 1 else "claims that do not exist yet get"
@@ -190,6 +198,55 @@ class Draft:
         plan.notes += self.default_class.notes(PROVISIONER)
         plan.warnings += [*self.autoscalers.warnings, *self.admission.warnings]
         return plan
+
+    def _refuse(self) -> None:
+        """Take pods out of the queue that LimitRanges forbid, or that exceed a ResourceQuota, workload after workload.
+
+        Pods that their StatefulSet creates after one that is refused are not created and use nothing.
+        """
+        plan = self.plan
+        self._mark_unjudged()
+        if not (plan.inventory.resource_quotas or plan.inventory.limit_ranges):
+            return
+        rules = request_rules(self.gates)
+        bounds = LimitRanges(plan.inventory.limit_ranges, rules)
+        removed = {id(pod) for pod in plan.removed}
+        there = (pod for pod in plan.inventory.pods if not is_new(pod) and id(pod) not in removed)
+        quotas = Quotas(plan.inventory.resource_quotas, there, rules, self.now)
+        for waiting in (plan.queue, plan.gated):
+            for queued in waiting:
+                if queued.after is not None and queued.after.refused:
+                    queued.refused = queued.after.refused
+                elif is_new(queued.pod) and (words := bounds.refusal(queued.pod) or quotas.refusal(queued.pod)):
+                    name = queued.pod.name or (queued.pod.metadata.generate_name or "") + "…"
+                    denied = f'pods "{name}" is forbidden: {words}'
+                    row = queued.workload
+                    queued.refused = denied if row.kind == "Pod" else _failed_create(row.kind, row.name, name, denied)
+            plan.refused += [each for each in waiting if each.refused]
+            waiting[:] = [each for each in waiting if not each.refused]
+
+    def _mark_unjudged(self) -> None:
+        """Mark new pods of whose admission a part is not evaluated, but for those whose equals are stored already."""
+        policies = AdmissionPolicies(self.plan.inventory, self.gates.kube_version)
+        if not policies:
+            return
+        marked: dict[int, Pod] = {}
+        stored = {
+            (id(row), _revision(pod)) for row in self.plan.workloads for pod in row.existing if pod.metadata.is_stored
+        }
+        for waiting in (self.plan.queue, self.plan.gated):
+            for queued in waiting:
+                pod = queued.pod
+                if is_new(pod) and (id(queued.workload), _revision(pod)) not in stored:
+                    if id(pod) not in marked:
+                        spec = replace(pod.spec, unjudged_admission=policies.concerning(pod) or None)
+                        marked[id(pod)] = replace(pod, spec=spec)
+                    queued.pod = marked[id(pod)]
+
+
+def _revision(pod: Pod) -> str:
+    labels = pod.labels
+    return labels.get("pod-template-hash") or labels.get(REVISION_HASH_LABEL) or ""
 
 
 def in_scheduling_order(queue: Iterable[QueuedPod]) -> list[QueuedPod]:
@@ -211,14 +268,13 @@ def _is_finished(pod: Pod) -> bool:
     return pod.status is not None and pod.status.phase in FINISHED_PHASES
 
 
-def _failed_create(controller: Controller, pod: Pod, message: str) -> str:
-    """Return the text of the FailedCreate event that the controller emits.
+def _failed_create(kind: str, owner: str, pod: str, message: str) -> str:
+    """Return the text of the FailedCreate event that a pod's controller emits.
 
     Sources: pkg/controller/controller_utils.go, pkg/controller/statefulset/stateful_pod_control.go.
     """
-    if controller.kind == "StatefulSet":
-        created = f"{pod.metadata.generate_name}…"
-        return f"FailedCreate: Create Pod {created} in StatefulSet {controller.name} failed error: {message}"
+    if kind == "StatefulSet":
+        return f"FailedCreate: Create Pod {pod} in StatefulSet {owner} failed error: {message}"
     return f"FailedCreate: Error creating: {message}"
 
 

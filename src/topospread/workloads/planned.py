@@ -50,6 +50,7 @@ class QueuedPod(msgspec.Struct, eq=False):
         name: name of this very pod.
         priority: the pod's priority.
         created: creationTimestamp, "" for a pod that does not exist yet.
+        refused: why its controller cannot create it, in the words of its event; "" if it can.
         after: the pod without which this one is not created: its predecessor in an OrderedReady StatefulSet.
     """
 
@@ -59,11 +60,23 @@ class QueuedPod(msgspec.Struct, eq=False):
     priority: int = 0
     created: str = ""
     after: QueuedPod | None = None
+    refused: str = ""
+
+    @property
+    def waits(self) -> str:
+        """The reason for which kube-scheduler is not asked about it."""
+        gates = ", ".join(gate.name for gate in self.pod.spec.scheduling_gates or ())
+        return self.refused or f"waits for its scheduling gates: {gates}"
 
     @property
     def namespace(self) -> str:
         """Namespace of the pod."""
         return self.workload.namespace
+
+
+def is_refusal(message: str) -> bool:
+    """Return whether a pending pod's message says that the API server refuses to create the pod."""
+    return message.startswith(("FailedCreate: ", 'pods "'))
 
 
 class Plan(msgspec.Struct):
@@ -77,6 +90,7 @@ class Plan(msgspec.Struct):
         queue: pods to place, in kube-scheduler's order: priority, creation, input. A pod stands behind the one that
             it is created after.
         gated: pods with schedulingGates; they wait for somebody else.
+        refused: pods that their controllers cannot create, as the API server refuses them.
         removed: pods that their controllers would delete, as when a workload is scaled down.
         foreign: scheduler → pods that wait for it and are left alone.
         assumed_claims: (namespace, name) of claims that are added; where their StorageClass is not there they are taken
@@ -89,6 +103,7 @@ class Plan(msgspec.Struct):
     bound: list[Pod] = []
     queue: list[QueuedPod] = []
     gated: list[QueuedPod] = []
+    refused: list[QueuedPod] = []
     removed: list[Pod] = []
     foreign: Counter[str] = msgspec.field(default_factory=Counter)
     assumed_claims: set[tuple[str, str]] = msgspec.field(default_factory=set)

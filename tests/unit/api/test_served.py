@@ -16,6 +16,8 @@ def test_every_version_serves_one_that_is_current_or_was(minor: int) -> None:
     there = set(kinds_served(minor))
     later = {"CSIStorageCapacity": 21, "DeviceTaintRule": 37, "PodGroup": NEVER, "Workload": NEVER}
     later |= dict.fromkeys(("DeviceClass", "ResourceSlice", "ResourceClaim", "ResourceClaimTemplate"), 34)
+    later |= dict.fromkeys(("ValidatingAdmissionPolicy", "ValidatingAdmissionPolicyBinding"), 30)
+    later |= dict.fromkeys(("MutatingAdmissionPolicy", "MutatingAdmissionPolicyBinding"), 36)
     for kind, versions in VERSIONS.items():
         assert bool(there & {f"{version}/{kind}" for version in versions}) == (minor >= later.get(kind, 0)), kind
 

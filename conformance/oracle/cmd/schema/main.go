@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 
+	admissionv1 "k8s.io/api/admissionregistration/v1"
 	appsv1 "k8s.io/api/apps/v1"
 	autoscalingv2 "k8s.io/api/autoscaling/v2"
 	batchv1 "k8s.io/api/batch/v1"
@@ -91,12 +92,14 @@ func fields(t reflect.Type, out map[string]string) {
 func main() {
 	for _, t := range []any{corev1.Pod{}, corev1.ReplicationController{}, appsv1.Deployment{}, appsv1.ReplicaSet{},
 		appsv1.StatefulSet{}, appsv1.DaemonSet{}, batchv1.Job{}, batchv1.CronJob{}, corev1.Node{}, corev1.Namespace{},
-		corev1.Service{}, corev1.PersistentVolume{}, corev1.PersistentVolumeClaim{}, corev1.LimitRange{},
+		corev1.Service{}, corev1.PersistentVolume{}, corev1.PersistentVolumeClaim{}, corev1.LimitRange{}, corev1.ResourceQuota{},
 		policyv1.PodDisruptionBudget{}, schedulingv1.PriorityClass{}, storagev1.StorageClass{}, storagev1.CSINode{},
 		storagev1.CSIDriver{}, storagev1.CSIStorageCapacity{}, storagev1.VolumeAttachment{},
 		nodev1.RuntimeClass{}, autoscalingv2.HorizontalPodAutoscaler{}, resourcev1.DeviceClass{},
 		resourcev1.ResourceSlice{}, resourcev1.ResourceClaim{}, resourcev1.ResourceClaimTemplate{},
-		resourcev1.DeviceTaintRule{}, schedulingv1beta1.Workload{}, schedulingv1beta1.PodGroup{}} {
+		resourcev1.DeviceTaintRule{}, schedulingv1beta1.Workload{}, schedulingv1beta1.PodGroup{},
+		admissionv1.ValidatingAdmissionPolicy{}, admissionv1.ValidatingAdmissionPolicyBinding{},
+		admissionv1.MutatingAdmissionPolicy{}, admissionv1.MutatingAdmissionPolicyBinding{}} {
 		name(reflect.TypeOf(t))
 	}
 	names := slices.Sorted(maps.Keys(structs))

@@ -58,6 +58,11 @@ STRUCT_OF_ANY: Final = STRUCT_OF | {
         "Workload",
         "PodGroup",
         "LimitRange",
+        "ResourceQuota",
+        "ValidatingAdmissionPolicy",
+        "ValidatingAdmissionPolicyBinding",
+        "MutatingAdmissionPolicy",
+        "MutatingAdmissionPolicyBinding",
         "RuntimeClass",
     )
 }

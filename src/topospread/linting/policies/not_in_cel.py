@@ -20,6 +20,7 @@ NOT_IN_CEL: Final[Mapping[str, str]] = {
     "extender-annotation-malformed": "it reads a grammar, with selectors in it, which CEL could only in part",
     "selector-counts-others": _OTHERS,
     "group-differs": _OTHERS,
+    "group-spread-deadlock": _OTHERS,
     "selector-shared": _OTHERS,
     "defaults-never-apply": "it looks for Services that select the pods, and a policy sees one object",
     "own-constraints-drop-defaults": "it looks at kube-scheduler's configuration, which is no object",

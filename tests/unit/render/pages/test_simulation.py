@@ -286,7 +286,7 @@ skipped: 2 ConfigMap, 1 Ingress
 """)
 
 
-@pytest.mark.parametrize("kind", ["NodePool", "NodeClaim", "ClusterQueue", "ResourceQuota"])
+@pytest.mark.parametrize("kind", ["NodePool", "NodeClaim", "ClusterQueue"])
 def test_kinds_that_decide_on_pods_or_nodes_are_not_said_to_be_skipped(kind: str) -> None:
     answer = simulation([workload("web", placed=1)], skipped={kind: 1, "ConfigMap": 2}).answer()
     assert f"not modelled: 1 {kind}\n" in answer.text()

@@ -1,0 +1,69 @@
+"""What the playground asks, here where numpy has integers of 64 bits: the answers are those of the commands."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from release.playground import asking
+
+WEB = """\
+apiVersion: apps/v1
+kind: Deployment
+metadata: {name: web}
+spec:
+  replicas: 2
+  selector: {matchLabels: {app: web}}
+  template:
+    metadata: {labels: {app: web}}
+    spec: {containers: [{name: web, image: web}]}
+"""
+
+
+@pytest.fixture(autouse=True)
+def _folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("question", "target", "command"),
+    [
+        ("simulate", "left out", "topospread simulate -f app.yaml --on zones=3,nodes=3"),
+        ("why", "deploy/web", "topospread why deploy/web -f app.yaml --on zones=3,nodes=3"),
+        ("lint", "", "topospread lint app.yaml --on zones=3,nodes=3"),
+        ("promise show", "", "topospread promise show -f app.yaml --on zones=3,nodes=3"),
+    ],
+)
+def test_a_question_is_a_command(question: str, target: str, command: str) -> None:
+    told = json.loads(asking.ask(question, WEB, "zones=3,nodes=3\n", target))
+    assert told["command"] == command
+    assert told["html"].startswith('<div class="ts">')
+    assert asking.run([*command.split()[1:], "-o", "json"])[0].startswith("{")
+
+
+def test_a_cluster_is_a_file_unless_one_line_makes_it_up() -> None:
+    told = json.loads(
+        asking.ask(
+            "simulate",
+            WEB,
+            "apiVersion: v1\nkind: Node\nmetadata: {name: a}\nstatus: {allocatable: {cpu: 4, pods: 9}}\n",
+        )
+    )
+    assert told["command"] == "topospread simulate -f app.yaml --on cluster.yaml"
+    assert "html" in told
+
+
+def test_an_error_is_told_as_the_command_tells_it() -> None:
+    told = json.loads(asking.ask("simulate", "kind: [", "zones=3,nodes=3"))
+    assert told["error"].startswith("error: app.yaml")
+
+
+def test_numbers_keep_64_bits_where_numpy_would_take_32() -> None:
+    bit = 1 << 40
+    assert asking._where(np.array([True, False]), bit, 0).tolist() == [bit, 0]
+    assert asking._where(np.array([True]), bit, 0).dtype == np.int64
+    assert asking._where(np.array([False, True]))[0].tolist() == [1]
+    assert asking._bincount(np.array([1, 1], dtype=np.int64), minlength=3).tolist() == [0, 2, 0]
