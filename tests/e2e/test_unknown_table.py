@@ -15,7 +15,8 @@ Json = dict[str, Any]
 ZONES = ["--on", "zones=3,nodes=6,cpu=4"]
 OPEN, REFUSED, ABSENT = "claim open", "claim refused by cpu anyway", "kind not in the input"
 UNREAD, DEVICES = "kind not readable", "budget of the search for devices exhausted"
-UNKNOWN = (OPEN, ABSENT, UNREAD, DEVICES)
+REFUSING, CHANGING = "a policy may refuse the pods", "a policy may change pods that cpu refuses"
+UNKNOWN = (OPEN, ABSENT, UNREAD, DEVICES, REFUSING, CHANGING)
 """Cases in which the pods of shop/infer are not judged."""
 TABLE: dict[str, tuple[list[str], int, int]] = {
     "status": ([], 4, 1),
@@ -75,7 +76,23 @@ VOLUMES = [{"name": "data", "persistentVolumeClaim": {"claimName": "data"}}]
 DRA = "resource.k8s.io/v1"
 PVC = {"accessModes": ["ReadWriteMany"], "resources": {"requests": {"storage": "1Gi"}}}
 REQUESTS = {"devices": {"requests": [{"name": "r", "exactly": {"deviceClassName": "gpu"}}]}}
+
+
+def policy(kind: str) -> list[Json]:
+    """Return a policy for new pods, and its binding."""
+    rule = {"apiGroups": [""], "apiVersions": ["v1"], "operations": ["CREATE"], "resources": ["pods"]}
+    bound: Json = {"policyName": "p", **({"validationActions": ["Deny"]} if kind == "Validating" else {})}
+    group, names = "admissionregistration.k8s.io/v1", {"metadata": {"name": "p"}}
+    return [
+        {"apiVersion": group, "kind": f"{kind}AdmissionPolicy", "spec": {"matchConstraints": {"resourceRules": [rule]}}}
+        | names,
+        {"apiVersion": group, "kind": f"{kind}AdmissionPolicyBinding", "spec": bound} | names,
+    ]
+
+
 CASES: dict[str, tuple[list[Json], dict[str, str]]] = {
+    REFUSING: ([deployment("1"), *policy("Validating")], {}),
+    CHANGING: ([deployment("16"), *policy("Mutating")], {}),
     OPEN: ([deployment("1", resourceClaims=CLAIMS)], {}),
     REFUSED: ([deployment("16", resourceClaims=CLAIMS)], {}),
     ABSENT: ([deployment("1", volumes=VOLUMES)], {}),

@@ -316,6 +316,8 @@ def _verdict(report: result.CapacityReport, rooms: list[Room]) -> Word:
         "no" if target.missing else target.more.at_least(target.asked) for room in rooms for target in room.targets
     ]
     found = worst(words)
+    if found == "no" and report.may_change:
+        return "unknown"
     # More may fit than was placed, and the losses that were not played may leave less.
     return "unknown" if not report.is_complete and (rooms[0].limited or found == "yes") else found
 
@@ -323,9 +325,9 @@ def _verdict(report: result.CapacityReport, rooms: list[Room]) -> Word:
 def _says(room: Room, losses: tuple[ZoneLossRoom, ...], verdict: Word, partial: str) -> str:
     missing = [f"{counted(each.missing, 'replica')} of {_name(each)}" for each in room.targets if each.missing]
     if missing:
-        return (
-            f"{' and '.join(missing)} {'find' if len(missing) > 1 or room.targets[0].missing > 1 else 'finds'} no node"
-        )
+        find = "find" if len(missing) > 1 or room.targets[0].missing > 1 else "finds"
+        unless = " unless admission changes them" if verdict == "unknown" else ""
+        return f"{' and '.join(missing)} {find} no node{unless}"
     least = "at least " if room.limited else ""
     if len(room.targets) > 1:
         round_ = " and ".join(f"{each.share} {_name(each)}" for each in room.targets)

@@ -202,11 +202,9 @@ def answer(
     place_all(run, progress)
     # What is not modelled and alone keeps the inventory's own pods from a node.
     outcomes = ((each, run.outcomes[id(each)]) for each in run.queue)
-    unjudged = unjudged_parts(
-        pending_group(each.workload, (each.name,), outcome, run.cluster)
-        for each, outcome in outcomes
-        if outcome.verdict is not None and outcome.verdict.unjudged
-    )
+    open_pods = [(each, one) for each, one in outcomes if one.verdict is not None and one.verdict.unjudged]
+    unjudged = unjudged_parts(pending_group(each.workload, (each.name,), one, run.cluster) for each, one in open_pods)
+    may_change = any(part.changes_pod for _, one in open_pods if one.verdict for part in one.verdict.unjudged)
     settled = inventory_after(run)
     warnings = (*run.plan.inventory.warnings, *run.plan.warnings)
     notes = (*run.plan.inventory.notes, *run.plan.notes)
@@ -219,14 +217,16 @@ def answer(
         ) from None
     unjudged = merged(unjudged, _of_end(found))
     notes = (*notes, *_rolled_out(found))
-    report = CapacityReport(found, besides.more, warnings=warnings, notes=notes, unjudged=unjudged)
+    report = CapacityReport(
+        found, besides.more, warnings=warnings, notes=notes, unjudged=unjudged, may_change=may_change
+    )
     work = Effort(besides.workers, progress)
     try:
         if besides.each_zone:
             losses = tuple(after_losses(inventory, question, work))
             parts = (part for each in losses for part in (*each.unjudged, *_of_end(each.capacity)))
             report = replace(report, losses=losses, unjudged=merged(unjudged, parts))
-        if not (question.options.assumes_unjudged or _of_end(found)) and besides.buys(found):
+        if not (question.options.assumes_unjudged or may_change or _of_end(found)) and besides.buys(found):
             pools, number = question.options.pools, besides.rounds(found)
             if not pools:
                 report = replace(report, purchases=tuple(purchases(settled, found, question, besides.shapes, work)))

@@ -193,6 +193,7 @@ class CapacityReport:
         purchases: one more node each, the largest gain first; empty where no node was tried.
         sizing: the cheapest set of nodes of pools; ``None`` if there are no pools, or enough fits.
         unjudged: parts of pods that topospread does not model; without them the pods would have a node.
+        may_change: admission that is not evaluated may change pods, so that nodes that reject them may take them.
         assumed: the same answer as if those parts let every node pass; ``None`` if every pod is judged.
         partial: where it was ended before its end, in words; then answers are missing. "" where it is whole.
         is_complete: whether every state that was asked about was filled, so that only nodes to add may be missing.
@@ -206,6 +207,7 @@ class CapacityReport:
     warnings: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
     unjudged: tuple[Unjudged, ...] = ()
+    may_change: bool = False
     assumed: CapacityReport | None = None
     partial: str = ""
     is_complete: bool = True
