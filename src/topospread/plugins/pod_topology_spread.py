@@ -77,8 +77,9 @@ def minimum_in_force(domains: int, fewest: int, min_domains: int) -> int:
 
 def minimum_of(counted: CountedConstraint) -> int:
     """The global minimum in force for a constraint's counts."""
-    counts, min_domains = counted.counts_by_domain(), counted.constraint.min_domains
-    return minimum_in_force(counts.domains + counted.tainted_domains, counts.minimum, min_domains)
+    counts = counted.counts or counted.counts_by_domain()
+    domains = counts.domains + counted.tainted_domains if counted.may_be_tainted else counts.domains
+    return 0 if lacks_domains(domains, counted.constraint.min_domains) else counts.minimum
 
 
 def weight_and_more(domains: int, max_skew: int) -> tuple[float, int]:

@@ -184,6 +184,7 @@ class CountedConstraint:
         keys: keys a node must have to take part: the keys of all constraints of the same kind.
         counts_itself: 1 if the pod adds to its own domain.
         is_grouped_by_domain: whether nodes are grouped by domain, not by the domain's count.
+        may_be_tainted: whether there may be ``tainted_domains``; asked first, as placements ask each time.
     """
 
     def __init__(self, constraint: Constraint, spread: Spread, keys: Sequence[str]) -> None:
@@ -194,6 +195,7 @@ class CountedConstraint:
         self._spread = spread
         self.column = column = spread.nodes.labels(constraint.topology_key)
         self.is_grouped_by_domain = is_grouped_by_domain(column, spread.nodes.size)
+        self.may_be_tainted = spread.rules.tainted_domains and constraint.honors_taints
         self.counts: DomainCounts | None = None
         if constraint.when_unsatisfiable == "DoNotSchedule":
             self.counts = self._counts(spread.hard_counts)
@@ -208,9 +210,7 @@ class CountedConstraint:
         met without these domains.
         """
         counts, constraint = self.counts, self.constraint
-        if not (self._spread.rules.tainted_domains and constraint.honors_taints and counts):
-            return 0
-        if counts.domains >= constraint.min_domains:
+        if not (self.may_be_tainted and counts) or counts.domains >= constraint.min_domains:
             return 0
         rows = np.array(sorted({row for each in self.pods.classes for row in each.occupancy}), dtype=np.intp)
         but_for_taints = _Inclusive(replace(constraint, honors_taints=False), self._spread.inclusion, self.keys)
