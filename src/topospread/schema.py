@@ -50,7 +50,7 @@ def schema() -> dict[str, Any]:
 
 
 def schema_of(*kinds: str) -> dict[str, Any]:
-    """Return the JSON Schema of the answers of these kinds, with the parts that they have."""
+    """Return the JSON Schema of answers of any of these kinds, with all definitions that it refers to."""
     definitions = schema()["$defs"]
     found: dict[str, Any] = {}
     waiting = list(kinds)

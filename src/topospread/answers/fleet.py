@@ -108,7 +108,7 @@ def member(cluster: str, status: Status) -> Member:
 
 def unreadable(cluster: str, problem: str) -> Member:
     """Return a cluster that cannot be read or asked: its verdict is unknown."""
-    return Member(ClusterStatus(cluster=cluster, verdict="unknown", says="it cannot be read or asked", problem=problem))
+    return Member(ClusterStatus(cluster=cluster, verdict="unknown", says="it cannot be read", problem=problem))
 
 
 def fleet(members: Iterable[Member], partial: str = "") -> Fleet:
@@ -116,10 +116,10 @@ def fleet(members: Iterable[Member], partial: str = "") -> Fleet:
 
     Args:
         members: the clusters in the order in which they were named, at least one.
-        partial: why further clusters are missing; then the verdict is not yes.
+        partial: the reason why further clusters are missing; it makes a verdict of yes unknown.
 
     Returns:
-        The answer. Its verdict is no if that of a cluster is, and unknown if a cluster is missing or cannot be read.
+        The answer. Its verdict is the worst of the clusters' verdicts: no, then unknown, then yes.
     """
     every = list(members)
     rows = sorted((each.row for each in every), key=_goodness)
@@ -158,7 +158,8 @@ def _says(rows: list[ClusterStatus], *, waiting: bool) -> str:
         pods, exceeded = sum(each.pending for each in harmed), sum(each.exceeded for each in harmed)
         what = [counted(pods, "pending pod")] if pods else []
         what += [f"{counted(exceeded, 'workload')} beyond maxSkew"] if exceeded else []
-        parts.append(f"{len(harmed)} of {clusters} {verb} {' and '.join(what) or 'a problem'}")
+        in_all = " in all" if len(harmed) > 1 and what else ""
+        parts.append(f"{len(harmed)} of {clusters} {verb} {' and '.join(what) or 'a problem'}{in_all}")
     if lost:
         verb = "is" if len(lost) == 1 else "are"
         parts.append(f"{len(lost)} of {clusters} {verb} not judged: {listed(lost, _NAMES)}")
@@ -169,14 +170,14 @@ def _says(rows: list[ClusterStatus], *, waiting: bool) -> str:
         holds = "" if waiting else " and every hard constraint holds"
         parts.append(f"every pod has or finds a node{holds} in {'each of ' * (len(rows) > 1)}{clusters}")
     nodes, workloads = sum(each.nodes for each in rows), sum(each.workloads for each in rows)
-    return f"{'; '.join(parts)} ({counted(nodes, 'node')}, {counted(workloads, 'workload')})"
+    return f"{'; '.join(parts)} ({counted(nodes, 'node')}, {counted(workloads, 'workload')} in all)"
 
 
 def _unjudged(rows: Iterable[ClusterStatus]) -> Iterator[Unjudged]:
     """Yield the parts of each cluster that were not judged; of one that cannot be read, that it cannot."""
     for row in rows:
         if row.problem:
-            where = "" if row.problem.startswith(row.cluster) else f"{row.cluster}: "
+            where = "" if row.cluster in row.problem else f"{row.cluster}: "
             yield Unjudged(what="clusters", because=where + row.problem)
         for each in row.unjudged:
             yield replace(each, because=f"{row.cluster}: {each.because}")

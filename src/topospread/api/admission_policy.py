@@ -1,4 +1,4 @@
-"""Policies in CEL that the API server evaluates when objects are created: which objects are meant (data only)."""
+"""Admission policies in CEL and their bindings: only the objects that they match; their expressions are not read."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from .meta import KubeObject, KubeStruct
 
 
 class RuleWithOperations(KubeStruct):
-    """Operations on resources."""
+    """Rule that matches requests by operation (CREATE, UPDATE, …) and by API group, version and resource."""
 
     api_groups: list[str] | None = None
     api_versions: list[str] | None = None
@@ -29,13 +29,13 @@ class MatchResources(KubeStruct):
 
 
 class AdmissionPolicySpec(KubeStruct):
-    """``spec`` of a policy without what it says."""
+    """``spec`` of a policy: the requests that it matches, without its expressions, mutations and variables."""
 
     match_constraints: MatchResources | None = None
 
 
 class AdmissionPolicyBindingSpec(KubeStruct):
-    """``spec`` of a binding; ``validationActions`` is only a validating policy's."""
+    """``spec`` of either kind of binding; only a validating policy's binding has ``validationActions``."""
 
     policy_name: str = ""
     match_resources: MatchResources | None = None
@@ -43,13 +43,13 @@ class AdmissionPolicyBindingSpec(KubeStruct):
 
 
 class AdmissionPolicy(KubeObject):
-    """A policy of either kind."""
+    """Policy of either kind: validating or mutating."""
 
     spec: AdmissionPolicySpec = msgspec.field(default_factory=AdmissionPolicySpec)
 
 
 class AdmissionPolicyBinding(KubeObject):
-    """A binding of either kind, without which a policy does nothing."""
+    """Binding of a validating or mutating policy. A policy without a binding has no effect."""
 
     spec: AdmissionPolicyBindingSpec = msgspec.field(default_factory=AdmissionPolicyBindingSpec)
 

@@ -206,7 +206,8 @@ class PodSpec(KubeStruct):
     """The part of a pod's spec that scheduling and admission read.
 
     Attributes:
-        unjudged_admission: what is not evaluated of a new pod's admission; no field of Kubernetes.
+        unjudged_admission: policies and Pod Security levels that concern a new pod and are not evaluated; set by
+            topospread, not a field of Kubernetes.
     """
 
     node_name: str | None = None

@@ -218,10 +218,10 @@ class Allowed:
         self._started = started
 
     def path(self, given: str) -> str:
-        """Return a path that may be read, relative to the first folder.
+        """Return a path that may be read; a relative one begins at the first allowed folder.
 
         Raises:
-            UsageError: if it is, or leads through a link, outside of the folders, or is of git.
+            UsageError: it leads out of the allowed folders, directly or through a link, or lies in ``.git``.
         """
         from topospread.sources.roots import is_within
 

@@ -34,11 +34,11 @@ class AbandonedError(UsageError):
 
 
 class HeldProcess(Generic[Held]):
-    """A process that answers one question at a time; where the system has no fork, this one does.
+    """A forked copy of this process that answers one question at a time; without fork, this process answers itself.
 
     Args:
-        held: what it holds; questions may change it there, and it stays as it is here.
-        anew: makes another one, for a system without fork.
+        held: the object that questions are asked about. A question may change the copy's object, never this one.
+        anew: makes a second such object, which is used in this process where the system has no fork.
     """
 
     def __init__(self, held: Held, anew: Callable[[], Held]) -> None:
@@ -64,6 +64,8 @@ class HeldProcess(Generic[Held]):
             TopospreadError: the question's, or the process took too much memory.
         """
         with self._lock:
+            if is_over():
+                raise AbandonedError("it was cancelled")
             if self._held is not None:
                 return question(self._held, told)
             try:

@@ -50,7 +50,7 @@ class BindingOrder:
         self.found: list[SkewedBinding] = []
 
     def see(self, record: AuditRecord) -> None:
-        """Look at a record, and let the history apply it."""
+        """Apply a record to the history, and judge the binding if it is one."""
         key = record.namespace, record.name or name_of(record.answer)
         before = self._history.pods.get(key) if record.subresource == "binding" else None
         bound = len(self._history.placed)

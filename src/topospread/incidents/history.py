@@ -37,7 +37,7 @@ class ClusterHistory:
     Attributes:
         begin: the snapshot. Only its nodes and pods change. No controller runs: the log has what controllers did.
         altered: every alteration so far.
-        placed: pod → when and where it got its node, of those that the log binds.
+        placed: (time, pod, node) of each binding in the log, in the log's order.
         unknown: how many records or events say that something changed, and not how.
     """
 

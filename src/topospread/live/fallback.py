@@ -71,7 +71,7 @@ class Fallbacks:
             self._is_stale = True
 
     def pod_gone(self, key: PodKey) -> None:
-        """Forget a pod that has a node or is deleted."""
+        """Stop waiting for a pod's fallback, because the pod has a node or is deleted."""
         self._waiting.pop(key, None)
 
     def node_changed(self, node: Node) -> None:

@@ -30,12 +30,12 @@ _LONGEST: Final = 1000
 
 
 def completions(lines: Lines, at: Position, nodes: Sequence[Node]) -> Iterator[CompletionItem]:
-    """Yield the values for the field before the cursor; none for other fields.
+    """Yield the values that the field at the cursor may have; nothing if it has no fixed values.
 
     Args:
         lines: the text.
         at: the cursor.
-        nodes: nodes of the cluster; without any the well-known topology keys are told.
+        nodes: nodes of the cluster, whose labels are offered as topology keys; without nodes, the well-known keys.
     """
     if at.line >= len(lines.lines):
         return

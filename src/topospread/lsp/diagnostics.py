@@ -49,7 +49,7 @@ def diagnostics(findings: Iterable[Finding], name: str, lines: Lines) -> list[Di
 
 
 def of_error(error: InputError, lines: Lines) -> Diagnostic:
-    """Return why a text cannot be read, at its place."""
+    """Return the error that keeps a text from being read, as a diagnostic at the error's place."""
     place = error.place or Place()
     words = str(error).removeprefix(f"{place}: ")
     return Diagnostic(_range(place, lines), words, DiagnosticSeverity.Error, source=SOURCE)

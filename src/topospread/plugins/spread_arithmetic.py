@@ -129,12 +129,12 @@ class ConstraintArithmetic:
         position: place in the list it comes from, from 0.
         origin: pod, profile or system.
         counts_itself: 1 when the pod matches its own selector.
-        min_domains: as it is in force, 1 when the constraint says nothing.
-        tainted_domains: further domains that count for ``min_domains`` alone (KEP-5980, a preview).
-        domains: domains with nodes that take part, by name; ``minimum`` is over them.
+        min_domains: ``minDomains`` in force: 1 if the constraint has none or the version ignores it.
+        tainted_domains: number of domains that count for ``min_domains`` but not for ``minimum`` (KEP-5980, preview).
+        domains: domains with at least one node that takes part, in order of name; ``minimum`` is the least over them.
         minimum: the global minimum in force, 0 while there are fewer domains than ``min_domains``.
         left_out: nodes that take no part.
-        selects: what ``selector`` says in words.
+        selects: the parsed selector; ``selector`` is its text.
     """
 
     topology_key: str

@@ -214,7 +214,7 @@ class Answers:
         return {"html": html, "rejected": found.rejected}
 
     def pending(self, asked: PageQuestion) -> Json:
-        """The pods without a node, grouped by cause."""
+        """The pods without a node, grouped by cause, as HTML for the page."""
         _, at = self.timeline(asked)
         found = self._why.pending(asked.steps, at)
         return {"html": self._pages.page("pending.html", groups=found, tried_words=tried_words)}

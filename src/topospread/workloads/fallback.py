@@ -1,4 +1,4 @@
-"""From hard to soft: a pod's hard spread constraints count as soft while a domain that they count is lost.
+"""Soft fallback: a pod's hard spread constraints become soft while they count a domain that is lost.
 
 A domain is lost if it has nodes and each of them is tainted as not ready or unreachable. kube-scheduler knows no such
 fallback (kubernetes/kubernetes 105977).

@@ -31,7 +31,7 @@ class LimitRanges:
             self._by_namespace[each.namespace].append(each)
 
     def refusal(self, pod: Pod) -> str:
-        """Return what the API server says against a new pod, of one LimitRange if several do; "" if none does."""
+        """Return why the API server refuses a new pod: the words of the first LimitRange that it breaks, "" if none."""
         for each in self._by_namespace.get(pod.namespace, ()):
             said = dict.fromkeys(word for item in each.spec.limits or () for word in self._said(item, pod))
             if said:

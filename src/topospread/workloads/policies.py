@@ -43,7 +43,7 @@ class AdmissionPolicies:
         return bool(self._in_force) or (self._levels and any(_ENFORCE in each for each in self._labels.values()))
 
     def concerning(self, pod: Pod) -> list[str]:
-        """Return what is not evaluated of a new pod's admission, in words; nothing if all of it is."""
+        """Return the policies and Pod Security levels, in words, that concern a new pod and are not evaluated."""
         labels = self._labels.get(pod.namespace, {})
         level = labels.get(_ENFORCE, "") if self._levels else ""
         found = [

@@ -55,7 +55,7 @@ class Quotas:
 
     Args:
         quotas: all of the input.
-        pods: those that are there; finished ones count as objects alone.
+        pods: existing pods; a finished one counts only towards ``count/pods``.
         rules: how the API server's version counts requests.
         now: the time, if known: a pod that should have ended long ago does not count.
     """

@@ -311,8 +311,8 @@ def test_skew_that_stays_is_shown_with_the_evictions_that_mend_it() -> None:
 def test_fallback_shows_the_gain_beside_the_drill() -> None:
     done = run("--fail", "zone=zone-a", "--fallback")
     assert done.returncode == 1
-    assert "0 instead of 2 pods of shop/web would be pending after step 1" in " ".join(done.stdout.split())
-    assert "With hard constraints that are soft while a domain is lost:" in done.stdout
+    assert "0 pods of shop/web instead of 2 would be pending after step 1" in " ".join(done.stdout.split())
+    assert "If hard constraints become soft while a domain is lost:" in done.stdout
     refused = run("--each", "zone", "--fallback")
     assert (refused.returncode, refused.stdout) == (2, "")
     assert "--fallback" in refused.stderr

@@ -47,7 +47,7 @@ def page(answer: DrillResult) -> Page:
             )
             for each in answer.fallback
         ]
-        title = "With hard constraints that are soft while a domain is lost:"
+        title = "If hard constraints become soft while a domain is lost:"
         key = matrix_key(spread for _, spread, *_ in rows)
         parts.append(Section(title, (matrix(rows, ("AFTER STEP", "READY", "PENDING"), key),)))
     if len(answer.steps) > 2 or answer.ranges:
@@ -64,9 +64,9 @@ def page(answer: DrillResult) -> Page:
     ]
     if moved:
         parts.append(traffic_steps([(name, traffic) for name, traffic in moved if traffic is not None]))
-    remarks = dict.fromkeys(remark for step in answer.steps for remark in step.remarks)
+    remarks = {remark: number for number, step in enumerate(answer.steps) for remark in step.remarks}
     if remarks:
-        parts.append(Section("", tuple(Fact("note", each) for each in remarks)))
+        parts.append(Section("", tuple(Fact("note", _after(each, at, answer)) for each, at in remarks.items())))
     parts += _mending(answer)
     parts += fix_sections(answer.remedies)
     parts += pending_sections(end.pending)
@@ -83,6 +83,13 @@ def clock(seconds: float) -> str:
     minutes, second = divmod(round(seconds), 60)
     hours, minute = divmod(minutes, 60)
     return f"{hours}:{minute:02}:{second:02}" if hours else f"{minute}:{second:02}"
+
+
+def _after(remark: str, number: int, answer: DrillResult) -> str:
+    """Return a remark with the last step after which it is true, unless that is the end."""
+    if number == len(answer.steps) - 1:
+        return remark
+    return f"{f'after step {number}' if number else 'at the beginning'}: {remark}"
 
 
 def _name(number: int, step: DrillStep) -> str:
@@ -124,11 +131,11 @@ def _facts(answer: DrillResult) -> Iterator[Fact]:
         yield Fact("before", f"{answer.pending_before} {were} pending before the drill; the verdict leaves this out")
     if answer.fallback is not None:
         best = max(answer.fallback, key=lambda each: each.pending - each.pending_soft, default=None)
-        gain = "no workload would gain"
+        gain = "no workload would gain from soft constraints while a domain is lost"
         if best is not None and best.pending > best.pending_soft:
-            fewer = f"{best.pending_soft} instead of {best.pending} pods of {best.namespace}/{best.name}"
-            gain = f"{fewer} would be pending after step {best.step}"
-        yield Fact("fallback", f"{gain} if hard constraints were soft while a domain is lost")
+            fewer = f"{best.pending_soft} pods of {best.namespace}/{best.name} instead of {best.pending}"
+            gain = f"with soft constraints while a domain is lost, {fewer} would be pending after step {best.step}"
+        yield Fact("fallback", gain)
     for each in answer.breaches:
         yield Fact("budget", f"{each.budget} had {each.healthy} healthy of {each.needed} at {clock(each.at)}")
     left: dict[str, list[str]] = {}
@@ -192,7 +199,7 @@ def _steps(answer: DrillResult) -> Table:
             pending = _span(*of_all.pending)
             skew = _span(max(each.least for each in of_all.skews), max(each.most for each in of_all.skews))
         rows.append((_name(number, step), clock(step.begins), clock(step.ends), step.ready, worst, pending, skew))
-    return Table(("STEP", "FROM", "SETTLED", "READY", "AT WORST", "PENDING", "SKEW"), tuple(rows), most=50)
+    return Table(("STEP", "FROM", "SETTLED", "READY", "FEWEST READY", "PENDING", "SKEW"), tuple(rows), most=50)
 
 
 def _span(least: int, most: int) -> str:

@@ -38,7 +38,7 @@ def page(answer: Fleet) -> Page:
         verb = "differs" if len(differing) == 1 else "differ"
         says = f"{counted(len(differing), 'workload')} {verb} between clusters: {listed(words, _NAMES)}"
         parts.append(Fact("drift", says))
-    heads = ("", "CLUSTER", "NODES", "PENDING", "EXCEEDED", "WHY")
+    heads = ("", "CLUSTER", "NODES", "PENDING", "SKEWED", "WHY")
     table = Table(heads, tuple(map(_row, answer.clusters)), may_drop=(2,), most=_ROWS, more="clusters")
     parts.append(Section("", (table,)))
     for each in answer.clusters:
