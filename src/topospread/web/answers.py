@@ -63,7 +63,7 @@ def editable(workload: WorkloadRow) -> Json:
 
 _MOST_DOMAINS = 64
 """Of more domains than this only those with the most and the fewest pods are told."""
-_MOST_BARS = 12
+_MOST_BARS = 24
 """Of more domains than this it is told first how many have how many pods."""
 _ENDS = 5
 _MOST_FOUND = 20
