@@ -28,7 +28,17 @@ for name in names:
 files = [module.__file__ for module in list(sys.modules.values()) if getattr(module, '__file__', None)]
 print(json.dumps({'names': names, 'extras': sorted(extras), 'files': files}))
 """
-EXTRAS = {"aiohttp", "kubernetes_asyncio", "prometheus_client", "highspy", "distributed", "dask"}
+EXTRAS = {
+    "lsprotocol",
+    "mcp",
+    "pygls",
+    "aiohttp",
+    "kubernetes_asyncio",
+    "prometheus_client",
+    "highspy",
+    "distributed",
+    "dask",
+}
 EXTRAS |= {"starlette", "uvicorn", "jinja2"}
 
 
