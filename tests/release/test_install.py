@@ -28,18 +28,8 @@ for name in names:
 files = [module.__file__ for module in list(sys.modules.values()) if getattr(module, '__file__', None)]
 print(json.dumps({'names': names, 'extras': sorted(extras), 'files': files}))
 """
-EXTRAS = {
-    "lsprotocol",
-    "mcp",
-    "pygls",
-    "aiohttp",
-    "kubernetes_asyncio",
-    "prometheus_client",
-    "highspy",
-    "distributed",
-    "dask",
-}
-EXTRAS |= {"starlette", "uvicorn", "jinja2"}
+EXTRAS = {"aiohttp", "kubernetes_asyncio", "prometheus_client", "highspy", "distributed", "dask"}
+EXTRAS |= {"starlette", "uvicorn", "jinja2", "lsprotocol", "pygls", "mcp"}
 
 
 @pytest.fixture(scope="module", params=PYTHONS, ids=lambda version: f"python{version}")
