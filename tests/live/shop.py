@@ -60,6 +60,27 @@ def node(number: int) -> Json:
     return made("Node", f"node-{number}", labels=labels, spec={"taints": taints}, status=status)
 
 
+def policies() -> list[Json]:
+    """Return policies of both kinds, which concern no object here, and their bindings."""
+    version = "admissionregistration.k8s.io/v1"
+    rule = {"apiGroups": [""], "apiVersions": ["v1"], "operations": ["CREATE"], "resources": ["configmaps"]}
+    nowhere = {"resourceRules": [rule], "namespaceSelector": {"matchLabels": {"example.com/policies": "yes"}}}
+    refuses = {"matchConstraints": nowhere, "validations": [{"expression": f"object.metadata.name != '{SECRET}'"}]}
+    label = f'Object{{metadata: Object.metadata{{labels: {{"token": "{SECRET}"}}}}}}'
+    changes = {
+        "matchConstraints": nowhere,
+        "reinvocationPolicy": "Never",
+        "mutations": [{"patchType": "ApplyConfiguration", "applyConfiguration": {"expression": label}}],
+    }
+    deny = {"policyName": "refuses", "validationActions": ["Deny"]}
+    return [
+        made("ValidatingAdmissionPolicy", "refuses", version, spec=refuses),
+        made("ValidatingAdmissionPolicyBinding", "refuses", version, spec=deny),
+        made("MutatingAdmissionPolicy", "changes", version, spec=changes),
+        made("MutatingAdmissionPolicyBinding", "changes", version, spec={"policyName": "changes"}),
+    ]
+
+
 def objects() -> list[list[Json]]:
     """What to create, owners before what they own."""
     selector = {"matchLabels": {"app": "web"}}
@@ -162,6 +183,8 @@ def objects() -> list[list[Json]]:
         made(
             "LimitRange", "limits", **shop, spec={"limits": [{"type": "Container", "defaultRequest": {"cpu": "50m"}}]}
         ),
+        made("ResourceQuota", "most", **shop, spec={"hard": {"pods": "999"}}),
+        *policies(),
         made(
             "CSIStorageCapacity",
             "fast-a",
