@@ -13,7 +13,7 @@ from tests.unit.drills.builders import at, budget, inventory, node, spread, work
 from topospread.drills.play import Play
 from topospread.drills.steps import AddNodes, Cordon, Drain, Fail, Recover, Scale, Step, Uncordon, Wait
 from topospread.simulation import crowd, turns
-from topospread.simulation.run import SimulationOptions
+from topospread.simulation.options import SimulationOptions
 from topospread.simulation.standing_refusals import StandingRefusals
 
 ZONES = ("a", "b", "c")

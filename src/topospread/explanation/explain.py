@@ -23,11 +23,12 @@ from topospread.scheduling.select_host import ChoiceRules
 from topospread.scheduling.verdict import GANG, Verdict
 from topospread.simulation.counted import PodOwners
 from topospread.simulation.extender_notes import filtered_by_extender
+from topospread.simulation.options import PLAIN, SimulationOptions
 from topospread.simulation.outcome import result_of
 from topospread.simulation.paper import unmet_min_domains
 from topospread.simulation.placing import Progress
 from topospread.simulation.result import Simulation
-from topospread.simulation.run import PLAIN, PodOutcome, Run, SimulationOptions, prepare
+from topospread.simulation.run import PodOutcome, Run, prepare
 from topospread.simulation.simulate import judged
 from topospread.simulation.unknown import unjudged_of
 from topospread.workloads.planned import QueuedPod, Workload
