@@ -85,7 +85,7 @@ class WriteOrder:
         self._count = 0
 
     def turn(self, kind: Write, on_slow: Callable[[int], None] | None = None) -> WriteTurn:
-        """Return a place to hold while writing; ``on_slow`` hears -1 if it is given early, and 1 at that write's end."""
+        """Return a place to hold while writing; ``on_slow`` hears -1 if it is given early, 1 at that write's end."""
         return WriteTurn(self, kind, on_slow)
 
     async def take(self, kind: Write) -> None:
