@@ -80,11 +80,11 @@ class Scope(IntEnum):
     NODE = 0
     """The node object alone."""
     USAGE = 1
-    """Also the sums of what its pods take."""
+    """The node object and the summed requests of its pods."""
     PODS = 2
-    """Also which pods are on it."""
+    """Also the pods on the node."""
     CLUSTER = 3
-    """Also pods on other nodes: counts of domains."""
+    """Also pods on other nodes, such as counts of domains."""
 
 
 class Filter(Protocol):

@@ -228,7 +228,7 @@ class BatchedUnschedulablePods:
                 self._verdict[number] = self._new.pop(number)
 
     def _refuse(self, rows: Ints) -> None:
-        """Record for each pod, in order, what `SchedulingQueue.tried_in_vain` records."""
+        """Record for each pod, in order, what `SchedulingQueue.record_rejection` records."""
         queue, table, number = self._queue, self._table, len(rows)
         now, turn = queue.clock(), queue.unschedulable.turns
         queue.unschedulable.turns += number
