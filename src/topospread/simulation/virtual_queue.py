@@ -29,7 +29,7 @@ from topospread.scheduling.verdict import Verdict
 from topospread.workloads.planned import QueuedPod
 
 from .active_queue_batch import ActiveQueueBatch
-from .batched_unschedulable_pods import BatchedUnschedulablePods, Judge
+from .batched_unschedulable_pods import BatchedUnschedulablePods, RejectionSource
 from .cached_rejections import CachedRejections
 from .run import Run
 
@@ -81,7 +81,7 @@ class VirtualQueue:
         self._turns = ActiveQueueBatch(self.queue)
         self.refusals = CachedRejections(run.scheduler)
         self._again: Callable[[Sequence[QueuedPod]], frozenset[str] | None] = lambda alike: None
-        judge = Judge(
+        judge = RejectionSource(
             self._may_be_one_of_many,
             self._refused,
             lambda info: self.refusals.equivalence_class(cluster.shared_class(info.pod)),
