@@ -61,14 +61,14 @@ class HostAction(KubeStruct):
 
 
 class Handler(KubeStruct):
-    """A probe, or what is done after a container's start or before its end."""
+    """A probe, or an action after a container's start or before its end."""
 
     http_get: HostAction | None = None
     tcp_socket: HostAction | None = None
 
 
 class Lifecycle(KubeStruct):
-    """What is done after a container's start and before its end."""
+    """Handlers of a container's start and end."""
 
     post_start: Handler | None = None
     pre_stop: Handler | None = None
