@@ -23,7 +23,7 @@ _SCALED = (Deployment, ReplicaSet, StatefulSet, ReplicationController)
 
 
 class Places(dict[ObjectKey, Place]):
-    """Where objects stand; the objects of a list share one place, which gets an object's name when it is asked for."""
+    """Places of objects; those of a list share one, which gets an object's name when it is asked for."""
 
     def __getitem__(self, key: ObjectKey) -> Place:
         """Return the place of an object that is there."""
