@@ -15,7 +15,7 @@ from topospread.answers.promise_design import promise_design
 from topospread.drills.drill import drill
 from topospread.drills.steps import Fail, NodeChoice, Rollout
 from topospread.promise.design import design
-from topospread.simulation.run import SimulationOptions
+from topospread.simulation.options import SimulationOptions
 
 Json = dict[str, Any]
 
