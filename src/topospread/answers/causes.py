@@ -354,14 +354,14 @@ def _rejects(rejected: Mapping[str, int], reasons: Sequence[str]) -> bool:
 
 
 def _tainted(rejected: Mapping[str, int], nodes: int) -> bool:
-    """Return whether taints close every node of a domain, a cordon's taint aside."""
+    """Return whether all nodes of a domain have untolerated taints other than a cordon's."""
     return (
         0 < nodes <= sum(count for each, count in rejected.items() if each.startswith("node(s) had untolerated taint"))
     )
 
 
 def causes_of_node(found: Explanation) -> tuple[Cause, ...]:
-    """Return up to three causes for the node of a pod; of a pod on a node, as if it were scheduled now."""
+    """Return up to three causes for a pod's node. For a placed pod: as if it were scheduled again now."""
     if found.verdict is None or found.verdict.error:
         return ()
     causes = [cause for table in found.constraints for cause in _narrowing(table)][:2]

@@ -86,7 +86,9 @@ def promise_design(  # noqa: PLR0913 - keyword arguments
     states: int = 5_000,
     progress: Progress | None = None,
 ) -> PromiseDesign:
-    """Search for the fewest constraints that keep the wanted promises. || Drills and searches check each design.
+    """Search for the fewest constraints that keep the wanted promises.
+
+    Drills and searches check each design.
 
     Args:
         inventory: the input, which is not changed.
