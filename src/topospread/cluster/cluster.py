@@ -10,7 +10,6 @@ from topospread.api.node import Node
 from topospread.api.pod import FINISHED_PHASES, Pod
 from topospread.api.requests import CURRENT_RULES, RequestRules
 
-from .homeless import Homeless
 from .host_ports import HostPorts
 from .journal import ELSEWHERE, Journal
 from .nodes import NodeTable
@@ -19,8 +18,9 @@ from .objects import ClusterObjects
 from .pod_class import PodClass
 from .pod_classes import PodClasses
 from .pod_order import PodOrder
-from .relevant import same_to_scheduling
+from .pods_on_missing_nodes import PodsOnMissingNodes
 from .savepoint import Savepoint
+from .scheduling_fields import same_to_scheduling
 from .undo import UndoLog
 from .volume_use import VolumeUse
 
@@ -68,7 +68,7 @@ class Cluster:
         self.placed: dict[PodKey, int] = {}
         self.on_node: list[dict[PodKey, PodClass]] = []
         self.order = PodOrder(self.on_node)
-        self.homeless = Homeless(self.undo)
+        self.pods_on_missing_nodes = PodsOnMissingNodes(self.undo)
         self.ports = HostPorts()
         self.started: dict[PodKey, str] = {}
         self.reordered = 0
@@ -122,7 +122,7 @@ class Cluster:
         self.journal.append((row, None, 0))
         if known is None:
             self._nominations.node_came(node.name)
-            for key, (pod_class, started) in self.homeless.take_all(node.name).items():
+            for key, (pod_class, started) in self.pods_on_missing_nodes.take_all(node.name).items():
                 self.bind(key, pod_class, row)
                 self._note_start(key, started)
         return True
@@ -133,7 +133,7 @@ class Cluster:
         gone = self.order.on(row)
         for key in gone:
             started = self.started.get(key, "")
-            self.homeless.put(key, self.unbind(key), started, name)
+            self.pods_on_missing_nodes.put(key, self.unbind(key), started, name)
         self._nominations.node_goes(row)
         node = self.nodes.nodes[row]
         assert node is not None, "a row that has a name has a node"
@@ -209,7 +209,7 @@ class Cluster:
         if not node and node not in self.nodes.row_of:
             # Enter a pod without a node; only its nomination counts.
             position = self.journal.position
-            if key in self.placed or key in self.homeless:
+            if key in self.placed or key in self.pods_on_missing_nodes:
                 self.delete_pod(key)
             if pod.nominated_node_name:
                 self.nominate(key, self.pod_class(pod), pod.nominated_node_name)
@@ -221,11 +221,11 @@ class Cluster:
         row = self.placed.get(key)
         if row is not None and self.nodes.names[row] == node and self._comes_again(key, pod_class, row):
             return self._note_start(key, started)
-        is_known = key in self.homeless and self.homeless.find(key) == (node, (pod_class, started))
+        is_known = self.pods_on_missing_nodes.find(key) == (node, (pod_class, started))
         self.delete_pod(key)
         row = self.nodes.row_of.get(node)
         if row is None:
-            self.homeless.put(key, pod_class, started, node)
+            self.pods_on_missing_nodes.put(key, pod_class, started, node)
         else:
             self.bind(key, pod_class, row)
             if started:  # Told, and undone, with the binding.
@@ -248,11 +248,11 @@ class Cluster:
     def delete_pod(self, key: PodKey) -> bool:
         """Forget a pod, wherever it is; whether there was anything to forget."""
         position = self.journal.position
-        known = key in self.homeless
+        known = key in self.pods_on_missing_nodes
         if key in self.placed:
             self.unbind(key)
         elif known:
-            self.homeless.delete(key)
+            self.pods_on_missing_nodes.delete(key)
         self._nominations.remove(key)
         return known or self.journal.position != position
 
@@ -313,7 +313,7 @@ class Cluster:
         row = self.placed.get(key)
         if row is not None:
             return self.on_node[row][key]
-        found = self.homeless.find(key)
+        found = self.pods_on_missing_nodes.find(key)
         return None if found is None else found[1][0]
 
     def assigned_node(self, key: PodKey) -> str:
@@ -321,7 +321,7 @@ class Cluster:
         row = self.placed.get(key)
         if row is not None:
             return self.nodes.names[row]
-        found = self.homeless.find(key)
+        found = self.pods_on_missing_nodes.find(key)
         return "" if found is None else found[0]
 
     def nominate(self, key: PodKey, pod_class: PodClass, node: str) -> None:

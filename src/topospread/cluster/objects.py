@@ -28,7 +28,7 @@ from topospread.api.workload import ReplicaSet, ReplicationController, Service, 
 
 from .device_use import DeviceUse
 from .journal import ELSEWHERE, VOLUMES, Journal
-from .relevant import same_to_scheduling
+from .scheduling_fields import same_to_scheduling
 from .undo import UndoLog
 from .volume_use import VolumeUse
 
@@ -41,7 +41,7 @@ Subject = tuple[type[KubeObject], str]
 for those that are read whatever their namespace."""
 
 
-class One(NamedTuple):
+class ObjectKey(NamedTuple):
     """A single object that somebody reads, there or not; ``key``: its name, or namespace and name."""
 
     kind: type[KubeObject]
@@ -139,7 +139,7 @@ class ClusterObjects:
                     index.add(namespace, Selector.from_set(each.spec.selector), each)
         return index.matching(namespace, labels)
 
-    def look_up(self, one: One) -> tuple[KubeObject | None, bool]:
+    def look_up(self, one: ObjectKey) -> tuple[KubeObject | None, bool]:
         """An object, and whether it is a claim that a controller would create."""
         table: dict[Any, Any] = self._by_key[one.kind] if one.kind in self._by_key else self._by_name[one.kind]
         return table.get(one.key), one.key in self.assumed_claims
@@ -318,13 +318,13 @@ class Reading:
 
     __slots__ = ("_objects", "_ones", "_stamps", "_version")
 
-    def __init__(self, objects: ClusterObjects, subjects: Iterable[Subject | One]) -> None:
+    def __init__(self, objects: ClusterObjects, subjects: Iterable[Subject | ObjectKey]) -> None:
         self._objects = objects
         self._version = objects.version
-        self._ones: list[tuple[One, KubeObject | None, bool]] = []
+        self._ones: list[tuple[ObjectKey, KubeObject | None, bool]] = []
         self._stamps: dict[Subject, int] = {}
         for each in subjects:
-            if isinstance(each, One):
+            if isinstance(each, ObjectKey):
                 self._ones.append((each, *objects.look_up(each)))
             else:
                 self._stamps[each] = objects.changed.get(each, 0)

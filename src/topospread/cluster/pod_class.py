@@ -76,12 +76,12 @@ class PodClass:
         volumes: the claims and disks that a volume plugin looks at.
         may_need_devices: whether its pods claim devices, or request a resource that may stand for some.
         affinity_terms: room for what a plugin compiles of the pods' affinity, as every incoming pod asks for it.
-        is_tied: whether its pods are a DaemonSet's, for one node each.
-        tied_to: the node that this pod of a DaemonSet is for, "" for all others and for the class that all of them are.
+        is_node_pinned: whether its pods are a DaemonSet's, each for one node.
+        pinned_node: the node of a DaemonSet's pod; "" for other pods and for the DaemonSet's general class.
         label_set: its labels, as its cluster keeps them for selectors.
-        general: of a tied class the one that the cluster keeps, ``None`` for that one itself.
+        general: the class that the cluster keeps for a node-pinned class; ``None`` for every other class.
         last_change: position of its newest change in the journal, −1 if there is none.
-        likeness: room for which other classes it is like as pods that come, ``None`` until that is asked.
+        equivalence_class: cache of `scheduling.equivalence_class`; ``None`` until it is computed.
     """
 
     __slots__ = (
@@ -89,23 +89,23 @@ class PodClass:
         "_rules",
         "affinity_terms",
         "counted",
+        "equivalence_class",
         "evicted",
         "general",
         "host_ports",
         "index",
-        "is_tied",
+        "is_node_pinned",
         "label_set",
         "labels",
         "last_change",
-        "likeness",
         "may_need_devices",
         "namespace",
         "node_name",
         "occupancy",
+        "pinned_node",
         "pod",
         "priority",
         "request",
-        "tied_to",
         "volumes",
     )
 
@@ -128,24 +128,24 @@ class PodClass:
         self._rules = rules
         self.affinity_terms: object = None
         self.label_set: LabelSet[PodClass] | None = None
-        self.is_tied = False
-        self.tied_to = ""
+        self.is_node_pinned = False
+        self.pinned_node = ""
         self.general: PodClass | None = None
-        self.likeness: object = None
+        self.equivalence_class: object = None
         self.last_change = -1
 
-    def tied(self, pod: Pod, node: str) -> PodClass:
-        """The class as one of its pods sees itself, which is for one node: it is placed and counted as the class is."""
-        tied = PodClass.__new__(PodClass)
+    def pinned_to(self, pod: Pod, node: str) -> PodClass:
+        """Return a copy of the class for one DaemonSet pod and its node; placed pods count for the class itself."""
+        pinned = PodClass.__new__(PodClass)
         for name in self.__slots__:
-            setattr(tied, name, getattr(self, name))
-        tied.pod, tied.tied_to, tied.general, tied.likeness = pod, node, self, None
-        return tied
+            setattr(pinned, name, getattr(self, name))
+        pinned.pod, pinned.pinned_node, pinned.general, pinned.equivalence_class = pod, node, self, None
+        return pinned
 
     @property
     def key(self) -> tuple[int, str]:
         """The key for what is cached about incoming pods of the class."""
-        return self.index, self.tied_to
+        return self.index, self.pinned_node
 
     @property
     def owner(self) -> OwnerReference | None:

@@ -49,7 +49,7 @@ def own_node(pod: Pod) -> str:
     return node if owner is not None and owner.kind == "DaemonSet" else ""
 
 
-def untied(pod: Pod) -> Pod:
+def without_pin(pod: Pod) -> Pod:
     """The pod without the node that it is for, which is all that its affinity requires of nodes."""
     affinity = pod.spec.affinity
     assert affinity is not None, "a tied pod has an affinity"
@@ -104,18 +104,18 @@ class PodClasses:
         node_name = "" if is_placed else pod.spec.node_name or ""
         own = own_node(pod)
         if not own:
-            return self._of(pod, node_name, is_tied=False)
-        general = self._of(untied(pod), node_name, is_tied=True)
-        return general if is_placed else general.tied(pod, own)
+            return self._of(pod, node_name, is_node_pinned=False)
+        general = self._of(without_pin(pod), node_name, is_node_pinned=True)
+        return general if is_placed else general.pinned_to(pod, own)
 
-    def _of(self, pod: Pod, node_name: str, *, is_tied: bool) -> PodClass:
-        alike = self._by_identity.get((node_name, is_tied, identity(pod)), ())
+    def _of(self, pod: Pod, node_name: str, *, is_node_pinned: bool) -> PodClass:
+        alike = self._by_identity.get((node_name, is_node_pinned, identity(pod)), ())
         described = signature(pod)
         for other, existing in alike:
             if other == described:
                 return existing
         pod_class = PodClass(self.made, pod, node_name, self._rules, self._cost(pod))
-        pod_class.is_tied = is_tied
+        pod_class.is_node_pinned = is_node_pinned
         self.made += 1
         self._enter(pod_class, described)
         self._note_idle(pod_class)
@@ -128,7 +128,7 @@ class PodClasses:
             self.keep(known[1])
             return known[1]
         pod_class = self.of(pod)
-        if not pod_class.tied_to:
+        if not pod_class.pinned_node:
             if len(self._of_object) >= _REMEMBERED:
                 self._of_object.clear()
             self._of_object[id(pod)] = (pod, pod_class)
@@ -233,7 +233,7 @@ def _places_of_terms(pod: Pod) -> Iterator[tuple[str, Selector]]:
 
 
 def _key(pod_class: PodClass) -> Hashable:
-    return (pod_class.node_name, pod_class.is_tied, identity(pod_class.pod))
+    return (pod_class.node_name, pod_class.is_node_pinned, identity(pod_class.pod))
 
 
 def _drop(table: dict[Key, dict[int, PodClass]], key: Key, index: int) -> None:

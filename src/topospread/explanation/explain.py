@@ -23,8 +23,8 @@ from topospread.scheduling.select_host import ChoiceRules
 from topospread.scheduling.verdict import GANG, Verdict
 from topospread.simulation.counted import PodOwners
 from topospread.simulation.extender_notes import filtered_by_extender
+from topospread.simulation.hypothetical_domains import unmet_min_domains
 from topospread.simulation.outcome import result_of
-from topospread.simulation.paper import unmet_min_domains
 from topospread.simulation.placing import Progress
 from topospread.simulation.result import Simulation
 from topospread.simulation.run import PLAIN, PodOutcome, Run, SimulationOptions, prepare
@@ -34,8 +34,9 @@ from topospread.workloads.planned import QueuedPod, Workload
 
 from .cluster_changes import surplus_pods
 from .domains import constraint_tables
-from .obstacles import Obstacles
 from .owner import exists, is_older
+from .placement_without_constraint import without_each
+from .rejections_per_node import Obstacles
 from .repeated_simulation import RepeatedSimulation, tried_pods
 from .replacement import MADE_OF_TEMPLATE
 from .result import ConstraintTable, Explanation, NearestNode
@@ -43,7 +44,6 @@ from .scores import score_table
 from .suggest import suggestions
 from .target import ExplainedPod, candidates, find, gated_of, one_more, parse_target, unbound
 from .what_if import EFFORT, Baseline, looked_at
-from .without import without_each
 
 NEAREST = 3
 """How many kinds of nodes that lack little are told."""

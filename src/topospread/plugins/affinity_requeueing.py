@@ -35,7 +35,7 @@ class AffinityHintRules:
         "Queueing hints: a deleted pod moves pods that its anti-affinity rejected, and new labels of "
         "a pending pod move it. Before, both waited for the five-minute flush.",
     )
-    promises: bool = since(
+    counts_nominated: bool = since(
         "1.36",
         "Queueing hints: a pod that loses its nomination moves pods that InterPodAffinity or "
         "PodTopologySpread rejected, as a deleted pod does.",
@@ -72,8 +72,8 @@ class _Hints:
         self._keep_away = _means_any if rules.any_term_keeps_away else _means_all
 
     def after_assigned_pod_change(self, pod: Pod, old: Pod | None, new: Pod | None) -> bool:
-        promises = self._rules.promises
-        if any(each is not None and not takes_room(each, promises=promises) for each in (old, new)):
+        counts_nominated = self._rules.counts_nominated
+        if any(each is not None and not takes_room(each, counts_nominated=counts_nominated) for each in (old, new)):
             return False
         terms = _required(self._cluster.shared_class(pod))
         if new is not None:

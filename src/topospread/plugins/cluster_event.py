@@ -79,9 +79,9 @@ The old one is ``None`` where something was added, the new one where it is gone.
 """
 
 
-def takes_room(pod: Pod, *, promises: bool) -> bool:
-    """Return whether a pod has a node, or, where promises count as that, is promised one."""
-    return bool(pod.spec.node_name or (promises and pod.nominated_node_name))
+def takes_room(pod: Pod, *, counts_nominated: bool) -> bool:
+    """Return whether a pod has a node, or a nominated node if ``counts_nominated``."""
+    return bool(pod.spec.node_name or (counts_nominated and pod.nominated_node_name))
 
 
 def always(pod: Pod, old: object, new: object) -> bool:

@@ -52,10 +52,10 @@ class DomainCounts:
     Attributes:
         membership: the domain in which each node's pods count.
         counts: code of the domain → pods that count there, int64[codes].
-        beside: pods that count in the domain whose value is empty, although their nodes lack the key.
+        without_key: pods on nodes without the key, which `KeylessCounts` counts in the domain ""; else 0.
     """
 
-    beside = 0
+    without_key = 0
 
     def __init__(self, pods: Selection, membership: Membership) -> None:
         self.pods = pods
@@ -116,8 +116,8 @@ class DomainCounts:
         self.make_room()
         if not len(self.counts):
             return np.zeros(len(codes), dtype=np.int64)
-        if self.beside:
-            return self.counts[codes] + np.where(codes == self._column.code(""), self.beside, 0)
+        if self.without_key:
+            return self.counts[codes] + np.where(codes == self._column.code(""), self.without_key, 0)
         return self.counts[codes]
 
     def at_each(self, codes: Sequence[int]) -> list[int]:
@@ -126,8 +126,8 @@ class DomainCounts:
         if known < len(self._column.values):
             self.make_room()
         counts = list(map(self.counts.item, codes)) if known or len(self.counts) else [0] * len(codes)
-        if self.beside and (empty := self._column.code("")) in codes:
-            return [n + self.beside if code == empty else n for n, code in zip(counts, codes, strict=True)]
+        if self.without_key and (empty := self._column.code("")) in codes:
+            return [n + self.without_key if code == empty else n for n, code in zip(counts, codes, strict=True)]
         return counts
 
     def make_room(self) -> None:

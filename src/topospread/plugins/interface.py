@@ -17,7 +17,7 @@ import numpy as np
 
 from topospread.cluster import Cluster, PodClass
 from topospread.cluster.arrays import Ints, Rows
-from topospread.cluster.objects import One, Subject
+from topospread.cluster.objects import ObjectKey, Subject
 
 from .cluster_event import Registration
 from .group_columns import GroupColumn
@@ -143,11 +143,11 @@ class CanFail(Protocol):
 
 
 @runtime_checkable
-class RestsOnAllNodes(Protocol):
+class CrossNodeScore(Protocol):
     """A score of scope NODE whose points for a node may change with another node."""
 
     @property
-    def rests_on_all_nodes(self) -> bool:
+    def depends_on_other_nodes(self) -> bool:
         """True if they do as things stand."""
 
 
@@ -240,7 +240,7 @@ class Prepared(msgspec.Struct):
     narrowed: frozenset[str] | None = None
     rejected: Status | None = None
     counts_own_nodes: bool = False
-    reads: Collection[Subject | One] = ()
+    reads: Collection[Subject | ObjectKey] = ()
 
 
 class Reservation(Protocol):
@@ -302,7 +302,7 @@ class RejectsAll:
         return self._status
 
 
-class SameEverywhere:
+class ConstantScore:
     """A score that gives every node the same points."""
 
     scope = Scope.NODE

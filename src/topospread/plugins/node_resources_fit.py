@@ -53,7 +53,7 @@ _FIRST_RESOURCES = ("cpu", "memory", "ephemeral-storage")
 class NodeResourcesFitRules:
     """The differences between Kubernetes versions."""
 
-    tells_unresolvable: bool = since(
+    reports_unresolvable: bool = since(
         "1.34", "A request above the node's whole capacity is rejected as unresolvable: evictions cannot help."
     )
     checks_what_is_not_requested: bool = until(
@@ -66,17 +66,17 @@ class NodeResourcesFitRules:
         "A node that is overcommitted in an extended resource accepts pods that request 0 of it.",
     )
     resizes: bool = gated("InPlacePodVerticalScaling")
-    promises_take_room: bool = since(
+    nominated_pods_take_room: bool = since(
         "1.33",
         "Queueing hints: a pod that loses its nomination moves pods that NodeResourcesFit, NodePorts "
         "or NodeVolumeLimits rejected, as a deleted pod does.",
     )
-    hears_of_classes: bool = since(
+    handles_device_classes: bool = since(
         "1.35",
         "Queueing hints: a DeviceClass for an extended resource moves pods that request it and that "
         "NodeResourcesFit rejected.",
     )
-    knows_sidecars: bool = by_gates(
+    allows_sidecars: bool = by_gates(
         lambda gates: gates.kube_version < _SIDECARS_SINCE or gates.enabled("SidecarContainers"),
         {
             "1.28": "Pods with sidecars are rejected while SidecarContainers is off (the default in 1.28): `Pod "
@@ -125,7 +125,7 @@ class NodeResourcesFit:
             score=StrategyScore(reader, scorer_of(strategy)),
             reads=[(DeviceClass, ""), (ResourceSlice, "")] if asks_for_others(pod_class, self._devices) else (),
         )
-        if not self._rules.knows_sidecars and _has_sidecar(pod_class):
+        if not self._rules.allows_sidecars and _has_sidecar(pod_class):
             if self._rules.rejects_sidecars_at_once:
                 prepared.rejected = _SIDECARS_OFF
             prepared.filter = RejectsAll(_SIDECARS_OFF)
@@ -136,7 +136,7 @@ class NodeResourcesFit:
 
         And a DeviceClass for an extended resource: what becomes of the pod then is `dynamic_resources`' matter.
         """
-        promises = self._rules.promises_take_room
+        counts_nominated = self._rules.nominated_pods_take_room
         shrinking = (
             Registration(
                 ClusterEvent("AssignedPod", POD_SCALE_DOWN),
@@ -148,14 +148,14 @@ class NodeResourcesFit:
             ClusterEvent("DeviceClass", ADD | UPDATE),
             lambda pod, old, new: _stands_for_a_request(cluster.shared_class(pod).request, old, new),
         )
-        hears_of_classes = self._rules.hears_of_classes and self._devices.extended_resources
+        handles_device_classes = self._rules.handles_device_classes and self._devices.extended_resources
         return (
-            Registration(ASSIGNED_POD_DELETE, lambda pod, old, new: takes_room(old, promises=promises)),
+            Registration(ASSIGNED_POD_DELETE, lambda pod, old, new: takes_room(old, counts_nominated=counts_nominated)),
             Registration(
                 ClusterEvent("Node", ADD | NODE_ALLOCATABLE),
                 lambda pod, old, new: self._may_have_room(cluster.shared_class(pod), cluster, old, new),
             ),
-            *((device_class,) if hears_of_classes else ()),
+            *((device_class,) if handles_device_classes else ()),
             *(shrinking if self._rules.resizes else ()),
         )
 
@@ -236,7 +236,7 @@ class Room:
         names = [name for name in _FIRST_RESOURCES if name in requests]
         names += sorted(set(requests) - set(names))
         self._nodes = nodes
-        self._tells_unresolvable = rules.tells_unresolvable
+        self._tells_unresolvable = rules.reports_unresolvable
         self._names = names
         self._checks = [(nodes.resource(name), requests[name], 2 << i) for i, name in enumerate(names)]
         self._devices = frozenset(nodes.resource(name) for name in names if name in devices)

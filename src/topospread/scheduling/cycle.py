@@ -47,7 +47,7 @@ from .view_cache import ViewCache
 Answer = TypeVar("Answer")
 
 
-class Momentary(Generic[Answer]):
+class SharedRejectionCache(Generic[Answer]):
     """Replicas that wait for the same reason share an answer."""
 
     def __init__(self, journal: Journal) -> None:
@@ -72,8 +72,8 @@ class PendingAnswers:
     """The reasons of pending pods and what preemption finds for them, by class."""
 
     def __init__(self, journal: Journal) -> None:
-        self.verdicts: Momentary[Verdict] = Momentary(journal)
-        self.preemptions: Momentary[Preemption] = Momentary(journal)
+        self.verdicts: SharedRejectionCache[Verdict] = SharedRejectionCache(journal)
+        self.preemptions: SharedRejectionCache[Preemption] = SharedRejectionCache(journal)
 
 
 class Placement(msgspec.Struct, frozen=True):
@@ -221,7 +221,7 @@ class Scheduler:
     def pending_preemption(self, pod: Pod, verdict: Verdict) -> Preemption:
         """Return what preemption finds for a pod just left pending; replicas that wait for the same reason share it."""
         pod_class = self.cluster.shared_class(pod)
-        alike = (self.views.likenesses.key(pod_class), self.cluster.nominated_node(verdict.pod))
+        alike = (self.views.equivalence_classes.key(pod_class), self.cluster.nominated_node(verdict.pod))
         return self._pending.preemptions.get(alike, lambda: self.preemption(pod, verdict))
 
     def pick(self, preemption: Preemption) -> Candidate | None:
@@ -285,7 +285,7 @@ class Scheduler:
             pod_class = self.cluster.shared_class(pod)
             if self._search.within is not None:
                 return verdict_of(key, self.view(pod_class), self.framework_of(pod_class), self._search.within)
-            alike = (self.views.likenesses.key(pod_class), self.cluster.nominated_node(key))
+            alike = (self.views.equivalence_classes.key(pod_class), self.cluster.nominated_node(key))
             return self._pending.verdicts.get(
                 alike, lambda: verdict_of(key, self.view(pod_class), self.framework_of(pod_class))
             )

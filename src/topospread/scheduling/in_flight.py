@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from topospread.cluster.undo import UndoLog
 
-from .requeueing import Happening
+from .requeueing import EventWithObjects
 
 
 class InFlight:
@@ -18,7 +18,7 @@ class InFlight:
     def __init__(self, undo: UndoLog) -> None:
         self._undo = undo
         self._started: dict[str, int] = {}
-        self._events: list[Happening] = []
+        self._events: list[EventWithObjects] = []
         self._forgotten = 0
 
     def __len__(self) -> int:
@@ -33,7 +33,7 @@ class InFlight:
         return tuple(self._started)
 
     @property
-    def events(self) -> tuple[Happening, ...]:
+    def events(self) -> tuple[EventWithObjects, ...]:
         """The events kept: those since the first pod in flight was popped."""
         return tuple(self._events)
 
@@ -55,14 +55,14 @@ class InFlight:
         self._forgotten = first
         self._undo.record(self._remember, before, forgotten)
 
-    def happened(self, happening: Happening) -> None:
+    def happened(self, happening: EventWithObjects) -> None:
         """Note an event for those that are being tried; nobody being tried, it is passed over."""
         if self._started:
             self._events.append(happening)
             if self._undo.steps is not None:
                 self._undo.record(self._events.pop)
 
-    def since(self, uid: str) -> list[Happening] | None:
+    def since(self, uid: str) -> list[EventWithObjects] | None:
         """Return the events since a pod was popped; ``None`` if it is not in flight."""
         start = self._started.get(uid)
         return None if start is None else self._events[start - self._forgotten :]
@@ -70,7 +70,7 @@ class InFlight:
     def _not_started(self, uid: str) -> None:
         del self._started[uid]
 
-    def _remember(self, started: dict[str, int], forgotten: list[Happening]) -> None:
+    def _remember(self, started: dict[str, int], forgotten: list[EventWithObjects]) -> None:
         self._started = started
         self._events[:0] = forgotten
         self._forgotten -= len(forgotten)

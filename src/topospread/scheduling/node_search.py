@@ -89,7 +89,7 @@ class NodeSearch:
         That one view serves as many pods as there are nodes. ``None`` where the pod's own has to be asked: it is the
         one that says what is against the node, and counts for a hard constraint on that node alone.
         """
-        row = self._cluster.nodes.row_of.get(tied.tied_to)
+        row = self._cluster.nodes.row_of.get(tied.pinned_node)
         narrowed = self._sampler is not None or self.within is not None
         if row is None or tied.general is None or narrowed or row in self._cluster.nominated:
             return None
@@ -97,7 +97,7 @@ class NodeSearch:
             view = self._view(tied.general)
         except PluginError:
             return None
-        if view.node_local.worth[row] is None or not view.stands_for_tied or view.plugins.unjudged:
+        if view.node_local.worth[row] is None or not view.answers_node_pinned or view.plugins.unjudged:
             return None
         if view.can_fail and first_failure(view, np.array([row], dtype=np.int64)):
             return None

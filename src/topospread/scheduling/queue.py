@@ -27,7 +27,7 @@ from .in_flight import InFlight
 from .keyed_heap import KeyedHeap
 from .object_changes import pod_changes
 from .queued_pod_info import SECOND, QueuedPodInfo, queue_order, remember
-from .requeueing import Happening, QueueingStrategy, Requeueing, pod_worth_requeuing
+from .requeueing import EventWithObjects, QueueingStrategy, Requeueing, pod_worth_requeuing
 from .unschedulable_pods import Group, UnschedulablePods
 
 FLUSH_PERIOD = 30 * SECOND
@@ -51,7 +51,7 @@ class KeepsGroups(Protocol):
     def update(self, old: Pod, new: Pod, pod: PodKey) -> bool:
         """A pod without a node changed; False if it is not known here."""
 
-    def happened(self, happened: Happening) -> None:
+    def happened(self, happened: EventWithObjects) -> None:
         """Look again at the groups that are kept out, where an event may let them in."""
 
 
@@ -203,7 +203,7 @@ class SchedulingQueue:
         events = pod_changes(old, new, is_target=True, rules=self._rules)
         if uid in self._in_flight:
             for event in events:
-                self._in_flight.happened(Happening(event, old, new))
+                self._in_flight.happened(EventWithObjects(event, old, new))
             return
         for place, put in ((self.active, self._put_active), (self.backoff, self.backoff.changed)):
             info = place.get(key)
@@ -244,7 +244,7 @@ class SchedulingQueue:
             if info is not None and self._to_active(info, asks_gates=not (backed_off and self._settings.pops_early)):
                 continue
             if (pod.metadata.uid or key) in self._in_flight:
-                self._in_flight.happened(Happening(FORCE_ACTIVATE, None, pod))
+                self._in_flight.happened(EventWithObjects(FORCE_ACTIVATE, None, pod))
 
     # Something happens in the cluster.
 
@@ -287,7 +287,7 @@ class SchedulingQueue:
             if check is not None and self.unschedulable.crowd is not None:
                 self.unschedulable.crowd.let_all_go()
             asked = None if alike is None or check is not None else (event, alike)
-            happened = Happening(event, old, new)
+            happened = EventWithObjects(event, old, new)
             helped = self.unschedulable.helped(lambda group, pod: self._answer(group, pod, happened), asked)
             for strategy, infos in helped:
                 for info in infos:
@@ -295,8 +295,8 @@ class SchedulingQueue:
                         self.unschedulable.delete(info.key)
                         self._requeue(info, strategy)
         if self.groups is not None:
-            self.groups.happened(Happening(event, old, new))
-        self._in_flight.happened(Happening(event, old, new))
+            self.groups.happened(EventWithObjects(event, old, new))
+        self._in_flight.happened(EventWithObjects(event, old, new))
 
     def forget_answers(self) -> None:
         """Forget answers after a change of what hints look up besides the event: Services, owners, classes."""
@@ -326,11 +326,11 @@ class SchedulingQueue:
                 self.unschedulable.delete(info.key)
                 self._requeue(info, strategy)
         if leftover:
-            self._in_flight.happened(Happening(UNSCHEDULABLE_TIMEOUT, None, None))
+            self._in_flight.happened(EventWithObjects(UNSCHEDULABLE_TIMEOUT, None, None))
 
     # Where a pod goes.
 
-    def _answer(self, group: Group, pod: Pod, happened: Happening) -> QueueingStrategy:
+    def _answer(self, group: Group, pod: Pod, happened: EventWithObjects) -> QueueingStrategy:
         """Return what an event means for a group of unschedulable pods; for gated pods only the gate's events count."""
         event = happened.event
         if group.gating and not event.wildcard:
@@ -340,7 +340,7 @@ class SchedulingQueue:
         return pod_worth_requeuing(self._requeueing_of(pod), pod, (group.unschedulable, group.pending), happened)
 
     def _strategy(self, info: QueuedPodInfo, event: ClusterEvent, old: Any, new: Any) -> QueueingStrategy:
-        happened = Happening(event, old, new)
+        happened = EventWithObjects(event, old, new)
         rejectors = (info.unschedulable_plugins, info.pending_plugins)
         return pod_worth_requeuing(self._requeueing_of(info.pod), info.pod, rejectors, happened, info.uid)
 

@@ -28,8 +28,8 @@ from topospread.plugins.cluster_event import (
 )
 from topospread.plugins.dynamic_resources import DynamicResources
 from topospread.plugins.interface import Plugin, PluginError, Requeues
+from topospread.plugins.old_versions.node_events import NodeEventRules
 from topospread.plugins.scheduling_gates import SchedulingGates
-from topospread.plugins.until.node_events import NodeEventRules
 
 from .framework import Framework
 
@@ -66,7 +66,7 @@ class RequeueingRules:
         "Without queueing hints, a bound pod moves pods that PodTopologySpread rejected in its "
         "namespace. Before, it moved only pods whose required affinity selects it.",
     )
-    hears_of_promises: bool = since(
+    handles_nominations: bool = since(
         "1.33", "Queueing hints: a pod that loses its nomination is an event like a deleted pod."
     )
 
@@ -79,7 +79,7 @@ class QueueingStrategy(IntEnum):
     IMMEDIATELY = 2
 
 
-class Happening(NamedTuple):
+class EventWithObjects(NamedTuple):
     """An event and its objects, as hints are asked about it."""
 
     event: ClusterEvent
@@ -129,7 +129,7 @@ class Requeueing:
         return ""
 
     def strategy(
-        self, pod: Pod, unschedulable: frozenset[str], pending: frozenset[str], happened: Happening
+        self, pod: Pod, unschedulable: frozenset[str], pending: frozenset[str], happened: EventWithObjects
     ) -> QueueingStrategy:
         """Return what an event, not a wildcard, means for a pod that plugins rejected (``isPodWorthRequeuing``)."""
         event, old, new = happened
@@ -147,7 +147,7 @@ class Requeueing:
             found = QueueingStrategy.AFTER_BACKOFF
         return found
 
-    def _is_looked_at(self, pod: Pod, rejectors: frozenset[str], happened: Happening) -> bool:
+    def _is_looked_at(self, pod: Pod, rejectors: frozenset[str], happened: EventWithObjects) -> bool:
         """Without hints, which pods a change of a pod on a node may move (``AssignedPodAdded``, ``…Updated``)."""
         event, _, new = happened
         if event.resource != "AssignedPod" or event.action in (DELETE, POD_SCALE_DOWN):
@@ -160,7 +160,7 @@ def pod_worth_requeuing(
     requeueing: Requeueing | None,
     pod: Pod,
     rejectors: tuple[frozenset[str], frozenset[str]],
-    happened: Happening,
+    happened: EventWithObjects,
     uid: str = "",
 ) -> QueueingStrategy:
     """Return what an event means for a pod that waits (``isPodWorthRequeuing``).

@@ -45,7 +45,7 @@ Found = tuple[Group, QueueingStrategy]
 
 
 class KeepsPods(Protocol):
-    """An owner of pods' own data for some groups, for a while (`topospread.simulation.crowd`)."""
+    """An owner of pods' own data for some groups, for a while (`topospread.simulation.batched_unschedulable_pods`)."""
 
     def __contains__(self, key: str) -> bool: ...
 

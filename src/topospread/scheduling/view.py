@@ -15,7 +15,7 @@ import numpy as np
 
 from topospread.cluster import Cluster, PodChange, PodClass
 from topospread.cluster.arrays import Bools, Ints, Rows
-from topospread.cluster.objects import One, Reading, Subject
+from topospread.cluster.objects import ObjectKey, Reading, Subject
 from topospread.plugins.group_columns import CountColumn, GroupColumn, HasKey
 from topospread.plugins.interface import (
     Assuming,
@@ -91,7 +91,7 @@ class View:
         assuming, settling: watchers that are told of dry runs.
         beside: row → a state of the node and the pods that it is promised to, and what rejects it beside them.
         can_fail: whether a filter may fail on single nodes.
-        stands_for_tied: whether it says of a node what the view of a pod that is tied to that node would say.
+        answers_node_pinned: whether it says of a node what the view of a pod that is tied to that node would say.
     """
 
     def __init__(
@@ -114,7 +114,7 @@ class View:
         self.assuming = [each for each in self.plugins.watchers if offers(each, Assuming)]
         self.settling = [each for each in self.plugins.watchers if offers(each, Settling)]
         self.can_fail = any(offers(each.filter, CanFail) for each in self.plugins.filters)
-        self.stands_for_tied = not any(each.counts_own_nodes for each in self.plugins.prepared.values())
+        self.answers_node_pinned = not any(each.counts_own_nodes for each in self.plugins.prepared.values())
         # Plugins that did not judge the class, or reject it as a whole, say nothing of classes that agree in the rest.
         if self.plugins.rejected is not None or len(self.plugins.prepared) < len(framework.plugins):
             self.node_local = shared.made(None, cluster, self.plugins)
@@ -312,7 +312,7 @@ class _ScoreColumn:
         return int(self._score.score(np.array([row], dtype=np.int64))[0])
 
 
-def _lasting_reads(plugins: PreparedPlugins) -> Iterable[Subject | One]:
+def _lasting_reads(plugins: PreparedPlugins) -> Iterable[Subject | ObjectKey]:
     """Yield the dependencies of plugins whose answers are the same whatever a pod's claims."""
     return (each for prepared in _without(ASKED_ABOUT_CLAIMS, plugins).values() for each in prepared.reads)
 

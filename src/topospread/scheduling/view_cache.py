@@ -9,8 +9,8 @@ from weakref import WeakValueDictionary
 
 from topospread.cluster import Cluster, PodClass
 
+from .equivalence_class import EquivalenceClass, EquivalenceClasses
 from .framework import Framework
-from .likeness import Likeness, Likenesses
 from .view import Shared, View
 
 _VIEW_MEMORY = 3 << 29
@@ -33,8 +33,8 @@ class ViewCache:
 
     def __init__(self, cluster: Cluster) -> None:
         self.shared = Shared()
-        self.likenesses = Likenesses(cluster)
-        self._latest_of: WeakValueDictionary[tuple[str, Likeness], View] = WeakValueDictionary()
+        self.equivalence_classes = EquivalenceClasses(cluster)
+        self._latest_of: WeakValueDictionary[tuple[str, EquivalenceClass], View] = WeakValueDictionary()
         self._cluster = cluster
         self._views: OrderedDict[_Key, View] = OrderedDict()
         self._round: Iterator[_Key] = iter(())
@@ -61,7 +61,7 @@ class ViewCache:
             and latest.catch_up()
         ):
             return latest
-        key = (framework.profile.scheduler_name, self.likenesses.key(pod_class))
+        key = (framework.profile.scheduler_name, self.equivalence_classes.key(pod_class))
         view = self._views.get(key)
         if view is None or not view.catch_up():
             view = self._views[key] = self._made(framework, pod_class)
@@ -79,10 +79,10 @@ class ViewCache:
 
     def _made(self, framework: Framework, pod_class: PodClass) -> View:
         """A new view; where one of a class is there that differs in claims alone, it goes on with what that counted."""
-        likeness = self.likenesses.of(pod_class)
-        if likeness is None:
+        equivalence_class = self.equivalence_classes.of(pod_class)
+        if equivalence_class is None:
             return View(self._cluster, framework, pod_class, self.shared)
-        alike = (framework.profile.scheduler_name, likeness)
+        alike = (framework.profile.scheduler_name, equivalence_class)
         before = self._latest_of.get(alike)
         if before is not None and pod_class.volumes:
             self._views.pop((framework.profile.scheduler_name, before.pod_class.key), None)

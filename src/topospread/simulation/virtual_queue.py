@@ -28,10 +28,10 @@ from topospread.scheduling.requeueing import Requeueing, RequeueingRules, requeu
 from topospread.scheduling.verdict import Verdict
 from topospread.workloads.planned import QueuedPod
 
-from .crowd import Crowd, Judge
+from .active_queue_batch import ActiveQueueBatch
+from .batched_unschedulable_pods import BatchedUnschedulablePods, Judge
+from .cached_rejections import CachedRejections
 from .run import Run
-from .standing_refusals import StandingRefusals
-from .turns import Turns
 
 _SOME_NODE = "some-node"
 _SOME_TIME = "2006-01-02T15:04:05Z"
@@ -78,19 +78,19 @@ class VirtualQueue:
         self._with_node: dict[tuple[int, str], Pod] = {}
         self._promised = bool(run.cluster.nominated)
         self._others_changed = False
-        self._turns = Turns(self.queue)
-        self.refusals = StandingRefusals(run.scheduler)
+        self._turns = ActiveQueueBatch(self.queue)
+        self.refusals = CachedRejections(run.scheduler)
         self._again: Callable[[Sequence[QueuedPod]], frozenset[str] | None] = lambda alike: None
         judge = Judge(
             self._may_be_one_of_many,
             self._refused,
-            lambda info: self.refusals.likeness(cluster.shared_class(info.pod)),
+            lambda info: self.refusals.equivalence_class(cluster.shared_class(info.pod)),
             self.refusals.fallen,
             self._refused_again,
             self._note_stamp,
             self._stamp,
         )
-        self._crowd = Crowd(self.queue, judge)
+        self._crowd = BatchedUnschedulablePods(self.queue, judge)
 
     def take_in(self, groups: PodGroupQueue, places: Mapping[int, object]) -> None:
         """Pods that are tried together stand in the queue from the beginning, if their controllers have made them.

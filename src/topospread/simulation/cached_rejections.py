@@ -137,7 +137,7 @@ class _Basis(msgspec.Struct, eq=False):
         return view is None or view.hears_of(changes)
 
 
-class StandingRefusals:
+class CachedRejections:
     """The results for the last pod of each class that found no node.
 
     Attributes:
@@ -145,7 +145,7 @@ class StandingRefusals:
     """
 
     def __init__(self, scheduler: Scheduler) -> None:
-        self.likeness = scheduler.views.likenesses.key
+        self.equivalence_class = scheduler.views.equivalence_classes.key
         self._scheduler = scheduler
         self._cluster = cluster = scheduler.cluster
         self._known: dict[Hashable, tuple[PodOutcome, _Basis | None]] = {}
@@ -166,7 +166,7 @@ class StandingRefusals:
     def note(self, pod_class: PodClass, outcome: PodOutcome) -> None:
         """A pod of a class was refused just now."""
         self.catch_up()
-        key = self.likeness(pod_class)
+        key = self.equivalence_class(pod_class)
         self._fall((key,))
         basis = self._basis(pod_class, outcome)
         self._known[key] = with_fields(outcome), basis
@@ -183,7 +183,7 @@ class StandingRefusals:
     def of(self, pod_class: PodClass) -> PodOutcome | None:
         """Return the outcome for a pod of the class, stamped as of now; ``None`` if it has to be tried."""
         self.catch_up()
-        key, stamp = self.likeness(pod_class), self._cluster.journal.stamp
+        key, stamp = self.equivalence_class(pod_class), self._cluster.journal.stamp
         outcome, basis = self._known.get(key, (None, None))
         if outcome is not None and outcome.stamp != stamp:
             view = None if basis is None else basis.view()

@@ -9,7 +9,7 @@ Found = tuple[PodClass, str]
 """The class of a pod, and when it was started."""
 
 
-class Homeless:
+class PodsOnMissingNodes:
     """Pods that wait for a node by name. A removed entry is replaced by the last one, as in `PodOrder`."""
 
     def __init__(self, undo: UndoLog) -> None:

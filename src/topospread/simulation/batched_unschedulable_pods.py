@@ -1,7 +1,7 @@
 """Pods that wait and are refused again and again, in columns: an event that moves all of them costs what groups do.
 
 Every event that may help them moves them, they are tried in their order, refused as before and wait again
-(`standing_refusals`). That is one step for all of them here: the order in which kube-scheduler's queue would give them
+(`cached_rejections`). That is one step for all of them here: the order in which kube-scheduler's queue would give them
 is worked out, and times, attempts and turns are written down as if each had been popped. A pod that has to be tried, or
 that somebody looks at, is let go: it stands in the queue then where it would have stood all the time.
 """
@@ -23,7 +23,7 @@ from topospread.scheduling.requeueing import QueueingStrategy
 from topospread.scheduling.unschedulable_pods import Found, Group
 from topospread.scheduling.verdict import Verdict
 
-from .turns import Rank
+from .active_queue_batch import Rank
 
 MANY = 64
 """Fewer pods that wait are moved one by one."""
@@ -48,14 +48,14 @@ class Judge:
 
     takes: Callable[[QueuedPodInfo], bool]
     refused: Callable[[QueuedPodInfo], Verdict | None]
-    likeness: Callable[[QueuedPodInfo], Hashable]
+    equivalence_class: Callable[[QueuedPodInfo], Hashable]
     fallen: Callable[[], Collection[Hashable] | None]
     again: Callable[[Sequence[QueuedPodInfo]], object]
     tried: Callable[[QueuedPodInfo, int], None]
     stamp: Callable[[], int]
 
 
-class Crowd:
+class BatchedUnschedulablePods:
     """Pods of some groups of a queue's unschedulable ones; nobody changes them without their being let go."""
 
     def __init__(self, queue: SchedulingQueue, judge: Judge) -> None:
@@ -119,7 +119,7 @@ class Crowd:
             self._sample.append(infos[0])
             self._verdict.append(None)
             self._known = grown(self._known, len(self._groups))
-            self._refused_alike.setdefault(self._judge.likeness(infos[0]), []).append(number)
+            self._refused_alike.setdefault(self._judge.equivalence_class(infos[0]), []).append(number)
         self._verdict[number], self._known[number] = None, False  # each may have been refused at another time
         self._size[number] += len(infos)
         begin = len(self._infos)
@@ -194,8 +194,8 @@ class Crowd:
         if fallen is None:
             self._known[:] = False
         else:
-            for likeness in fallen:
-                self._known[self._refused_alike.get(likeness, [])] = False
+            for equivalence_class in fallen:
+                self._known[self._refused_alike.get(equivalence_class, [])] = False
         unknown = np.flatnonzero(~self._known[groups])
         for place, number in zip(unknown.tolist(), groups[unknown].tolist(), strict=True):
             if not self._known[number] and not self._stands(number):

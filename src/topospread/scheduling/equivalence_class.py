@@ -18,7 +18,7 @@ from topospread.api.workload import ReplicaSet, ReplicationController, Service, 
 from topospread.cluster import Cluster, PodClass
 from topospread.cluster.pod_class import identity, signature
 
-from .selecting_keys import keys_of_owners, keys_read_by
+from .selector_label_keys import keys_of_owners, keys_read_by
 
 OWN_LABELS = frozenset(
     {"statefulset.kubernetes.io/pod-name", "apps.kubernetes.io/pod-index", "batch.kubernetes.io/job-completion-index"}
@@ -29,40 +29,40 @@ _SELECTING = (Service, ReplicationController, ReplicaSet, StatefulSet)
 _ENCODER = msgspec.json.Encoder(enc_hook=repr, order="deterministic")
 
 
-class Likeness:
+class EquivalenceClass:
     """The shared identity of classes that are alike; it compares equal to itself alone and ends with its last class."""
 
     __slots__ = ("__weakref__",)
 
 
-class Likenesses:
+class EquivalenceClasses:
     """The likenesses of a cluster's classes, and whether they hold."""
 
     def __init__(self, cluster: Cluster) -> None:
         self._cluster = cluster
-        self._known: WeakValueDictionary[Hashable, Likeness] = WeakValueDictionary()
+        self._known: WeakValueDictionary[Hashable, EquivalenceClass] = WeakValueDictionary()
         self._asked = 0
         self._own_labels_read = False
         self._selected: dict[str, tuple[tuple[int, ...], bool]] = {}
 
-    def of(self, pod_class: PodClass) -> Likeness | None:
+    def of(self, pod_class: PodClass) -> EquivalenceClass | None:
         """Return the likeness of a class; ``None`` if it is like no other, or if others may be told apart from it."""
-        likeness = pod_class.likeness
-        if likeness is None:
-            likeness = pod_class.likeness = self._found(pod_class) or False
-        if not isinstance(likeness, Likeness) or self._tells_apart(pod_class):
+        equivalence_class = pod_class.equivalence_class
+        if equivalence_class is None:
+            equivalence_class = pod_class.equivalence_class = self._found(pod_class) or False
+        if not isinstance(equivalence_class, EquivalenceClass) or self._tells_apart(pod_class):
             return None
-        return likeness
+        return equivalence_class
 
     def key(self, pod_class: PodClass) -> Hashable:
         """Return the key for answers about incoming pods of a class: equal keys mean equal answers."""
-        likeness = None if pod_class.volumes else self.of(pod_class)
-        return pod_class.key if likeness is None else likeness
+        equivalence_class = None if pod_class.volumes else self.of(pod_class)
+        return pod_class.key if equivalence_class is None else equivalence_class
 
-    def _found(self, pod_class: PodClass) -> Likeness | None:
+    def _found(self, pod_class: PodClass) -> EquivalenceClass | None:
         pod = pod_class.pod
         is_one_of_many = bool(pod_class.volumes) or not OWN_LABELS.isdisjoint(pod.labels)
-        if pod_class.is_tied or not is_one_of_many:
+        if pod_class.is_node_pinned or not is_one_of_many:
             return None
         # The class's identity without the pod's own labels and without the claims behind its volumes.
         labels = {key: value for key, value in pod.labels.items() if key not in OWN_LABELS}
@@ -72,7 +72,7 @@ class Likenesses:
         key = (pod_class.node_name, identity(plain), tuple(claims), _ENCODER.encode(signature(plain)))
         found = self._known.get(key)
         if found is None:
-            found = self._known[key] = Likeness()
+            found = self._known[key] = EquivalenceClass()
         return found
 
     def _tells_apart(self, pod_class: PodClass) -> bool:

@@ -15,7 +15,7 @@ _MANY = 32
 """Fewer are left in the queue."""
 
 
-class Turns:
+class ActiveQueueBatch:
     """Pods that were taken out of a queue in the order in which it would give them, as long as none comes before them.
 
     Nobody looks for pods in the queue while there are any here: all are tried before anything else happens.
