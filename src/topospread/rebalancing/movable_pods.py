@@ -13,7 +13,7 @@ from topospread.workloads.draining import treatment, why_not
 from .trials import Movable
 
 _NOT_MOVED = frozenset({"Pod", "Node", "DaemonSet", "Job"})
-"""Kinds whose pods are not moved. Bare pods are not replaced, DaemonSet pods have fixed nodes, Job pods would restart."""
+"""Kinds whose pods stay: bare pods are not replaced, DaemonSet pods have fixed nodes, Job pods would restart."""
 
 
 class MovablePods(msgspec.Struct):
