@@ -9,7 +9,7 @@ from enum import IntEnum
 
 
 class Write(IntEnum):
-    """Kinds of writes, the most urgent first."""
+    """Kinds of writes, most urgent first."""
 
     BINDING = 0
     STATUS = 1
@@ -17,14 +17,14 @@ class Write(IntEnum):
 
 
 class NotLeading(Exception):  # noqa: N818 - it says what is the case
-    """Somebody else schedules now: nothing is written."""
+    """Raised if this process no longer leads, so that writes are forbidden."""
 
 
 class WriteTurn:
-    """A place that is held inside the block; of a class of its own, as there are two for each pod.
+    """Holds a write slot inside the block. A class rather than a generator, for speed.
 
     Raises:
-        NotLeading: nothing is to be written any more.
+        NotLeading: if writes are forbidden.
     """
 
     __slots__ = ("_kind", "_order")
@@ -44,10 +44,10 @@ class WriteTurn:
 
 
 class WriteOrder:
-    """So many writes at a time; of those that wait the most urgent goes first, among equals the oldest.
+    """Limits concurrent writes. The most urgent waiting write is next, then the oldest.
 
     Args:
-        may_write: asked before every write.
+        may_write: called before every write.
     """
 
     def __init__(self, at_once: int, may_write: Callable[[], bool] = lambda: True) -> None:
@@ -57,11 +57,11 @@ class WriteOrder:
         self._count = 0
 
     def turn(self, kind: Write) -> WriteTurn:
-        """Hold a place while writing."""
+        """Return a context that holds a write slot."""
         return WriteTurn(self, kind)
 
     async def take(self, kind: Write) -> None:
-        """Wait for a place."""
+        """Wait for a write slot."""
         if self._free > 0:
             self._free -= 1
             return
@@ -76,7 +76,7 @@ class WriteOrder:
             raise
 
     def give(self) -> None:
-        """A place is free again."""
+        """Free a write slot."""
         while self._waiting:
             turn = heapq.heappop(self._waiting)[2]
             if not turn.done():

@@ -95,7 +95,7 @@ _ADDED_BY_PROMETHEUS: Final = "additionalLabelSelectors"
 
 
 class CustomKind(msgspec.Struct, frozen=True, forbid_unknown_fields=True, rename="kebab", kw_only=True):
-    """How the controller of a custom resource creates pods.
+    """The way in which the controller of a custom resource creates pods.
 
     Paths use the API server's syntax (``spec.template``, ``metadata.annotations[a.b/c]``). They start at the object or,
     with ``each``, at an item of that list. Texts may contain ``{name}``, ``{each}`` (the item's name or number) and

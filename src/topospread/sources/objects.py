@@ -82,7 +82,7 @@ class _Type(KubeStruct):
 
 
 class _Known(msgspec.Struct, frozen=True):
-    """How to read JSON objects of one type.
+    """The way to read JSON objects of one type.
 
     Attributes:
         kind: key in `KINDS`; None for types without the fast path.
