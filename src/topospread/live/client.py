@@ -37,7 +37,8 @@ _SILENCE = 150.0
 _GOODBYE = 0.1
 """Seconds for closing TLS connections, which aiohttp does not await."""
 _RETRIES = 10
-_CONNECTIONS = 32
+_CONNECTIONS = 432
+"""Connections for writes: `write_order.MOST_SLOW` that wait for slow answers, and those that hold a place."""
 _GATHERING = 0.01
 """Pause in seconds in which data of a long list can gather."""
 _CONFLICT = 409

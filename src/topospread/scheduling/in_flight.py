@@ -1,4 +1,4 @@
-"""Pods that are being tried, and what has happened since each was popped. What that means for them is not asked here.
+"""Pods in flight, and the events since each was popped.
 
 Source: pkg/scheduler/backend/queue/active_queue.go (``inFlightPods``, ``inFlightEvents``).
 """
@@ -11,7 +11,7 @@ from .requeueing import EventWithObjects
 
 
 class InFlight:
-    """Uids of pods in the order in which they were popped, and events from the first of them on."""
+    """UIDs of pods in the order in which they were popped, and the events since the first of them."""
 
     __slots__ = ("_events", "_forgotten", "_started", "_undo")
 
@@ -34,17 +34,17 @@ class InFlight:
 
     @property
     def events(self) -> tuple[EventWithObjects, ...]:
-        """The events kept: those since the first pod in flight was popped."""
+        """Events since the first pod in flight was popped."""
         return tuple(self._events)
 
     def start(self, uid: str) -> None:
-        """A pod was popped."""
+        """Add a popped pod."""
         self._started[uid] = self._forgotten + len(self._events)
         if self._undo.steps is not None:
             self._undo.record(self._not_started, uid)
 
     def end(self, uid: str) -> None:
-        """A pod is being tried no longer; what happened before the others were popped is forgotten."""
+        """Remove a pod, and drop the events that no other pod in flight needs."""
         if uid not in self._started:
             return
         before = dict(self._started) if self._undo.steps is not None else self._started
@@ -55,10 +55,10 @@ class InFlight:
         self._forgotten = first
         self._undo.record(self._remember, before, forgotten)
 
-    def happened(self, happening: EventWithObjects) -> None:
-        """Note an event for those that are being tried; nobody being tried, it is passed over."""
+    def happened(self, event: EventWithObjects) -> None:
+        """Record an event for pods in flight. Ignore it if no pod is in flight."""
         if self._started:
-            self._events.append(happening)
+            self._events.append(event)
             if self._undo.steps is not None:
                 self._undo.record(self._events.pop)
 

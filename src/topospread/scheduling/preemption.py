@@ -25,7 +25,7 @@ from topospread.plugins.interface import UNRESOLVABLE, UNSCHEDULABLE, PluginErro
 from .disruption_budgets import DisruptionBudgets
 from .dry_run import DryRun, passes_as_it_is
 from .go_sort import go_sorted
-from .nominated_pods import Beside, promised_to_others
+from .nominated_pods import Beside, nominated_for_others
 from .verdict import LEFT_OUT_BY_PRE_FILTER, Rejection, Verdict, fit_message
 from .view import View
 
@@ -323,7 +323,7 @@ class PreemptionSearch:
 
         Return the places of the others, or why the node does not help; and whether only sums of the node decided.
         """
-        others = promised_to_others(self._pod, self._view.pod_class, self._cluster, row)
+        others = nominated_for_others(self._pod, self._view.pod_class, self._cluster, row)
         with DryRun(self._view, row) as dry_run:
             for key, _ in pods:
                 dry_run.remove(key)

@@ -76,8 +76,8 @@ def test_a_pod_that_is_deleted_out_of_a_crowd_is_gone(monkeypatch: pytest.Monkey
     play.world.change_node(with_taints(play.world.node("n1"), [Taint(key="k", effect="NoSchedule")]))
     play.world.queue.queue.delete(keys[0])
 
-    assert pods.crowd is not None
-    assert keys[0] not in pods.crowd
-    assert keys[1] in pods.crowd
+    assert pods.batch is not None
+    assert keys[0] not in pods.batch
+    assert keys[1] in pods.batch
     play.world.settle()
     assert {key for key, *_ in waiting(play)} == set(keys[1:])
