@@ -60,6 +60,7 @@ def explain(  # noqa: PLR0913 - keyword arguments
     another: bool = False,
     suggest: bool = True,
     progress: Progress | None = None,
+    run: Run | None = None,
 ) -> Explanation:
     """Explain one pod.
 
@@ -72,13 +73,14 @@ def explain(  # noqa: PLR0913 - keyword arguments
         another: where the workload has all its pods, explain one more, which does not exist yet.
         suggest: try what would let a pending pod in.
         progress: told how many pods of how many were tried.
+        run: the simulation of ``inventory``, prepared with these options and ``tries_groups``; it is changed.
 
     Raises:
         InputError: an object that the API server would refuse.
         UsageError: there is no such pod, or more than one.
     """
     pools, options = options.pools, replace(options, pools=(), tries_groups=True)
-    run = prepare(inventory, options, with_spreads=False)
+    run = run or prepare(inventory, options, with_spreads=False)
     subject = find(run, parse_target(target, namespace))
     found = _Explainer(inventory, run, suggest, progress).explain(subject, another=another)
     if found.unjudged:
@@ -330,8 +332,8 @@ class _Explainer:
         self, queued: QueuedPod, state: Any, node: str | None, verdict: Verdict | None, facts: dict[str, Any]
     ) -> Explanation:
         planned, workload = self._run.plan, queued.workload
-        name = queued.namespace, queued.name
-        stored = any((pod.namespace or "default", pod.name) == name and exists(pod) for pod in self._inventory.pods)
+        namesakes = (pod for pod in self._inventory.pods if pod.name == queued.name)
+        stored = any((pod.namespace or "default") == queued.namespace and exists(pod) for pod in namesakes)
         return Explanation(
             namespace=queued.namespace,
             name=queued.name,
