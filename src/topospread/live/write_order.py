@@ -10,7 +10,7 @@ from enum import IntEnum
 PATIENCE = 0.1
 """Seconds after which a write frees its slot, so that a slow answer does not delay other writes."""
 MOST_SLOW = 400
-"""Maximum number of writes that wait for answers without a slot. kube-apiserver runs 200 mutating requests at a time."""
+"""Maximum number of writes that wait for answers without a slot. kube-apiserver runs 200 mutations at a time."""
 
 
 class Write(IntEnum):
