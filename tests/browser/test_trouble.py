@@ -85,7 +85,7 @@ def test_the_result_of_a_trial_is_in_sight(page: Page, demo: str) -> None:
     page.select_option("#nodes-which", "topology.kubernetes.io/zone=eu-west-1a")
     page.get_by_role("button", name="Try it", exact=True).click()
 
-    expect(page.get_by_role("region", name="What came of it").locator("h3").first).to_be_in_viewport()
+    expect(page.get_by_role("region", name="What came of it").locator("h2")).to_be_in_viewport()
 
 
 def test_the_card_of_a_what_if_groups_causes_and_shows_where_pods_went_and_stays(page: Page, demo: str) -> None:
