@@ -1,24 +1,20 @@
-"""A simulation under way: the options, the plan, the cluster it is carried out on, and what became of each pod."""
+"""A simulation in progress: its options, plan, cluster, and the outcome of each pod."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
 from dataclasses import replace as with_fields
-from typing import Literal
 
 import msgspec
 
 from topospread.api.inventory import Inventory
 from topospread.api.node import Node
-from topospread.api.pools import NodePool, at_least
+from topospread.api.pools import at_least
 from topospread.cluster import Cluster, PodClass
 from topospread.cluster.cluster import pod_key
-from topospread.config.gates import Gates, gates_for
+from topospread.config.gates import Gates
 from topospread.config.load import default_configuration
 from topospread.config.profile import Configuration
 from topospread.config.request_rules import request_rules
-from topospread.config.versions import NEWEST
 from topospread.plugins.interface import NotJudgedError, PluginError
 from topospread.plugins.pod_topology_spread import PodTopologySpread
 from topospread.plugins.spread_arithmetic import ConstraintArithmetic, arithmetic_as_counted, spread_arithmetic
@@ -31,95 +27,26 @@ from topospread.scheduling.sampling import nodes_to_find
 from topospread.scheduling.topology_labels import GATE, TopologyLabels, selects_by_topology
 from topospread.scheduling.verdict import Verdict
 from topospread.scheduling.watching import WatchingScheduler
-from topospread.workloads.autoscaling import AutoscaleChoice
-from topospread.workloads.control_plane import ControlPlane
 from topospread.workloads.dropped_fields import unused_sentences
 from topospread.workloads.planned import Plan, QueuedPod, Workload
 from topospread.workloads.planner import plan
 
 from .budgets import KeepsBudgets, complete_budgets
+from .options import SimulationOptions
 from .result import EvictedPod
-
-Sampling = Literal["all", "kube"]
-"""How many nodes a pod is compared on: all of them, or as many as kube-scheduler is content with."""
-
-
-@dataclass(frozen=True, slots=True)
-class SimulationOptions:
-    """The options of a question: the control plane, and how pods are placed.
-
-    Attributes:
-        config: kube-scheduler's configuration; by default that of a kube-scheduler without a file.
-        scale: ``deploy/web`` → replicas, in place of what the manifest says.
-        seed: draw among equals where the version's kube-scheduler does; by default the first by name is taken.
-        kube_version: the Kubernetes version to act as.
-        gates, apiserver_gates: feature gates of kube-scheduler and of the API server; by default the version's.
-        run_cron_jobs: names of CronJobs of which one run is simulated.
-        preemption: evict less important pods for a pod that fits nowhere else.
-        sampling: ``kube`` compares pods on as many nodes as kube-scheduler is content with, in its order.
-        autoscale: replicas of what a HorizontalPodAutoscaler scales: brought within its bounds, or at either of them.
-        watch: ``namespace/name`` of pods on which the whole verdicts are kept, as things stood when each was tried.
-        draws: draw among equal nodes, with ``seed``, also where the version's kube-scheduler does not.
-        one_of_many: other orders of the pods are tried as well, so that nobody has to be told that they may matter.
-        pools: pools of nodes that grow for pods that find no node (`scaling`).
-        assumes_unjudged: place pods as if filters that topospread does not model let every node pass.
-        tries_groups: try the pods of a PodGroup together; without it they are not judged.
-    """
-
-    config: Configuration | None = None
-    scale: Mapping[str, int] | None = None
-    seed: int | None = None
-    kube_version: str = str(NEWEST)
-    gates: Gates | None = None
-    run_cron_jobs: Collection[str] = ()
-    preemption: bool = True
-    sampling: Sampling = "all"
-    apiserver_gates: Gates | None = None
-    autoscale: AutoscaleChoice = "keep"
-    watch: Collection[str] = ()
-    draws: bool = False
-    one_of_many: bool = False
-    pools: Sequence[NodePool] = ()
-    assumes_unjudged: bool = False
-    tries_groups: bool = False
-
-    @property
-    def in_force(self) -> tuple[Gates, Gates]:
-        """Gates of kube-scheduler and of the API server."""
-        apiserver = self.apiserver_gates or gates_for(self.kube_version, component="apiserver")
-        return self.gates or gates_for(self.kube_version), apiserver
-
-    @property
-    def lets_compare(self) -> bool:
-        """True if the API server lets tolerations use the operators Lt and Gt."""
-        return self.in_force[1].enabled("TaintTolerationComparisonOperators")
-
-    @property
-    def answered_by(self) -> SimulationOptions:
-        """For a further question that is to be answered by the same configuration, version and gates."""
-        return SimulationOptions(
-            self.config, kube_version=self.kube_version, gates=self.gates, apiserver_gates=self.apiserver_gates
-        )
-
-    def control_plane(self, scheduler: Gates, scheduler_names: Collection[str]) -> ControlPlane:
-        """The API server and the schedulers that the pods go through."""
-        return ControlPlane(self.in_force[1], scheduler, scheduler_names)
-
-
-PLAIN = SimulationOptions()
-"""The newest version as it is by default."""
 
 
 class PodOutcome(msgspec.Struct):
     """The result for one queued pod.
 
     Attributes:
-        verdict: there while the pod is pending and was judged; ``preemption`` when that was tried too.
-        stamp: of the journal when it was tried: what the cluster was then.
-        evicted: it was placed, and evicted for a more important pod.
-        nominated: the node that pods were evicted from for it, "" for none.
-        preempted: how many times others were evicted for it.
-        unjudged: parts that topospread does not model and that alone kept the pod from a node in an attempt.
+        verdict: set while the pod is pending and was scheduled.
+        preemption: result of preemption, if it ran.
+        stamp: journal stamp of the cluster at the last attempt.
+        evicted: whether it was placed, and evicted for a more important pod.
+        nominated: node that pods were evicted from for it, "" for none.
+        preempted: number of times that pods were evicted for it.
+        unjudged: parts that topospread does not model and that alone prevented a placement in some attempt.
     """
 
     placement: Placement
@@ -138,21 +65,21 @@ class PodOutcome(msgspec.Struct):
 
     @property
     def is_plain(self) -> bool:
-        """True if the pod found no node, and nothing was done about it."""
+        """True if the pod found no node and neither evicted pods nor was evicted."""
         return self.placement.node is None and not (self.evicted or self.nominated or self.preempted)
 
 
 class Run(msgspec.Struct):
-    """A simulation under way.
+    """A simulation in progress.
 
     Attributes:
-        queue: the pods to place, those that controllers create anew after an eviction at its end.
-        outcomes: by ``id`` of the queued pod.
-        placed_here: pod key → the queued pod that the run placed.
-        placements: key of the pod of each placement, in order; pods that lost their node again stay in it.
-        before: what `spreads` said before anything was removed or placed.
-        owners: pod key → workload of the pods that were there before.
-        budgets: disruption budgets as evictions and placements leave them, while pods are placed.
+        queue: pods to place; pods that controllers recreate after an eviction are appended.
+        outcomes: outcomes by ``id`` of the queued pod.
+        placed_here: pod key → queued pod that the run placed.
+        placements: keys of placed pods in order, including pods that were evicted later.
+        before: `spreads` before anything was removed or placed.
+        owners: pod key → workload of the pods that existed before.
+        budgets: PodDisruptionBudgets, updated after evictions and placements; ``None`` before pods are placed.
     """
 
     plan: Plan
@@ -170,24 +97,24 @@ class Run(msgspec.Struct):
 
     @property
     def cluster(self) -> Cluster:
-        """The state the pods are placed on."""
+        """Cluster that the pods are placed on."""
         return self.scheduler.cluster
 
     def outcome(self, queued: QueuedPod) -> PodOutcome | None:
-        """Return the result for a pod; ``None`` before it was tried."""
+        """Return the result for a pod; ``None`` before its first attempt."""
         return self.outcomes.get(id(queued))
 
 
 def note_placed(run: Run, queued: QueuedPod, key: str) -> None:
-    """A queued pod has a node."""
+    """Record that a queued pod has a node."""
     run.placed_here[key] = queued
     run.placements.append(key)
 
 
 def prepare(inventory: Inventory, options: SimulationOptions, *, with_spreads: bool = True) -> Run:
-    """The cluster as it is before anything is placed, what a scale-down removes taken away, and the pods to place.
+    """Return a run: the cluster before any placement, after scale-downs, and the pods to place.
 
-    ``with_spreads``: note how the workloads are spread before; who looks at one pod alone has no need of it.
+    ``with_spreads``: whether to record how the workloads are spread before.
     """
     configuration = options.config or default_configuration(options.kube_version, options.gates)
     gates, _ = options.in_force
@@ -235,7 +162,7 @@ def prepare(inventory: Inventory, options: SimulationOptions, *, with_spreads: b
 
 
 def _label_bound_pods(planned: Plan, scheduler: Scheduler, options: SimulationOptions) -> None:
-    """Let bound pods get their node's zone and region, where the API server does and anything selects by them."""
+    """Add zone and region labels to bound pods, if the API server does and a selector reads them."""
     cluster = scheduler.cluster
     if options.in_force[1].enabled(GATE):
         distinct = {id(each.pod): each.pod for each in planned.queue}
@@ -260,7 +187,7 @@ def _sampling_notes(configuration: Configuration, nodes: int) -> list[str]:
 
 
 def spreads(run: Run) -> dict[int, tuple[ConstraintArithmetic, ...]]:
-    """The arithmetic of each workload's constraints as the cluster now is, by the workload's ``id``."""
+    """Return the current counts of each workload's constraints, by the workload's ``id``."""
     result = {}
     for workload in run.plan.workloads:
         if workload.template is None:
@@ -273,10 +200,10 @@ def spreads(run: Run) -> dict[int, tuple[ConstraintArithmetic, ...]]:
 
 
 def spread_of(scheduler: Scheduler, pod_class: PodClass) -> tuple[ConstraintArithmetic, ...]:
-    """The arithmetic of the constraints of a class as the cluster now is; none where its profile spreads nothing.
+    """Return the current counts of a class's constraints; empty if its profile has no PodTopologySpread.
 
     Raises:
-        PluginError: a selector does not compile.
+        PluginError: if a selector is invalid.
     """
     view = scheduler.views.known(scheduler.framework_of(pod_class), pod_class)
     if view is not None and (prepared := view.plugins.prepared.get("PodTopologySpread")) is not None:
@@ -286,7 +213,7 @@ def spread_of(scheduler: Scheduler, pod_class: PodClass) -> tuple[ConstraintArit
 
 
 def cluster_of(planned: Plan, gates: Gates) -> Cluster:
-    """The columnar state of what is there: nodes, pods (those a scale-down removes, too), objects to look up."""
+    """Return the cluster of a plan: nodes, pods (also those that a scale-down removes) and other objects."""
     cluster = Cluster(request_rules(gates))
     inventory = planned.inventory
     for node in inventory.nodes:
@@ -301,7 +228,9 @@ def cluster_of(planned: Plan, gates: Gates) -> Cluster:
 
 
 def as_served(node: Node) -> Node:
-    """The node as the API server would have it: without allocatable, its capacity is (``SetDefaults_NodeStatus``)."""
+    """Return the node as the API server would store it: capacity is the default of allocatable
+    (``SetDefaults_NodeStatus``).
+    """
     if node.status.allocatable is not None or node.status.capacity is None:
         return node
     return msgspec.structs.replace(node, status=msgspec.structs.replace(node.status, allocatable=node.status.capacity))

@@ -213,7 +213,7 @@ class Draft:
         bounds = LimitRanges(plan.inventory.limit_ranges, rules)
         removed = {id(pod) for pod in plan.removed}
         there = (pod for pod in plan.inventory.pods if not is_new(pod) and id(pod) not in removed)
-        quotas = Quotas(plan.inventory.resource_quotas, there, rules, self.now)
+        quotas = plan.quotas = Quotas(plan.inventory.resource_quotas, there, rules, self.now)
         rows = plan.workloads if policies else ()
         stored = {(id(row), _revision(pod)) for row in rows for pod in row.existing if pod.metadata.is_stored}
         by_policies: dict[int, tuple[Pod, str, Pod]] = {}

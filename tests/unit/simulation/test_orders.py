@@ -14,8 +14,8 @@ import topospread
 from topospread.api.pod import Pod
 from topospread.base import Bounds
 from topospread.errors import UsageError
+from topospread.simulation.options import SimulationOptions
 from topospread.simulation.orders import interleaved, simulate_orders
-from topospread.simulation.run import SimulationOptions
 from topospread.simulation.simulate import simulate
 from topospread.workloads.planned import QueuedPod, Workload
 
@@ -91,7 +91,7 @@ def test_priorities_come_before_any_order(tmp_path: Path) -> None:
 
 
 def test_no_order_is_refused(contested: topospread.Inventory) -> None:
-    with pytest.raises(UsageError, match="at least one"):
+    with pytest.raises(UsageError, match="must be at least 1"):
         simulate_orders(contested, 0, SimulationOptions())
 
 

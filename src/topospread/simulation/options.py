@@ -1,0 +1,85 @@
+"""The options of a simulation. Readers of the command line and files import them without the engine."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from topospread.api.pools import NodePool
+from topospread.config.gates import Gates, gates_for
+from topospread.config.profile import Configuration
+from topospread.config.versions import NEWEST
+from topospread.workloads.autoscaling import AutoscaleChoice
+from topospread.workloads.control_plane import ControlPlane
+
+Sampling = Literal["all", "kube"]
+"""Number of nodes that are compared for a pod: all, or as many as kube-scheduler considers."""
+
+
+@dataclass(frozen=True, slots=True)
+class SimulationOptions:
+    """The options of a simulation: the control plane, and how pods are placed.
+
+    Attributes:
+        config: kube-scheduler's configuration; its defaults if ``None``.
+        scale: ``deploy/web`` → replicas that replace those of the manifest.
+        seed: seed of draws among equals in versions that draw; ``None`` takes the first by name.
+        kube_version: Kubernetes version to simulate.
+        gates, apiserver_gates: feature gates of kube-scheduler and of the API server; the version's by default.
+        run_cron_jobs: names of CronJobs of which one run is simulated.
+        preemption: whether pods may evict less important pods.
+        sampling: ``kube`` considers as many nodes as kube-scheduler does, in its order.
+        autoscale: replicas of workloads with a HorizontalPodAutoscaler: within its bounds, or at one bound.
+        watch: ``namespace/name`` of pods whose full verdict at their last attempt is kept.
+        draws: draw among equal nodes, with ``seed``, also in versions that do not.
+        one_of_many: whether other orders are simulated too, so that no note says that the order may matter.
+        pools: node pools that grow for pending pods (`scaling`).
+        assumes_unjudged: place pods as if filters that topospread does not model passed every node.
+        tries_groups: schedule the pods of a PodGroup together; otherwise such pods are not judged.
+    """
+
+    config: Configuration | None = None
+    scale: Mapping[str, int] | None = None
+    seed: int | None = None
+    kube_version: str = str(NEWEST)
+    gates: Gates | None = None
+    run_cron_jobs: Collection[str] = ()
+    preemption: bool = True
+    sampling: Sampling = "all"
+    apiserver_gates: Gates | None = None
+    autoscale: AutoscaleChoice = "keep"
+    watch: Collection[str] = ()
+    draws: bool = False
+    one_of_many: bool = False
+    pools: Sequence[NodePool] = ()
+    assumes_unjudged: bool = False
+    tries_groups: bool = False
+
+    @property
+    def in_force(self) -> tuple[Gates, Gates]:
+        """Gates of kube-scheduler and of the API server."""
+        apiserver = self.apiserver_gates or gates_for(self.kube_version, component="apiserver")
+        return self.gates or gates_for(self.kube_version), apiserver
+
+    @property
+    def lets_compare(self) -> bool:
+        """True if the API server allows the operators Lt and Gt in tolerations."""
+        return self.in_force[1].enabled("TaintTolerationComparisonOperators")
+
+    @property
+    def answered_by(self) -> SimulationOptions:
+        """Options for a follow-up question: the same configuration, version and gates, other options at their
+        defaults.
+        """
+        return SimulationOptions(
+            self.config, kube_version=self.kube_version, gates=self.gates, apiserver_gates=self.apiserver_gates
+        )
+
+    def control_plane(self, scheduler: Gates, scheduler_names: Collection[str]) -> ControlPlane:
+        """Return the API server and the schedulers that handle the pods."""
+        return ControlPlane(self.in_force[1], scheduler, scheduler_names)
+
+
+PLAIN = SimulationOptions()
+"""Defaults of the newest version."""
