@@ -113,7 +113,8 @@ class Asking:
         if proved:
             return GuaranteeAnswer(str(question), "always", 0, 0, why=proved)
         if begun is None and self.assumed is None:
-            gathered = OrderSearch(self.run, self.queue, question, self.budget).gathered()
+            search = OrderSearch(self.run, self.queue, question, self.budget, classes=self._proof.classes)
+            gathered = search.gathered()
             if gathered is not None:
                 return self._told(question, gathered)
         sampled = _sampled(self.run)

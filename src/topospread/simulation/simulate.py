@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from topospread.api.inventory import Inventory
-from topospread.simulation.aftermath import inventory_after
+from topospread.simulation.final_inventory import inventory_after
 from topospread.simulation.outcome import result_of
 from topospread.simulation.placing import Progress, place_all
 from topospread.simulation.result import Simulation

@@ -23,7 +23,7 @@ from topospread.api.pod import Pod
 from topospread.api.served import similar_kind
 from topospread.errors import DecodeError, InputError, InvalidError, Place
 
-from .admit import Rules, admit, wrong_case
+from .admit import PROFILES, Rules, admit, wrong_case
 from .custom_kinds import CustomKind, made_of, pod_parts, shipped_kinds
 from .deliveries import delivery_of
 from .json_text import JsonList, read_value
@@ -200,7 +200,7 @@ class ObjectReader:
                 return None
             item.kind = known.kind
             item.api_version = VERSIONS[known.kind][0]
-        if not metadata.name or not self._needs_no_check(item) or _has_line_break(raw):
+        if not metadata.name or not self._needs_no_check(item) or _has_line_break(raw) or _has_profiles(item, raw):
             return None
         if not known.namespaced:
             metadata.namespace = None
@@ -357,6 +357,11 @@ class ObjectReader:
 
 def _has_line_break(raw: bytes | msgspec.Raw) -> bool:
     return MAY_HAVE_ONE(raw) is not None and line_break_in(msgspec.json.decode(raw)) != ""
+
+
+def _has_profiles(item: KubeObject, raw: bytes | msgspec.Raw) -> bool:
+    """Return whether pods yet to be made of an object may have annotations that `note_profiles` looks for."""
+    return type(item) is not Pod and PROFILES.search(raw) is not None
 
 
 def _how_to_read(version: str, kind: str) -> _Known:

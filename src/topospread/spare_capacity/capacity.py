@@ -17,7 +17,7 @@ from topospread.drills.remarks import not_replaced
 from topospread.drills.result import StepOutcome
 from topospread.drills.steps import Step
 from topospread.errors import UsageError
-from topospread.simulation.aftermath import inventory_after
+from topospread.simulation.final_inventory import inventory_after
 from topospread.simulation.pending import pending_group
 from topospread.simulation.placing import place_all
 from topospread.simulation.run import PLAIN, SimulationOptions, prepare

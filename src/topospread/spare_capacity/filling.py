@@ -177,8 +177,8 @@ def prepared(settled: Inventory, question: CapacityQuestion, rounds: int) -> Fil
     if question.pod is not None:
         inventory, key = with_pod(settled, question.pod)
         run = prepare(inventory, options, with_spreads=False)
-        own = [each for each in run.queue if _key(each.workload) == key]
-        wanted = [_TargetPods(each.workload, 1, 0, 0, copies(each, rounds), 0) for each in own]
+        own = [each for each in (*run.queue, *run.plan.refused) if _key(each.workload) == key]
+        wanted = [_TargetPods(each.workload, 1, 0, 0, copies(each, rounds, run.plan), 0) for each in own]
     else:
         probe = prepare(settled, options, with_spreads=False)
         rows = {_key(each): each for each in probe.plan.workloads if each.template is not None}

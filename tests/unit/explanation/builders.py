@@ -9,7 +9,7 @@ from typing import Any
 from tests.parted import parted
 from tests.plain_inventory import inventory
 from topospread.explanation.explain import explain
-from topospread.explanation.obstacles import Obstacles
+from topospread.explanation.rejections_per_node import Obstacles
 from topospread.explanation.result import Explanation, Suggestion
 from topospread.simulation.placing import place_all
 from topospread.simulation.run import Run, SimulationOptions, prepare

@@ -76,8 +76,9 @@ def test_a_policys_rules_name_no_private_api() -> None:
         {"apiGroups": ["", "apps", "ledger.example.corp"], "apiVersions": ["v1"], "operations": ["CREATE"]},
         {"apiGroups": ["*"], "resources": ["pods", "*/*", "ledgers", "ledgers/status"]},
     ]
-    value = {"kind": "ValidatingAdmissionPolicy", "metadata": {"name": "p"}}
-    policy = msgspec.convert(value | {"spec": {"matchConstraints": {"resourceRules": rules}}}, ValidatingAdmissionPolicy)
+    spec = {"matchConstraints": {"resourceRules": rules}}
+    value = {"kind": "ValidatingAdmissionPolicy", "metadata": {"name": "p"}, "spec": spec}
+    policy = msgspec.convert(value, ValidatingAdmissionPolicy)
     groups, resources = hashed(policy, NAMES)["spec"]["matchConstraints"]["resourceRules"]
     assert groups["apiGroups"] == ["", "apps", NAMES.api_version("ledger.example.corp/v1").removesuffix("/v1")]
     word = NAMES.whole("resource", "ledgers")
