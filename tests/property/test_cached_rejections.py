@@ -14,7 +14,7 @@ from topospread.drills.play import Play
 from topospread.drills.steps import AddNodes, Cordon, Drain, Fail, Recover, Scale, Step, Uncordon, Wait
 from topospread.simulation import active_queue_batch, batched_unschedulable_pods
 from topospread.simulation.cached_rejections import CachedRejections
-from topospread.simulation.run import SimulationOptions
+from topospread.simulation.options import SimulationOptions
 
 ZONES = ("a", "b", "c")
 NODES = st.sampled_from([at(text) for text in ("zone=a", "zone=b", "node=n0", "node=n1", "node=n2")])

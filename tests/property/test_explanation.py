@@ -19,8 +19,9 @@ from topospread.explanation.rejections_per_node import SPREAD, Obstacles
 from topospread.explanation.repeated_simulation import RepeatedSimulation
 from topospread.explanation.result import Explanation, Suggestion
 from topospread.explanation.rolling_update import RollingUpdate
+from topospread.simulation.options import SimulationOptions
 from topospread.simulation.placing import place_all
-from topospread.simulation.run import SimulationOptions, prepare
+from topospread.simulation.run import prepare
 from topospread.simulation.simulate import simulate
 
 from .explained import (

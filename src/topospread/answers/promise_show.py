@@ -14,7 +14,8 @@ from topospread.base import Base, Bounds, Word, worst
 from topospread.promise.fresh import LISTS
 from topospread.promise.orders import SearchBudget
 from topospread.promise.shown import Basis, Shown, ShownEvent, When, shown
-from topospread.simulation.run import PLAIN, SimulationOptions, prepare
+from topospread.simulation.options import PLAIN, SimulationOptions
+from topospread.simulation.run import prepare
 from topospread.workloads.scale import short_target
 
 from .asked import asked_of, input_words

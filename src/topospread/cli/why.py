@@ -30,7 +30,7 @@ from .usage import Explained
 if TYPE_CHECKING:
     from topospread.api.inventory import Inventory
     from topospread.explanation.result import Explanation
-    from topospread.simulation.run import SimulationOptions
+    from topospread.simulation.options import SimulationOptions
 
 # ``topospread why --audit``: what happened in a cluster, from a snapshot and an audit log, or its events.
 

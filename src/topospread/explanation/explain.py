@@ -24,10 +24,11 @@ from topospread.scheduling.verdict import GANG, Verdict
 from topospread.simulation.counted import PodOwners
 from topospread.simulation.extender_notes import filtered_by_extender
 from topospread.simulation.hypothetical_domains import unmet_min_domains
+from topospread.simulation.options import PLAIN, SimulationOptions
 from topospread.simulation.outcome import result_of
 from topospread.simulation.placing import Progress
 from topospread.simulation.result import Simulation
-from topospread.simulation.run import PLAIN, PodOutcome, Run, SimulationOptions, prepare
+from topospread.simulation.run import PodOutcome, Run, prepare
 from topospread.simulation.simulate import judged
 from topospread.simulation.unknown import unjudged_of
 from topospread.workloads.planned import QueuedPod, Workload

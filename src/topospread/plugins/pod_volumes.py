@@ -15,6 +15,7 @@ from topospread.api.inventory import ABSENT
 from topospread.api.node_selection import NodeSelector, NodeSelectorRequirement, NodeSelectorTerm
 from topospread.api.pod import Pod
 from topospread.api.storage import (
+    VOLUME_KINDS,
     CSIDriver,
     CSIStorageCapacity,
     PersistentVolume,
@@ -30,18 +31,6 @@ from .interface import NotJudgedError
 from .node_matching import Mask, selector_mask
 
 WAIT_FOR_FIRST_CONSUMER = "WaitForFirstConsumer"
-VOLUME_KINDS = frozenset(
-    {
-        "PersistentVolume",
-        "PersistentVolumeClaim",
-        "StorageClass",
-        "CSINode",
-        "CSIDriver",
-        "CSIStorageCapacity",
-        "VolumeAttachment",
-    }
-)
-"""Kinds that only the volume plugins read, and those only for pods with volumes."""
 NO_PROVISIONER = "kubernetes.io/no-provisioner"
 """The provisioner of classes whose volumes somebody makes by hand."""
 

@@ -14,8 +14,9 @@ from topospread.answer import Unjudged
 from topospread.api.inventory import Inventory
 from topospread.plugins.interface import NotJudgedError
 from topospread.scheduling.sampling import nodes_to_find
+from topospread.simulation.options import SimulationOptions
 from topospread.simulation.placing import place_all
-from topospread.simulation.run import Run, SimulationOptions, prepare
+from topospread.simulation.run import Run, prepare
 from topospread.simulation.unknown import unjudged_part
 from topospread.workloads.planned import QueuedPod
 

@@ -19,11 +19,12 @@ from topospread.drills.forked import answers, can_fork, cores
 from topospread.drills.interruption import Interrupted
 from topospread.errors import UsageError
 from topospread.scheduling.verdict import Verdict
+from topospread.simulation.options import SimulationOptions
 from topospread.simulation.outcome import not_asked
 from topospread.simulation.pending import pending_group, reasons_by_domain_of
 from topospread.simulation.placing import place_all
 from topospread.simulation.result import PendingGroup
-from topospread.simulation.run import PodOutcome, Run, SimulationOptions, prepare, spreads
+from topospread.simulation.run import PodOutcome, Run, prepare, spreads
 from topospread.workloads.planned import QueuedPod, Workload
 
 from .result import Capacity, DomainRoom, KeyRoom, TargetRoom

@@ -17,7 +17,8 @@ from topospread.api.inventory import Inventory
 from topospread.drills.forked import cores
 from topospread.drills.held_process import AbandonedError, HeldProcess, Told
 from topospread.explanation.repeated_simulation import RepeatedSimulation
-from topospread.simulation.run import Run, SimulationOptions, prepare
+from topospread.simulation.options import SimulationOptions
+from topospread.simulation.run import Run, prepare
 
 from .served import ClusterState, ServedCluster
 from .timeline import Timeline, begin, go_on, goes_on_from

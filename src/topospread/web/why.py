@@ -18,7 +18,8 @@ from topospread.drills.patching import PatchedObject
 from topospread.explanation.explain import explain, explain_pending
 from topospread.explanation.result import Explanation
 from topospread.render.pages.why import outcome_words
-from topospread.simulation.run import Run, SimulationOptions
+from topospread.simulation.options import SimulationOptions
+from topospread.simulation.run import Run
 from topospread.text import shell_line
 
 from .served import ServedCluster

@@ -11,8 +11,9 @@ from tests.plain_inventory import inventory
 from topospread.explanation.explain import explain
 from topospread.explanation.rejections_per_node import Obstacles
 from topospread.explanation.result import Explanation, Suggestion
+from topospread.simulation.options import SimulationOptions
 from topospread.simulation.placing import place_all
-from topospread.simulation.run import Run, SimulationOptions, prepare
+from topospread.simulation.run import Run, prepare
 
 ZONE, HOST = "topology.kubernetes.io/zone", "kubernetes.io/hostname"
 SPREAD = "PodTopologySpread"

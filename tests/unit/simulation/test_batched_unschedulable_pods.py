@@ -15,7 +15,7 @@ from topospread.drills.steps import Cordon, Fail
 from topospread.scheduling.queued_pod_info import QueuedPodInfo
 from topospread.scheduling.unschedulable_pods import UnschedulablePods
 from topospread.simulation import batched_unschedulable_pods
-from topospread.simulation.run import SimulationOptions
+from topospread.simulation.options import SimulationOptions
 from topospread.workloads.node_lifecycle import with_taints
 
 Queued = list[tuple[str, int, int, int]]

@@ -12,7 +12,7 @@ from topospread.answers.why import why_answer
 from topospread.drills.steps import Cordon, read_choice
 from topospread.errors import TopospreadError, UsageError
 from topospread.explanation.explain import explain
-from topospread.simulation.run import SimulationOptions
+from topospread.simulation.options import SimulationOptions
 from topospread.web.answers import Answers, NotThereError, PageQuestion
 from topospread.web.pages import Pages
 from topospread.web.served import InputWords, ServedCluster

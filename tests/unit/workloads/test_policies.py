@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.unit.workloads.manifests import Json, container, inventory, pod
-from topospread.simulation.run import PLAIN, SimulationOptions
+from topospread.simulation.options import PLAIN, SimulationOptions
 from topospread.simulation.simulate import simulate
 from topospread.sources.admit import note_profiles
 
