@@ -76,7 +76,10 @@ NUMBERS: Final = _words(
 )
 """Annotations that hold a number or a time; other text in them is anybody's."""
 
-OTHERS: Final = _words("apiGroup apiGroups resources uid apiVersion kind schedulerName schedule hostIP clusterIP topospread.dev/made-of hard")
+OTHERS: Final = _words(
+    """apiGroup apiGroups resources uid apiVersion kind schedulerName schedule hostIP clusterIP
+    topospread.dev/made-of hard"""
+)
 """Fields with a rule of their own."""
 
 KEPT: Final = _words(
