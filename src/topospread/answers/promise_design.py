@@ -92,7 +92,7 @@ def promise_design(  # noqa: PLR0913 - keyword arguments
     Args:
         inventory: the input, which is not changed.
         targets: Deployments and StatefulSets, ``[NAMESPACE/]KIND/NAME``; by default all with two pods or more.
-        want: promises: ``zone-loss>=4``, ``node-loss>=66%``, ``quorum``; by default all but one zone's share of pods.
+        want: promises: ``zone-loss>=4``, ``drain>=66%`` …; by default all but one zone's share of pods.
         survive: ``zone``, ``node`` or topology keys; the loss of any one domain of each …
         left: … leaves this number of pods, one for each of `survive`.
         replicas: pods that a workload is to have; by default as many as it says.
@@ -116,12 +116,14 @@ def promise_design(  # noqa: PLR0913 - keyword arguments
     for key in _chosen(inventory, targets, namespace):
         unjudged = _unjudged(inventory, options, key)
         parts |= {each.what: each for each in unjudged}
-        wanted = wanted_of(inventory, key, want, replicas) if want or not (survive or unnoticed) else ((), ())
+        wanted = wanted_of(inventory, key, want, replicas) if want or not (survive or unnoticed) else ((), (), ())
         number = replicas or workload_of(given, key).spec.replicas or 1
-        if any(least >= number for least in wanted[1]):
-            # A domain that has a pod takes it.
-            asked = tuple(f"a loss leaves {least} of {number}" for least in wanted[1])
-            unmet = (f"the loss of a domain with a pod leaves {number - 1} of {number} at most",)
+        asked = tuple(f"a loss leaves {least} of {number}" for least in wanted[1] if least >= number)
+        # A domain that has a pod takes it.
+        unmet = tuple(f"the loss of a domain with a pod leaves {number - 1} of {number} at most" for _ in asked[:1])
+        blocked = [str(each) for each in wanted[2] if each.about == "drain" and each.least(number) >= number]
+        if asked or blocked:
+            asked, unmet = (*asked, *blocked), unmet or (f"if all {number} pods have to stay, no node can be drained",)
             one = Design(*key, number, asked, False, (), "", (), unmet, 0, given, is_impossible=True)
             designs.append((one, _designed(one, is_judged=True, is_open=False, tries=tries)))
             continue
@@ -133,6 +135,7 @@ def promise_design(  # noqa: PLR0913 - keyword arguments
             options,
             survive=(*survive, *wanted[0]),
             left=(*left, *wanted[1]),
+            others=wanted[2],
             replicas=replicas,
             unnoticed=unnoticed,
             tries=tries,

@@ -37,7 +37,7 @@ Examples:
 @click.command("design", cls=Explained, help=HELP)
 @target_argument(required=False)
 @input_options
-@click.option("--want", default="", metavar="PROMISES", help="zone-loss>=N, node-loss>=N or %, quorum.")
+@click.option("--want", default="", metavar="PROMISES", help="As declared: zone-loss>=4 drain>=66% skew<=1 …")
 @click.option("--survive", multiple=True, metavar="zone|node|KEY", help="Topology key whose domains may be lost.")
 @click.option("--left", multiple=True, type=int, metavar="COUNT", help="Pods to be left; one for each --survive.")
 @click.option("--of", "replicas", type=click.IntRange(min=1), metavar="COUNT", help="Replicas [default: as it says].")
