@@ -1,4 +1,4 @@
-"""``topospread promise design``: constraints that keep what is wanted of workloads, as YAML."""
+"""``topospread promise design``: print constraints that keep the wanted promises, as YAML."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ def design_promises(**given: Any) -> int:
 
 
 def _edit_files(found: PromiseDesign, given: dict[str, Any]) -> PromiseDesign:
-    """Edit the manifests that the designs are for; return the answer with the files.
+    """Edit the designed workloads' manifests; return the answer with the file names.
 
     Raises:
         InputError: if a file cannot be read or written.
@@ -120,7 +120,7 @@ def _edit_files(found: PromiseDesign, given: dict[str, Any]) -> PromiseDesign:
 
 
 def _write_files(found: PromiseDesign, folder: str) -> None:
-    """Write one file for each workload that gets lines.
+    """Write a file for each workload that needs a change.
 
     Raises:
         InputError: if the folder or a file cannot be written.
