@@ -32,7 +32,6 @@ def state_lines(measured: Json) -> list[str]:
         "| 5,000 nodes, 100,000 pods | median | target |",
         "|---|--:|--:|",
         f"| a savepoint, a node of 20 pods fails, they are placed again, and back | {drill['failure']:.1f} ms | 5 ms |",
-        f"| a fork | {drill['fork']:.0f} ms | 300 ms |",
         f"| a heartbeat of a node | {drill['heartbeat']:.0f} µs | |",
         f"| each of 20,000 like replicas that fit nowhere, simulated | {measured['pending']:.0f} µs | |",
         f"| every node lost in turn (N-1): {losses['nodes']:,} nodes, {losses['pods']:,} pods, {losses['processes']} "

@@ -1,4 +1,4 @@
-"""The cluster as something that lives: going back after a node failed, forks, heartbeats, and a week of churn.
+"""The cluster as something that lives: going back after a node failed, heartbeats, and a week of churn.
 
 python -m benchmarks.state drill    prints a Drill as JSON
 python -m benchmarks.state churn '{"days": 7}'    prints a list of days
@@ -83,12 +83,10 @@ class Drill:
 
     Attributes:
         failure: a savepoint, a node fails, its pods are placed again, and back.
-        fork: a copy of the whole cluster.
         heartbeat: a node object that says nothing new to scheduling, in microseconds.
     """
 
     failure: float
-    fork: float
     heartbeat: float
 
 
@@ -130,10 +128,9 @@ def drill() -> Drill:
     draw = random.Random(1)
     rows = draw.sample(range(NODES), 400)
     failures = [_timed(lambda row=row: _fail(scheduler, row)) for row in rows]
-    forks = [_timed(cluster.fork) for _ in range(5)]
     heartbeats = [_timed(lambda row=row, i=i: _beat(cluster.nodes, cluster, row, i)) for i, row in enumerate(rows)]
     # The first ones make the views that the others find.
-    return Drill(median(failures[300:]) * 1e3, median(forks) * 1e3, median(heartbeats) * 1e6)
+    return Drill(median(failures[300:]) * 1e3, median(heartbeats) * 1e6)
 
 
 def _timed(work: Any) -> float:
