@@ -152,6 +152,7 @@ nightly: playground site $(READY) ## what takes too long for every change: the p
 	@$(BIN)/python -m pytest -q tests/playground $(ARGS)
 	@SITE_PAGES=all $(BIN)/python -m pytest -q tests/release/test_site_in_browser.py
 	@$(BIN)/python -m conformance.run --flavours KEP-5980,KEP-5980-replicas
+	@PROMISED_WORKLOADS=50 $(BIN)/python -m pytest -q tests/live/test_promises.py
 
 site: $(SITE)/.ready ## build the documentation as a site, strictly, into build/site/html; among its versions in build/site/versions
 	@release/site_versions.sh $(SITE)/bin build/site

@@ -7,9 +7,11 @@ from __future__ import annotations
 
 import json
 import random
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
+
+import yaml
 
 ZONE, HOST = "topology.kubernetes.io/zone", "kubernetes.io/hostname"
 Json = dict[str, Any]
@@ -111,34 +113,46 @@ def placed(nodes: int, pods: int) -> Iterator[tuple[str, int]]:
         yield f"init-{i:06d}", rng.randrange(nodes)
 
 
-def write_snapshot(path: Path, nodes: int, pods: int) -> None:
-    """A cluster as ``kubectl get nodes,pods -o json`` writes it, pods of about a kilobyte."""
+def snapshot(nodes: int, pods: int) -> Iterator[Json]:
+    """A cluster as ``kubectl get nodes,pods`` writes it, pods of about a kilobyte."""
     pad = {"phase": "Running", "startTime": "2026-01-01T00:00:00Z", "podIP": "10.0.0.1", "hostIP": "10.0.0.2"}
     conditions = [
         {"type": t, "status": "True", "lastTransitionTime": "2026-01-01T00:00:00Z"} for t in ("Ready", "PodScheduled")
     ]
+    yield from map(node, range(nodes))
+    for name, row in placed(nodes, pods):
+        made = pod(name, "none", "plain", f"node-{row:05d}")
+        made["metadata"]["creationTimestamp"] = "2026-01-01T00:00:00Z"
+        made["metadata"]["resourceVersion"] = "1"
+        made["status"] = {**pad, "conditions": conditions}
+        yield made
+
+
+def write_list(path: Path, items: Iterable[Json]) -> None:
+    """Write a List in JSON."""
     with path.open("w") as file:
         file.write('{"apiVersion":"v1","kind":"List","items":[')
-        for i in range(nodes):
-            file.write(("," if i else "") + json.dumps(node(i)))
-        for name, row in placed(nodes, pods):
-            made = pod(name, "none", "plain", f"node-{row:05d}")
-            made["metadata"]["creationTimestamp"] = "2026-01-01T00:00:00Z"
-            made["metadata"]["resourceVersion"] = "1"
-            made["status"] = {**pad, "conditions": conditions}
-            file.write("," + json.dumps(made))
+        for i, each in enumerate(items):
+            file.write(("," if i else "") + json.dumps(each))
         file.write("]}")
+
+
+def write_yaml_list(path: Path, items: Iterable[Json]) -> None:
+    """Write a List in YAML as kubectl does, item by item.
+
+    A command's peak would count this process's, had it held all of them when the command was started.
+    """
+    with path.open("w") as file:
+        file.write("apiVersion: v1\nitems:\n")
+        for each in items:
+            yaml.dump([json.loads(json.dumps(each))], file, Dumper=yaml.CSafeDumper)  # without anchors
+        file.write("kind: List\n")
 
 
 def write_workloads(path: Path, nodes: int, workloads: int, replicas: int) -> None:
     """A cluster full of Deployments, each with its ReplicaSet, pods, a Service and a budget, in one namespace."""
-    with path.open("w") as file:
-        file.write('{"apiVersion":"v1","kind":"List","items":[')
-        file.write(",".join(json.dumps(node(i)) for i in range(nodes)))
-        for i in range(workloads):
-            for each in _deployed(f"app-{i}", [f"node-{(i * replicas + at) % nodes:05d}" for at in range(replicas)]):
-                file.write("," + json.dumps(each))
-        file.write("]}")
+    where = ([f"node-{(i * replicas + at) % nodes:05d}" for at in range(replicas)] for i in range(workloads))
+    write_list(path, _full(nodes, where))
 
 
 def _deployed(name: str, where: list[str]) -> Iterator[Json]:
@@ -175,13 +189,14 @@ def _deployed(name: str, where: list[str]) -> Iterator[Json]:
 def write_skewed(path: Path, nodes: int, workloads: int, replicas: int) -> None:
     """The same, but pods stand anywhere, as scale-downs and lost nodes leave them."""
     draw = random.Random(1)
-    with path.open("w") as file:
-        file.write('{"apiVersion":"v1","kind":"List","items":[')
-        file.write(",".join(json.dumps(node(i)) for i in range(nodes)))
-        for i in range(workloads):
-            for each in _deployed(f"app-{i}", [f"node-{draw.randrange(nodes):05d}" for _ in range(replicas)]):
-                file.write("," + json.dumps(each))
-        file.write("]}")
+    where = ([f"node-{draw.randrange(nodes):05d}" for _ in range(replicas)] for _ in range(workloads))
+    write_list(path, _full(nodes, where))
+
+
+def _full(nodes: int, where: Iterable[list[str]]) -> Iterator[Json]:
+    yield from map(node, range(nodes))
+    for i, each in enumerate(where):
+        yield from _deployed(f"app-{i}", each)
 
 
 def write_daemon_sets(path: Path, nodes: int, count: int) -> None:
@@ -196,7 +211,7 @@ def write_daemon_sets(path: Path, nodes: int, count: int) -> None:
         ports = [{"port": 80}]
         service = {"selector": labels, "ports": ports}
         items.append({"apiVersion": "v1", "kind": "Service", "metadata": metadata, "spec": service})
-    path.write_text(json.dumps({"apiVersion": "v1", "kind": "List", "items": items}))
+    write_list(path, items)
 
 
 def write_deployment(path: Path, kind: str, replicas: int) -> None:

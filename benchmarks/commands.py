@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gzip
-import json
 import os
 import resource
 import subprocess
@@ -13,8 +12,6 @@ import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-
-import yaml
 
 from benchmarks import clusters, drills, manifests
 
@@ -66,7 +63,7 @@ def commands(folder: Path, *, quick: bool) -> Iterator[Command]:
     clusters.write_deployment(app, "hard2", 5_000)
     for pods in (5_000,) if quick else (5_000, 100_000):
         snapshot = folder / f"cluster-{pods}.json"
-        clusters.write_snapshot(snapshot, 5_000, pods)
+        clusters.write_list(snapshot, clusters.snapshot(5_000, pods))
         name = f"simulate, JSON of 5,000 nodes and {pods:,} pods, 5,000 replicas"
         yield Command(name, ("simulate", "-f", str(snapshot), "-f", str(app), "-o", "name"), 4)
     if not quick:
@@ -93,8 +90,7 @@ def commands(folder: Path, *, quick: bool) -> Iterator[Command]:
 def in_yaml(folder: Path, pods: int) -> Iterator[Command]:
     """The cluster of so many pods that `commands` wrote, read as YAML."""
     written = folder / f"cluster-{pods}.yaml"
-    with written.open("w") as file:
-        yaml.dump(json.loads(written.with_suffix(".json").read_text()), file, Dumper=yaml.CSafeDumper)
+    clusters.write_yaml_list(written, clusters.snapshot(5_000, pods))
     name = f"simulate, YAML of 5,000 nodes and {pods:,} pods, 5,000 replicas"
     words = ("simulate", "-f", str(written), "-f", str(folder / "app.json"), "-o", "name")
     yield Command(name, words, 10, runs=1, megabytes=400)
@@ -115,7 +111,7 @@ def _losses(folder: Path) -> tuple[str, ...]:
     """What asks how much fits after each zone's loss, of pods that have to wait then for the sake of their skew."""
     hard = folder / "hard.json"
     items = [*map(clusters.node, range(1_000)), *(drills.deployment(i, 100) for i in range(200))]
-    hard.write_text(json.dumps({"apiVersion": "v1", "kind": "List", "items": items}))
+    clusters.write_list(hard, items)
     return ("capacity", "-f", str(hard), "deploy/app-0", "--each", "zone", "--exit-zero")
 
 

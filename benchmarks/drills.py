@@ -20,7 +20,7 @@ from topospread.api.node import Node
 from topospread.api.workload import Deployment
 from topospread.drills.each import drill_each
 from topospread.drills.forked import cores
-from topospread.simulation.run import SimulationOptions
+from topospread.simulation.options import SimulationOptions
 
 ZONE = "topology.kubernetes.io/zone"
 

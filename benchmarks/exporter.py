@@ -25,7 +25,7 @@ from topospread.exporter.collector import SeriesLimits, SpreadCollector
 from topospread.exporter.contact import Contact
 from topospread.exporter.tracker import Tracker
 from topospread.live.exposition import exposition_of
-from topospread.simulation.run import SimulationOptions
+from topospread.simulation.options import SimulationOptions
 
 NODES, WORKLOADS, PODS, SPACES, TIMES = 5_000, 2_000, 50, 40, 15
 TARGET = 0.5

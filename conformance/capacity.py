@@ -30,7 +30,7 @@ from typing import Any
 from conformance.programs import ROOT, ProgramError
 from tests.live.api_server import api_server
 from topospread import load
-from topospread.simulation.run import SimulationOptions
+from topospread.simulation.options import SimulationOptions
 from topospread.spare_capacity.capacity import capacity
 
 Json = dict[str, Any]

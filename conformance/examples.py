@@ -20,7 +20,8 @@ import msgspec
 import yaml
 
 import topospread
-from topospread.simulation.run import Run, SimulationOptions, prepare
+from topospread.simulation.options import SimulationOptions
+from topospread.simulation.run import Run, prepare
 
 EXAMPLES = Path(__file__).parent.parent / "examples"
 Json = dict[str, Any]

@@ -31,17 +31,17 @@ def fork(cluster: Cluster) -> Cluster:
 
     def counterpart(other: PodClass) -> PodClass:
         known = classes.get(other.index)
-        return known or made._classes._of(other.pod, other.node_name, is_tied=other.is_tied)
+        return known or made._classes._of(other.pod, other.node_name, is_node_pinned=other.is_node_pinned)
 
     made.placed = dict(cluster.placed)
     made.on_node = [{key: classes[each.index] for key, each in pods.items()} for pods in cluster.on_node]
     made.order = PodOrder(made.on_node)
     made.order._moved = {row: list(keys) for row, keys in cluster.order._moved.items()}
-    made.homeless._by_node = {
+    made.pods_on_missing_nodes._by_node = {
         node: {key: (counterpart(each), started) for key, (each, started) in pods.items()}
-        for node, pods in cluster.homeless._by_node.items()
+        for node, pods in cluster.pods_on_missing_nodes._by_node.items()
     }
-    made.homeless._node_of = dict(cluster.homeless._node_of)
+    made.pods_on_missing_nodes._node_of = dict(cluster.pods_on_missing_nodes._node_of)
     made.ports.in_use = {
         port: {row: set(ips) for row, ips in rows.items()} for port, rows in cluster.ports.in_use.items()
     }
@@ -107,7 +107,7 @@ def _copy_classes(classes: PodClasses, made: PodClasses) -> None:
     made.made = classes.made
     for index, each in classes.every.items():
         copied = PodClass(index, each.pod, each.node_name, classes._rules, made._cost(each.pod))
-        copied.is_tied = each.is_tied
+        copied.is_node_pinned = each.is_node_pinned
         copied.occupancy = dict(each.occupancy)
         if copied.occupancy:
             made._there.setdefault(copied.priority, {})[index] = copied

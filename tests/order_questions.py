@@ -9,7 +9,8 @@ from topospread.promise.asking import Asking
 from topospread.promise.order_answer import GuaranteeAnswer
 from topospread.promise.orders import SearchBudget
 from topospread.promise.questions import EndQuestion, LeftAfterLoss, NoPending, SkewWithin
-from topospread.simulation.run import PLAIN, Run, SimulationOptions
+from topospread.simulation.options import PLAIN, SimulationOptions
+from topospread.simulation.run import Run
 
 
 def loss_of(run: Run, target: str, loss: str) -> LeftAfterLoss:

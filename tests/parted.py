@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import fields
 from typing import Any
 
-from topospread.simulation.run import SimulationOptions
+from topospread.simulation.options import SimulationOptions
 
 _NAMES = {each.name for each in fields(SimulationOptions)}
 

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from topospread.drills.steps import Step
     from topospread.linting.settings import Settings
     from topospread.service_traffic.result import ExpectedTraffic
-    from topospread.simulation.run import SimulationOptions
+    from topospread.simulation.options import SimulationOptions
 
 Found = TypeVar("Found")
 Told = TypeVar("Told", bound="Answer")
@@ -696,7 +696,7 @@ def _rendering(render: Rendering | str, kube_version: str) -> Rendering:
 
 def _options(scheduler: Gates, apiserver: Gates, config: Any) -> SimulationOptions:
     from topospread.config.load import load_configuration
-    from topospread.simulation.run import SimulationOptions
+    from topospread.simulation.options import SimulationOptions
     from topospread.sources.configuration import read_configuration
 
     if isinstance(config, str | os.PathLike):

@@ -15,7 +15,8 @@ from conformance.judging.sequences import judge_sequence
 from topospread.api.inventory import Inventory
 from topospread.api.pod import Pod
 from topospread.simulation import placing
-from topospread.simulation.run import Run, SimulationOptions
+from topospread.simulation.options import SimulationOptions
+from topospread.simulation.run import Run
 from topospread.simulation.virtual_queue import VirtualQueue
 from topospread.workloads.planned import Plan, QueuedPod, Workload
 

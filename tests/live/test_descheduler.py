@@ -21,7 +21,7 @@ from tests.unit.drills.builders import node, spread
 from tests.unit.rebalancing.builders import HOST, ZONE, standing
 from topospread.answers.status import status
 from topospread.rebalancing.rebalance import rebalance
-from topospread.simulation.run import SimulationOptions
+from topospread.simulation.options import SimulationOptions
 from topospread.simulation.simulate import simulate
 
 Json = dict[str, Any]

@@ -31,7 +31,7 @@ from tests.live.kubelets import Kubelets
 from tests.live.scenarios import HOST, POOL, ZONE
 from topospread.drills.play import Play
 from topospread.drills.steps import Drain, Fail, NodeChoice, Rollout, Scale
-from topospread.simulation.run import SimulationOptions
+from topospread.simulation.options import SimulationOptions
 
 Json = dict[str, Any]
 COUNT = int(os.environ.get("DRILL_SCENARIOS", "8"))

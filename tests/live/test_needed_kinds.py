@@ -15,7 +15,7 @@ from tests.live.audited import Audit, audited_plane
 from tests.live.conftest import ControlPlane
 from tests.live.processes import TOPOSPREAD, address, with_server
 from tests.live.running import node, pod
-from topospread.plugins.pod_volumes import VOLUME_KINDS
+from topospread.api.storage import VOLUME_KINDS
 from topospread.sources.needed_kinds import ALL, PLACEMENT, NeededKinds
 from topospread.sources.snapshot_lists import ListRequest
 

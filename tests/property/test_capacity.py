@@ -12,8 +12,8 @@ from tests.plain_inventory import inventory
 from tests.property.explained import clusters
 from tests.unit.drills.builders import node, spread, workload
 from topospread.api.inventory import Inventory
+from topospread.simulation.options import SimulationOptions
 from topospread.simulation.result import Simulation
-from topospread.simulation.run import SimulationOptions
 from topospread.simulation.simulate import simulate
 from topospread.spare_capacity import Capacity
 from topospread.spare_capacity.capacity import capacity

@@ -13,7 +13,7 @@ from tests.unit.drills.builders import inventory, node, workload
 from topospread.drills.drill import drill
 from topospread.drills.steps import Fail, NodeChoice, Rollout
 from topospread.promise.design import design
-from topospread.simulation.run import SimulationOptions
+from topospread.simulation.options import SimulationOptions
 
 Json = dict[str, Any]
 

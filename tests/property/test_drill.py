@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from tests.unit.drills.builders import at, budget, inventory, node, spread, workload
 from topospread.drills.play import Play
 from topospread.drills.steps import AddNodes, Cordon, Drain, Fail, Recover, Scale, Step, Uncordon, Wait
-from topospread.simulation.run import SimulationOptions
+from topospread.simulation.options import SimulationOptions
 from topospread.simulation.simulate import simulate
 
 Json = dict[str, Any]

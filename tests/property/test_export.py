@@ -21,7 +21,7 @@ from topospread.api.policy import PriorityClass
 from topospread.config.gates import gates_for
 from topospread.config.load import default_configuration
 from topospread.exporter.tracker import Tracker
-from topospread.simulation.run import SimulationOptions
+from topospread.simulation.options import SimulationOptions
 from topospread.spread_status.result import WorkloadStatus
 from topospread.spread_status.risk import WELL_KNOWN
 

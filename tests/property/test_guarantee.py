@@ -16,7 +16,8 @@ from topospread.promise.orders import OrderSearch, SearchBudget
 from topospread.promise.proofs import Proof
 from topospread.promise.questions import LOSSES, LeftAfterLoss, NoPending, SkewWithin
 from topospread.promise.rollout_orders import RolloutSearch, begin_rollout
-from topospread.simulation.run import Run, SimulationOptions, prepare, spreads
+from topospread.simulation.options import SimulationOptions
+from topospread.simulation.run import Run, prepare, spreads
 from topospread.workloads.planned import QueuedPod
 
 Json = dict[str, Any]

@@ -23,14 +23,14 @@ from topospread.answers.why import why_answer
 from topospread.api.inventory import Inventory
 from topospread.api.kinds import KINDS
 from topospread.api.pod import PodSpec, Volume
+from topospread.api.storage import VOLUME_KINDS
 from topospread.drills.drill import drill
 from topospread.drills.steps import Drain, Fail, NodeChoice
 from topospread.errors import TopospreadError
 from topospread.explanation.explain import explain
 from topospread.linting.run import lint
-from topospread.plugins.pod_volumes import VOLUME_KINDS
 from topospread.rebalancing.rebalance import rebalance
-from topospread.simulation.run import SimulationOptions
+from topospread.simulation.options import SimulationOptions
 from topospread.simulation.simulate import simulate
 from topospread.sources.needed_kinds import (
     ALL,

@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 from tests.unit.drills.builders import ZONE, inventory, node, spread, workload
 from topospread.answers.promise_check import promise_check
 from topospread.promise.unscored import unscored
-from topospread.simulation.run import Run, SimulationOptions, prepare
+from topospread.simulation.options import SimulationOptions
+from topospread.simulation.run import Run, prepare
 
 Json = dict[str, Any]
 ORDERS = 100

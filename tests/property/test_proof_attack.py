@@ -15,7 +15,8 @@ from topospread.base import Bounds
 from topospread.promise.kept import WorkloadPromises
 from topospread.promise.orders import SearchBudget
 from topospread.promise.unscored import unscored
-from topospread.simulation.run import Run, SimulationOptions, prepare
+from topospread.simulation.options import SimulationOptions
+from topospread.simulation.run import Run, prepare
 from topospread.workloads.planned import QueuedPod
 
 Json = dict[str, Any]

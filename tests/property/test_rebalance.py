@@ -21,7 +21,7 @@ from tests.unit.rebalancing.builders import (
 )
 from topospread.answers.status import status
 from topospread.rebalancing.result import PodMove
-from topospread.simulation.run import SimulationOptions
+from topospread.simulation.options import SimulationOptions
 from topospread.simulation.simulate import simulate
 
 Json = dict[str, Any]

@@ -17,8 +17,8 @@ from topospread.linting.reading import Question
 from topospread.linting.rule import Rule
 from topospread.linting.rules import BY_ID, RULES
 from topospread.linting.run import run
+from topospread.simulation.options import SimulationOptions
 from topospread.simulation.result import Simulation
-from topospread.simulation.run import SimulationOptions
 from topospread.simulation.simulate import simulate
 
 ZONE, HOSTNAME = "topology.kubernetes.io/zone", "kubernetes.io/hostname"

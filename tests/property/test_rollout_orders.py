@@ -24,7 +24,8 @@ from topospread.promise.order_answer import OrderStep
 from topospread.promise.orders import SearchBudget
 from topospread.promise.questions import SkewWithin
 from topospread.promise.rollout_orders import RolloutBegin, RolloutSearch, begin_rollout
-from topospread.simulation.run import SimulationOptions, spreads
+from topospread.simulation.options import SimulationOptions
+from topospread.simulation.run import spreads
 
 Json = dict[str, Any]
 OPTIONS = SimulationOptions(preemption=False)

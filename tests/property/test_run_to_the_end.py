@@ -10,8 +10,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import topospread
+from topospread.simulation.options import SimulationOptions
 from topospread.simulation.placing import place_all
-from topospread.simulation.run import Run, SimulationOptions, prepare
+from topospread.simulation.run import Run, prepare
 
 Json = dict[str, Any]
 APPS = ["a", "b", "c"]

@@ -16,7 +16,7 @@ from topospread.api.inventory import Inventory
 from topospread.api.node_selection import Taint
 from topospread.api.pools import NodePool, new_names
 from topospread.api.well_known_labels import HOSTNAME, ZONE
-from topospread.simulation.run import SimulationOptions
+from topospread.simulation.options import SimulationOptions
 from topospread.simulation.simulate import simulate
 from topospread.spare_capacity.capacity import capacity
 from topospread.spare_capacity.filling import CapacityQuestion, capacity_of

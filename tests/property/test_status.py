@@ -21,7 +21,8 @@ from topospread.plugins.pod_topology_spread import PodTopologySpread
 from topospread.plugins.spread_arithmetic import ConstraintArithmetic, spread_arithmetic
 from topospread.scheduling.cycle import Scheduler
 from topospread.scheduling.framework import Framework
-from topospread.simulation.run import Run, SimulationOptions, prepare
+from topospread.simulation.options import SimulationOptions
+from topospread.simulation.run import Run, prepare
 from topospread.spread_status.members import Members
 from topospread.spread_status.refused import Refusals
 

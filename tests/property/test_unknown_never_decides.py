@@ -35,7 +35,7 @@ from topospread.promise.orders import SearchBudget
 from topospread.rebalancing.rebalance import rebalance
 from topospread.review.review import Review
 from topospread.simulation.comparison import compare
-from topospread.simulation.run import SimulationOptions
+from topospread.simulation.options import SimulationOptions
 from topospread.simulation.simulate import simulate
 from topospread.spare_capacity.capacity import capacity
 

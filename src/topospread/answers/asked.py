@@ -8,7 +8,7 @@ from msgspec.structs import replace
 
 from topospread.answer import Answer, Asked
 from topospread.api.inventory import Inventory
-from topospread.simulation.run import SimulationOptions
+from topospread.simulation.options import SimulationOptions
 from topospread.sources.load import ReadFrom
 
 Told = TypeVar("Told", bound=Answer)

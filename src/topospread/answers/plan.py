@@ -24,9 +24,9 @@ from topospread.review.changed_lines import ChangedLine, ChangedLines
 from topospread.review.review import Review, only_in
 from topospread.simulation.causes import to_watch, with_causes
 from topospread.simulation.comparison import PlacementChange, SpreadChange, compare, restricted
+from topospread.simulation.options import SimulationOptions
 from topospread.simulation.placing import Progress
 from topospread.simulation.result import Simulation
-from topospread.simulation.run import SimulationOptions
 from topospread.simulation.simulate import simulate
 from topospread.simulation.unknown import merged
 

@@ -20,7 +20,8 @@ from topospread.promise.fresh import LISTS, REVISION, workload_of
 from topospread.promise.kept import Ground, Kept, WorkloadPromises
 from topospread.promise.orders import SearchBudget
 from topospread.promise.wants import Want, default_wants, read_wants
-from topospread.simulation.run import PLAIN, SimulationOptions, prepare
+from topospread.simulation.options import PLAIN, SimulationOptions
+from topospread.simulation.run import prepare
 from topospread.workloads.planned import Workload
 from topospread.workloads.scale import the_workload
 

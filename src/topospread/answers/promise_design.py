@@ -19,7 +19,8 @@ from topospread.promise.fresh import LISTS, without_pods_of, without_unjudged, w
 from topospread.promise.kept import WorkloadPromises
 from topospread.promise.orders import SearchBudget
 from topospread.promise.wants import wanted_of
-from topospread.simulation.run import PLAIN, SimulationOptions, prepare
+from topospread.simulation.options import PLAIN, SimulationOptions
+from topospread.simulation.run import prepare
 from topospread.workloads.scale import short_target, the_workload
 
 from .asked import asked_of

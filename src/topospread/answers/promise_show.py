@@ -14,7 +14,8 @@ from topospread.base import Base, Bounds, Word, worst
 from topospread.promise.fresh import LISTS
 from topospread.promise.orders import SearchBudget
 from topospread.promise.shown import Basis, Shown, ShownEvent, When, shown
-from topospread.simulation.run import PLAIN, SimulationOptions, prepare
+from topospread.simulation.options import PLAIN, SimulationOptions
+from topospread.simulation.run import prepare
 from topospread.workloads.scale import short_target
 
 from .asked import asked_of, input_words
@@ -188,7 +189,11 @@ def _cause(one: Shown) -> Cause:
     if loss.basis == "seen":
         return Cause(code="pods-together", says=f"{name}: losing a {what} now leaves {left}", objects=(name,))
     hard = [each for each in one.constraints if each.hard and each.topology_key == loss.key]
-    why = f"maxSkew {hard[0].max_skew} allows it" if hard else f"no hard constraint over {loss.key}"
+    counting = [each.max_skew for each in hard if each.counts_itself]
+    if counting:
+        why = f"maxSkew {min(counting)} allows it"
+    else:
+        why = f"{hard[0].selector} matches none of its pods" if hard else f"no hard constraint over {loss.key}"
     says = f"{name}: losing a {what} can leave {left} ({why})"
     return Cause(code="not-kept-apart", says=says, objects=(name,))
 

@@ -15,8 +15,9 @@ from topospread.api.labels import Selector
 from topospread.base import Word
 from topospread.explanation.explain import Waiting, explain_pending
 from topospread.service_traffic.result import ExpectedTraffic
+from topospread.simulation.options import PLAIN, SimulationOptions
 from topospread.simulation.placing import Progress
-from topospread.simulation.run import PLAIN, SimulationOptions, prepare
+from topospread.simulation.run import prepare
 from topospread.spread_status.result import DomainRisk, WorkloadStatus
 from topospread.spread_status.status import LookedFor, spread_of_run
 from topospread.workloads.planned import Plan

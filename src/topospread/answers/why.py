@@ -9,8 +9,8 @@ from msgspec.structs import asdict
 
 from topospread.answer import Answer, Cause, Remedy, Unjudged
 from topospread.base import Base, Bounds, Word
+from topospread.explanation.attempts import Attempts
 from topospread.explanation.result import ChoiceWithout, NearestNode, NodeScores, PluginVerdict
-from topospread.explanation.tries import Attempts
 from topospread.workloads.planned import is_refusal
 
 from .causes import causes_of_node, causes_of_pod, core_of

@@ -11,8 +11,9 @@ from topospread.answer import Answer
 from topospread.api.inventory import Inventory
 from topospread.base import Word
 from topospread.explanation.explain import explain_pending
+from topospread.simulation.options import SimulationOptions
 from topospread.simulation.placing import Progress
-from topospread.simulation.run import SimulationOptions, prepare
+from topospread.simulation.run import prepare
 from topospread.simulation.unknown import merged
 
 from .asked import asked_of

@@ -6,6 +6,7 @@ import msgspec
 
 from .meta import Int32, Int64, KubeObject, KubeStruct, ObjectMeta, ResourceList
 from .node_selection import Affinity, Toleration
+from .security import Handler, Lifecycle, PodOS, Present, SecurityContext
 from .spread import TopologySpreadConstraint
 from .storage import PersistentVolumeClaimSpec
 
@@ -51,6 +52,11 @@ class Container(KubeStruct):
     restart_policy: str | None = None
     restart_policy_rules: list[ContainerRestartRule] | None = None
     volume_mounts: list[VolumeMount] | None = None
+    security_context: SecurityContext | None = None
+    liveness_probe: Handler | None = None
+    readiness_probe: Handler | None = None
+    startup_probe: Handler | None = None
+    lifecycle: Lifecycle | None = None
 
 
 class PersistentVolumeClaimVolumeSource(KubeStruct):
@@ -138,7 +144,7 @@ class CSIVolumeSource(KubeStruct):
 
 
 class Volume(KubeStruct):
-    """A volume: the sources that take part in scheduling; of all others only the name is kept."""
+    """A volume: of sources that take no part in scheduling only that they are there."""
 
     name: str = ""
     persistent_volume_claim: PersistentVolumeClaimVolumeSource | None = None
@@ -152,6 +158,25 @@ class Volume(KubeStruct):
     portworx_volume: PortworxVolumeSource | None = None
     csi: CSIVolumeSource | None = None
     image: ImageVolumeSource | None = None
+    config_map: Present | None = None
+    downward_api: Present | None = msgspec.field(default=None, name="downwardAPI")
+    empty_dir: Present | None = None
+    projected: Present | None = None
+    secret: Present | None = None
+    host_path: Present | None = None
+    git_repo: Present | None = None
+    nfs: Present | None = None
+    glusterfs: Present | None = None
+    flex_volume: Present | None = None
+    cephfs: Present | None = None
+    flocker: Present | None = None
+    fc: Present | None = None
+    azure_file: Present | None = None
+    vsphere_volume: Present | None = None
+    quobyte: Present | None = None
+    photon_persistent_disk: Present | None = None
+    scale_io: Present | None = msgspec.field(default=None, name="scaleIO")
+    storageos: Present | None = None
 
     @property
     def restricts(self) -> bool:
@@ -206,7 +231,7 @@ class PodSpec(KubeStruct):
     """The part of a pod's spec that scheduling and admission read.
 
     Attributes:
-        unjudged_admission: policies and Pod Security levels that concern a new pod and are not evaluated; set by
+        unjudged_admission: what concerns a new pod's admission and is not evaluated; set by
             topospread, not a field of Kubernetes.
     """
 
@@ -226,6 +251,10 @@ class PodSpec(KubeStruct):
     runtime_class_name: str | None = None
     host_network: bool | None = None
     host_users: bool | None = None
+    host_pid: bool | None = msgspec.field(default=None, name="hostPID")
+    host_ipc: bool | None = msgspec.field(default=None, name="hostIPC")
+    os: PodOS | None = None
+    security_context: SecurityContext | None = None
     scheduling_gates: list[PodSchedulingGate] | None = None
     resource_claims: list[PodResourceClaim] | None = None
     scheduling_group: SchedulingGroup | None = None

@@ -10,6 +10,19 @@ from .labels import LabelSelector
 from .meta import Int32, KubeObject, KubeStruct, RawQuantity, ResourceList
 from .node_selection import NodeSelector
 
+VOLUME_KINDS = frozenset(
+    {
+        "PersistentVolume",
+        "PersistentVolumeClaim",
+        "StorageClass",
+        "CSINode",
+        "CSIDriver",
+        "CSIStorageCapacity",
+        "VolumeAttachment",
+    }
+)
+"""Kinds that only the volume plugins read, and those only for pods with volumes."""
+
 
 class ObjectReference(KubeStruct):
     """A reference to another object."""

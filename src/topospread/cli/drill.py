@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from topospread.drills.result import Drill
     from topospread.drills.steps import Step
     from topospread.rebalancing.result import Rebalance
-    from topospread.simulation.run import SimulationOptions
+    from topospread.simulation.options import SimulationOptions
 
 HELP = """\
 Play failures and changes in a simulation; the cluster itself is only read. After each step the simulation runs until

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from topospread.drills.each import EachDrill
     from topospread.drills.steps import Step
     from topospread.render.junit import Case
-    from topospread.simulation.run import SimulationOptions
+    from topospread.simulation.options import SimulationOptions
 
 INTERRUPTED = 130
 OF_CHECKS = ("junit", "github")

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from topospread.config.profile import Configuration
     from topospread.service_traffic.result import ExpectedTraffic
     from topospread.service_traffic.traffic import TrafficQuestion
-    from topospread.simulation.run import SimulationOptions
+    from topospread.simulation.options import SimulationOptions
     from topospread.sources.load import LiveReading
     from topospread.sources.needed_kinds import NeededKinds
     from topospread.sources.rendering import Rendering
@@ -297,7 +297,7 @@ def read_options(
         InputError: if the configuration cannot be read, or kube-scheduler would refuse it or the gates.
     """
     from topospread.config.gates import read_gates
-    from topospread.simulation.run import SimulationOptions
+    from topospread.simulation.options import SimulationOptions
 
     version = kube_version or given["kube_version"]
     scheduler = read_gates(version, given["feature_gates"])

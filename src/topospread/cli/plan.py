@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from topospread.linting.reading import Read
     from topospread.linting.rule import Finding
     from topospread.linting.settings import Settings
-    from topospread.simulation.run import SimulationOptions
+    from topospread.simulation.options import SimulationOptions
     from topospread.sources.revisions import State
 
 SAMPLING = click.Choice(["all", "kube"])

@@ -24,7 +24,7 @@ from .usage import Explained
 if TYPE_CHECKING:
     from topospread.api.inventory import Inventory
     from topospread.rebalancing.result import Applied, Rebalance
-    from topospread.simulation.run import SimulationOptions
+    from topospread.simulation.options import SimulationOptions
 
 HELP = """\
 Find the fewest evictions after which kube-scheduler itself puts the new pods where constraints hold again, and a

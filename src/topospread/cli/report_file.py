@@ -16,7 +16,7 @@ from .output import wants
 
 if TYPE_CHECKING:
     from topospread.api.inventory import Inventory
-    from topospread.simulation.run import SimulationOptions
+    from topospread.simulation.options import SimulationOptions
 
 F = TypeVar("F", bound=Callable[..., Any])
 

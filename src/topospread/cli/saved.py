@@ -15,7 +15,7 @@ from .inputs import PATH
 
 if TYPE_CHECKING:
     from topospread.api.inventory import Inventory
-    from topospread.simulation.run import SimulationOptions
+    from topospread.simulation.options import SimulationOptions
 
 
 def saved_option(text: str) -> Callable[[Any], Any]:

@@ -30,7 +30,7 @@ from .usage import EXITS_WORKED, Explained
 if TYPE_CHECKING:
     from starlette.applications import Starlette
 
-    from topospread.simulation.run import SimulationOptions
+    from topospread.simulation.options import SimulationOptions
 
 HELP = """\
 Serve a page on this machine: a map of the cluster, why pods wait or are where they are, and what-ifs by hand. A live

@@ -34,8 +34,8 @@ from .usage import Explained
 if TYPE_CHECKING:
     from topospread.api.inventory import Inventory
     from topospread.config.profile import Configuration
+    from topospread.simulation.options import Sampling, SimulationOptions
     from topospread.simulation.result import Simulation
-    from topospread.simulation.run import Sampling, SimulationOptions
     from topospread.workloads.control_plane import ControlPlane
 
     Side = tuple[ControlPlane, Configuration | None, Sampling]

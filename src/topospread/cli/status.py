@@ -34,7 +34,7 @@ from .usage import Explained
 if TYPE_CHECKING:
     from topospread.answers.status import Status
     from topospread.api.inventory import Inventory
-    from topospread.simulation.run import SimulationOptions
+    from topospread.simulation.options import SimulationOptions
 
 # The words that give the same input to another command.
 

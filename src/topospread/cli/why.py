@@ -30,7 +30,7 @@ from .usage import Explained
 if TYPE_CHECKING:
     from topospread.api.inventory import Inventory
     from topospread.explanation.result import Explanation
-    from topospread.simulation.run import SimulationOptions
+    from topospread.simulation.options import SimulationOptions
 
 # ``topospread why --audit``: what happened in a cluster, from a snapshot and an audit log, or its events.
 
@@ -167,7 +167,7 @@ def _with_tries(explanation: Explanation, inventory: Inventory, given: dict[str,
     pod = next((each for each in inventory.pods if (each.namespace, each.name) == key), None)
     if pod is None or pod.spec.node_name or not pod.metadata.uid:
         return explanation
-    from topospread.explanation.tries import tries_of
+    from topospread.explanation.attempts import tries_of
     from topospread.live.pod_events import pod_events
 
     since = pod.metadata.creation_timestamp or ""

@@ -1,4 +1,4 @@
-"""The cluster: nodes, the pods on them by class, and the other objects that plugins look up. The only mutable state."""
+"""The cluster: nodes, placed pods by class, and the objects that plugins look up. It is the only mutable state."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ from topospread.api.node import Node
 from topospread.api.pod import FINISHED_PHASES, Pod
 from topospread.api.requests import CURRENT_RULES, RequestRules
 
-from .homeless import Homeless
 from .host_ports import HostPorts
 from .journal import ELSEWHERE, Journal
 from .nodes import NodeTable
@@ -19,8 +18,9 @@ from .objects import ClusterObjects
 from .pod_class import PodClass
 from .pod_classes import PodClasses
 from .pod_order import PodOrder
-from .relevant import same_to_scheduling
+from .pods_on_missing_nodes import PodsOnMissingNodes
 from .savepoint import Savepoint
+from .scheduling_fields import same_to_scheduling
 from .undo import UndoLog
 from .volume_use import VolumeUse
 
@@ -28,34 +28,34 @@ PodKey = str
 """``namespace/name``."""
 
 EventType = Literal["ADDED", "MODIFIED", "DELETED"]
-"""What a watch delivers (apimachinery ``watch.EventType``)."""
+"""Type of a watch event (apimachinery ``watch.EventType``)."""
 
 
 def pod_key(namespace: str, name: str) -> PodKey:
-    """The key under which a pod is placed."""
+    """Return the key of a pod."""
     return f"{namespace}/{name}"
 
 
 class Cluster:
-    """State in columns. Every change costs what it touches, is written to the journal, and can be undone.
+    """State in columns. Each change costs time for the rows it touches, is written to the journal, and can be undone.
 
-    `apply` takes what a watch delivers, in whatever order; the other methods are for who decides on pods and nodes.
+    `apply` takes watch events in any order. The other methods are for callers that place pods and change nodes.
 
     Attributes:
         nodes: the node table.
-        classes: index → pod class, in the order they were first seen.
-        selections: which classes selectors match.
+        classes: index → pod class, in the order of creation.
+        selections: pod classes by selector.
         placed: pod key → row of its node.
-        on_node: row → pod key → class of the pods there.
-        order: in which order they stand there.
-        homeless: pods that are on a node which is not there.
+        on_node: row → pod key → class of the node's pods.
+        order: order of the pods on each node.
+        pods_on_missing_nodes: pods whose node is not known.
         ports: host ports in use.
-        volume_use: which claims and disks the pods on each node use.
-        started: pod key → ``status.startTime`` of the pods that have one.
-        reordered: number of updates that changed a pod's start time, or its place among the pods of its node.
-        nominated: row → pod key → class of pending pods that preemption has promised that node.
-        objects: Services, owners, namespaces, volumes: what plugins look up by name.
-        undo: what an open savepoint needs to go back; who keeps something beside the cluster records its part.
+        volume_use: claims and disks that pods use, by node.
+        started: pod key → ``status.startTime``, for pods that have one.
+        reordered: number of updates that changed a pod's start time, or its position among the pods of its node.
+        nominated: row → pod key → class of pending pods that are nominated for the node.
+        objects: Services, owners, namespaces, volumes and other objects that plugins look up.
+        undo: undo log of open savepoints. Code that keeps state outside the cluster records its undo steps here.
     """
 
     def __init__(self, rules: RequestRules = CURRENT_RULES) -> None:
@@ -68,7 +68,7 @@ class Cluster:
         self.placed: dict[PodKey, int] = {}
         self.on_node: list[dict[PodKey, PodClass]] = []
         self.order = PodOrder(self.on_node)
-        self.homeless = Homeless(self.undo)
+        self.pods_on_missing_nodes = PodsOnMissingNodes(self.undo)
         self.ports = HostPorts()
         self.started: dict[PodKey, str] = {}
         self.reordered = 0
@@ -79,15 +79,16 @@ class Cluster:
         self.nominated = self._nominations.by_row
 
     def savepoint(self) -> Savepoint:
-        """The cluster as it is now, to go back to: ``with cluster.savepoint(): …`` leaves everything as it was."""
+        """Return a savepoint: ``with cluster.savepoint(): …`` restores the current state at the end of the block."""
         return Savepoint(self.undo, self.journal)
 
     def apply(self, event: EventType, item: KubeObject) -> bool:
-        """Take what a watch delivers of any kind; whether it changed anything that scheduling reads.
+        """Apply a watch event of any kind. Return whether it changed anything that scheduling reads.
 
-        An object replaces what was known under its kind, namespace and name, so that a repetition changes nothing.
-        Pods on a node that is not there count once it is; of pods without a node only what they are nominated for
-        matters. Kinds that decide on no placement are passed over.
+        An object replaces the known object of its kind, namespace and name, so a repeated event changes nothing. Pods
+        on a
+        missing node count as soon as the node is added. Of pods without a node only the nomination matters. Kinds that
+        scheduling does not read are ignored.
         """
         gone = event == "DELETED"
         if isinstance(item, Pod):
@@ -97,12 +98,12 @@ class Cluster:
         return self.objects.delete(item) if gone else self.objects.put(item)
 
     def add_node(self, node: Node) -> int:
-        """Add a node, or put its newer state in place; its row."""
+        """Add or update a node. Return its row."""
         self.put_node(node)
         return self.nodes.row_of[node.name]
 
     def put_node(self, node: Node) -> bool:
-        """Add a node, or put its newer state in place; whether that changes anything scheduling reads."""
+        """Add or update a node. Return whether that changed anything that scheduling reads."""
         nodes = self.nodes
         known = nodes.row_of.get(node.name)
         if known is None:
@@ -122,18 +123,18 @@ class Cluster:
         self.journal.append((row, None, 0))
         if known is None:
             self._nominations.node_came(node.name)
-            for key, (pod_class, started) in self.homeless.take_all(node.name).items():
+            for key, (pod_class, started) in self.pods_on_missing_nodes.take_all(node.name).items():
                 self.bind(key, pod_class, row)
                 self._note_start(key, started)
         return True
 
     def remove_node(self, name: str) -> list[PodKey]:
-        """Take a node out; the keys of its pods, which wait for a node of that name as long as nobody deletes them."""
+        """Remove a node. Return the keys of its pods, which are stored in `pods_on_missing_nodes`."""
         row = self.nodes.row_of[name]
         gone = self.order.on(row)
         for key in gone:
             started = self.started.get(key, "")
-            self.homeless.put(key, self.unbind(key), started, name)
+            self.pods_on_missing_nodes.put(key, self.unbind(key), started, name)
         self._nominations.node_goes(row)
         node = self.nodes.nodes[row]
         assert node is not None, "a row that has a name has a node"
@@ -144,46 +145,48 @@ class Cluster:
         return gone
 
     def delete_node(self, name: str) -> bool:
-        """Take a node out; whether it was there."""
+        """Remove a node if it exists. Return whether it did."""
         if name not in self.nodes.row_of:
             return False
         self.remove_node(name)
         return True
 
     def pod_class(self, pod: Pod, *, is_placed: bool = False) -> PodClass:
-        """The class of a pod. ``is_placed``: its ``spec.nodeName`` says where it is, not where it may go."""
+        """Return the class of a pod. ``is_placed``: ``spec.nodeName`` is where the pod runs, not a requirement."""
         return self._classes.of(pod, is_placed=is_placed)
 
     def shared_class(self, pod: Pod) -> PodClass:
-        """The class of a pod object that stands for many replicas; remembered by the object itself."""
+        """Return the class of a pod object that many replicas share. It is cached by the object's id."""
         return self._classes.of_object(pod)
 
     def keep_class(self, pod_class: PodClass) -> None:
-        """Keep a class again if it was let go of, so that selectors find it."""
+        """Add a dropped class again, so that selectors find it."""
         self._classes.keep(pod_class)
 
     def classes_asking(self, namespace: str) -> Iterable[PodClass]:
-        """Classes that want to be near, or away from, pods of a namespace; other pods of it may be meant."""
+        """Return the classes whose affinity terms may match pods of a namespace."""
         return self._classes.asking(namespace)
 
     def classes_meaning(self, pod_class: PodClass) -> Iterable[PodClass]:
-        """Return the classes with an affinity term that may mean pods of a class. A class may come twice."""
+        """Return the classes with an affinity term that may match pods of a class. A class may occur twice."""
         return self._classes.meaning(pod_class)
 
     def rows_below(self, priority: int) -> set[int]:
-        """Rows of nodes on which pods of a lower priority are; costs what there is of such pods."""
+        """Return the rows of nodes with pods of a lower priority, in time proportional to the number of such pods'
+        nodes.
+        """
         return self._classes.rows_below(priority)
 
     @property
     def classes_made(self) -> int:
-        """The index that the next class gets."""
+        """Index of the next class."""
         return self._classes.made
 
     def classes_since(self, index: int, *, asking_only: bool = False) -> tuple[list[PodClass], int]:
         """Return the classes with at least this index, and the index of the next class.
 
         Args:
-            asking_only: leave out classes whose pods want no other pods near or away.
+            asking_only: only classes with inter-pod affinity terms.
         """
         made = self._classes.made
         if asking_only:
@@ -192,24 +195,24 @@ class Cluster:
         return [each for each in known if each is not None], made
 
     def add_pod(self, pod: Pod, key: PodKey = "") -> bool:
-        """Put a pod where its ``spec.nodeName`` says; False when kube-scheduler would not see it there.
+        """Add a pod. Return whether it is on a node: not if it has finished, has no node, or its node is missing.
 
-        Finished pods are left out, and pods of a node that is not there wait for it. ``key``: by default the pod's own.
+        ``key``: the pod's own by default.
         """
         key = key or pod_key(pod.namespace, pod.name)
         self.put_pod(pod, key)
         return key in self.placed
 
     def put_pod(self, pod: Pod, key: PodKey = "") -> bool:
-        """Add a pod, or put its newer state in place; whether that changes anything scheduling reads."""
+        """Add or update a pod. Return whether that changed anything that scheduling reads."""
         key = key or pod_key(pod.namespace, pod.name)
         node = pod.spec.node_name or ""
         if pod.phase in FINISHED_PHASES:
             return self.delete_pod(key)
         if not node and node not in self.nodes.row_of:
-            # Enter a pod without a node; only its nomination counts.
+            # Scheduling reads only the nomination of a pod without a node.
             position = self.journal.position
-            if key in self.placed or key in self.homeless:
+            if key in self.placed or key in self.pods_on_missing_nodes:
                 self.delete_pod(key)
             if pod.nominated_node_name:
                 self.nominate(key, self.pod_class(pod), pod.nominated_node_name)
@@ -221,19 +224,19 @@ class Cluster:
         row = self.placed.get(key)
         if row is not None and self.nodes.names[row] == node and self._comes_again(key, pod_class, row):
             return self._note_start(key, started)
-        is_known = key in self.homeless and self.homeless.find(key) == (node, (pod_class, started))
+        is_known = self.pods_on_missing_nodes.find(key) == (node, (pod_class, started))
         self.delete_pod(key)
         row = self.nodes.row_of.get(node)
         if row is None:
-            self.homeless.put(key, pod_class, started, node)
+            self.pods_on_missing_nodes.put(key, pod_class, started, node)
         else:
             self.bind(key, pod_class, row)
-            if started:  # Told, and undone, with the binding.
+            if started:  # the journal entry and the undo step of the binding cover it
                 self.started[key] = started
         return not is_known
 
     def _comes_again(self, key: PodKey, pod_class: PodClass, row: int) -> bool:
-        """An update takes a pod off its node and puts it there again; False where that changes more than the order."""
+        """Move an updated pod to the end of its node's pods. Return False if more than the order changes."""
         ports = pod_class.host_ports
         if self.on_node[row][key] is not pod_class or len(self.ports.among(ports, row)) < len(ports):
             return False
@@ -246,13 +249,13 @@ class Cluster:
         return True
 
     def delete_pod(self, key: PodKey) -> bool:
-        """Forget a pod, wherever it is; whether there was anything to forget."""
+        """Remove a pod, placed or not. Return whether it was known."""
         position = self.journal.position
-        known = key in self.homeless
+        known = key in self.pods_on_missing_nodes
         if key in self.placed:
             self.unbind(key)
         elif known:
-            self.homeless.delete(key)
+            self.pods_on_missing_nodes.delete(key)
         self._nominations.remove(key)
         return known or self.journal.position != position
 
@@ -280,7 +283,7 @@ class Cluster:
         self.journal.append((row, pod_class, 1))
 
     def unbind(self, key: PodKey) -> PodClass:
-        """Take a placed pod off its node; its class."""
+        """Remove a placed pod from its node. Return its class."""
         row = self.placed.pop(key)
         self._note_order(row)
         self.order.goes(row, key)
@@ -309,11 +312,11 @@ class Cluster:
         return pod_class
 
     def assigned_class(self, key: PodKey) -> PodClass | None:
-        """The class of a pod that has a node, be that there or not; ``None`` for every other."""
+        """Return the class of a pod with a node, which may be missing; ``None`` for every other pod."""
         row = self.placed.get(key)
         if row is not None:
             return self.on_node[row][key]
-        found = self.homeless.find(key)
+        found = self.pods_on_missing_nodes.find(key)
         return None if found is None else found[1][0]
 
     def assigned_node(self, key: PodKey) -> str:
@@ -321,39 +324,41 @@ class Cluster:
         row = self.placed.get(key)
         if row is not None:
             return self.nodes.names[row]
-        found = self.homeless.find(key)
+        found = self.pods_on_missing_nodes.find(key)
         return "" if found is None else found[0]
 
     def nominate(self, key: PodKey, pod_class: PodClass, node: str) -> None:
-        """Promise a node to a pending pod, by name: while there is no such node that means nothing."""
+        """Nominate a node for a pending pod by name. The nomination has no effect while the node is missing."""
         self._nominations.add(key, pod_class.general or pod_class, node)
 
     def nominated_node(self, key: PodKey) -> str:
-        """The node that is promised to a pending pod, "" for none."""
+        """Return the node that is nominated for a pod, "" for none."""
         return self._nominations.node_of(key)
 
     def withdraw(self, key: PodKey) -> None:
-        """Take a promise back: the pod was placed, or is gone."""
+        """Clear a pod's nomination after the pod is bound or deleted."""
         self._nominations.remove(key)
 
     def pods(self) -> Iterator[tuple[PodKey, PodClass, int]]:
-        """All placed pods: key, class, row."""
+        """Yield all placed pods: key, class, row."""
         for row, pods in enumerate(self.on_node):
             for key, pod_class in pods.items():
                 yield key, pod_class, row
 
     def _note_ports(self, pod_class: PodClass, row: int) -> None:
-        """Remember which of a pod's ports are in use before it comes or goes: of two users nothing is counted."""
+        """Record the state of a pod's ports before a change. Ports have no use counts, so undo must restore the
+        set.
+        """
         ports = pod_class.host_ports
         self.undo.record(self.ports.put_back, ports, row, self.ports.among(ports, row))
 
     def _note_images(self, node: Node) -> None:
-        """Remember which sizes count before a node's images go: that hangs on which node came first."""
+        """Record image sizes before a node changes, because they depend on the order in which nodes were added."""
         if self.undo.steps is not None and node.status.images:
             self.undo.record(self.nodes.images.put_sizes, self.nodes.images.sizes(node))
 
     def _note_start(self, key: PodKey, started: str) -> bool:
-        """Note when a placed pod started: the order of victims depends on it."""
+        """Record the start time of a placed pod. Preemption orders victims by it. Return whether it changed."""
         before = self.started.get(key, "")
         if before == started:
             return False
@@ -375,7 +380,7 @@ class Cluster:
             self.started[key] = started
 
     def _note_order(self, row: int) -> None:
-        """Remember which pods a node has, and in which order."""
+        """Record the pods of a node and their order."""
         if self.undo.steps is not None:
             self.undo.record(self._put_order, row, dict(self.on_node[row]), self.order.moved(row))
 
@@ -384,7 +389,7 @@ class Cluster:
         self.order.put_back(row, moved)
 
     def _undo_node(self, name: str, before: Node | None) -> None:
-        """A node that was put there goes, or is again what it was."""
+        """Remove a node that was added, or restore its earlier state."""
         row = self.nodes.row_of[name]
         if before is None:
             self._nominations.node_goes(row)

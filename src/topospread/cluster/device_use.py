@@ -1,7 +1,7 @@
-"""Devices that allocated claims hold, and the claims that pods use. A plugin decides which device a claim gets.
+"""Devices that allocated claims use, and the claims that pods use. `plugins.dynamic_resources` allocates devices.
 
-Counted as claims change, so that the cluster's savepoints and forks put it back. Source:
-pkg/scheduler/framework/plugins/dynamicresources/allocateddevices.go.
+The counts change with the claims, so savepoints and forks restore them.
+Source: pkg/scheduler/framework/plugins/dynamicresources/allocateddevices.go.
 """
 
 from __future__ import annotations
@@ -27,15 +27,15 @@ def nanos(amount: str | float) -> int:
 
 
 class DeviceUse:
-    """Allocated devices.
+    """Counts of allocated devices.
 
     Attributes:
-        dedicated: device → number of allocations that hold it alone.
+        dedicated: device → number of allocations that do not share it.
         shares: device → number of allocated shares.
-        consumed: device → capacity → billionths that shares consume.
-        users: namespace and name of a pod → keys of claims that are reserved for it.
-        version: another number with every change.
-        changed: pool → `version` of its newest change, the newest last.
+        consumed: device → capacity name → billionths that shares consume.
+        users: (namespace, name) of a pod → keys of the claims reserved for it.
+        version: number that is new after every change.
+        changed: pool → `version` of its newest change, newest last.
     """
 
     def __init__(self) -> None:
@@ -47,14 +47,14 @@ class DeviceUse:
         self.changed: dict[PoolID, int] = {}
 
     def replaced(self, before: ResourceClaim | None, after: ResourceClaim | None) -> None:
-        """A claim was created, changed or deleted."""
+        """Count a claim that was created, changed or deleted."""
         if before is not None:
             self._count(before, -1)
         if after is not None:
             self._count(after, 1)
 
     def changed_since(self, version: int) -> Iterator[PoolID]:
-        """Return the pools of which a device was allocated or given back since a version."""
+        """Yield the pools with a device that was allocated or released since a version."""
         for pool in reversed(self.changed):
             if self.changed[pool] <= version:
                 return

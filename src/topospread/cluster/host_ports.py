@@ -1,6 +1,6 @@
-"""Host ports in use on each node: a set, as ``HostPortInfo`` (k8s.io/kube-scheduler/framework).
+"""Host ports in use on each node: a set, like ``HostPortInfo`` (k8s.io/kube-scheduler/framework).
 
-A port that two users of a node have is free once either of them goes.
+Like there, a port that two pods of a node share becomes free when one of them is removed.
 """
 
 from __future__ import annotations
@@ -11,30 +11,30 @@ from .pod_class import HostPort
 
 
 class HostPorts:
-    """Ports in use.
+    """The host ports in use.
 
     Attributes:
-        in_use: (protocol, port) → row → IPs on which it is in use.
+        in_use: (protocol, port) → row → IPs that use it.
     """
 
     def __init__(self) -> None:
         self.in_use: dict[tuple[str, int], dict[int, set[str]]] = {}
 
     def users(self, protocol: str, port: int) -> dict[int, set[str]]:
-        """Row → IPs on which the port is in use."""
+        """Return row → IPs that use the port."""
         return self.in_use.get((protocol, port), {})
 
     def among(self, ports: Iterable[HostPort], row: int) -> list[HostPort]:
-        """Return those of the given ports that are in use on a node."""
+        """Return the given ports that are in use on a node."""
         return [each for each in ports if each[0] in self.users(*each[1:]).get(row, ())]
 
     def take(self, ports: Iterable[HostPort], row: int) -> None:
-        """A pod on a node uses ports."""
+        """Mark the ports of a pod on a node as used."""
         for ip, protocol, port in ports:
             self.in_use.setdefault((protocol, port), {}).setdefault(row, set()).add(ip)
 
     def free(self, ports: Iterable[HostPort], row: int) -> None:
-        """A pod on a node uses ports no more."""
+        """Mark the ports of a removed pod as free."""
         for ip, protocol, port in ports:
             rows = self.users(protocol, port)
             addresses = rows.get(row, set())
@@ -45,6 +45,6 @@ class HostPorts:
                     self.in_use.pop((protocol, port), None)
 
     def put_back(self, ports: Iterable[HostPort], row: int, in_use: Iterable[HostPort]) -> None:
-        """Set which of the given ports are in use on a node; the others are free."""
+        """Mark the ports ``in_use`` as used on a node, and the other given ports as free."""
         self.free(ports, row)
         self.take(in_use, row)

@@ -11,12 +11,12 @@ from topospread.api.node import Node
 
 
 class ImageState(msgspec.Struct):
-    """An image by one of its names.
+    """An image name and the nodes that have it.
 
     Attributes:
-        size: in bytes, as the node said that had the name first; once one node alone has the name, as that one says, as
-            its next heartbeat lets go of the entry and makes it anew.
-        rows: the nodes that have it, with the size that each says.
+        size: bytes, as reported by the first node with this name. When only one node is left, the size of that node,
+            because kube-scheduler recreates the entry on that node's next heartbeat.
+        rows: row → size that the node reports.
     """
 
     size: int
@@ -24,17 +24,17 @@ class ImageState(msgspec.Struct):
 
 
 class Images:
-    """The images of all nodes by name; depends on the order in which nodes come."""
+    """The images of all nodes by name. The sizes depend on the order in which nodes are added."""
 
     def __init__(self) -> None:
         self._states: dict[str, ImageState] = {}
 
     def get(self, name: str) -> ImageState | None:
-        """The image of a name, ``None`` when no node has it; do not change it."""
+        """Return the image of a name, ``None`` if no node has it. Do not change it."""
         return self._states.get(name)
 
     def add(self, row: int, node: Node) -> None:
-        """Take note of a node's images."""
+        """Add a node's images."""
         for image in node.status.images or ():
             for name in image.names or ():
                 state = self._states.get(name)
@@ -43,7 +43,7 @@ class Images:
                 state.rows.setdefault(row, image.size_bytes or 0)
 
     def remove(self, row: int, node: Node) -> None:
-        """Forget a node's images."""
+        """Remove a node's images."""
         for image in node.status.images or ():
             for name in image.names or ():
                 state = self._states.get(name)
@@ -53,7 +53,7 @@ class Images:
                         del self._states[name]
 
     def settle(self, node: Node) -> None:
-        """A node changed or went: of the images it had, those that one node alone has count as that node says."""
+        """Use the size of the only node left for each image that a changed or removed node had."""
         for image in node.status.images or ():
             for name in image.names or ():
                 state = self._states.get(name)
@@ -61,11 +61,11 @@ class Images:
                     (state.size,) = state.rows.values()
 
     def sizes(self, node: Node) -> dict[str, int]:
-        """Name → the size that counts now, of a node's images."""
+        """Return name → current size of a node's images."""
         names = (name for image in node.status.images or () for name in image.names or ())
         return {name: state.size for name in names if (state := self._states.get(name)) is not None}
 
     def put_sizes(self, sizes: dict[str, int]) -> None:
-        """Have sizes count again that did before a node changed or went; the node is back."""
+        """Restore sizes after the change or removal of a node was undone."""
         for name, size in sizes.items():
             self._states[name].size = size

@@ -1,8 +1,8 @@
-"""The changes of a cluster in order, for everything that is derived from the cluster and kept up to date.
+"""The changes of a cluster in order. Data that is derived from the cluster reads them to stay up to date.
 
-A reader remembers a position. It reads all changes since then, or only those of some pod classes or of nodes: changes
-of one class are linked backwards. Between `mark` and `take_back` the journal notes its readers, because their changes
-are undone.
+A reader stores its position. It reads all changes since then, or only the changes of some pod classes or of nodes:
+changes of one class are linked backwards. Between `mark` and `take_back` the journal records its readers, because
+their changes are undone.
 """
 
 from __future__ import annotations
@@ -18,42 +18,42 @@ import msgspec
 from .pod_class import PodClass
 
 PodChange = tuple[int, PodClass | None, int]
-"""(row of a node, class, +1 or −1) as a pod comes or goes; (row, None, 0) as the node is added, changed or removed;
-(row, None, `VOLUMES`) as other volumes stand behind what its pods name; `ELSEWHERE`."""
+"""(row, class, ±1) when a pod is placed or removed; (row, None, 0) when a node is added, changed or removed;
+(row, None, `VOLUMES`) when the volumes behind its pods' claims change; or `ELSEWHERE`.
+"""
 
 VOLUMES = 1
 
 NO_ROW = -1
 ELSEWHERE: PodChange = (NO_ROW, None, 0)
-"""An object was added, changed or removed (`ClusterObjects.changed` says of which kind), or a node was promised to a
-pod."""
+"""A change without a node: of an object (`ClusterObjects.changed` has its kind), or of a nomination."""
 
 _KEPT = 1 << 17
 _LATEST = 8
-"""So many shared readers are kept although nothing else holds them yet."""
+"""Number of newest shared readers that the journal keeps alive even if nothing else uses them yet."""
 _NONE = -1
-"""Stands for the position of a change that does not exist."""
+"""Position of a change that does not exist."""
 
 
 class JournalReader(Protocol):
     """A reader that follows the journal."""
 
     def catch_up(self) -> bool:
-        """Read on; False when what was derived has to be made anew."""
+        """Read the new changes. Return False if the derived data must be rebuilt."""
 
     def rewind(self, position: int) -> None:
-        """The newest changes, which were read and undo each other, were taken back; −1: nothing that is kept fits."""
+        """Set the position after changes were undone that the reader had read; −1 if its data must be rebuilt."""
 
 
 Reader = TypeVar("Reader", bound=JournalReader)
 
 
 class Mark(msgspec.Struct):
-    """A moment to which the journal can be taken back.
+    """A position to which the journal can be taken back.
 
     Attributes:
-        position, stamp: of the journal at that moment.
-        readers: who read on since, by ``id``.
+        position, stamp: those of the journal at that time.
+        readers: readers that read on since then, by ``id``.
     """
 
     position: int
@@ -62,12 +62,11 @@ class Mark(msgspec.Struct):
 
 
 class Journal:
-    """A list of changes; the older half is dropped once there are many, and who has not read it starts anew.
+    """A list of changes. The older half is dropped when the list is long; a reader that did not read it must rebuild.
 
     Attributes:
-        position: where the next change will stand.
-        stamp: stands for what the cluster is now: never the same again after a change, but what it was before once
-            changes were taken back.
+        position: position of the next change.
+        stamp: number of the cluster's state. It is new after every change, and restored when changes are taken back.
     """
 
     __slots__ = (
@@ -84,8 +83,9 @@ class Journal:
     )
 
     def __init__(self) -> None:
-        # The change at position p is _changes[p - _dropped]. _previous has the same places: the position of the change
-        # before it of the same class, or of any node. PodClass.last_change and _last_node_change begin these chains.
+        # The change at position p is _changes[p - _dropped]. _previous, as long as _changes, holds the position of the
+        # preceding change of the same class, or of any node. The chains begin at PodClass.last_change and
+        # _last_node_change.
         self._changes: list[PodChange] = []
         self._previous: array[int] = array("q")
         self._last_node_change = _NONE
@@ -99,7 +99,7 @@ class Journal:
 
     @property
     def is_marked(self) -> bool:
-        """True if what is written may be taken back."""
+        """True if new changes may be taken back."""
         return bool(self._marks)
 
     def append(self, change: PodChange) -> None:
@@ -123,13 +123,13 @@ class Journal:
             del changes[:half], self._previous[:half]
 
     def join(self, reader: JournalReader) -> int:
-        """The position from which somebody reads who has just derived everything from what there is."""
+        """Return the start position of a reader that has just derived its data from the current state."""
         if self._marks:
             self._marks[-1].readers[id(reader)] = reader
         return self.position
 
     def since(self, position: int, reader: JournalReader) -> Sequence[PodChange] | None:
-        """Changes from a position on; ``None`` when some of them are no longer kept."""
+        """Return the changes since a position; ``None`` if some of them were dropped."""
         if position < self._dropped:
             return None
         changes = self._changes[position - self._dropped :]
@@ -143,8 +143,7 @@ class Journal:
         """Return the changes of some pod classes since a position, and of nodes if ``None`` is among the subjects.
 
         Returns:
-            The changes in their order, ``None`` if some of them are no longer kept. A reader that gets no change keeps
-            its position.
+            The changes in order; ``None`` if some were dropped. A reader that gets no change keeps its position.
         """
         if position < 0:
             return None
@@ -164,7 +163,7 @@ class Journal:
         return [self._changes[at - self._dropped] for at in found]
 
     def shared(self, key: Hashable, make: Callable[[], Reader]) -> Reader:
-        """Return the reader that is known by a key, up to date; make it if there is none, or none that can catch up."""
+        """Return the reader of a key, up to date; make it if it does not exist or cannot catch up."""
         known = self._shared.get(key)
         if known is None or not known.catch_up():
             known = self._shared[key] = make()
@@ -172,19 +171,21 @@ class Journal:
         return known  # type: ignore[return-value]  # a key belongs to one kind of reader
 
     def mark(self) -> None:
-        """Note from now on who reads, until the mark is dropped."""
+        """Record readers from now on, until the mark is dropped."""
         self._marks.append(Mark(self.position, self.stamp))
 
     def take_back(self) -> None:
-        """Drop the entries since the last mark, which cancel each other; who read some of them first reads the rest."""
+        """Drop the changes since the last mark, which cancel each other out, after its readers have read all of
+        them.
+        """
         mark = self._marks[-1]
-        if mark.position < self._dropped:  # so much was written that the beginning is gone: all is read as it comes
+        if mark.position < self._dropped:  # the changes at the mark were dropped, so keep all remaining changes
             self._pass_on(mark)
             self._marks[-1] = Mark(self.position, self.stamp)
             return
         up_to_date: dict[int, tuple[JournalReader, bool]] = {}
         while left := [each for number, each in mark.readers.items() if number not in up_to_date]:
-            for each in left:  # who reads on may have others read on who had not until now
+            for each in left:  # a reader that catches up may make further readers catch up
                 up_to_date[id(each)] = (each, each.catch_up())
         for reader, is_up_to_date in up_to_date.values():
             reader.rewind(mark.position if is_up_to_date else -1)
@@ -195,7 +196,7 @@ class Journal:
         self.stamp = mark.stamp
 
     def _forget_since(self, place: int) -> None:
-        """Remove the newest changes; the chains end where they ended before."""
+        """Remove the newest changes, and shorten the chains to match."""
         for (row, pod_class, what), before in zip(
             reversed(self._changes[place:]), reversed(self._previous[place:]), strict=True
         ):
@@ -206,11 +207,11 @@ class Journal:
         del self._changes[place:], self._previous[place:]
 
     def drop_mark(self) -> None:
-        """End what `mark` began."""
+        """Remove the mark of the matching `mark`."""
         self._pass_on(self._marks[-1])
         self._marks.pop()
 
     def _pass_on(self, mark: Mark) -> None:
-        """Pass readers that read on since the last mark to the mark before it: they have read its entries, too."""
+        """Add the last mark's readers to the mark before it, because they also read its changes."""
         if len(self._marks) > 1:
             self._marks[-2].readers.update(mark.readers)

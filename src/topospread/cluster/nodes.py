@@ -1,4 +1,4 @@
-"""The node table: one row a node, a column for everything scheduling reads of it. Pods are not its matter."""
+"""The node table: one row for each node, and a column for every field that scheduling reads."""
 
 from __future__ import annotations
 
@@ -16,23 +16,23 @@ from .images import Images
 PODS, NON_ZERO_CPU, NON_ZERO_MEMORY, CPU, MEMORY, EPHEMERAL_STORAGE = range(6)
 """Columns of `NodeTable.allocatable` and `NodeTable.used`; extended resources follow from 6 on.
 
-Units: pods; millicores; bytes. The non-zero columns hold what pods count as in scoring.
+Units: pods; millicores; bytes. The non-zero columns hold requests with the defaults that scoring assumes.
 """
 
 _RANK_GAP = 1 << 32
 _STATES_KEPT = 1 << 17
 _GARBAGE, _GARBAGE_AT_LEAST = 2, 32
-"""So many times more values than nodes have are kept, and so many that nobody has."""
+"""Values are renumbered when there are more than ``_GARBAGE · (values in use + _GARBAGE_AT_LEAST)``."""
 _DESCRIBED_AT_LEAST = 128
 
 
 class LabelColumn:
-    """One label key over all nodes: a code for each distinct value, −1 where the key is missing."""
+    """One label key over all nodes: a code for each distinct value, −1 for a node without the key."""
 
     __slots__ = ("_by_name", "_code_of", "_present", "_rows_of", "_table", "codes", "key", "values")
 
     def __init__(self, key: str, table: NodeTable) -> None:
-        """The labels of the nodes that a table has now; `assign` keeps it up."""
+        """Read the labels of the table's current nodes. `assign` updates them."""
         self.key = key
         self._table = table
         self._code_of: dict[str, int] = {}
@@ -50,7 +50,7 @@ class LabelColumn:
 
     @property
     def by_name(self) -> Codes:
-        """The codes in the order of their values, int32[values]."""
+        """Codes sorted by their values, int32[values]."""
         if len(self._by_name) != len(self.values):
             self._by_name = np.array(sorted(range(len(self.values)), key=self.values.__getitem__), dtype=np.int32)
         return self._by_name
@@ -61,7 +61,7 @@ class LabelColumn:
         return len(self._table.row_of) - self._present
 
     def assign(self, row: int, value: str | None) -> None:
-        """Give a row its value, ``None`` when the node lacks the key."""
+        """Set a row's value, ``None`` if the node lacks the key."""
         code = -1 if value is None else self._code_of.get(value)
         if code is None:
             assert value is not None
@@ -74,11 +74,11 @@ class LabelColumn:
         self.codes[row] = code
 
     def code(self, value: str) -> int:
-        """The code of a value, −1 when no node has had it."""
+        """Return the code of a value, −1 if no node has had it."""
         return self._code_of.get(value, -1)
 
     def compact(self) -> bool:
-        """Number the values anew where most are of nodes that are gone; whether codes mean something else now."""
+        """Renumber the values if most of them are unused. Return whether codes changed their meaning."""
         used = np.unique(self.codes[self.codes >= 0])
         if len(self.values) <= _GARBAGE * (len(used) + _GARBAGE_AT_LEAST):
             return False
@@ -92,12 +92,12 @@ class LabelColumn:
         return True
 
     def rows_with(self, value: str) -> set[int]:
-        """Rows that have a value by name; do not change the set."""
+        """Return the rows that have a value, by its name. Do not change the set."""
         code = self._code_of.get(value)
         return set() if code is None else self.rows(code)
 
     def rows(self, code: int) -> set[int]:
-        """Rows that have a value; do not change the set."""
+        """Return the rows that have a value, by its code. Do not change the set."""
         if self._rows_of is None:
             self._rows_of = {}
             for row, each in enumerate(self.codes.tolist()):
@@ -106,23 +106,23 @@ class LabelColumn:
 
 
 class NodeTable:
-    """Nodes as columns; rows of removed nodes are used again.
+    """Nodes as columns. Rows of removed nodes are reused.
 
     Attributes:
-        size: rows in use or free below it; every column is valid in ``[:size]``.
-        nodes: row → node object, ``None`` where a node was removed.
-        alive: whether the row holds a node, bool[capacity].
-        rank: order of the nodes' names, int64[capacity]; lower sorts first. ``ranks`` is the same as a list.
-        last_first: ``ranks`` below zero: for who keeps the first name at the end of a list.
-        numbers: each row's own number: for lists by the million, which then share the objects.
+        size: number of rows in use, including freed rows; every column is valid in ``[:size]``.
+        nodes: row → node object, ``None`` for a freed row.
+        alive: whether the row has a node, bool[capacity].
+        rank: order of the nodes' names, int64[capacity]; lower sorts first. ``ranks`` holds the same as a list.
+        last_first: negated ``ranks``, for lists that are sorted with the first name last.
+        numbers: row → the int object of its number, which large lists share to save memory.
         allocatable: int64[capacity, resources], see the columns above.
-        used: int64[capacity, resources], what the pods on the node take.
+        used: requests of the node's pods, int64[capacity, resources].
         shape: interned row of ``allocatable``, int64[capacity].
-        states: see `state`; −1 where the row changed since it was last asked.
-        taints: interned tuple of taints, int64[capacity]; `taint_sets` says which.
+        states: row → number of its `state`, −1 if the row changed since `state` was called.
+        taints: index into `taint_sets`, int64[capacity].
         unschedulable: ``spec.unschedulable``, bool[capacity].
-        images: which nodes have which images.
-        numbering: changes when codes of labels and taints get another meaning.
+        images: images of all nodes.
+        numbering: number that changes when codes of labels and taints change their meaning.
     """
 
     def __init__(self, capacity: int = 64) -> None:
@@ -160,14 +160,14 @@ class NodeTable:
 
     @property
     def by_name(self) -> Ints:
-        """All rows in the order of their nodes' names, int64[size]; those of removed nodes anywhere between."""
+        """Rows sorted by the nodes' names, int64[size]. Freed rows are at arbitrary positions."""
         if self._by_name is None:
             self._by_name = np.argsort(self.rank[: self.size], kind="stable")
         return self._by_name
 
     @property
     def there(self) -> tuple[Ints, tuple[str, ...]]:
-        """Rows and names of the nodes that are there, by row; do not change them."""
+        """Rows and names of the existing nodes, by row. Do not change them."""
         if self._there is None:
             rows = np.flatnonzero(self.alive[: self.size])
             self._there = rows, tuple(map(self.names.__getitem__, rows.tolist()))
@@ -175,11 +175,11 @@ class NodeTable:
 
     @property
     def capacity(self) -> int:
-        """Rows for which the columns have room."""
+        """Number of rows that the columns have room for."""
         return len(self.alive)
 
     def add(self, node: Node) -> int:
-        """Add a node that is not there yet; its row."""
+        """Add a new node. Return its row."""
         row = self._free.pop() if self._free else self._new_row()
         self.row_of[node.name] = row
         self.names[row] = node.name
@@ -191,7 +191,7 @@ class NodeTable:
         return row
 
     def replace(self, node: Node) -> int:
-        """Put a newer state of a node in place of the one of the same name; its row."""
+        """Replace the node of the same name. Return its row."""
         row = self.row_of[node.name]
         before = self._forget_images(row)
         self._describe(row, node)
@@ -200,7 +200,7 @@ class NodeTable:
         return row
 
     def remove(self, name: str) -> int:
-        """Take a node out; the row it had. Its pods must be gone."""
+        """Remove a node, which must have no pods. Return its former row."""
         row = self.row_of.pop(name)
         before = self._forget_images(row)
         if before is not None:
@@ -217,9 +217,9 @@ class NodeTable:
         return row
 
     def state(self, row: int) -> int:
-        """A number for what the node has and what its pods take: nodes with the same number have the same amounts.
+        """Return a number for the node's allocatable and used amounts. Equal numbers mean equal amounts.
 
-        Numbers are never used again, so that what is remembered of one stays true.
+        Numbers are never reused, so results that are cached by number stay valid.
         """
         number = self.states[row]
         if number < 0:
@@ -234,14 +234,14 @@ class NodeTable:
         return number
 
     def labels(self, key: str) -> LabelColumn:
-        """The column of a label key, made when it is first asked for."""
+        """Return the column of a label key; make it on first use."""
         column = self._labels.get(key)
         if column is None:
             column = self._labels[key] = LabelColumn(key, self)
         return column
 
     def resource(self, name: str) -> int:
-        """Column of a resource in ``allocatable`` and ``used``, made when it is first asked for."""
+        """Return the column of a resource in ``allocatable`` and ``used``; make it on first use."""
         column = self.resources.get(name)
         if column is None:
             column = self.resources[name] = self.allocatable.shape[1]
@@ -298,7 +298,7 @@ class NodeTable:
             self._compact()
 
     def _compact(self) -> None:
-        """Forget values, taints and shapes of nodes that are gone or have changed."""
+        """Drop unused label values, taints and shapes."""
         recoded = [column.compact() for column in self._labels.values()]
         in_use, codes = np.unique(self.taints[: self.size], return_inverse=True)
         if len(self.taint_sets) > _GARBAGE * (len(in_use) + _GARBAGE_AT_LEAST):
@@ -320,14 +320,14 @@ class NodeTable:
         self.shape[row] = self._shapes.setdefault(self.allocatable[row].tobytes(), len(self._shapes))
 
     def _forget_images(self, row: int) -> Node | None:
-        """Take a node's images away; the node as it was."""
+        """Remove the images of a row's node. Return the node."""
         node = self.nodes[row]
         if node is not None:
             self.images.remove(row, node)
         return node
 
     def _insert_name(self, name: str, row: int) -> None:
-        """Give the name a rank between its neighbours', so that no other row's rank has to change."""
+        """Give the name a rank between its neighbours' ranks, so that other ranks need not change."""
         names = self._sorted_names
         position = bisect_left(names, name)
         names.insert(position, name)

@@ -1,4 +1,5 @@
-"""Nodes that preemption has promised to pending pods, by name: a node that goes and comes again is still promised.
+"""Nodes that preemption nominated for pending pods, by name. A nomination survives if the node is deleted and
+recreated.
 
 Source: pkg/scheduler/backend/queue/nominator.go.
 """
@@ -11,14 +12,14 @@ from .undo import UndoLog
 
 
 class Nominations:
-    """Pods by the node that they are nominated for.
+    """The nominated pods by node.
 
     Attributes:
-        by_row: row → pod key → class of the pods that a node which is there is promised to.
+        by_row: row → pod key → class of the pods that are nominated for an existing node.
     """
 
     def __init__(self, row_of: dict[str, int], journal: Journal, undo: UndoLog) -> None:
-        """``row_of``: the node table's own, name → row."""
+        """Share ``row_of`` (node name → row) with the node table."""
         self._row_of = row_of
         self._journal = journal
         self._undo = undo
@@ -27,7 +28,7 @@ class Nominations:
         self._node_of: dict[str, str] = {}
 
     def add(self, key: str, pod_class: PodClass, node: str) -> None:
-        """Promise a node to a pending pod, in place of another."""
+        """Nominate a node for a pending pod; replace the pod's earlier nomination."""
         if self._node_of.get(key) == node and self._by_node[node][key] is pod_class:
             return
         self.remove(key)
@@ -35,29 +36,28 @@ class Nominations:
         self._undo.record(self._take, key)
 
     def node_of(self, key: str) -> str:
-        """The node that a pod is promised, "" for none."""
+        """Return the node that is nominated for a pod, "" for none."""
         return self._node_of.get(key, "")
 
     def remove(self, key: str) -> None:
-        """Take a promise back: the pod was placed, or is gone."""
+        """Clear a pod's nomination after the pod is bound or deleted."""
         node = self._node_of.get(key)
         if node is not None:
             self._undo.record(self._put, key, self._by_node[node][key], node)
             self._take(key)
 
     def node_came(self, name: str) -> None:
-        """Move the nominations for this node name to the node's row."""
-        promised = self._by_node.get(name)
-        if promised:
-            self.by_row[self._row_of[name]] = promised
+        """Store the nominations for this node name under the row of the added node."""
+        nominated = self._by_node.get(name)
+        if nominated:
+            self.by_row[self._row_of[name]] = nominated
 
     def node_goes(self, row: int) -> None:
-        """Keep the nominations for a removed node until a node of its name comes."""
+        """Keep the nominations of a removed node by its name only."""
         self.by_row.pop(row, None)
 
     def _put(self, key: str, pod_class: PodClass, node: str) -> None:
-        promised = self._by_node.setdefault(node, {})
-        promised[key] = pod_class
+        self._by_node.setdefault(node, {})[key] = pod_class
         self._node_of[key] = node
         if node in self._row_of:
             self.node_came(node)
@@ -65,9 +65,9 @@ class Nominations:
 
     def _take(self, key: str) -> None:
         node = self._node_of.pop(key)
-        promised = self._by_node[node]
-        del promised[key]
-        if not promised:
+        nominated = self._by_node[node]
+        del nominated[key]
+        if not nominated:
             del self._by_node[node]
             row = self._row_of.get(node)
             if row is not None:

@@ -1,4 +1,4 @@
-"""The objects that plugins look up by namespace and name: Services, owners, namespaces, volumes, budgets."""
+"""The objects that plugins look up by namespace and name, such as Services, volumes and PodDisruptionBudgets."""
 
 from __future__ import annotations
 
@@ -28,21 +28,23 @@ from topospread.api.workload import ReplicaSet, ReplicationController, Service, 
 
 from .device_use import DeviceUse
 from .journal import ELSEWHERE, VOLUMES, Journal
-from .relevant import same_to_scheduling
+from .scheduling_fields import same_to_scheduling
 from .undo import UndoLog
 from .volume_use import VolumeUse
 
 Object = TypeVar("Object", bound=KubeObject)
 Key = tuple[str, str]
-"""(namespace, name); the namespace is "" for objects that have none."""
+"""(namespace, name); the namespace is "" for cluster-scoped objects."""
 
 Subject = tuple[type[KubeObject], str]
-"""What may change as far as a reader is concerned: the objects of a kind in a namespace, "" for cluster-wide kinds and
-for those that are read whatever their namespace."""
+"""(kind, namespace): the unit of change that readers subscribe to. The namespace is "" for cluster-scoped kinds, and
+for
+kinds whose objects are read regardless of namespace.
+"""
 
 
-class One(NamedTuple):
-    """A single object that somebody reads, there or not; ``key``: its name, or namespace and name."""
+class ObjectKey(NamedTuple):
+    """The key of a single object, which may be missing. ``key`` is its name, or its namespace and name."""
 
     kind: type[KubeObject]
     key: Key | str
@@ -52,22 +54,25 @@ _BY_NAMESPACE = frozenset({Service, ReplicationController, ReplicaSet, StatefulS
 
 
 class ClusterObjects:
-    """The objects in a scheduler's listers: one for each kind, namespace and name.
+    """The objects in a scheduler's listers, by kind, namespace and name.
 
     Attributes:
-        version: another with every change, and again what it was when changes are undone.
+        version: number that is new after every change, and restored when changes are undone.
         changed: subject → `version` of the newest change.
-        devices: devices that allocated claims hold.
-        devices_known: the ResourceSlices are all there are, also if there are none.
-        pod_groups_known: the PodGroups are all there are, also if there are none.
-        whole_groups: groups whose pods are tried together and judged; ``None`` for all.
-        unjudged_groups: groups that are found not to be modelled, and what says so.
-        stocked: another with every change of a volume, but not when one is bound to a claim.
+        devices: devices that allocated claims use.
+        devices_known: whether the ResourceSlices are complete, even if there are none.
+        pod_groups_known: whether the PodGroups are complete, even if there are none.
+        whole_groups: groups whose pods are scheduled together; ``None`` for all groups.
+        unjudged_groups: group → error that says why topospread does not model it.
+        stocked: number that is new after every change of a volume, except when it is bound to a claim.
         unread: kind → why its objects are not known, as in `Inventory`.
     """
 
     def __init__(self, journal: Journal, undo: UndoLog, use: VolumeUse, row_of: Mapping[str, int]) -> None:
-        """``use``: told of what has another volume behind it now; ``row_of``: rows of nodes by name."""
+        """Args:
+        use: receives changes of the volumes behind claims.
+        row_of: node name → row.
+        """
         self._journal = journal
         self._undo = undo
         self._use = use
@@ -130,7 +135,7 @@ class ClusterObjects:
         self._by_key, self._by_name = by_key, by_name
 
     def services_selecting(self, namespace: str, labels: Mapping[str, str]) -> list[Service]:
-        """Services of a namespace that select pods with these labels, in their order."""
+        """Return the Services of a namespace that select pods with these labels, in their order."""
         index = self._selecting.get(namespace)
         if index is None:
             index = self._selecting[namespace] = SelectorIndex()
@@ -139,18 +144,18 @@ class ClusterObjects:
                     index.add(namespace, Selector.from_set(each.spec.selector), each)
         return index.matching(namespace, labels)
 
-    def look_up(self, one: One) -> tuple[KubeObject | None, bool]:
-        """An object, and whether it is a claim that a controller would create."""
+    def look_up(self, one: ObjectKey) -> tuple[KubeObject | None, bool]:
+        """Return an object or ``None``, and whether it is a claim that a controller would create."""
         table: dict[Any, Any] = self._by_key[one.kind] if one.kind in self._by_key else self._by_name[one.kind]
         return table.get(one.key), one.key in self.assumed_claims
 
     def add(self, objects: Iterable[KubeObject]) -> None:
-        """Put objects of any of these kinds; others are left out."""
+        """Add or update objects; kinds without a table are ignored."""
         for each in objects:
             self.put(each)
 
     def put(self, item: KubeObject) -> bool:
-        """Add an object or put its newer state in place; whether that changes anything scheduling reads."""
+        """Add or update an object. Return whether that changed anything that scheduling reads."""
         table, key = self._place(item)
         if table is None:
             return False
@@ -163,7 +168,7 @@ class ClusterObjects:
         return True
 
     def delete(self, item: KubeObject) -> bool:
-        """Take an object out by its kind, namespace and name; whether it was there."""
+        """Remove an object. Return whether it was known."""
         table, key = self._place(item)
         if table is None or key not in table:
             return False
@@ -174,7 +179,7 @@ class ClusterObjects:
         return True
 
     def judge_groups(self, whole: set[Key], unjudged: dict[Key, Exception]) -> None:
-        """Say which groups are judged from now on, and why others are not."""
+        """Set the groups that are scheduled together, and why other groups are not modelled."""
         before = self.whole_groups, self.unjudged_groups
         self.whole_groups, self.unjudged_groups = whole, unjudged
         self._changed(PodGroup(), self._judged_before, *before)
@@ -183,7 +188,7 @@ class ClusterObjects:
         self.whole_groups, self.unjudged_groups = whole, unjudged
 
     def bind_claim(self, claim: PersistentVolumeClaim, volume: PersistentVolume) -> None:
-        """Put a claim and the volume it is bound to in place of what was known of both."""
+        """Replace a claim and its volume by their bound states."""
         key, stocked = (claim.namespace, claim.name), self.stocked
         claims, volumes = self.persistent_volume_claims, self.persistent_volumes
         before = claims.get(key), volumes.get(volume.name)
@@ -200,7 +205,7 @@ class ClusterObjects:
         self._tell(claim, before[0])
 
     def assume_claims(self, keys: Iterable[Key]) -> None:
-        """Take claims as ones that a controller would create: they can be provisioned wherever their class allows."""
+        """Mark claims that a controller would create. They can be provisioned wherever their class allows."""
         for key in keys:
             if key not in self.assumed_claims:
                 self.assumed_claims.add(key)
@@ -210,9 +215,9 @@ class ClusterObjects:
                     self._changed(claim, _nothing)
 
     def release_claims(self, namespace: str, pod: str) -> None:
-        """Give back the devices of a pod that is gone (pkg/controller/resourceclaim/controller.go).
+        """Release the devices of a deleted pod (pkg/controller/resourceclaim/controller.go).
 
-        Claims that were made for the pod are deleted; others are deallocated once no pod uses them.
+        Claims that were generated for the pod are deleted; other claims are deallocated after their last pod.
         """
         for key in sorted(self.devices.users.get((namespace, pod), ())):
             claim = self.resource_claims[key]
@@ -225,7 +230,7 @@ class ClusterObjects:
             self.put(replace(claim, status=status))
 
     def _place(self, item: KubeObject) -> tuple[dict[Any, Any] | None, Any]:
-        """The table an object belongs in, and its key there; ``None`` for a kind that plays no part."""
+        """Return the table of an object and its key; ``None`` for a kind that scheduling does not read."""
         kind = type(item)
         if kind in self._by_key:
             return self._by_key[kind], (item.namespace, item.name)
@@ -234,7 +239,7 @@ class ClusterObjects:
         return self._by_name.get(kind), item.name
 
     def _changed(self, item: KubeObject, undo: Callable[..., object], *args: Any) -> None:
-        """Write down that an object changed, and how that is undone."""
+        """Record a change of an object in the journal and the undo log."""
         kind = type(item)
         subject = (kind, item.namespace if kind in _BY_NAMESPACE else "")
         versions = (self.changed.get(subject, 0), self.version, self.stocked)
@@ -249,7 +254,7 @@ class ClusterObjects:
     def _undone(
         self, item: KubeObject, versions: tuple[int, int, int], undo: Callable[..., object], args: tuple[Any, ...]
     ) -> None:
-        """Undo a change: what was derived from the state before it is true again."""
+        """Undo a change and restore the version numbers."""
         kind = type(item)
         subject = (kind, item.namespace if kind in _BY_NAMESPACE else "")
         self._journal.append(ELSEWHERE)
@@ -260,11 +265,11 @@ class ClusterObjects:
             self._selecting.pop(item.namespace, None)
 
     def naming(self, kind: type[KubeObject], volume: str) -> list[Any]:
-        """Keys of the claims, or VolumeAttachments, that name a PersistentVolume."""
+        """Return the sorted keys of the claims, or VolumeAttachments, that name a PersistentVolume."""
         return sorted(self._naming.get((kind, volume), ()))
 
     def _set(self, table: dict[Any, Any], key: Any, item: KubeObject | None) -> None:
-        """Put an object in place, or take out what is there; who names a volume is kept."""
+        """Store an object, or remove it if ``item`` is ``None``, and update the index of volume names."""
         if table is self.resource_claims:
             self.devices.replaced(table.get(key), item if isinstance(item, ResourceClaim) else None)
         before, after = _named_volume(table.get(key)), _named_volume(item)
@@ -280,7 +285,7 @@ class ClusterObjects:
             table[key] = item
 
     def _tell(self, item: KubeObject, before: KubeObject | None) -> None:
-        """Whoever counts volumes is told of what may stand behind them; the rows of the nodes concerned change."""
+        """Notify volume use of changed volumes, and mark the rows of affected nodes as changed."""
         kind = type(item)
         if kind is PersistentVolumeClaim:
             self._renamed((item.namespace, item.name))
@@ -309,28 +314,28 @@ class ClusterObjects:
             self._journal.append((row, None, what))
 
     def _now_free(self) -> None:
-        """A volume is free again that may have been listed as taken: let volumes be listed anew."""
+        """Invalidate cached volume lists when undoing frees a volume."""
         self.stocked = -self._journal.stamp
 
 
 class Reading:
-    """A record of what was read of the objects, to tell whether it is still current."""
+    """A record of the objects that were read, to test whether they are unchanged."""
 
     __slots__ = ("_objects", "_ones", "_stamps", "_version")
 
-    def __init__(self, objects: ClusterObjects, subjects: Iterable[Subject | One]) -> None:
+    def __init__(self, objects: ClusterObjects, subjects: Iterable[Subject | ObjectKey]) -> None:
         self._objects = objects
         self._version = objects.version
-        self._ones: list[tuple[One, KubeObject | None, bool]] = []
+        self._ones: list[tuple[ObjectKey, KubeObject | None, bool]] = []
         self._stamps: dict[Subject, int] = {}
         for each in subjects:
-            if isinstance(each, One):
+            if isinstance(each, ObjectKey):
                 self._ones.append((each, *objects.look_up(each)))
             else:
                 self._stamps[each] = objects.changed.get(each, 0)
 
     def unchanged(self) -> bool:
-        """Return whether everything that was read is as it was."""
+        """Return whether all objects that were read are unchanged."""
         objects = self._objects
         if self._version == objects.version:
             return True
@@ -345,7 +350,9 @@ class Reading:
 
 
 def _named_volume(item: KubeObject | None) -> tuple[type[KubeObject], str] | None:
-    """The PersistentVolume that a claim or VolumeAttachment names, with the kind of who names it."""
+    """Return the kind of a claim or VolumeAttachment, and the PersistentVolume that it names; ``None`` for other
+    objects.
+    """
     name: str | None = None
     if isinstance(item, PersistentVolumeClaim):
         name = item.spec.volume_name
@@ -355,4 +362,4 @@ def _named_volume(item: KubeObject | None) -> tuple[type[KubeObject], str] | Non
 
 
 def _nothing() -> None:
-    """Undo nothing: the change is undone elsewhere."""
+    """Undo nothing, because another undo step reverts the change."""

@@ -1,4 +1,4 @@
-"""Pods that scheduling cannot tell apart are one class; a placed pod is a class, a node and a name."""
+"""Classes of pods that scheduling cannot distinguish. A placed pod is stored as a class, a node and a name."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ from .volume_use import VolumeRef, volume_refs
 _ENCODER = msgspec.json.Encoder(order="deterministic")
 
 HostPort = tuple[str, str, int]
-"""(IP, protocol, port); the IP is 0.0.0.0 when the pod names none."""
+"""(IP, protocol, port); the IP is 0.0.0.0 if the pod names none."""
 
 
 class Cost:
-    """The requests of a pod and what it takes of its node, computed once for all pods with equal resources.
+    """The requests of a pod and the amounts it uses on its node, shared by all pods with equal resources.
 
     Attributes:
-        request: resource → amount that a node must have left for it.
+        request: resource → amount that the node must have left.
     """
 
     __slots__ = ("_pod", "_rules", "_taken", "request")
@@ -39,7 +39,7 @@ class Cost:
         self._taken: Ints | None = None
 
     def taken(self, nodes: NodeTable) -> Ints:
-        """Return what the pod adds to its node's row of ``used``, int64[resources]."""
+        """Return the amounts that the pod adds to its node's row of ``used``, int64[resources]."""
         taken = self._taken
         if taken is None or len(taken) != nodes.used.shape[1]:
             amounts = {n: v for n, v in pod_requests(self._pod, self._rules).items() if is_counted(n)}
@@ -54,7 +54,7 @@ class Cost:
 
 
 def resources_of(pod: Pod) -> bytes | None:
-    """Everything that requests are worked out from, as a key; ``None`` where what runs may count as well."""
+    """Return all fields that determine requests, as a key; ``None`` if the pod's status determines them too."""
     if resized(pod) is not None:
         return None
     spec = pod.spec
@@ -67,21 +67,21 @@ class PodClass:
 
     Attributes:
         index: position in the cluster's list of classes.
-        pod: a pod of the class; its name, uid and status are its own and mean nothing here.
-        node_name: the only node that pods of the class may be placed on, "" for any; where a pod is does not count.
-        evicted: whether its pods are terminating because kube-scheduler preempted them.
-        counted: whether selectors count its pods: terminating pods hold resources and are not counted.
-        occupancy: row → how many of its pods are on that node.
-        host_ports: ports that its containers and sidecars take on the node.
-        volumes: the claims and disks that a volume plugin looks at.
-        may_need_devices: whether its pods claim devices, or request a resource that may stand for some.
-        affinity_terms: room for what a plugin compiles of the pods' affinity, as every incoming pod asks for it.
-        is_tied: whether its pods are a DaemonSet's, for one node each.
-        tied_to: the node that this pod of a DaemonSet is for, "" for all others and for the class that all of them are.
-        label_set: its labels, as its cluster keeps them for selectors.
-        general: of a tied class the one that the cluster keeps, ``None`` for that one itself.
-        last_change: position of its newest change in the journal, −1 if there is none.
-        likeness: room for which other classes it is like as pods that come, ``None`` until that is asked.
+        pod: one pod of the class; ignore its name, uid and status.
+        node_name: node that ``spec.nodeName`` of pending pods requires, "" for any. It is not where pods are placed.
+        evicted: whether its pods terminate because kube-scheduler preempted them.
+        counted: whether selectors count its pods. Terminating pods use resources but are not counted.
+        occupancy: row → number of its pods on that node, without zeros.
+        host_ports: host ports of its containers and sidecars.
+        volumes: claims and disks that volume plugins read.
+        may_need_devices: whether its pods claim devices, or request a resource that a DeviceClass may provide.
+        affinity_terms: cache of the InterPodAffinity plugin for the compiled terms.
+        is_node_pinned: whether its pods are a DaemonSet's, each for one node.
+        pinned_node: the node of a DaemonSet's pod; "" for other pods and for the DaemonSet's general class.
+        label_set: its labels in the cluster's index; ``None`` if the cluster no longer keeps the class.
+        general: the class that the cluster keeps for a node-pinned class; ``None`` for every other class.
+        last_change: position of its newest change in the journal, −1 if it has none.
+        equivalence_class: cache of `scheduling.equivalence_class`; ``None`` until it is computed.
     """
 
     __slots__ = (
@@ -89,28 +89,28 @@ class PodClass:
         "_rules",
         "affinity_terms",
         "counted",
+        "equivalence_class",
         "evicted",
         "general",
         "host_ports",
         "index",
-        "is_tied",
+        "is_node_pinned",
         "label_set",
         "labels",
         "last_change",
-        "likeness",
         "may_need_devices",
         "namespace",
         "node_name",
         "occupancy",
+        "pinned_node",
         "pod",
         "priority",
         "request",
-        "tied_to",
         "volumes",
     )
 
     def __init__(self, index: int, pod: Pod, node_name: str, rules: RequestRules, cost: Cost | None = None) -> None:
-        """``cost``: one that is worked out already, of a pod with the same resources."""
+        """``cost``: the requests of a pod with equal resources, if they are known already."""
         self.index = index
         self.node_name = node_name
         self.pod = pod
@@ -128,42 +128,42 @@ class PodClass:
         self._rules = rules
         self.affinity_terms: object = None
         self.label_set: LabelSet[PodClass] | None = None
-        self.is_tied = False
-        self.tied_to = ""
+        self.is_node_pinned = False
+        self.pinned_node = ""
         self.general: PodClass | None = None
-        self.likeness: object = None
+        self.equivalence_class: object = None
         self.last_change = -1
 
-    def tied(self, pod: Pod, node: str) -> PodClass:
-        """The class as one of its pods sees itself, which is for one node: it is placed and counted as the class is."""
-        tied = PodClass.__new__(PodClass)
+    def pinned_to(self, pod: Pod, node: str) -> PodClass:
+        """Return a copy of the class for one DaemonSet pod and its node; placed pods count for the class itself."""
+        pinned = PodClass.__new__(PodClass)
         for name in self.__slots__:
-            setattr(tied, name, getattr(self, name))
-        tied.pod, tied.tied_to, tied.general, tied.likeness = pod, node, self, None
-        return tied
+            setattr(pinned, name, getattr(self, name))
+        pinned.pod, pinned.pinned_node, pinned.general, pinned.equivalence_class = pod, node, self, None
+        return pinned
 
     @property
     def key(self) -> tuple[int, str]:
-        """The key for what is cached about incoming pods of the class."""
-        return self.index, self.tied_to
+        """Key for data about incoming pods of the class."""
+        return self.index, self.pinned_node
 
     @property
     def owner(self) -> OwnerReference | None:
-        """The controller that owns the pods."""
+        """Controller that owns the pods."""
         return self.pod.metadata.controller
 
     @property
     def rules(self) -> RequestRules:
-        """The rules by which its requests are counted."""
+        """Rules that determine its requests."""
         return self._rules
 
     def taken(self, nodes: NodeTable) -> Ints:
-        """Return what one pod of the class adds to its node's row of ``used``, int64[resources]."""
+        """Return the amounts that one pod adds to its node's row of ``used``, int64[resources]."""
         return self._cost.taken(nodes)
 
 
 def host_ports(pod: Pod, rules: RequestRules) -> tuple[HostPort, ...]:
-    """Host ports of containers and sidecars (pkg/scheduler/util/utils.go, ``GetHostPorts``)."""
+    """Return the host ports of containers and sidecars (pkg/scheduler/util/utils.go, ``GetHostPorts``)."""
     sidecars = (pod.spec.init_containers or ()) if rules.sidecar_ports else ()
     containers: list[Container] = [c for c in sidecars if c.restart_policy == "Always"]
     containers += pod.spec.containers or ()
@@ -176,7 +176,7 @@ def host_ports(pod: Pod, rules: RequestRules) -> tuple[HostPort, ...]:
 
 
 def identity(pod: Pod) -> Hashable:
-    """The hashable part of what makes a class: pods that differ in it are never of one class."""
+    """Return the hashable part of a class's identity. Pods that differ in it are of different classes."""
     owner = pod.metadata.controller
     owner_key = (owner.api_version, owner.kind, owner.name) if owner else None
     labels = pod.metadata.labels
@@ -192,7 +192,7 @@ def identity(pod: Pod) -> Hashable:
 
 
 def _device_claims(pod: Pod) -> tuple[object, ...]:
-    """The claims on devices that a pod names; claims that exist for it alone are its own."""
+    """Return the device claims that a pod names. A claim that was generated for the pod belongs to this pod only."""
     spec, status = pod.spec, pod.status
     made = {each.name: each.resource_claim_name for each in (status.resource_claim_statuses or ())} if status else {}
     named = tuple(
@@ -203,7 +203,9 @@ def _device_claims(pod: Pod) -> tuple[object, ...]:
 
 
 def _pinned_to(pod: Pod) -> tuple[str, ...]:
-    """The node that a DaemonSet's pod is made for: of each there are as many pods as nodes, alike in all else."""
+    """Return the node that a DaemonSet's pod requires. DaemonSet pods of different nodes are equal in all other
+    fields.
+    """
     affinity = pod.spec.affinity and pod.spec.affinity.node_affinity
     required = affinity and affinity.required_during_scheduling_ignored_during_execution
     terms = (required and required.node_selector_terms) or ()
@@ -211,13 +213,13 @@ def _pinned_to(pod: Pod) -> tuple[str, ...]:
 
 
 def has_pod_affinity(pod: Pod) -> bool:
-    """Return whether the pod says which pods it wants near or away."""
+    """Return whether the pod has inter-pod affinity or anti-affinity."""
     affinity = pod.spec.affinity
     return affinity is not None and (affinity.pod_affinity is not None or affinity.pod_anti_affinity is not None)
 
 
 def affinity_terms(pod: Pod) -> Iterator[PodAffinityTerm]:
-    """The terms of a pod's affinity and anti-affinity to others, required and preferred."""
+    """Yield the pod's affinity and anti-affinity terms, required and preferred."""
     affinity = pod.spec.affinity
     for each in (affinity.pod_affinity, affinity.pod_anti_affinity) if affinity is not None else ():
         if each is not None:
@@ -227,7 +229,7 @@ def affinity_terms(pod: Pod) -> Iterator[PodAffinityTerm]:
 
 
 def namespaces_asked(pod: Pod) -> set[str | None]:
-    """The namespaces whose pods its affinity can mean; ``None`` in it stands for any, by their labels."""
+    """Return the namespaces whose pods the affinity terms can match; ``None`` in the set means any namespace."""
     asked: set[str | None] = set()
     for term in affinity_terms(pod):
         if term.namespace_selector is not None:
@@ -237,12 +239,12 @@ def namespaces_asked(pod: Pod) -> set[str | None]:
 
 
 def namespaces_named(term: PodAffinityTerm, pod: Pod) -> Collection[str]:
-    """Return the namespaces that a term of a pod means by name."""
+    """Return the namespaces that an affinity term lists, or the pod's own by default."""
     return term.namespaces or ((pod.namespace,) if term.namespace_selector is None else ())
 
 
 def signature(pod: Pod) -> tuple[object, ...]:
-    """The rest of what makes a class, compared by equality: everything in the spec that a rule reads."""
+    """Return the rest of a class's identity, to compare by equality: every field of the spec that a rule reads."""
     spec = pod.spec
     return (
         spec.containers,
@@ -277,7 +279,9 @@ def _evicted(pod: Pod) -> bool:
 
 
 def _says_nothing_of_resources(status: PodStatus) -> bool:
-    """Return whether that is plain at once, as of most pods while a large cluster is listed."""
+    """Return whether the status has no field about resources. It is a fast path: most pods of a large cluster have
+    none.
+    """
     return not (
         status.container_statuses
         or status.init_container_statuses
@@ -288,14 +292,14 @@ def _says_nothing_of_resources(status: PodStatus) -> bool:
 
 
 def resized(pod: Pod) -> tuple[object, ...] | None:
-    """Return the part of the status that requests are counted from; ``None`` if the status has no such part."""
+    """Return the part of the status that determines requests; ``None`` if the status has no such part."""
     status = pod.status
     if status is None or _says_nothing_of_resources(status):
         return None
     containers = (*(status.container_statuses or ()), *(status.init_container_statuses or ()))
     pending = [condition.reason for condition in status.conditions or () if condition.type == "PodResizePending"]
     refused = status.resize == "Infeasible"
-    # An empty map says something, too: that nothing is allocated, for which the defaults stand in.
+    # An empty map differs from a missing map: nothing is allocated, so defaults apply.
     amounts = [status.allocated_resources, status.resources]
     amounts += [part for s in containers for part in (s.allocated_resources, s.resources)]
     if not pending and not refused and all(each is None for each in amounts):

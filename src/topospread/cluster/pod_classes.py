@@ -1,7 +1,4 @@
-"""The pod classes of a cluster: found by what makes a class, and let go of when they have had no pods for long.
-
-What makes a class is in `pod_class`.
-"""
+"""The pod classes of a cluster, indexed by identity. Classes without pods are dropped after a while."""
 
 from __future__ import annotations
 
@@ -30,14 +27,14 @@ from .pod_class import (
 )
 from .selections import Selections
 
-# Pods of a DaemonSet: as many as nodes and alike in all but the node they are for. They are one class, each tied.
+# All pods of a DaemonSet share one general class. They differ only in the node that their affinity requires.
 # Source: pkg/controller/daemon/util/daemonset_util.go (`ReplaceDaemonSetPodNodeNameNodeAffinity`).
 
 _NODE_NAME_FIELD = "metadata.name"
 
 
 def own_node(pod: Pod) -> str:
-    """The node that a DaemonSet's pod is tied to, in the way its controller writes it; "" for every other pod."""
+    """Return the node that a DaemonSet's pod requires, if its affinity is as the controller writes it; else ""."""
     affinity = pod.spec.affinity
     if affinity is None or affinity.node_affinity is None:
         return ""
@@ -49,11 +46,11 @@ def own_node(pod: Pod) -> str:
     return node if owner is not None and owner.kind == "DaemonSet" else ""
 
 
-def untied(pod: Pod) -> Pod:
-    """The pod without the node that it is for, which is all that its affinity requires of nodes."""
+def without_pin(pod: Pod) -> Pod:
+    """Return the pod without its required node affinity, which names only its node."""
     affinity = pod.spec.affinity
-    assert affinity is not None, "a tied pod has an affinity"
-    assert affinity.node_affinity is not None, "a tied pod has a node affinity"
+    assert affinity is not None, "a node-pinned pod has an affinity"
+    assert affinity.node_affinity is not None, "a node-pinned pod has a node affinity"
     node_affinity = replace(affinity.node_affinity, required_during_scheduling_ignored_during_execution=None)
     return replace(pod, spec=replace(pod.spec, affinity=replace(affinity, node_affinity=node_affinity)))
 
@@ -74,14 +71,14 @@ Key = TypeVar("Key", bound=Hashable)
 
 
 class PodClasses:
-    """Classes with pods, and those that lately had or wanted some.
+    """The classes that have pods, and classes that recently had or requested some.
 
-    A class that was let go of and gets a pod all the same is taken up again; two classes that say the same do no harm.
+    A dropped class that gets a pod is added again. Two equal classes do no harm.
 
     Attributes:
-        every: index → class; an index is never given twice, and a class that is taken up again gets another.
-        made: the index of the next class.
-        selections: which classes selectors match.
+        every: index → class. An index is never reused; a class that is added again gets a new index.
+        made: index of the next class.
+        selections: classes by selector.
     """
 
     def __init__(self, rules: RequestRules) -> None:
@@ -100,78 +97,78 @@ class PodClasses:
         self._there: dict[int, dict[int, PodClass]] = {}
 
     def of(self, pod: Pod, *, is_placed: bool = False) -> PodClass:
-        """The class of a pod. ``is_placed``: its ``spec.nodeName`` says where it is, not where it may go."""
+        """Return the class of a pod. ``is_placed``: ``spec.nodeName`` is where the pod runs, not a requirement."""
         node_name = "" if is_placed else pod.spec.node_name or ""
         own = own_node(pod)
         if not own:
-            return self._of(pod, node_name, is_tied=False)
-        general = self._of(untied(pod), node_name, is_tied=True)
-        return general if is_placed else general.tied(pod, own)
+            return self._of(pod, node_name, is_node_pinned=False)
+        general = self._of(without_pin(pod), node_name, is_node_pinned=True)
+        return general if is_placed else general.pinned_to(pod, own)
 
-    def _of(self, pod: Pod, node_name: str, *, is_tied: bool) -> PodClass:
-        alike = self._by_identity.get((node_name, is_tied, identity(pod)), ())
+    def _of(self, pod: Pod, node_name: str, *, is_node_pinned: bool) -> PodClass:
+        alike = self._by_identity.get((node_name, is_node_pinned, identity(pod)), ())
         described = signature(pod)
         for other, existing in alike:
             if other == described:
                 return existing
         pod_class = PodClass(self.made, pod, node_name, self._rules, self._cost(pod))
-        pod_class.is_tied = is_tied
+        pod_class.is_node_pinned = is_node_pinned
         self.made += 1
         self._enter(pod_class, described)
         self._note_idle(pod_class)
         return pod_class
 
     def of_object(self, pod: Pod) -> PodClass:
-        """The class of a pod object that stands for many replicas; remembered by the object itself."""
+        """Return the class of a pod object that many replicas share. It is cached by the object's id."""
         known = self._of_object.get(id(pod))
         if known is not None and known[0] is pod:
             self.keep(known[1])
             return known[1]
         pod_class = self.of(pod)
-        if not pod_class.tied_to:
+        if not pod_class.pinned_node:
             if len(self._of_object) >= _REMEMBERED:
                 self._of_object.clear()
             self._of_object[id(pod)] = (pod, pod_class)
         return pod_class
 
     def asking(self, namespace: str) -> Iterable[PodClass]:
-        """Classes that want to be near, or away from, pods of a namespace; other pods of it may be meant."""
+        """Return the classes whose affinity terms may match pods of a namespace."""
         return (*self._asking.get(None, {}).values(), *self._asking.get(namespace, {}).values())
 
     def meaning(self, pod_class: PodClass) -> Iterable[PodClass]:
-        """Return the classes with an affinity term that may mean pods of a class. A class may come twice."""
+        """Return the classes with an affinity term that may match pods of a class. A class may occur twice."""
         return (*self._asking.get(None, {}).values(), *self._terms.matching(pod_class.namespace, pod_class.labels))
 
     def asking_since(self, index: int) -> list[PodClass]:
-        """Return the classes with at least this index that want to be near, or away from, other pods."""
+        """Return the classes with at least this index that have inter-pod affinity terms."""
         newest_first = reversed(self._with_affinity.items())  # indexes only grow
         return [each for _, each in takewhile(lambda entry: entry[0] >= index, newest_first)]
 
     def first_pod_came(self, pod_class: PodClass) -> None:
-        """The class has pods."""
+        """Mark a class as in use after its first pod was placed."""
         if self._idle.pop(pod_class.index, None) is None and self.every.get(pod_class.index) is not pod_class:
             self._take_up(pod_class)
         self._there.setdefault(pod_class.priority, {})[pod_class.index] = pod_class
 
     def keep(self, pod_class: PodClass) -> None:
-        """Keep a class again if it was let go of."""
+        """Add a dropped class again."""
         if self.every.get(pod_class.index) is not pod_class:
             self._take_up(pod_class)
             self._note_idle(pod_class)
 
     def _take_up(self, pod_class: PodClass) -> None:
-        """Keep a class again that was let go of."""
+        """Add a dropped class again, with a new index."""
         pod_class.index = self.made
         self.made += 1
         self._enter(pod_class, signature(pod_class.pod))
 
     def last_pod_went(self, pod_class: PodClass) -> None:
-        """The class has no pods any more."""
+        """Mark a class as idle after its last pod was removed."""
         _drop(self._there, pod_class.priority, pod_class.index)
         self._note_idle(pod_class)
 
     def rows_below(self, priority: int) -> set[int]:
-        """Rows of nodes with pods of a lower priority."""
+        """Return the rows of nodes with pods of a lower priority."""
         lower = (classes for each, classes in self._there.items() if each < priority)
         return {row for classes in lower for each in classes.values() for row in each.occupancy}
 
@@ -233,7 +230,7 @@ def _places_of_terms(pod: Pod) -> Iterator[tuple[str, Selector]]:
 
 
 def _key(pod_class: PodClass) -> Hashable:
-    return (pod_class.node_name, pod_class.is_tied, identity(pod_class.pod))
+    return (pod_class.node_name, pod_class.is_node_pinned, identity(pod_class.pod))
 
 
 def _drop(table: dict[Key, dict[int, PodClass]], key: Key, index: int) -> None:

@@ -1,4 +1,4 @@
-"""In which order a node has its pods: as kube-scheduler's list of them has it. What they are is not its matter.
+"""The order of the pods on a node, as in kube-scheduler's list of them. Preemption depends on it.
 
 Source: pkg/scheduler/framework/types.go, AddPodInfo and removeFromSlice; backend/cache/cache.go, updatePod.
 """
@@ -11,33 +11,35 @@ from .pod_class import PodClass
 
 
 class PodOrder:
-    """The order of a node's pods: a new pod is appended, a removed one is replaced by the last, an update does both.
+    """The order of a node's pods: a new pod is appended, a removed pod is replaced by the last pod, an update does
+    both.
 
-    Pods are kept as they came, so that to come costs nothing here. Once one went that was not the last, the order of
-    those that were there then is kept beside them.
+    Dicts keep pods in the order of their arrival, so adding a pod costs nothing here. After a pod other than the last
+    was
+    removed, `_moved` holds the order of the pods that the node had then; pods added later follow it.
     """
 
     __slots__ = ("_moved", "_on_node")
 
     def __init__(self, on_node: list[dict[str, PodClass]]) -> None:
-        """``on_node``: row → pod key → class, the cluster's own."""
+        """Share ``on_node`` (row → pod key → class) with the cluster."""
         self._on_node = on_node
         self._moved: dict[int, list[str]] = {}
 
     def on(self, row: int) -> list[str]:
-        """The keys of a node's pods."""
+        """Return the keys of a node's pods, in order."""
         pods = self._on_node[row]
         moved = self._moved.get(row)
         return list(pods) if moved is None else [*moved, *islice(pods, len(moved), None)]
 
     def is_last(self, row: int, key: str) -> bool:
-        """Return whether a pod of a node stands last."""
+        """Return whether a pod is the last of its node."""
         pods = self._on_node[row]
         moved = self._moved.get(row)
         return (moved[-1] if moved is not None and len(moved) == len(pods) else next(reversed(pods))) == key
 
     def goes(self, row: int, key: str) -> None:
-        """A pod is about to be taken off its node."""
+        """Update the order before a pod is removed from its node."""
         pods = self._on_node[row]
         moved = self._moved.get(row)
         newer = len(pods) if moved is None else len(pods) - len(moved)
@@ -54,12 +56,12 @@ class PodOrder:
             del self._moved[row]
 
     def moved(self, row: int) -> list[str] | None:
-        """Return the argument for `put_back`."""
+        """Return the order to pass to `put_back` later."""
         moved = self._moved.get(row)
         return None if moved is None else list(moved)
 
     def put_back(self, row: int, moved: list[str] | None) -> None:
-        """The order is again what it was when `moved` said so, as are the pods."""
+        """Restore the order that `moved` returned; the pods are restored too."""
         if moved is None:
             self._moved.pop(row, None)
         else:

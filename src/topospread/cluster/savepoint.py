@@ -1,4 +1,4 @@
-"""A moment that the whole cluster goes back to; what is recorded on the way is in `undo`, who reads in `journal`."""
+"""A savepoint of the whole cluster. `undo` records the changes, `journal` the readers that must follow a rollback."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from .undo import UndoLog
 
 
 class Savepoint:
-    """The cluster as it was when this was made; leaving the context, or `close`, puts it back there for good.
+    """A state of the cluster to return to. Leaving the context, or `close`, restores it.
 
-    Going back costs what changed since. Savepoints nest: one is closed before those that were there when it was made.
+    A rollback costs time in proportion to the changes. Savepoints nest: close the inner one first.
     """
 
     __slots__ = ("_journal", "_length", "_undo")
@@ -31,12 +31,12 @@ class Savepoint:
         self.close()
 
     def rollback(self) -> None:
-        """Go back, to go on from there: the savepoint stays."""
+        """Restore the state and keep the savepoint open."""
         self._undo.back_to(self._length)
         self._journal.take_back()
 
     def close(self) -> None:
-        """Go back, and have no savepoint here any more."""
+        """Restore the state and close the savepoint."""
         self.rollback()
         self._journal.drop_mark()
         self._undo.close()

@@ -1,6 +1,6 @@
-"""The pod classes that each selector in use matches, and how many of their pods each node has.
+"""The pod classes that each selector in use matches, and the number of their pods on each node.
 
-A selector is evaluated once for a set of labels, whatever number of readers uses it.
+A selector is evaluated once for each distinct set of labels, however many readers use it.
 """
 
 from __future__ import annotations
@@ -16,21 +16,21 @@ from .pod_class import PodClass
 
 
 class PodCounter(Protocol):
-    """Something that is derived from a selection's pods, such as counts by domain."""
+    """An object that is derived from a selection's pods, such as counts by domain."""
 
     def add(self, row: int, delta: int) -> object:
-        """Count a pod that was placed on the node of a row (+1) or removed from it (−1)."""
+        """Count a pod that was placed on the row's node (+1) or removed from it (−1)."""
 
 
 Counter = TypeVar("Counter", bound=PodCounter)
 
 
 class Selection:
-    """The pod classes of a namespace that a selector matches by their labels, future classes included.
+    """The pod classes of a namespace whose labels a selector matches, including future classes.
 
     Attributes:
-        sets: the sets of labels of these classes (`PodClass.label_set`).
-        on_node: row → pods that count there, only rows with such pods. It is kept up once `counting` was called.
+        sets: label sets of these classes (`PodClass.label_set`).
+        on_node: row → number of counted pods, without zeros. It is kept up to date after `counting` was called.
     """
 
     __slots__ = ("__weakref__", "_counters", "_known", "is_counting", "on_node", "sets")
@@ -43,7 +43,7 @@ class Selection:
         self._counters: tuple[ref[PodCounter], ...] = ()
 
     def counting(self) -> Selection:
-        """Return the selection itself, with its pods counted by node from now on."""
+        """Count the pods by node from now on. Return the selection itself."""
         if not self.is_counting:
             self.is_counting = True
             on_node = self.on_node
@@ -54,7 +54,7 @@ class Selection:
         return self
 
     def shared(self, key: Hashable, make: Callable[[], Counter]) -> Counter:
-        """Return the counter that is known by a key; make it if there is none."""
+        """Return the counter of a key; make it if it does not exist."""
         known = self._known.get(key)
         if known is None:
             known = self._known[key] = make()
@@ -62,7 +62,7 @@ class Selection:
         return known  # type: ignore[return-value]  # a key belongs to one kind of counter
 
     def count(self, row: int, delta: int) -> None:
-        """Count a pod that was placed on the node of a row (+1) or removed from it (−1)."""
+        """Count a pod that was placed on the row's node (+1) or removed from it (−1)."""
         if not self.is_counting:
             return
         pods = self.on_node.get(row, 0) + delta
@@ -76,12 +76,12 @@ class Selection:
 
     @property
     def classes(self) -> Iterator[PodClass]:
-        """The classes, in no order."""
+        """The classes, unordered."""
         return (each for found in self.sets for each in found.items.values())
 
 
 class Selections:
-    """A cluster's pod classes by their labels, and the selections that somebody still holds."""
+    """A cluster's pod classes indexed by labels, and all selections that are in use."""
 
     def __init__(self) -> None:
         self._labelled: LabelIndex[PodClass] = LabelIndex()
@@ -89,11 +89,11 @@ class Selections:
         self._selectors: SelectorIndex[ref[Selection]] = SelectorIndex()
 
     def __len__(self) -> int:
-        """Return the number of selections held."""
+        """Return the number of selections in use."""
         return len(self._held)
 
     def of(self, namespace: str, selector: Selector) -> Selection:
-        """Return what a selector selects: the same selection for everything that uses the selector."""
+        """Return the selection of a selector; all users of the selector share it."""
         known = self._held.get((namespace, selector))
         if known is None:
             known = Selection(set(self._labelled.matching(namespace, selector)))
@@ -106,11 +106,11 @@ class Selections:
         return known
 
     def classes(self, namespace: str, selector: Selector) -> Iterator[PodClass]:
-        """The classes that a selector selects now, in no order."""
+        """Yield the classes that a selector matches now, unordered."""
         return (each for found in self._labelled.matching(namespace, selector) for each in found.items.values())
 
     def add(self, pod_class: PodClass) -> None:
-        """Take note of a class that is new."""
+        """Add a new class."""
         found = pod_class.label_set = self._labelled.add(pod_class.namespace, pod_class.labels, pod_class)
         if len(found.items) == 1:
             found.selecting = self._selectors.matching(found.namespace, found.labels)
@@ -119,7 +119,7 @@ class Selections:
                     selection.sets.add(found)
 
     def count(self, pod_class: PodClass, row: int, delta: int) -> None:
-        """Count a pod of a class where selectors in use match it; terminating pods are not counted."""
+        """Count a pod in every selection that matches it; terminating pods do not count."""
         if pod_class.counted:
             assert pod_class.label_set is not None, "a class with pods is in the cluster"
             for each in pod_class.label_set.selecting:
@@ -127,7 +127,7 @@ class Selections:
                     selection.count(row, delta)
 
     def remove(self, pod_class: PodClass) -> None:
-        """Forget a class."""
+        """Remove a class."""
         found, pod_class.label_set = pod_class.label_set, None
         assert found is not None, "the class was added"
         self._labelled.remove(found, pod_class)

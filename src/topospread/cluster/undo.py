@@ -1,4 +1,4 @@
-"""A record of steps that undo changes of a cluster, last step first. The caller knows what each step does."""
+"""A log of steps that undo changes of a cluster, last step first."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from typing import Any
 
 
 class UndoLog:
-    """Steps that undo what was done, newest last; nothing is recorded while no savepoint is open.
+    """Steps that undo changes, newest last. Nothing is recorded while no savepoint is open.
 
     Attributes:
-        steps: ``None`` while no savepoint is open, so that the hot path asks for no more than that.
+        steps: ``None`` while no savepoint is open. Hot paths test only this.
     """
 
     __slots__ = ("_depth", "steps")
@@ -20,19 +20,19 @@ class UndoLog:
         self._depth = 0
 
     def record(self, undo: Callable[..., object], *args: Any) -> None:
-        """Remember how to undo what is being done."""
+        """Record how to undo the current change."""
         if self.steps is not None:
             self.steps.append((undo, args))
 
     def open(self) -> int:
-        """Begin to record, or go on; how many steps there are already."""
+        """Start recording, or nest a savepoint. Return the number of steps recorded so far."""
         self._depth += 1
         if self.steps is None:
             self.steps = []
         return len(self.steps)
 
     def back_to(self, length: int) -> None:
-        """Undo the newest steps until so many are left; what undoing does is not recorded."""
+        """Undo the newest steps until ``length`` steps are left. Undoing records no steps."""
         steps, self.steps = self.steps, None
         assert steps is not None, "there is a savepoint to go back to"
         try:
@@ -43,7 +43,7 @@ class UndoLog:
             self.steps = steps
 
     def close(self) -> None:
-        """End what `open` began."""
+        """Close the savepoint of the matching `open`."""
         self._depth -= 1
         if not self._depth:
             self.steps = None

@@ -1,4 +1,4 @@
-"""Volumes in use on each node, by the names in pods. Plugins resolve the names."""
+"""Volumes that the pods on each node use, by the names in the pods. Plugins resolve the names to objects."""
 
 from __future__ import annotations
 
@@ -14,14 +14,13 @@ AZURE_DISK, CINDER, PORTWORX = "azureDisk", "cinder", "portworxVolume"
 
 
 class VolumeRef(NamedTuple):
-    """A volume as a pod names it; equal where pods name the same.
+    """A volume as a pod names it. Equal references name the same volume.
 
     Attributes:
-        source: the field of the pod's volume that names it.
-        namespace: of the claim; "" for a disk.
-        name: of the claim, or what identifies the disk.
-        detail: of an ephemeral volume the pod's name and uid, of an RBD image its pool, of an Azure disk its
-            name and kind.
+        source: field of the pod's volume.
+        namespace: namespace of the claim; "" for a disk.
+        name: name of the claim, or id of the disk.
+        detail: pod name and uid for an ephemeral volume; pool of an RBD image; name and kind of an Azure disk.
     """
 
     source: str
@@ -31,23 +30,23 @@ class VolumeRef(NamedTuple):
 
 
 class Follower(Protocol):
-    """Told whenever a node's pods begin or cease to use a volume, and of changed objects behind volumes."""
+    """An observer of the volumes that nodes use, and of the objects behind them."""
 
     def on_volume(self, row: int, ref: VolumeRef, used: bool) -> None:
-        """``used``: whether some pod on the node uses it now."""
+        """Handle the first use of a volume on a node, or the end of its last use (``used`` is False)."""
 
     def on_csi_node(self, name: str) -> None:
-        """A node's CSINode came, changed or went."""
+        """Handle a CSINode that was added, changed or deleted."""
 
     def on_attachment(self, name: str) -> None:
-        """A VolumeAttachment came, changed or went, or the volume that it names."""
+        """Handle a changed VolumeAttachment, or a change of the volume that it names."""
 
 
 class VolumeUse:
-    """Counts uses as pods come and go, at the cost of the volumes they name.
+    """Use counts of volumes. Adding a pod costs time for the volumes that it names.
 
     Attributes:
-        users: volume → row → how often the pods there name it.
+        users: volume → row → number of pod volumes on that node that name it.
     """
 
     def __init__(self) -> None:
@@ -57,16 +56,16 @@ class VolumeUse:
         self._followed = 0
 
     def follow(self, follower: Follower) -> None:
-        """Tell somebody of every change from now on, as long as anybody else holds them."""
+        """Notify an observer of every change, until it is garbage collected."""
         self._followers[self._followed] = follower
         self._followed += 1
 
     def total(self, ref: VolumeRef) -> int:
-        """Return how often pods on any node name the volume."""
+        """Return the number of pod volumes on all nodes that name the volume."""
         return sum(self.users.get(ref, {}).values())
 
     def add(self, refs: Iterable[VolumeRef], row: int) -> None:
-        """A pod with these volumes came to a node."""
+        """Count the volumes of a pod that was placed on a node."""
         for ref in refs:
             rows = self.users.get(ref)
             if rows is None:
@@ -78,7 +77,7 @@ class VolumeUse:
                 self._tell(row, ref, True)
 
     def remove(self, refs: Iterable[VolumeRef], row: int) -> None:
-        """A pod with these volumes left a node."""
+        """Stop counting the volumes of a pod that was removed from a node."""
         for ref in refs:
             rows = self.users[ref]
             rows[row] -= 1
@@ -89,9 +88,10 @@ class VolumeUse:
                 self._tell(row, ref, False)
 
     def rename_claim(self, key: tuple[str, str]) -> set[int]:
-        """Behind a claim, (namespace, name), is another volume now: its users are told as if they had come anew.
+        """Notify observers that a claim, (namespace, name), now has another volume: each use ends and begins again.
 
-        Returns their rows.
+        Returns:
+            The rows of the nodes that use the claim.
         """
         rows: set[int] = set()
         for ref in self._of_claim.get(key, ()):
@@ -102,12 +102,12 @@ class VolumeUse:
         return rows
 
     def node_changed(self, name: str) -> None:
-        """A CSINode came, changed or went."""
+        """Notify observers of a changed CSINode."""
         for follower in self._followers.values():
             follower.on_csi_node(name)
 
     def attachment_changed(self, name: str) -> None:
-        """A VolumeAttachment came, changed or went."""
+        """Notify observers of a changed VolumeAttachment."""
         for follower in self._followers.values():
             follower.on_attachment(name)
 
@@ -125,7 +125,7 @@ class VolumeUse:
 
 
 def volume_refs(pod: Pod) -> tuple[VolumeRef, ...]:
-    """The volumes of a pod that a volume plugin looks at, in the pod's order."""
+    """Return the volumes of a pod that a volume plugin reads, in the pod's order."""
     volumes = pod.spec.volumes
     if not volumes:
         return ()
@@ -133,7 +133,8 @@ def volume_refs(pod: Pod) -> tuple[VolumeRef, ...]:
 
 
 def claim_name(pod: Pod, volume: Volume) -> str | None:
-    """The claim behind a volume, ``None`` when it is no claim; an ephemeral volume's is named after the pod.
+    """Return the claim behind a volume, ``None`` if it has none. The claim of an ephemeral volume is named after the
+    pod.
 
     Source: k8s.io/component-helpers/storage/ephemeral (``VolumeClaimName``).
     """

@@ -13,7 +13,7 @@ _REGIONS = (BETA_REGION, REGION)
 
 
 def zone_key(node: Node) -> str:
-    """Region and zone as one word, the older labels first; "" where the node has neither."""
+    """Return region and zone as one word, from the older labels if present; "" if the node has neither."""
     zone = next((node.labels[key] for key in _ZONES if key in node.labels), "")
     region = next((node.labels[key] for key in _REGIONS if key in node.labels), "")
     return f"{region}:\0:{zone}" if region or zone else ""

@@ -20,10 +20,10 @@ from topospread.config.durations import format_duration, parse_duration
 from topospread.config.gates import gates_for
 from topospread.config.kinds import configuration, extender_fields, plugin_args, profile_fields
 from topospread.config.load import load_configuration
+from topospread.config.old_versions.removed_plugins import SCORING_PLUGINS
 from topospread.config.profile import Profile
 from topospread.config.schema import DURATION
 from topospread.config.typed_args import plain
-from topospread.config.until.removed_plugins import SCORING_PLUGINS
 from topospread.config.versions import NEWEST
 from topospread.errors import ConfigError, InputError, Place
 

@@ -14,11 +14,11 @@ from topospread.config.api_versions import API_VERSIONS, ApiVersion
 from topospread.config.expansion import expand
 from topospread.config.gates import gates_for
 from topospread.config.kinds import plugin_points
+from topospread.config.old_versions.forgotten_points import forgotten_points
+from topospread.config.old_versions.removed_plugins import SCORING_PLUGINS
 from topospread.config.plugin_sets import ALL, PluginEntry, PluginSet, PluginSets, default_plugins, gated_plugins, merge
 from topospread.config.profile import EXTENSION_POINTS, EnabledPlugin, Profile
 from topospread.config.registry import extension_points
-from topospread.config.until.forgotten_points import forgotten_points
-from topospread.config.until.removed_plugins import SCORING_PLUGINS
 from topospread.errors import ConfigError, Place
 
 WantedPlugins = Mapping[str, tuple[EnabledPlugin, ...]]

@@ -20,9 +20,9 @@ from topospread.config.document import Args, Document, PluginConfig, ProfileDocu
 from topospread.config.durations import parse_duration
 from topospread.config.gates import Gates
 from topospread.config.kinds import plugin_args
+from topospread.config.old_versions.forgotten_points import forgotten_points, without_forgotten
+from topospread.config.old_versions.removed_plugins import as_plugins_took
 from topospread.config.plugin_sets import PluginSet, default_plugins, merge, names
-from topospread.config.until.forgotten_points import forgotten_points, without_forgotten
-from topospread.config.until.removed_plugins import as_plugins_took
 from topospread.config.versions import KubeVersion
 
 DEFAULT_SCHEDULER_NAME = "default-scheduler"

@@ -10,11 +10,11 @@ from collections.abc import Iterator, Mapping, Sequence
 
 import msgspec
 
+from topospread.config.old_versions.last_weights import LAST_WEIGHT_COUNTS_UNTIL, last_entries
 from topospread.config.plugin_checks import checked_points
 from topospread.config.plugin_sets import ALL, PluginEntry, PluginSet
 from topospread.config.profile import EXTENSION_POINTS, EnabledPlugin
 from topospread.config.registry import extension_points, last_version_with
-from topospread.config.until.last_weights import LAST_WEIGHT_COUNTS_UNTIL, last_entries
 from topospread.config.versions import KubeVersion
 
 ExpansionProblem = tuple[str, str]

@@ -17,12 +17,12 @@ from topospread.config.document import Document, ProfileDocument, decode
 from topospread.config.durations import parse_duration
 from topospread.config.expansion import expand
 from topospread.config.gates import Gates, gates_for
+from topospread.config.old_versions.forgotten_points import forgotten_points
+from topospread.config.old_versions.v1alpha2 import args_of_1_18, preemption_of_1_18
 from topospread.config.profile import NOT_ASKED, Configuration, Extender, Profile
 from topospread.config.registry import extension_points
 from topospread.config.schema import summary
 from topospread.config.typed_args import typed_args
-from topospread.config.until.forgotten_points import forgotten_points
-from topospread.config.until.v1alpha2 import args_of_1_18, preemption_of_1_18
 from topospread.config.validation import configuration_errors, startup_errors
 from topospread.config.versions import NEWEST, KubeVersion
 from topospread.errors import ConfigError, InvalidError, Place

@@ -10,7 +10,7 @@ import msgspec
 from topospread.config.args import PLUGINS, PluginArgs
 from topospread.config.document import PluginConfig
 from topospread.config.durations import parse_duration
-from topospread.config.until.removed_plugins import SCORING_PLUGINS
+from topospread.config.old_versions.removed_plugins import SCORING_PLUGINS
 
 Args = Mapping[str, Any]
 

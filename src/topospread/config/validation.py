@@ -19,9 +19,9 @@ from topospread.api.validation.field import FieldError, Named, duplicate, invali
 from topospread.config.document import Document, PluginConfig, ProfileDocument
 from topospread.config.durations import format_duration, parse_duration
 from topospread.config.gates import Gates
+from topospread.config.old_versions.removed_plugins import conflicting_scores
 from topospread.config.plugin_checks import refused_plugins, refusing_points
 from topospread.config.plugin_sets import PluginSet
-from topospread.config.until.removed_plugins import conflicting_scores
 from topospread.config.validation_args import MISNAMED, args_errors, fit_errors
 
 # Plugins' arguments as Go prints its internal types, for the one message of kube-scheduler that shows them.

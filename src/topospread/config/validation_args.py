@@ -13,8 +13,8 @@ from topospread.api.validation import names
 from topospread.api.validation.field import FieldError, Named, duplicate, forbidden, invalid, not_supported, required
 from topospread.config.durations import format_duration, parse_duration
 from topospread.config.gates import Gates
+from topospread.config.old_versions import removed_plugins
 from topospread.config.resource_weights import shape_errors, weight_errors
-from topospread.config.until import removed_plugins
 from topospread.config.versions import KubeVersion
 
 # kube-scheduler's validation of ``addedAffinity``, the node affinity in its configuration.

@@ -11,7 +11,7 @@ from msgspec import Meta
 from topospread.base import Base, Word
 from topospread.errors import InputError, UsageError
 from topospread.plain_data import PlainData
-from topospread.simulation.run import SimulationOptions
+from topospread.simulation.options import SimulationOptions
 from topospread.sources.configuration import read_configuration
 from topospread.sources.pools import read_pools
 

@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from topospread.api.inventory import Inventory
 from topospread.api.pod import Pod, PodCondition, PodStatus
 from topospread.api.policy import PodDisruptionBudgetStatus
-from topospread.simulation.aftermath import inventory_with
+from topospread.simulation.final_inventory import inventory_with
 from topospread.simulation.run import Run
 from topospread.workloads.removal import is_leaving
 from topospread.workloads.timestamps import snapshot_time

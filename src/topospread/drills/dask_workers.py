@@ -18,7 +18,7 @@ from typing import Any, Protocol
 
 from topospread.api.inventory import Inventory
 from topospread.errors import InputError, TopospreadError, UsageError
-from topospread.simulation.run import SimulationOptions
+from topospread.simulation.options import SimulationOptions
 from topospread.version import __version__
 
 from .checking import DrillCheck, DrillOfFile, ReadDrill, counted_drills, read_drill

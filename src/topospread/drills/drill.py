@@ -8,7 +8,7 @@ from dataclasses import replace as with_fields
 
 from topospread.api.inventory import Inventory
 from topospread.errors import InputError, Place
-from topospread.simulation.run import PLAIN, SimulationOptions
+from topospread.simulation.options import PLAIN, SimulationOptions
 from topospread.sources.load import load
 
 from .interruption import Interrupted

@@ -15,7 +15,7 @@ from topospread.api.well_known_labels import ZONE
 from topospread.base import Base, Word, worst
 from topospread.errors import UsageError
 from topospread.plain_data import PlainData
-from topospread.simulation.run import SimulationOptions
+from topospread.simulation.options import SimulationOptions
 from topospread.simulation.unknown import is_unjudged, unjudged_parts
 from topospread.simulation.unknown import merged as merged_parts
 

@@ -17,7 +17,7 @@ from topospread.api.kinds import KINDS
 from topospread.api.meta import KubeObject
 from topospread.api.validation import validate_object
 from topospread.errors import InvalidError, Place, UsageError
-from topospread.simulation.run import SimulationOptions
+from topospread.simulation.options import SimulationOptions
 from topospread.whole_number import whole_number
 
 from .play import Play

@@ -14,10 +14,11 @@ from topospread.api.well_known_labels import ZONE
 from topospread.config.gates import gates_for
 from topospread.plugins.spread_arithmetic import ConstraintArithmetic
 from topospread.scheduling.cycle import Placement
+from topospread.simulation.options import SimulationOptions
 from topospread.simulation.outcome import not_asked
 from topospread.simulation.pending import pending_group
 from topospread.simulation.result import DomainSpreads, PendingGroup, PoolUse, WorkloadSpread
-from topospread.simulation.run import PodOutcome, SimulationOptions, spreads
+from topospread.simulation.run import PodOutcome, spreads
 from topospread.simulation.scaling import PoolScaler
 from topospread.workloads.planned import Workload
 

@@ -15,8 +15,9 @@ from topospread.api.inventory import Inventory
 from topospread.api.node import Node
 from topospread.cluster import Cluster
 from topospread.cluster.cluster import pod_key
+from topospread.simulation.options import SimulationOptions
 from topospread.simulation.placing import place_waiting
-from topospread.simulation.run import SimulationOptions, prepare
+from topospread.simulation.run import prepare
 from topospread.simulation.virtual_queue import VirtualQueue
 from topospread.workloads.names import Names
 from topospread.workloads.node_lifecycle import is_silent

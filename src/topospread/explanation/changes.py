@@ -23,9 +23,9 @@ from topospread.api.spread import HONOR, SCHEDULE_ANYWAY, TopologySpreadConstrai
 from topospread.plugins.pod_topology_spread import lacks_domains
 from topospread.plugins.spread_constraints import Constraint
 
-from .obstacles import Shortage, shown_taint
 from .own_constraints import with_constraints
 from .owner import Owned
+from .rejections_per_node import Shortage, shown_taint
 from .result import Json, Means
 
 What = tuple[str, str, tuple[float, ...]]

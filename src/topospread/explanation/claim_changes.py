@@ -22,7 +22,7 @@ from topospread.cluster.objects import ClusterObjects
 from topospread.plugins.pod_volumes import NO_PROVISIONER, WAIT_FOR_FIRST_CONSUMER, claim_class, is_bound, pod_claims
 
 from .changes import Change
-from .obstacles import Obstacles
+from .rejections_per_node import Obstacles
 from .result import Json
 
 _TRIED = 3

@@ -25,7 +25,7 @@ from topospread.workloads.revisions import TEMPLATE_HASH_LABEL
 
 from .changes import Change, pointer
 from .claim_changes import claim_changes
-from .obstacles import RESOURCES, TAINTS, UNSCHEDULABLE, Obstacles, Shortage, amount_words
+from .rejections_per_node import RESOURCES, TAINTS, UNSCHEDULABLE, Obstacles, Shortage, amount_words
 from .result import ConstraintTable, Json
 
 _TRIED = 4

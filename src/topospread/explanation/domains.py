@@ -7,7 +7,7 @@ import numpy as np
 from topospread.cluster.arrays import Bools, Codes
 from topospread.plugins.spread_arithmetic import ConstraintArithmetic, Domain
 
-from .obstacles import SPREAD, TAINTS, Obstacles
+from .rejections_per_node import SPREAD, TAINTS, Obstacles
 from .result import ConstraintTable, DomainRow
 
 

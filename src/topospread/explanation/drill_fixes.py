@@ -24,8 +24,8 @@ from topospread.workloads.planned import QueuedPod
 
 from .changes import Change, combined, go_together
 from .correction_sets import smallest_sets
-from .obstacles import Obstacles
 from .owner import owned
+from .rejections_per_node import Obstacles
 from .result import Further, Suggestion
 from .suggest import spec_changes
 from .what_if import EFFORT, Baseline, OutOfEffortError, looked_at

@@ -23,19 +23,21 @@ from topospread.scheduling.select_host import ChoiceRules
 from topospread.scheduling.verdict import GANG, Verdict
 from topospread.simulation.counted import PodOwners
 from topospread.simulation.extender_notes import filtered_by_extender
+from topospread.simulation.hypothetical_domains import unmet_min_domains
+from topospread.simulation.options import PLAIN, SimulationOptions
 from topospread.simulation.outcome import result_of
-from topospread.simulation.paper import unmet_min_domains
 from topospread.simulation.placing import Progress
 from topospread.simulation.result import Simulation
-from topospread.simulation.run import PLAIN, PodOutcome, Run, SimulationOptions, prepare
+from topospread.simulation.run import PodOutcome, Run, prepare
 from topospread.simulation.simulate import judged
 from topospread.simulation.unknown import unjudged_of
 from topospread.workloads.planned import QueuedPod, Workload
 
 from .cluster_changes import surplus_pods
 from .domains import constraint_tables
-from .obstacles import Obstacles
 from .owner import exists, is_older
+from .placement_without_constraint import without_each
+from .rejections_per_node import Obstacles
 from .repeated_simulation import RepeatedSimulation, tried_pods
 from .replacement import MADE_OF_TEMPLATE
 from .result import ConstraintTable, Explanation, NearestNode
@@ -43,7 +45,6 @@ from .scores import score_table
 from .suggest import suggestions
 from .target import ExplainedPod, candidates, find, gated_of, one_more, parse_target, unbound
 from .what_if import EFFORT, Baseline, looked_at
-from .without import without_each
 
 NEAREST = 3
 """How many kinds of nodes that lack little are told."""
@@ -60,6 +61,7 @@ def explain(  # noqa: PLR0913 - keyword arguments
     another: bool = False,
     suggest: bool = True,
     progress: Progress | None = None,
+    run: Run | None = None,
 ) -> Explanation:
     """Explain one pod.
 
@@ -72,13 +74,14 @@ def explain(  # noqa: PLR0913 - keyword arguments
         another: where the workload has all its pods, explain one more, which does not exist yet.
         suggest: try what would let a pending pod in.
         progress: told how many pods of how many were tried.
+        run: the simulation of ``inventory``, prepared with these options and ``tries_groups``; it is changed.
 
     Raises:
         InputError: an object that the API server would refuse.
         UsageError: there is no such pod, or more than one.
     """
     pools, options = options.pools, replace(options, pools=(), tries_groups=True)
-    run = prepare(inventory, options, with_spreads=False)
+    run = run or prepare(inventory, options, with_spreads=False)
     subject = find(run, parse_target(target, namespace))
     found = _Explainer(inventory, run, suggest, progress).explain(subject, another=another)
     if found.unjudged:
@@ -330,8 +333,8 @@ class _Explainer:
         self, queued: QueuedPod, state: Any, node: str | None, verdict: Verdict | None, facts: dict[str, Any]
     ) -> Explanation:
         planned, workload = self._run.plan, queued.workload
-        name = queued.namespace, queued.name
-        stored = any((pod.namespace or "default", pod.name) == name and exists(pod) for pod in self._inventory.pods)
+        namesakes = (pod for pod in self._inventory.pods if pod.name == queued.name)
+        stored = any((pod.namespace or "default") == queued.namespace and exists(pod) for pod in namesakes)
         return Explanation(
             namespace=queued.namespace,
             name=queued.name,

@@ -14,7 +14,7 @@ from topospread.plugins.spread_counts import Spread
 from topospread.scheduling.view import View
 from topospread.workloads.revisions import TEMPLATE_HASH_LABEL
 
-from .obstacles import SPREAD
+from .rejections_per_node import SPREAD
 
 _EXPRESSED = {"In": "In", "NotIn": "NotIn", "Exists": "Exists", "DoesNotExist": "DoesNotExist"}
 

@@ -49,7 +49,7 @@ class RepeatedSimulation:
         progress: Progress | None = None,
         later: Sequence[QueuedPod] = (),
     ) -> Run:
-        """Place a queue from the beginning, or from what `without` and `with_node` made of it.
+        """Place a queue from the beginning, or from what `placement_without_constraint` and `with_node` made of it.
 
         The state is left as the run leaves it, until `restore`. ``later``: pods created when trying the others again
         would change nothing.

@@ -17,7 +17,7 @@ from topospread.base import Base
 from topospread.plugins.spread_arithmetic import ConstraintArithmetic
 from topospread.scheduling.verdict import Verdict
 
-from .tries import Attempts
+from .attempts import Attempts
 
 PodState = Literal["pending", "placed", "bound", "waiting"]
 """Pending: no node takes it. Placed: the simulation found it a node. Bound: it was on a node before. Waiting:

@@ -10,13 +10,13 @@ from collections.abc import Sequence
 import numpy as np
 
 from topospread.cluster.arrays import Ints
+from topospread.plugins.old_versions.plain_sum import PlainSum
 from topospread.plugins.pod_topology_spread import IGNORED, SoftConstraints
-from topospread.plugins.until.plain_sum import PlainSum
 from topospread.scheduling.framework import WeightedScore
 from topospread.scheduling.verdict import Verdict
 from topospread.scheduling.view import View
 
-from .obstacles import SPREAD
+from .rejections_per_node import SPREAD
 from .result import NodeScores, ScoredNode, SpreadNodeScore, SpreadPoints
 
 RIVALS = 3

@@ -24,10 +24,10 @@ from .changes import (
     topology_key_change,
 )
 from .correction_sets import smallest_sets
-from .meant_changes import meant_changes
 from .owner import Owned, owned
 from .repeated_simulation import RepeatedSimulation
 from .result import Suggestion
+from .typo_suggestions import meant_changes
 from .what_if import OutOfEffortError, PendingPodFacts, WhatIf
 
 _OF_A_KIND = 2

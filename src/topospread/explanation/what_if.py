@@ -20,13 +20,13 @@ from topospread.workloads.planned import QueuedPod, Workload
 from .changes import Change
 from .cluster_changes import cluster_changes, short_nodes
 from .domains import constraint_tables
-from .meant_changes import Meant, keeps_away, meant_by
-from .obstacles import TAINTS, Obstacles, Shortage
 from .own_constraints import in_force
+from .rejections_per_node import TAINTS, Obstacles, Shortage
 from .repeated_simulation import RepeatedSimulation, tried_pods
 from .replacement import replaced
 from .result import ConstraintTable, Further, Suggestion
 from .rolling_update import RollingUpdate
+from .typo_suggestions import Meant, keeps_away, meant_by
 
 EFFORT = 20_000
 """So many pods are placed at most to try changes: some seconds' work."""

@@ -79,4 +79,4 @@ def _keys_against(scheduler: Scheduler, queued: QueuedPod, verdict: Verdict) -> 
         return []
     nodes = scheduler.cluster.nodes
     rows = np.flatnonzero(nodes.alive[: nodes.size])[np.isin(verdict.blame, by_spread)]
-    return list(dict.fromkeys(each.constraint.topology_key for each in prepared.filter.refusing(rows)))
+    return list(dict.fromkeys(each.constraint.topology_key for each in prepared.filter.first_to_reject(rows)))

@@ -22,7 +22,8 @@ from topospread.cluster.nodes import NON_ZERO_CPU, NON_ZERO_MEMORY
 from topospread.config.request_rules import request_rules
 from topospread.scheduling.cycle import Scheduler
 from topospread.scheduling.framework import Framework
-from topospread.simulation.run import SimulationOptions, as_served
+from topospread.simulation.options import SimulationOptions
+from topospread.simulation.run import as_served
 from topospread.workloads.planned import Plan, QueuedPod
 from topospread.workloads.planner import plan
 

@@ -19,7 +19,7 @@ from topospread.live.logs import facts
 from topospread.live.metrics import Metrics
 from topospread.live.rights import Right
 from topospread.live.serving import Address, ServedPages, serve
-from topospread.simulation.run import SimulationOptions
+from topospread.simulation.options import SimulationOptions
 from topospread.version import __version__
 
 from .collector import SeriesLimits, SpreadCollector

@@ -23,7 +23,7 @@ from topospread.api.storage import StorageClass
 from topospread.cluster.cluster import PodKey, pod_key
 from topospread.errors import InputError
 from topospread.plugins.affinity_terms import terms_of
-from topospread.simulation.run import SimulationOptions
+from topospread.simulation.options import SimulationOptions
 from topospread.spread_status.constraints import spreads_of
 from topospread.spread_status.members import Members, workloads_of
 from topospread.spread_status.one_workload import Asked, looked_at

@@ -15,7 +15,8 @@ from topospread.cluster import Cluster
 from topospread.cluster.cluster import pod_key
 from topospread.plugins.interface import PluginError
 from topospread.plugins.spread_arithmetic import ConstraintArithmetic
-from topospread.simulation.run import Run, SimulationOptions, prepare, spread_of
+from topospread.simulation.options import SimulationOptions
+from topospread.simulation.run import Run, prepare, spread_of
 
 from .audit_log import AuditRecord
 from .history import ClusterHistory, PodName, name_of

@@ -8,9 +8,10 @@ from typing import NamedTuple
 from topospread.api.inventory import Inventory
 from topospread.scheduling.cycle import Placement
 from topospread.scheduling.verdict import Verdict
+from topospread.simulation.options import SimulationOptions
 from topospread.simulation.pending import pending_group
 from topospread.simulation.result import PendingGroup
-from topospread.simulation.run import PodOutcome, SimulationOptions, prepare
+from topospread.simulation.run import PodOutcome, prepare
 from topospread.text import one_line
 
 from .audit_log import AuditRecord

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from topospread.api.inventory import Inventory
 from topospread.errors import UsageError
-from topospread.simulation.run import PLAIN, SimulationOptions
+from topospread.simulation.options import PLAIN, SimulationOptions
 
 from .audit_log import read_audit_log
 from .binding_order import BindingOrder

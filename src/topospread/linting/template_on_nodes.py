@@ -29,7 +29,7 @@ from topospread.plugins.node_inclusion import Inclusion
 from topospread.plugins.pod_topology_spread import PodTopologySpread
 from topospread.plugins.spread_arithmetic import ConstraintArithmetic, spread_arithmetic
 from topospread.scheduling.framework import Framework
-from topospread.simulation.paper import grow_each
+from topospread.simulation.hypothetical_domains import grow_each
 from topospread.simulation.run import as_served
 from topospread.workloads.admission import Admission
 

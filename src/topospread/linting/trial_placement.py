@@ -22,8 +22,8 @@ from topospread.cluster.cluster import pod_key
 from topospread.cluster.pod_class import has_pod_affinity
 from topospread.scheduling.cycle import Scheduler
 from topospread.scheduling.node_local import Work
+from topospread.simulation.options import SimulationOptions
 from topospread.simulation.result import PendingGroup
-from topospread.simulation.run import SimulationOptions
 from topospread.simulation.simulate import simulate
 
 from .lint_input import LintInput, once_per_input

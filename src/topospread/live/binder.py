@@ -87,7 +87,8 @@ class Binder:
         spawn: begins each binding cycle.
 
     Attributes:
-        room: set while fewer pods than ``at_once`` are being bound; those that wait for volumes are not counted.
+        room: set while fewer pods than ``at_once`` are being bound; those that wait for volumes
+            or longer than `write_order.PATIENCE` for an answer are not counted.
     """
 
     def __init__(self, parts: Workings, at_once: int, spawn: Spawn) -> None:
@@ -218,7 +219,7 @@ class Binder:
         }
 
         async def send() -> None:
-            async with parts.order.turn(Write.BINDING):
+            async with parts.order.turn(Write.BINDING, self._count):
                 await parts.client.request("POST", f"{_path(pod)}/binding", body=body, allowed=parts.order.may_write)
 
         try:

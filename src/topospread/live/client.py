@@ -37,7 +37,8 @@ _SILENCE = 150.0
 _GOODBYE = 0.1
 """Seconds in which TLS connections end: aiohttp closes them without waiting for it."""
 _RETRIES = 10
-_CONNECTIONS = 32
+_CONNECTIONS = 432
+"""Connections for writes: `write_order.MOST_SLOW` that wait for slow answers, and those that hold a place."""
 _GATHERING = 0.01
 """Seconds in which more of a long list may come, before it is waited for."""
 _CONFLICT = 409

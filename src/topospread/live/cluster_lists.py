@@ -16,8 +16,8 @@ import msgspec
 
 from topospread.api.kinds import KINDS
 from topospread.api.meta import KubeStruct
+from topospread.api.storage import VOLUME_KINDS
 from topospread.errors import UsageError
-from topospread.plugins.pod_volumes import VOLUME_KINDS
 from topospread.sources.admit import Rules
 from topospread.sources.listed_page import continue_token, read_page
 from topospread.sources.needed_kinds import uses_volumes

@@ -1,7 +1,7 @@
 """Tells heartbeats of nodes from changes before they are decoded: nearly all that is heard of nodes is no news.
 
-What scheduling reads of a node (`topospread.cluster.relevant`) is compared as it stands in the bytes. The API server
-writes equal states in equal bytes; where it should not, a heartbeat is taken for a change, which costs time only.
+The fields that scheduling reads (`topospread.cluster.scheduling_fields`) are compared as bytes. The API server writes
+equal states as equal bytes. If it does not, a heartbeat counts as a change, which costs time only.
 """
 
 from __future__ import annotations

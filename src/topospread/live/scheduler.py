@@ -114,7 +114,7 @@ class LiveScheduler:
         backoff = BackoffSettings(settings.backoff.initial, settings.backoff.maximum, pops_early)
         self.queue = HeardQueue(self._clock, self._requeueing_of, backoff, self.cluster.rules, observer)
         self.pods = Pods(self.cluster, self.queue, self._is_ours, self._gone, self._opts_in)
-        self.pods.tells_of_promises = rules_for(RequeueingRules, settings.gates).hears_of_promises
+        self.pods.tells_of_promises = rules_for(RequeueingRules, settings.gates).handles_nominations
         self.world = ObjectCache(self.cluster, self.queue, self._changed)
         self._parts = self._workings(client)
         self._scheduler = AssumingScheduler(self.cluster, self._frameworks, self._parts.volumes)

@@ -7,6 +7,11 @@ import heapq
 from collections.abc import Callable
 from enum import IntEnum
 
+PATIENCE = 0.1
+"""Seconds after which a write no longer holds its place, so that a slow answer delays no other write."""
+MOST_SLOW = 400
+"""Writes without a place that wait for their answers at a time: kube-apiserver serves 200 that change objects."""
+
 
 class Write(IntEnum):
     """Kinds of writes, the most urgent first."""
@@ -21,26 +26,45 @@ class NotLeading(Exception):  # noqa: N818 - it says what is the case
 
 
 class WriteTurn:
-    """A place that is held inside the block; of a class of its own, as there are two for each pod.
+    """A place that is held inside the block until the answer is there, at most `PATIENCE` seconds.
+
+    It has a class of its own, as there are two for each pod.
 
     Raises:
-        NotLeading: nothing is to be written any more.
+        NotLeading: nothing may be written any more.
     """
 
-    __slots__ = ("_kind", "_order")
+    __slots__ = ("_kind", "_on_slow", "_order", "_slow", "_timer")
 
-    def __init__(self, order: WriteOrder, kind: Write) -> None:
+    def __init__(self, order: WriteOrder, kind: Write, on_slow: Callable[[int], None] | None) -> None:
         self._order = order
         self._kind = kind
+        self._on_slow = on_slow
+        self._slow = False
 
     async def __aenter__(self) -> None:
         await self._order.take(self._kind)
         if not self._order.may_write():
             self._order.give()
             raise NotLeading
+        self._timer = asyncio.get_running_loop().call_later(PATIENCE, self._give_early)
 
     async def __aexit__(self, *_: object) -> None:
-        self._order.give()
+        if not self._slow:
+            self._timer.cancel()
+            self._order.give()
+            return
+        self._order.slow -= 1
+        if self._on_slow is not None:
+            self._on_slow(1)
+
+    def _give_early(self) -> None:
+        if self._order.slow < MOST_SLOW:
+            self._slow = True
+            self._order.slow += 1
+            self._order.give()
+            if self._on_slow is not None:
+                self._on_slow(-1)
 
 
 class WriteOrder:
@@ -48,17 +72,21 @@ class WriteOrder:
 
     Args:
         may_write: asked before every write.
+
+    Attributes:
+        slow: number of writes that wait for their answers and hold no place any more.
     """
 
     def __init__(self, at_once: int, may_write: Callable[[], bool] = lambda: True) -> None:
         self._free = at_once
         self.may_write = may_write
+        self.slow = 0
         self._waiting: list[tuple[int, int, asyncio.Future[None]]] = []
         self._count = 0
 
-    def turn(self, kind: Write) -> WriteTurn:
-        """Hold a place while writing."""
-        return WriteTurn(self, kind)
+    def turn(self, kind: Write, on_slow: Callable[[int], None] | None = None) -> WriteTurn:
+        """Return a place to hold while writing; ``on_slow`` hears -1 if it is given early, 1 at that write's end."""
+        return WriteTurn(self, kind, on_slow)
 
     async def take(self, kind: Write) -> None:
         """Wait for a place."""

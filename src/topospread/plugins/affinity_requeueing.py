@@ -1,7 +1,7 @@
-"""InterPodAffinity's queueing hints: which events may let in a pod that its terms, or others', kept out.
+"""InterPodAffinity's queueing hints: the events that may make a rejected pod schedulable.
 
-Source: plugins/interpodaffinity/plugin.go (``EventsToRegister``, ``isSchedulableAfter…``) of 1.32 to 1.37. Namespace
-selectors are asked without the namespaces' labels there, and here.
+kube-scheduler evaluates namespace selectors without the namespaces' labels here; this copies that.
+Source: plugins/interpodaffinity/plugin.go (``EventsToRegister``, ``isSchedulableAfter…``) of 1.32 to 1.37.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ class AffinityHintRules:
         "Queueing hints: a deleted pod moves pods that its anti-affinity rejected, and new labels of "
         "a pending pod move it. Before, both waited for the five-minute flush.",
     )
-    promises: bool = since(
+    counts_nominated: bool = since(
         "1.36",
         "Queueing hints: a pod that loses its nomination moves pods that InterPodAffinity or "
         "PodTopologySpread rejected, as a deleted pod does.",
@@ -48,7 +48,7 @@ class AffinityHintRules:
 
 
 def affinity_registrations(cluster: Cluster, rules: AffinityHintRules) -> Sequence[Registration]:
-    """A pod that comes near, or changes, or goes; the waiting pod's labels; nodes that change their domains."""
+    """Return the events of assigned pods and nodes, and of the pending pod's own labels."""
     hints = _Hints(cluster, rules)
     own_labels = (Registration(ClusterEvent("TargetPod", POD_LABEL)),) if rules.hears_of_both_sides else ()
     return (
@@ -59,7 +59,9 @@ def affinity_registrations(cluster: Cluster, rules: AffinityHintRules) -> Sequen
 
 
 def wants_near(pod: Pod, other: Pod, cluster: Cluster) -> bool:
-    """Return whether a required term of a pod means another one (``getUnschedulablePodsWithMatchingAffinityTerm``)."""
+    """Return whether any required affinity term matches another pod
+    (``getUnschedulablePodsWithMatchingAffinityTerm``).
+    """
     namespace = cluster.objects.namespaces.get(other.namespace)
     labels = (namespace.metadata.labels or {}) if namespace is not None else NO_LABELS
     return any(term.matches(other, labels) for term in terms_of(cluster.shared_class(pod)).affinity)
@@ -72,8 +74,8 @@ class _Hints:
         self._keep_away = _means_any if rules.any_term_keeps_away else _means_all
 
     def after_assigned_pod_change(self, pod: Pod, old: Pod | None, new: Pod | None) -> bool:
-        promises = self._rules.promises
-        if any(each is not None and not takes_room(each, promises=promises) for each in (old, new)):
+        counts_nominated = self._rules.counts_nominated
+        if any(each is not None and not takes_room(each, counts_nominated=counts_nominated) for each in (old, new)):
             return False
         terms = _required(self._cluster.shared_class(pod))
         if new is not None:
@@ -100,17 +102,17 @@ class _Hints:
         return any(before is not None and before != after for before, after in away)
 
     def _anti_affinity_of(self, pod: Pod) -> Sequence[Term]:
-        """Return the required anti-affinity terms of a pod on a node."""
+        """Return the required anti-affinity terms of an assigned pod."""
         if not has_pod_affinity(pod):
             return ()
         return _required(self._cluster.pod_class(pod, is_placed=True)).anti_affinity
 
 
 def _required(pod_class: PodClass) -> Terms:
-    """The class's terms.
+    """Return the terms of a class.
 
     Raises:
-        PluginError: a required one does not parse.
+        PluginError: if a required term is invalid.
     """
     terms = terms_of(pod_class)
     problems = [each for each in terms.problems if each.startswith("required")]
@@ -120,12 +122,12 @@ def _required(pod_class: PodClass) -> Terms:
 
 
 def _domains(term: Term, old: Node, new: Node) -> tuple[str | None, str | None]:
-    """The node's domain of the term's key before and after."""
+    """Return a node's domain of the term's key before and after an update."""
     return old.labels.get(term.topology_key), new.labels.get(term.topology_key)
 
 
 def _means_all(terms: Sequence[Term], pod: Pod) -> bool:
-    """Return whether all of the terms mean the pod; without terms it is not (``podMatchesAllAffinityTerms``)."""
+    """Return whether all terms match the pod; False without terms (``podMatchesAllAffinityTerms``)."""
     return bool(terms) and all(term.matches(pod, NO_LABELS) for term in terms)
 
 

@@ -30,7 +30,9 @@ Resource = Literal[
     "PodGroup",
     "*",
 ]
-"""What an event is of; ``Pod`` stands for the three after it, ``TargetPod`` for the waiting pod itself."""
+"""The kind of object that changed. ``Pod`` covers the three kinds after it; ``TargetPod`` is the pending pod
+itself.
+"""
 
 ADD, DELETE = 1 << 0, 1 << 1
 NODE_ALLOCATABLE, NODE_LABEL, NODE_TAINT, NODE_CONDITION, NODE_ANNOTATION = (1 << bit for bit in range(2, 7))
@@ -43,18 +45,18 @@ UPDATE = ALL & ~(ADD | DELETE)
 
 
 class ClusterEvent(NamedTuple):
-    """Something that happened, or, registered by a plugin, kinds of it: ``action`` is a sum of the above."""
+    """An event, or a registration for several kinds of events: ``action`` is a bit set of the constants above."""
 
     resource: Resource
     action: int
 
     @property
     def wildcard(self) -> bool:
-        """True if it means every pod, whatever rejected it: a flush, an activation."""
+        """True if the event retries every pod, whatever rejected it: a flush or an activation."""
         return self.resource == "*" and self.action == ALL
 
     def covers(self, incoming: ClusterEvent) -> bool:
-        """Return whether who registered this wants to hear of ``incoming``, which is the same or more specific."""
+        """Return whether this registration includes ``incoming``, which is equal or more specific."""
         if self.wildcard:
             return True
         return (
@@ -70,27 +72,27 @@ class ClusterEvent(NamedTuple):
 ASSIGNED_POD_ADD = ClusterEvent("AssignedPod", ADD)
 ASSIGNED_POD_DELETE = ClusterEvent("AssignedPod", DELETE)
 UNSCHEDULABLE_TIMEOUT = FORCE_ACTIVATE = ClusterEvent("*", ALL)
-"""The five minutes are over, or somebody wants the pod tried: every plugin's rejection is put aside."""
+"""Wildcard events of the five-minute flush and of ``Activate``. They ignore which plugins rejected a pod."""
 
 Hint = Callable[[Pod, Any, Any], bool]
-"""Whether an event may make a waiting pod schedulable: (pod, old object, new object), typed structs.
+"""Return whether an event may make a pending pod schedulable: (pod, old object, new object), typed structs.
 
-The old one is ``None`` where something was added, the new one where it is gone. A `PluginError` counts as yes.
+The old object is ``None`` for an added object, the new one for a deleted object. A `PluginError` counts as yes.
 """
 
 
-def takes_room(pod: Pod, *, promises: bool) -> bool:
-    """Return whether a pod has a node, or, where promises count as that, is promised one."""
-    return bool(pod.spec.node_name or (promises and pod.nominated_node_name))
+def takes_room(pod: Pod, *, counts_nominated: bool) -> bool:
+    """Return whether a pod has a node, or a nominated node if ``counts_nominated``."""
+    return bool(pod.spec.node_name or (counts_nominated and pod.nominated_node_name))
 
 
 def always(pod: Pod, old: object, new: object) -> bool:
-    """The hint of those who have none."""
+    """Return True: the hint of plugins without a queueing hint."""
     return True
 
 
 class Registration(NamedTuple):
-    """An event that may make a pod schedulable that the plugin rejected, and the plugin's hint on it."""
+    """An event that may make a rejected pod schedulable, and the plugin's hint for it."""
 
     event: ClusterEvent
     hint: Hint = always

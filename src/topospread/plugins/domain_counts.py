@@ -1,6 +1,6 @@
-"""Pods that match a selector, counted by domain of a topology key, kept up to date pod by pod.
+"""Pods that match a selector, counted by domain of a topology key and updated with every pod.
 
-What the counts decide is in `pod_topology_spread`.
+`pod_topology_spread` decides by these counts.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ from .domain_membership import Membership
 
 _FEW = 64
 NO_PODS = Selection(set()).counting()
-"""What a selector without requirements counts since 1.27: nothing."""
+"""The pods of a selector without requirements since 1.27: none."""
 
 
 def matching_pods(cluster: Cluster, namespace: str, selector: Selector, *, empty_counts: bool) -> Selection:
-    """Return the pods of a namespace that count for a selector; terminating pods do not.
+    """Return the pods of a namespace that a selector counts; terminating pods do not count.
 
     Args:
         empty_counts: whether a selector without requirements counts every pod (until 1.26).
@@ -34,7 +34,7 @@ def matching_pods(cluster: Cluster, namespace: str, selector: Selector, *, empty
 
 
 def pods_on(pods: Selection, rows: Rows) -> Ints:
-    """Return the pods that count on each node, int64[rows]."""
+    """Return the counted pods on each node, int64[rows]."""
     on_node = pods.on_node
     if not isinstance(rows, slice) and len(rows) <= _FEW:
         return np.array([on_node.get(row, 0) for row in rows.tolist()], dtype=np.int64)
@@ -47,21 +47,22 @@ def pods_on(pods: Selection, rows: Rows) -> Ints:
 
 
 class DomainCounts:
-    """Pods of a selection in each domain; `minimum` is over the domains that exist.
+    """The pods of a selection in each domain; `minimum` is over the domains that exist.
 
     Attributes:
-        membership: the domain in which each node's pods count.
-        counts: code of the domain → pods that count there, int64[codes].
-        beside: pods that count in the domain whose value is empty, although their nodes lack the key.
+        membership: domain of each node.
+        counts: domain code → counted pods, int64[codes].
+        without_key: pods on nodes without the key, which `KeylessCounts` counts in the domain ""; else 0.
     """
 
-    beside = 0
+    without_key = 0
 
     def __init__(self, pods: Selection, membership: Membership) -> None:
         self.pods = pods
         self.membership = membership
         self._column = membership.column
-        # Count → domains that exist and have this count; _minimum is not above the lowest of them.
+        # _domains_with: count → number of existing domains with this count. _minimum is at most its lowest key, so
+        # `minimum` only has to search upwards.
         self._domains_with: dict[int, int] = {}
         self._minimum = 0
         self.counts: Ints = self._counted(membership)
@@ -69,12 +70,12 @@ class DomainCounts:
 
     @property
     def member(self) -> Codes:
-        """Row → code of the domain in which the node's pods count, below 0 if there is none, int32[capacity]."""
+        """Row → code of the node's domain, negative if it counts in none, int32[capacity]."""
         return self.membership.member
 
     @property
     def nodes(self) -> Ints:
-        """Code → nodes that take part, int64[codes]."""
+        """Domain code → included nodes, int64[codes]."""
         return self.membership.nodes
 
     @property
@@ -84,7 +85,7 @@ class DomainCounts:
 
     @property
     def minimum(self) -> int:
-        """Pods in the domain that has the fewest; 0 if there is no domain."""
+        """Fewest pods of a domain; 0 if no domain exists."""
         if self.membership.domains:
             while self._minimum not in self._domains_with:
                 self._minimum += 1
@@ -92,7 +93,7 @@ class DomainCounts:
         return 0
 
     def catch_up(self) -> None:
-        """Count pods where their nodes now belong."""
+        """Move pods to their nodes' current domains."""
         self.membership.catch_up()
 
     def add(self, row: int, delta: int) -> None:
@@ -116,22 +117,22 @@ class DomainCounts:
         self.make_room()
         if not len(self.counts):
             return np.zeros(len(codes), dtype=np.int64)
-        if self.beside:
-            return self.counts[codes] + np.where(codes == self._column.code(""), self.beside, 0)
+        if self.without_key:
+            return self.counts[codes] + np.where(codes == self._column.code(""), self.without_key, 0)
         return self.counts[codes]
 
     def at_each(self, codes: Sequence[int]) -> list[int]:
-        """Return the same for a few domains."""
+        """Return the counts of `at` for a few domains."""
         known = len(self.counts)
         if known < len(self._column.values):
             self.make_room()
         counts = list(map(self.counts.item, codes)) if known or len(self.counts) else [0] * len(codes)
-        if self.beside and (empty := self._column.code("")) in codes:
-            return [n + self.beside if code == empty else n for n, code in zip(counts, codes, strict=True)]
+        if self.without_key and (empty := self._column.code("")) in codes:
+            return [n + self.without_key if code == empty else n for n, code in zip(counts, codes, strict=True)]
         return counts
 
     def make_room(self) -> None:
-        """Have a count for every value that the key has by now."""
+        """Extend ``counts`` to every value that the key has now."""
         known = len(self._column.values)
         if len(self.counts) < known:
             self.counts = grown(self.counts, known)

@@ -72,13 +72,13 @@ class _ImageScore:
         self._cluster = cluster
 
     @property
-    def rests_on_all_nodes(self) -> bool:
+    def depends_on_other_nodes(self) -> bool:
         """True if a change of one node changes the points of others."""
         return any(self._cluster.nodes.images.get(image) is not None for image in self._images)
 
     def score(self, rows: Rows, nodes: Ints | None = None) -> Ints:
         table = self._cluster.nodes
-        if not self.rests_on_all_nodes:
+        if not self.depends_on_other_nodes:
             return np.zeros(length(rows), dtype=np.int64)
         sums = np.zeros(table.size, dtype=np.int64)
         for image in self._images:

@@ -1,8 +1,8 @@
-"""InterPodAffinity: pods near to other pods, or away from them (plugins/interpodaffinity).
+"""InterPodAffinity places pods near to other pods, or away from them (plugins/interpodaffinity).
 
-Filter: the incoming pod's required affinity and anti-affinity, and the required anti-affinity of pods there.
-Score: preferred terms of both, and required affinity terms of pods there by ``hardPodAffinityWeight``.
-Everything is counted by pod class and topology domain, pod by pod, as the journal tells.
+Filter: required affinity and anti-affinity of the incoming pod, and required anti-affinity of existing pods.
+Score: preferred terms of both, and required affinity terms of existing pods, weighted by ``hardPodAffinityWeight``.
+Counts are kept by pod class and topology domain and updated from the journal.
 """
 
 from __future__ import annotations
@@ -55,9 +55,9 @@ class InterPodAffinityRules:
 
 
 class InterPodAffinity:
-    """Places pods by the pods that are already there.
+    """The plugin that places pods by the pods that already run.
 
-    Terms' matchLabelKeys and mismatchLabelKeys mean nothing here: the API server writes them into the selectors.
+    It ignores matchLabelKeys and mismatchLabelKeys, because the API server merges them into the selectors.
     """
 
     name = "InterPodAffinity"
@@ -73,7 +73,7 @@ class InterPodAffinity:
         self._hint_rules = hint_rules or AffinityHintRules()
 
     def prepare(self, pod_class: PodClass, cluster: Cluster) -> Prepared:
-        """Always watches: a pod with terms may come to a cluster that had none."""
+        """Prepare Filter and Score. They are never skipped here, because a pod with terms may be placed later."""
         terms = terms_of(pod_class, namespace_selectors=self._rules.namespace_selectors)
         if terms.problems:
             text = terms.problems[0] if len(terms.problems) == 1 else f"[{', '.join(terms.problems)}]"
@@ -89,26 +89,26 @@ class InterPodAffinity:
         )
 
     def events_to_register(self, cluster: Cluster) -> Sequence[Registration]:
-        """Pods and nodes that its terms mean, and its own labels (`affinity_requeueing`)."""
+        """Return the events of pods and nodes that the terms match, and of the pod's own labels."""
         return affinity_registrations(cluster, self._hint_rules)
 
 
 Effect = tuple[Tally, int]
-"""What one pod of a class adds to a tally, in the domain of its node."""
+"""A tally, and the amount that one pod of a class adds to it in the domain of its node."""
 
 
 class Affinities:
-    """The counts behind one pod class; the plugin's `Watcher`.
+    """The counts behind one pod class. It is the plugin's `Watcher`.
 
     Attributes:
-        existing: key → terms of pods there that keep this pod away.
-        affinity: key → pods that match all of this pod's required terms.
-        anti_affinity: key → pods that this pod's required anti-affinity terms match.
-        preference: key → points.
-        tallies: all of them.
-        layout: changes when `groups` gets other columns.
-        may_be_skipped: PreFilter skips the pod while no pod there keeps it away.
-        skipped: PreFilter skipped the pod, so that what a trial adds means nothing to it.
+        existing: topology key → required anti-affinity terms of existing pods that match this pod.
+        affinity: topology key → existing pods that match all required affinity terms of this pod.
+        anti_affinity: topology key → existing pods that match required anti-affinity terms of this pod.
+        preference: topology key → summed weights.
+        tallies: the tallies of all four.
+        layout: number that changes when `columns` changes.
+        may_be_skipped: whether PreFilter skips the pod while no existing anti-affinity term matches it.
+        skipped: whether PreFilter skipped the pod in the current dry run, which then ignores added pods.
     """
 
     def __init__(
@@ -151,7 +151,7 @@ class Affinities:
                         tally.add(row, amount * count)
 
     def _concerned(self) -> Iterable[PodClass]:
-        """Return the classes with terms that may mean the pod, and those that its own terms mean."""
+        """Return the classes with terms that may match the pod, and the classes that its own terms match."""
         cluster, own = self._cluster, self.terms.namespaces
         if own is None:
             return cluster.classes.values()
@@ -163,20 +163,22 @@ class Affinities:
 
     @property
     def no_pod_matches(self) -> bool:
-        """True if no pod anywhere fulfils the required affinity, so that a pod fulfilling it itself may be first."""
+        """True if no existing pod matches the required affinity. A pod that matches its own terms may then be the
+        first.
+        """
         return not any(tally.domains for tally in self.affinity.values())
 
     def begin_dry_run(self) -> None:
-        """Keep the result of PreFilter as it is now."""
+        """Freeze the PreFilter result."""
         self.skipped = self.may_be_skipped and not any(tally.domains for tally in self.existing.values())
 
     def end_dry_run(self) -> None:
-        """All is as it was."""
+        """Unfreeze the PreFilter result."""
         self.skipped = False
 
     def effects(self, other: PodClass) -> list[Effect]:
-        """Return what a pod of a class changes by being on a node."""
-        if not self._asks and not has_pod_affinity(other.pod):  # of as many classes as pods most are like that
+        """Return what one existing pod of a class adds to the tallies."""
+        if not self._asks and not has_pod_affinity(other.pod):  # the most common case, so it must be cheap
             return []
         sums: dict[int, Effect] = {}
         for tally, amount in self._found(other):
@@ -210,7 +212,7 @@ class Affinities:
             yield self._tally(self.preference, term.topology_key), weight
 
     def _meaning_us(self, terms: Iterable[Term]) -> list[Term]:
-        """Terms of a pod there that mean the incoming pod."""
+        """Return the terms of an existing pod that match the incoming pod."""
         return [term for term in terms if term.matches(self.pod_class, self._namespace_labels)]
 
     def _tally(self, tallies: dict[str, Tally], key: str) -> Tally:
@@ -222,13 +224,15 @@ class Affinities:
         return tally
 
     def concerned(self, since: int = 0) -> Iterable[PodClass]:
-        """Return the classes with at least this index that have a term for the other: the pod, or their pods."""
+        """Return the classes with at least index ``since`` whose pods match the pod's terms, or whose terms may
+        match the pod.
+        """
         if since:
             return self._cluster.classes_since(since, asking_only=not self._asks)[0]
         return list(self._found_at_first) or self._concerned()
 
     def listener(self, pod_class: PodClass) -> Listener | None:
-        """Counts pods of a class, where a term means the other; the rows of domains whose sum groups them."""
+        """Return a function that counts pods of a class; ``None`` if no term of either pod matches the other pod."""
         effects = self._found_at_first.pop(pod_class, None) or self.effects(pod_class)
         if not effects:
             return None
@@ -240,22 +244,22 @@ class Affinities:
         return count
 
     def counts_pods_of(self, pod_class: PodClass) -> bool:
-        """Return whether the cluster counts pods of a class: none, there are listeners for them."""
+        """Return False: listeners count the pods."""
         return False
 
     def on_nodes(self, rows: Collection[int]) -> None:
-        """Count the nodes' pods where they now belong."""
+        """Move the pods of changed nodes to the nodes' current domains."""
         for tally in self.tallies:
             for row in rows:
                 tally.move(row)
 
     def columns(self) -> list[GroupColumn]:
-        """Return the domain for keys with few domains, and the sum of the domain for others."""
+        """Return columns by domain for keys with few domains, and by the domain's sum for other keys."""
         return [tally.group_column() for tally in self.tallies]
 
 
 class _AffinityFilter:
-    """Codes say which rule rejects: the pod's affinity, its anti-affinity, or that of pods there."""
+    """The Filter extension point. A code is the rule that rejects: `_AFFINITY`, `_ANTI_AFFINITY` or `_EXISTING`."""
 
     scope = Scope.CLUSTER
 
@@ -264,7 +268,7 @@ class _AffinityFilter:
 
     @property
     def idle(self) -> bool:
-        """True if every node passes as things stand."""
+        """True if currently every node passes."""
         state = self._affinities
         return not (state.existing or state.affinity or state.anti_affinity)
 
@@ -286,7 +290,7 @@ class _AffinityFilter:
         return result
 
     def filter_each(self, rows: Sequence[int]) -> list[int]:
-        """The same, node by node."""
+        """Return the codes of `filter`, computed node by node."""
         state = self._affinities
         if state.skipped:
             return [0] * len(rows)
@@ -314,7 +318,7 @@ class _AffinityScore:
 
     @property
     def idle(self) -> bool:
-        """True if every node gets 0 as things stand."""
+        """True if currently every node scores 0."""
         return not self._affinities.preference
 
     def score(self, rows: Rows, nodes: Ints | None = None) -> Ints:
@@ -324,7 +328,7 @@ class _AffinityScore:
         return total
 
     def normalize(self, raw: Ints, rows: Rows) -> Ints:
-        """``100 · (raw − lowest) / (highest − lowest)``, truncated; 0 where all are equal."""
+        """Return ``100 · (raw − lowest) / (highest − lowest)``, truncated; 0 if all raw scores are equal."""
         lowest, highest = int(np.minimum.reduce(raw)), int(np.maximum.reduce(raw))
         if highest == lowest:
             return np.zeros(len(raw), dtype=np.int64)

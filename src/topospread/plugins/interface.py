@@ -1,8 +1,8 @@
 """The interface of a scheduling plugin: its extension points, and the data on which an answer depends.
 
-A plugin is configured once (arguments, feature gates) and prepared for each pod class that is to be placed. What
-it prepared is asked about rows of the node table, many at a time; each formula is written once, on arrays, and a
-row that changed is a slice of one. Who rests on the whole cluster is told of every change (`Watcher`).
+A plugin is configured once (arguments, feature gates) and prepared once for each pod class. A prepared plugin answers
+for many rows of the node table at a time. A plugin that reads counts of the whole cluster has a `Watcher`, which
+receives every change.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ import numpy as np
 
 from topospread.cluster import Cluster, PodClass
 from topospread.cluster.arrays import Ints, Rows
-from topospread.cluster.objects import One, Subject
+from topospread.cluster.objects import ObjectKey, Subject
 
 from .cluster_event import Registration
 from .group_columns import GroupColumn
@@ -35,7 +35,7 @@ UNRESOLVABLE: StatusCode = "UnschedulableAndUnresolvable"
 
 
 def offers(value: object, protocol: Callable[..., Offered]) -> TypeGuard[Offered]:
-    """``isinstance`` for the protocols below, by type: Python itself goes through a protocol's members each time."""
+    """Return ``isinstance(value, protocol)``, cached by type. Python's own check of a protocol is slow."""
     of = _OFFERS.setdefault(type(value), {})
     known = of.get(protocol)
     if known is None:
@@ -44,18 +44,18 @@ def offers(value: object, protocol: Callable[..., Offered]) -> TypeGuard[Offered
 
 
 class PluginError(Exception):
-    """A plugin cannot judge the pod at all, as where a selector does not compile: kube-scheduler's Error status."""
+    """The plugin failed: kube-scheduler's Error status, for example for an invalid selector."""
 
 
 class NotJudgedError(PluginError):
-    """kube-scheduler judges a part of the pod that topospread does not model.
+    """topospread does not model a part of the pod that kube-scheduler considers.
 
     Attributes:
         what: stable key of the part, for example ``resourceClaims``.
-        field: field path that asks for it, for example ``spec.resourceClaims[0]``.
-        message: the part in words, for example ``resource claims``.
-        because: why it is not judged, in one sentence.
-        changes_pod: it may change the pod, so that what rejects the pod now is not sure to.
+        field: path of the field, for example ``spec.resourceClaims[0]``.
+        message: name of the part in words, for example ``resource claims``.
+        because: reason in one sentence.
+        changes_pod: whether the part may change the pod, so that a rejection now may not apply later.
     """
 
     def __init__(self, what: str, field: str, message: str, because: str = "", *, changes_pod: bool = False) -> None:
@@ -75,85 +75,87 @@ class Status(msgspec.Struct, frozen=True):
 
 
 class Scope(IntEnum):
-    """On what a plugin's answer for one node rests; wider scopes change more often."""
+    """The data that a plugin's answer for one node depends on. Wider scopes change more often."""
 
     NODE = 0
     """The node object alone."""
     USAGE = 1
-    """Also the sums of what its pods take."""
+    """The node object and the summed requests of its pods."""
     PODS = 2
-    """Also which pods are on it."""
+    """Also the pods on the node."""
     CLUSTER = 3
-    """Also pods on other nodes: counts of domains."""
+    """Also pods on other nodes, such as counts of domains."""
 
 
 class Filter(Protocol):
-    """Says of each node whether the pod may run there."""
+    """The Filter extension point for one pod class."""
 
     @property
     def scope(self) -> Scope:
-        """On what the answer rests."""
+        """Data that the answer depends on."""
 
     def filter(self, rows: Rows) -> Ints:
-        """0 for a node that passes, else a code, int64[rows]."""
+        """Return 0 for a node that passes, else a code, int64[rows]."""
 
     def status(self, code: int) -> Status:
         """Return the status for a code."""
 
 
 class Score(Protocol):
-    """Gives each feasible node points."""
+    """The Score extension point for one pod class."""
 
     @property
     def scope(self) -> Scope:
-        """On what the raw points rest."""
+        """Data that the raw score depends on."""
 
     def score(self, rows: Rows, nodes: Ints | None = None) -> Ints:
-        """Raw points, int64[rows].
+        """Return raw scores, int64[rows].
 
-        ``rows`` are all the feasible nodes, or one of each group of nodes that look alike to every plugin of
-        scope CLUSTER; then ``nodes`` says how many each stands for.
+        Args:
+            rows: all feasible nodes, or one node of each group of nodes that look equal to every plugin of scope
+                CLUSTER.
+            nodes: number of nodes in each row's group; ``None`` if each row is one node.
         """
 
 
 @runtime_checkable
 class Normalized(Score, Protocol):
-    """A score whose points are set against those of the other feasible nodes."""
+    """A score that is normalised over the feasible nodes (NormalizeScore)."""
 
     def normalize(self, raw: Ints, rows: Rows) -> Ints:
-        """Points from 0 to MAX_NODE_SCORE, int64[rows]."""
+        """Return scores from 0 to MAX_NODE_SCORE, int64[rows]."""
 
 
 @runtime_checkable
 class CanBeIdle(Protocol):
-    """A filter or score of scope CLUSTER that may have nothing to say, whatever it is asked."""
+    """A filter or score of scope CLUSTER that can be skipped in some states of the cluster."""
 
     @property
     def idle(self) -> bool:
-        """True if every node passes, or gets 0, as things stand."""
+        """True if currently every node passes, or every node scores 0."""
 
 
 @runtime_checkable
 class CanFail(Protocol):
-    """A filter that cannot judge some nodes: a pod for which it fails on one is placed on none."""
+    """A filter that can fail on single nodes. The pod is placed on no node then."""
 
     @property
     def may_fail(self) -> bool:
-        """True if there may be such a node as things stand."""
+        """True if it may currently fail on a node."""
 
 
 @runtime_checkable
-class RestsOnAllNodes(Protocol):
-    """A score of scope NODE whose points for a node may change with another node."""
+class CrossNodeScore(Protocol):
+    """A score of scope NODE whose value for one node may depend on other nodes."""
 
     @property
-    def rests_on_all_nodes(self) -> bool:
-        """True if they do as things stand."""
+    def depends_on_other_nodes(self) -> bool:
+        """True if the score currently depends on other nodes."""
 
 
 @runtime_checkable
 class FilterEach(Filter, Protocol):
-    """A filter that can also go node by node, which is faster for a handful of nodes than arrays are."""
+    """A filter that can also go node by node, which is faster than arrays for a few nodes."""
 
     def filter_each(self, rows: Sequence[int]) -> list[int]:
         """Return the codes of `filter` as a list."""
@@ -161,13 +163,13 @@ class FilterEach(Filter, Protocol):
 
 @runtime_checkable
 class ScoreEach(Normalized, Protocol):
-    """A score that can also go node by node, which is faster for a handful of nodes than arrays are."""
+    """A score that can also go node by node, which is faster than arrays for a few nodes."""
 
     def score_each(self, rows: Sequence[int], nodes: Sequence[int] | None = None) -> list[int]:
-        """Return the points of `score` as a list."""
+        """Return the scores of `score` as a list."""
 
     def normalize_each(self, raw: Sequence[int]) -> list[int]:
-        """Return the points of `normalize` as a list."""
+        """Return the scores of `normalize` as a list."""
 
 
 Listener = Callable[[int, int], None]
@@ -175,28 +177,31 @@ Listener = Callable[[int, int], None]
 
 
 class Watcher(Protocol):
-    """The counts behind a filter or score of scope CLUSTER, and the columns by which they tell nodes apart."""
+    """The counts behind a filter or score of scope CLUSTER, and the columns that distinguish nodes for it."""
 
     @property
     def layout(self) -> int:
-        """Changes when `columns` changes, or when ``idle`` of the filter or score changes."""
+        """Number that changes when `columns` changes, or ``idle`` of the filter or score."""
 
     def concerned(self, since: int = 0) -> Iterable[PodClass]:
-        """Return the classes for which there may be a listener, of those with at least this index."""
+        """Return the classes with at least index ``since`` that may have a listener."""
 
     def listener(self, pod_class: PodClass) -> Listener | None:
-        """Return what counts pods of a class; ``None`` if the pods change nothing or the cluster counts them."""
+        """Return the function that counts pods of a class.
+
+        ``None`` if the pods change no count, or if the cluster counts them.
+        """
 
     def counts_pods_of(self, pod_class: PodClass) -> bool:
-        """Return whether the cluster counts pods of a class for this plugin."""
+        """Return whether the cluster counts pods of the class for this plugin."""
 
     def on_nodes(self, rows: Collection[int]) -> None:
-        """Follow nodes that were added, changed or removed."""
+        """Update the counts after nodes were added, changed or removed."""
 
     def columns(self) -> Sequence[GroupColumn] | None:
-        """Return columns by which nodes are grouped: nodes that agree in all of them look alike to this plugin.
+        """Return the columns that group nodes: nodes with equal values look equal to this plugin.
 
-        ``None`` if no group is coarser than single nodes: all nodes are evaluated then.
+        ``None`` if no group has more than one node; all nodes are evaluated then.
         """
 
 
@@ -210,27 +215,27 @@ class Assuming(Protocol):
 
 @runtime_checkable
 class Settling(Protocol):
-    """A watcher that holds something which PreFilter settles for as long as a trial lasts."""
+    """A watcher with a PreFilter result that must not change during a dry run."""
 
     def begin_dry_run(self) -> None:
-        """Keep what is settled, whatever pods are added or removed."""
+        """Freeze the PreFilter result while pods are added and removed."""
 
     def end_dry_run(self) -> None:
-        """All is as it was before the trial."""
+        """Unfreeze the PreFilter result."""
 
 
 class Prepared(msgspec.Struct):
-    """A plugin's say about one pod class; what is ``None`` it skips, as kube-scheduler skips it.
+    """A plugin prepared for one pod class. It skips an extension point that is ``None``, as kube-scheduler does.
 
     Attributes:
         filter: the Filter extension point.
         score: the Score extension point.
-        score_needs_filter: the score rests on what Filter finds, and is 0 where the profile has that off.
-        watcher: told of changes; must be there when ``filter`` or ``score`` has scope CLUSTER.
-        narrowed: names of the only nodes that PreFilter leaves.
-        rejected: PreFilter rejects the pod as a whole.
-        counts_own_nodes: what the filter counts, it counts on those nodes alone that the pod's own affinity means.
-        reads: objects that were looked up: when one of them changes, the plugin is prepared anew.
+        score_needs_filter: whether the score reads what Filter computed; it is 0 if the profile disables Filter.
+        watcher: receives changes of the cluster; required if ``filter`` or ``score`` has scope CLUSTER.
+        narrowed: names of the only nodes that PreFilter allows.
+        rejected: status with which PreFilter rejects the pod on all nodes.
+        counts_own_nodes: whether the filter counts pods only on nodes that the pod's own node affinity matches.
+        reads: objects whose change invalidates the prepared plugin.
     """
 
     filter: Filter | None = None
@@ -240,14 +245,14 @@ class Prepared(msgspec.Struct):
     narrowed: frozenset[str] | None = None
     rejected: Status | None = None
     counts_own_nodes: bool = False
-    reads: Collection[Subject | One] = ()
+    reads: Collection[Subject | ObjectKey] = ()
 
 
 class Reservation(Protocol):
-    """The resources that a plugin reserved for a pod on a node, before anything is written."""
+    """The resources that a plugin reserved for a pod on a node. They are not written yet."""
 
     def bind(self) -> str:
-        """PreBind: make it so; why that failed, "" where it did not: the pod is not bound then."""
+        """Run PreBind. Return why it failed, or "" on success; the pod is not bound after a failure."""
 
 
 class Plugin(Protocol):
@@ -258,23 +263,23 @@ class Plugin(Protocol):
         """Kubernetes' name."""
 
     def prepare(self, pod_class: PodClass, cluster: Cluster) -> Prepared:
-        """The plugin's say about pods of a class.
+        """Prepare the plugin for a pod class.
 
         Raises:
-            PluginError: the pod cannot be judged.
+            PluginError: if kube-scheduler fails on the pod, or topospread does not model a part of it.
         """
 
 
 @runtime_checkable
 class Requeues(Protocol):
-    """A plugin that can tell which events may make a pod schedulable that it rejected (``EnqueueExtensions``)."""
+    """A plugin that registers the events which may make its rejected pods schedulable (``EnqueueExtensions``)."""
 
     @property
     def name(self) -> str:
         """Kubernetes' name."""
 
     def events_to_register(self, cluster: Cluster) -> Sequence[Registration]:
-        """The events, each with a hint that looks at the pod and at what changed (``EventsToRegister``)."""
+        """Return the events, each with a queueing hint (``EventsToRegister``)."""
 
 
 @runtime_checkable
@@ -282,7 +287,7 @@ class Reserving(Plugin, Protocol):
     """A plugin with the extension points Reserve and PreBind."""
 
     def reserve(self, pod_class: PodClass, cluster: Cluster, row: int) -> Reservation:
-        """Set aside what a pod of the class that was just placed there needs on the node of the row."""
+        """Reserve what a pod needs that was just placed on the node of the row."""
 
 
 class RejectsAll:
@@ -294,16 +299,16 @@ class RejectsAll:
         self._status = status
 
     def filter(self, rows: Rows) -> Ints:
-        """1 for every node, int64[rows]."""
+        """Return 1 for every node, int64[rows]."""
         return np.ones(length(rows), dtype=np.int64)
 
     def status(self, code: int) -> Status:
-        """Return the reason."""
+        """Return the same status for every code."""
         return self._status
 
 
-class SameEverywhere:
-    """A score that gives every node the same points."""
+class ConstantScore:
+    """A score that is the same for every node."""
 
     scope = Scope.NODE
 
@@ -311,24 +316,26 @@ class SameEverywhere:
         self._points = points
 
     def score(self, rows: Rows, nodes: Ints | None = None) -> Ints:
-        """The points, int64[rows]."""
+        """Return the score for every node, int64[rows]."""
         return np.full(length(rows), self._points, dtype=np.int64)
 
 
 def length(rows: Rows) -> int:
-    """Return the number of rows; a slice has the form ``slice(0, n)``."""
+    """Return the number of rows. A slice must have the form ``slice(0, n)``."""
     return int(rows.stop) if isinstance(rows, slice) else len(rows)
 
 
 def numbers(rows: Rows) -> Ints:
-    """The rows by number."""
+    """Return the rows as numbers, int64[rows]."""
     return np.arange(rows.stop, dtype=np.int64) if isinstance(rows, slice) else rows
 
 
 def normalize_by_maximum(raw: Ints, *, reverse: bool = False) -> Ints:
-    """Points relative to the highest raw score (plugins/helper/normalize_score.go, ``DefaultNormalizeScore``)."""
+    """Return scores relative to the highest raw score (plugins/helper/normalize_score.go,
+    ``DefaultNormalizeScore``).
+    """
     highest = int(raw.max(initial=0))
     if highest == 0:
         return np.full(len(raw), MAX_NODE_SCORE, dtype=np.int64) if reverse else raw
-    points: Ints = (MAX_NODE_SCORE * raw / highest).astype(np.int64)  # towards zero, as Go divides
+    points: Ints = (MAX_NODE_SCORE * raw / highest).astype(np.int64)  # Go truncates towards zero
     return MAX_NODE_SCORE - points if reverse else points

@@ -1,4 +1,4 @@
-"""NodeAffinity: nodeSelector, node affinity and the scheduler's own added affinity (plugins/nodeaffinity)."""
+"""NodeAffinity: nodeSelector, node affinity, and the profile's addedAffinity (plugins/nodeaffinity)."""
 
 from __future__ import annotations
 
@@ -54,9 +54,9 @@ class NodeAffinityRules:
 
 
 class NodeAffinityPlugin:
-    """Filter: required terms. Score: the weights of preferred terms that match, relative to the best.
+    """Filter: required terms. Score: summed weights of the preferred terms that match, relative to the highest sum.
 
-    ``added_affinity``: core/v1 NodeAffinity as plain data, applied to every pod besides its own.
+    ``added_affinity``: core/v1 NodeAffinity of the profile, as plain data. It applies to every pod.
     """
 
     name = "NodeAffinity"
@@ -68,7 +68,7 @@ class NodeAffinityPlugin:
         self._added_preferred = added.preferred_during_scheduling_ignored_during_execution or []
 
     def prepare(self, pod_class: PodClass, cluster: Cluster) -> Prepared:
-        """Skips what the pod and the profile say nothing about."""
+        """Prepare Filter and Score; skip each if neither the pod nor the profile has terms for it."""
         spec = pod_class.pod.spec
         affinity = spec.affinity.node_affinity if spec.affinity else None
         prepared = Prepared()
@@ -91,7 +91,7 @@ class NodeAffinityPlugin:
         return prepared
 
     def events_to_register(self, cluster: Cluster) -> Sequence[Registration]:
-        """A node that comes and matches, or whose labels change so that it does."""
+        """Return events of nodes that begin to match."""
         return (Registration(ClusterEvent("Node", ADD | NODE_LABEL), self._after_node_change),)
 
     def _after_node_change(self, pod: Pod, old: Node | None, new: Node) -> bool:
@@ -100,11 +100,12 @@ class NodeAffinityPlugin:
         return requires_node(pod.spec, new) and (old is None or not requires_node(pod.spec, old))
 
     def _named_nodes(self, terms: Sequence[NodeSelectorTerm]) -> frozenset[str] | None:
-        """Nodes the terms name by ``metadata.name``; ``None`` when some term does not, so that all nodes are tried."""
+        """Return the nodes that the terms name by ``metadata.name``; ``None`` if a term names none, so all nodes
+        are considered.
+        """
         names: set[str] = set()
         for term in terms:
-            # Nodes that one term names, `None` where it does not name nodes.
-            of_term: set[str] | None = None
+            of_term: set[str] | None = None  # nodes that the term names; None if it names no node
             for each in term.match_fields or ():
                 if each.key == "metadata.name" and each.operator == "In":
                     values = set(each.values or ())
@@ -118,7 +119,7 @@ class NodeAffinityPlugin:
 
 
 def _enforces(added: NodeSelector, node: Node) -> bool:
-    """Return whether the scheduler's own affinity leaves the node; terms that do not parse match nothing."""
+    """Return whether the profile's addedAffinity matches the node. Invalid terms match no node."""
     try:
         return matches_node(added, node)
     except PluginError:
@@ -132,7 +133,9 @@ def _without_fields(term: PreferredSchedulingTerm) -> PreferredSchedulingTerm:
 
 
 def _problems(terms: Sequence[PreferredSchedulingTerm]) -> list[str]:
-    """Return why terms do not parse; terms of weight 0 are not parsed (``NewPreferredSchedulingTerms``)."""
+    """Return why terms are invalid. kube-scheduler does not parse terms of weight 0
+    (``NewPreferredSchedulingTerms``).
+    """
     return [
         problem
         for i, term in enumerate(terms)
@@ -180,10 +183,10 @@ class _Preferred:
         return points
 
     def normalize(self, raw: Ints, rows: Rows) -> Ints:
-        """Points relative to the best.
+        """Return scores relative to the highest.
 
         Raises:
-            PluginError: if a weight below 0, which the API server refuses, makes a feasible node's points negative.
+            PluginError: if a negative weight, which the API server denies, makes a feasible node's score negative.
         """
         points = normalize_by_maximum(raw)
         if (points < 0).any():

@@ -1,4 +1,4 @@
-"""The nodes that count for a spread constraint: nodeAffinityPolicy and nodeTaintsPolicy (KEP-3094).
+"""The nodes that a spread constraint includes: nodeAffinityPolicy and nodeTaintsPolicy (KEP-3094).
 
 Source: plugins/podtopologyspread/common.go (``matchNodeInclusionPolicies``).
 """
@@ -21,7 +21,7 @@ _ENCODER = msgspec.json.Encoder(order="deterministic")
 
 
 class Inclusion:
-    """The nodes that count, by the policies (``matchNodeInclusionPolicies``)."""
+    """A function that returns which rows the policies of a constraint include, for one pod class."""
 
     def __init__(self, pod_class: PodClass, nodes: NodeTable, comparison_operators: bool) -> None:
         self.pod_class = pod_class
@@ -41,11 +41,11 @@ class Inclusion:
         return honors_affinity, affinity, honors_taints, tolerations, self._comparison_operators
 
     def matches_affinity(self, rows: Rows) -> Bools:
-        """Nodes that match the pod's nodeSelector and required node affinity."""
+        """Return which nodes match the pod's nodeSelector and required node affinity, bool[rows]."""
         return np.ones(length(rows), dtype=np.bool_) if self._affinity is None else self._affinity(rows)
 
     def tolerated(self, rows: Rows) -> Bools:
-        """Nodes without a NoSchedule or NoExecute taint that the pod does not tolerate."""
+        """Return which nodes have no NoSchedule or NoExecute taint that the pod does not tolerate, bool[rows]."""
         sets = self.nodes.taint_sets
         known = len(self._tolerated)
         if known < len(sets):
@@ -58,7 +58,7 @@ class Inclusion:
         return result
 
     def __call__(self, rows: Rows, *, honors_affinity: bool, honors_taints: bool) -> Bools:
-        """Nodes that the policies include, bool[rows]."""
+        """Return which nodes the policies include, bool[rows]."""
         result = self.nodes.alive[rows].copy()
         if honors_affinity:
             result &= self.matches_affinity(rows)

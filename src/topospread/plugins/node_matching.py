@@ -1,7 +1,7 @@
-"""The rows of nodes that a node selector matches: shared by NodeAffinity, inclusion policies and volumes.
+"""Rows of nodes that a node selector matches, for NodeAffinity, node inclusion policies and volumes.
 
-Source: component-helpers/scheduling/corev1/nodeaffinity/nodeaffinity.go. A requirement is asked once for each
-distinct value of its label, and rows look the answer up.
+A requirement is evaluated once for each distinct value of its label, and rows look up the result.
+Source: component-helpers/scheduling/corev1/nodeaffinity/nodeaffinity.go.
 """
 
 from __future__ import annotations
@@ -33,14 +33,14 @@ _FIELD_OPERATORS = ("In", "NotIn")
 
 
 class Mask(Protocol):
-    """Says of rows whether they match."""
+    """A function of rows that returns which of them match."""
 
     def __call__(self, rows: Rows) -> Bools:
-        """bool[rows]."""
+        """Return bool[rows]."""
 
 
 class LabelMask:
-    """Rows whose label fulfils a requirement."""
+    """A mask of rows whose label meets a requirement."""
 
     def __init__(self, requirement: Requirement, nodes: NodeTable) -> None:
         self._requirement = requirement
@@ -83,7 +83,7 @@ class _Constant:
 
 
 class AllOf:
-    """Rows that every mask matches; all rows when there is none."""
+    """A mask of rows that every given mask matches; all rows if there is no mask."""
 
     def __init__(self, masks: Sequence[Mask]) -> None:
         self._masks = masks
@@ -97,7 +97,7 @@ class AllOf:
 
 
 class AnyOf:
-    """Rows that some mask matches; none when there is no mask."""
+    """A mask of rows that any given mask matches; no row if there is no mask."""
 
     def __init__(self, masks: Sequence[Mask]) -> None:
         self._masks = masks
@@ -111,9 +111,9 @@ class AnyOf:
 
 
 def term_mask(term: NodeSelectorTerm, nodes: NodeTable) -> Mask | None:
-    """A term's rows; ``None`` for a term that does not parse or is empty, which matches nothing.
+    """Return the mask of a term; ``None`` for an invalid or empty term, which matches no node.
 
-    Raises nothing: kube-scheduler ignores terms that do not parse where a pod is already accepted.
+    It does not raise, because kube-scheduler ignores invalid terms of a pod that the API server accepted.
     """
     try:
         masks = [
@@ -126,7 +126,7 @@ def term_mask(term: NodeSelectorTerm, nodes: NodeTable) -> Mask | None:
 
 
 def term_problems(term: NodeSelectorTerm, path: str) -> list[str]:
-    """Return why a term does not parse, in Kubernetes' words; empty if it does (``newNodeSelectorTerm``)."""
+    """Return why a term is invalid, in Kubernetes' words; empty if it is valid (``newNodeSelectorTerm``)."""
     problems: list[str] = []
     for name, terms, check in (
         ("matchExpressions", term.match_expressions, _requirement),
@@ -141,16 +141,16 @@ def term_problems(term: NodeSelectorTerm, path: str) -> list[str]:
 
 
 def selector_mask(selector: NodeSelector, nodes: NodeTable) -> Mask:
-    """Rows that one of the selector's terms matches."""
+    """Return a mask of rows that any term of the selector matches."""
     masks = [term_mask(term, nodes) for term in selector.node_selector_terms or ()]
     return AnyOf([mask for mask in masks if mask is not None])
 
 
 def matches_node(selector: NodeSelector, node: Node) -> bool:
-    """Return whether one of the selector's terms matches one node (``LazyErrorNodeSelector.Match``).
+    """Return whether any term of the selector matches one node (``LazyErrorNodeSelector.Match``).
 
     Raises:
-        PluginError: none does, and some do not parse.
+        PluginError: if no term matches, and some terms are invalid.
     """
     table = NodeTable(1)
     table.add(node)
@@ -166,7 +166,7 @@ def requires_node(spec: PodSpec, node: Node) -> bool:
     """Return whether a node matches ``nodeSelector`` and required node affinity (``RequiredNodeAffinity.Match``).
 
     Raises:
-        PluginError: no term does, and some do not parse.
+        PluginError: if no term matches, and some terms are invalid.
     """
     if any(node.labels.get(key) != value for key, value in (spec.node_selector or {}).items()):
         return False
@@ -179,7 +179,7 @@ _FIRST = slice(0, 1)
 
 
 def required_mask(spec: PodSpec, nodes: NodeTable) -> Mask | None:
-    """Rows that match ``nodeSelector`` and required node affinity; ``None`` when the pod has neither."""
+    """Return a mask for ``nodeSelector`` and required node affinity; ``None`` if the pod has neither."""
     masks: list[Mask] = [
         LabelMask(Requirement(key, "=", (value,)), nodes) for key, value in (spec.node_selector or {}).items()
     ]

@@ -24,7 +24,7 @@ ALL_ADDRESSES = "0.0.0.0"
 class NodePortsRules:
     """The differences between Kubernetes versions; NodeResourcesFit passes them."""
 
-    promises_take_room: bool = by_version({"1.18": False, "1.33": True}, {})
+    nominated_pods_take_room: bool = by_version({"1.18": False, "1.33": True}, {})
 
 
 class NodePorts:
@@ -45,7 +45,7 @@ class NodePorts:
         """A node that comes; a pod that goes and had a port that this one wants."""
 
         def after_assigned_pod_deleted(pod: Pod, old: Pod, new: object) -> bool:
-            if not takes_room(old, promises=self._rules.promises_take_room):
+            if not takes_room(old, counts_nominated=self._rules.nominated_pods_take_room):
                 return False
             freed = host_ports(old, cluster.rules)
             wanted = host_ports(pod, cluster.rules)

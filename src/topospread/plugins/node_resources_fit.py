@@ -1,4 +1,4 @@
-"""NodeResourcesFit: the node has room for what the pod requests; points by strategy (plugins/noderesources/fit.go)."""
+"""NodeResourcesFit rejects nodes that lack resources and scores free resources (plugins/noderesources/fit.go)."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ _FIRST_RESOURCES = ("cpu", "memory", "ephemeral-storage")
 class NodeResourcesFitRules:
     """The differences between Kubernetes versions."""
 
-    tells_unresolvable: bool = since(
+    reports_unresolvable: bool = since(
         "1.34", "A request above the node's whole capacity is rejected as unresolvable: evictions cannot help."
     )
     checks_what_is_not_requested: bool = until(
@@ -66,17 +66,17 @@ class NodeResourcesFitRules:
         "A node that is overcommitted in an extended resource accepts pods that request 0 of it.",
     )
     resizes: bool = gated("InPlacePodVerticalScaling")
-    promises_take_room: bool = since(
+    nominated_pods_take_room: bool = since(
         "1.33",
         "Queueing hints: a pod that loses its nomination moves pods that NodeResourcesFit, NodePorts "
         "or NodeVolumeLimits rejected, as a deleted pod does.",
     )
-    hears_of_classes: bool = since(
+    handles_device_classes: bool = since(
         "1.35",
         "Queueing hints: a DeviceClass for an extended resource moves pods that request it and that "
         "NodeResourcesFit rejected.",
     )
-    knows_sidecars: bool = by_gates(
+    allows_sidecars: bool = by_gates(
         lambda gates: gates.kube_version < _SIDECARS_SINCE or gates.enabled("SidecarContainers"),
         {
             "1.28": "Pods with sidecars are rejected while SidecarContainers is off (the default in 1.28): `Pod "
@@ -90,7 +90,7 @@ class NodeResourcesFitRules:
 
 
 class NodeResourcesFit:
-    """Filter: pods, cpu, memory, ephemeral storage, extended resources. Score: the strategy of its arguments."""
+    """Filter: number of pods, CPU, memory, ephemeral storage, extended resources. Score: the configured strategy."""
 
     name = "NodeResourcesFit"
 
@@ -105,10 +105,10 @@ class NodeResourcesFit:
         self._rules = rules or NodeResourcesFitRules()
 
     def prepare(self, pod_class: PodClass, cluster: Cluster) -> Prepared:
-        """Both extension points, always: even a pod without requests takes one of the node's pods.
+        """Prepare Filter and Score. Even a pod without requests takes one of the node's pods.
 
         Raises:
-            NotJudgedError: if the pod requests a resource that stands for devices, which are not modelled.
+            NotJudgedError: if the pod requests an extended resource that DynamicResources provides and is not modelled.
         """
         if problem := unjudged_resource(pod_class, cluster, self._devices):
             raise NotJudgedError("extendedResources", "spec.containers[].resources", problem)
@@ -125,18 +125,19 @@ class NodeResourcesFit:
             score=StrategyScore(reader, scorer_of(strategy)),
             reads=[(DeviceClass, ""), (ResourceSlice, "")] if asks_for_others(pod_class, self._devices) else (),
         )
-        if not self._rules.knows_sidecars and _has_sidecar(pod_class):
+        init_containers = pod_class.pod.spec.init_containers or ()
+        if not self._rules.allows_sidecars and any(each.restart_policy == "Always" for each in init_containers):
             if self._rules.rejects_sidecars_at_once:
                 prepared.rejected = _SIDECARS_OFF
             prepared.filter = RejectsAll(_SIDECARS_OFF)
         return prepared
 
     def events_to_register(self, cluster: Cluster) -> Sequence[Registration]:
-        """A node that comes with enough room or gets more of what the pod requests; a pod that goes or shrinks.
+        """Return events that free resources: nodes, deleted or resized pods, and DeviceClasses of extended resources.
 
-        And a DeviceClass for an extended resource: what becomes of the pod then is `dynamic_resources`' matter.
+        A DeviceClass moves the pod from this plugin to `dynamic_resources`.
         """
-        promises = self._rules.promises_take_room
+        counts_nominated = self._rules.nominated_pods_take_room
         shrinking = (
             Registration(
                 ClusterEvent("AssignedPod", POD_SCALE_DOWN),
@@ -148,19 +149,21 @@ class NodeResourcesFit:
             ClusterEvent("DeviceClass", ADD | UPDATE),
             lambda pod, old, new: _stands_for_a_request(cluster.shared_class(pod).request, old, new),
         )
-        hears_of_classes = self._rules.hears_of_classes and self._devices.extended_resources
+        handles_device_classes = self._rules.handles_device_classes and self._devices.extended_resources
         return (
-            Registration(ASSIGNED_POD_DELETE, lambda pod, old, new: takes_room(old, promises=promises)),
+            Registration(ASSIGNED_POD_DELETE, lambda pod, old, new: takes_room(old, counts_nominated=counts_nominated)),
             Registration(
                 ClusterEvent("Node", ADD | NODE_ALLOCATABLE),
                 lambda pod, old, new: self._may_have_room(cluster.shared_class(pod), cluster, old, new),
             ),
-            *((device_class,) if hears_of_classes else ()),
+            *((device_class,) if handles_device_classes else ()),
             *(shrinking if self._rules.resizes else ()),
         )
 
     def _may_have_room(self, pod_class: PodClass, cluster: Cluster, old: Node | None, new: Node) -> bool:
-        """Return whether the node may have become feasible; devices are left to DynamicResources."""
+        """Return whether a node event may make the pod fit. DynamicResources provides resources that the node
+        lacks.
+        """
         devices = left_to_devices(pod_class, cluster.objects, self._devices)
         if not devices:
             return _may_have_room(pod_class.request, old, new)
@@ -170,7 +173,7 @@ class NodeResourcesFit:
         return _may_have_room(request, old, new) or (bool(left) and _may_have_room(request, None, new))
 
     def _checked(self, requests: dict[str, int]) -> dict[str, int]:
-        """Return the amounts that a node needs, by resource."""
+        """Return the amount of each resource that the filter compares."""
         rules = self._rules
         checked = {name: amount for name, amount in requests.items() if not self._ignores(name)}
         extended = [name for name in requests if name not in _FIRST_RESOURCES]
@@ -188,7 +191,7 @@ class NodeResourcesFit:
 
 
 def _gives_back(pod: Pod, old: Pod, new: Pod, rules: RequestRules) -> bool:
-    """Return whether another pod now requests less of something that the pod requests."""
+    """Return whether another pod now requests less of a resource that the pod requests."""
     if not new.spec.node_name:
         return False
     before, after = pod_requests(old, rules), pod_requests(new, rules)
@@ -197,7 +200,7 @@ def _gives_back(pod: Pod, old: Pod, new: Pod, rules: RequestRules) -> bool:
 
 
 def _may_have_room(request: Mapping[str, int], old: Node | None, new: Node) -> bool:
-    """Return whether the empty node has room for the pod, and, where it was there before, more than it had."""
+    """Return whether the pod fits on the empty node, and the update increased a resource that the pod requests."""
     room = resource_amounts(new.status.allocatable)
     if room.get("pods", 0) < 1 or any(amount > 0 and amount > room.get(name, 0) for name, amount in request.items()):
         return False
@@ -209,19 +212,18 @@ def _may_have_room(request: Mapping[str, int], old: Node | None, new: Node) -> b
 
 
 def _stands_for_a_request(request: Mapping[str, int], old: DeviceClass | None, new: DeviceClass) -> bool:
-    """Return whether a DeviceClass stands for a resource that is requested, and did not before its change."""
+    """Return whether a DeviceClass now provides a requested extended resource, and did not before its update."""
     named = new.spec.extended_resource_name
     if old is None:
         return IMPLICIT_PREFIX + new.name in request or named in request
     return (old.spec.extended_resource_name or "") != (named or "") and named in request
 
 
-def _has_sidecar(pod_class: PodClass) -> bool:
-    return any(container.restart_policy == "Always" for container in pod_class.pod.spec.init_containers or ())
-
-
 class Room:
-    """Codes are a bit for each resource that is short: pods first, then cpu, memory, storage, extended ones."""
+    """The Filter extension point. A code has one bit for each lacking resource.
+
+    Bit 0 is the number of pods. The bits after it follow `_names`: CPU, memory, ephemeral storage, extended resources.
+    """
 
     scope = Scope.USAGE
 
@@ -232,22 +234,25 @@ class Room:
         rules: NodeResourcesFitRules,
         devices: frozenset[str] = frozenset(),
     ) -> None:
-        """``devices``: resources that DynamicResources looks for where a node has none of them itself."""
+        """Args:
+        requests: resource → amount.
+        devices: resources that DynamicResources provides on nodes that do not have them.
+        """
         names = [name for name in _FIRST_RESOURCES if name in requests]
         names += sorted(set(requests) - set(names))
         self._nodes = nodes
-        self._tells_unresolvable = rules.tells_unresolvable
+        self._tells_unresolvable = rules.reports_unresolvable
         self._names = names
         self._checks = [(nodes.resource(name), requests[name], 2 << i) for i, name in enumerate(names)]
         self._devices = frozenset(nodes.resource(name) for name in names if name in devices)
 
     @property
     def amounts(self) -> dict[int, int]:
-        """Column of a resource → what a pod takes of it, of resources that every node must have left."""
+        """Resource column → amount that every feasible node must have left."""
         return {column: amount for column, amount, _ in self._checks if amount and column not in self._devices}
 
     def filter(self, rows: Rows) -> Ints:
-        """Return the codes of nodes."""
+        """Return the code of each node, int64[rows]."""
         allocatable = self._nodes.allocatable
         used = self._nodes.used
         codes = (used[rows, PODS] + 1 > allocatable[rows, PODS]).astype(np.int64)
@@ -283,7 +288,7 @@ class Room:
         return Status(UNRESOLVABLE if code & _UNRESOLVABLE_BIT else UNSCHEDULABLE, tuple(reasons))
 
     def shortages(self, row: int) -> list[tuple[str, int, int, int]]:
-        """Return the resources that one node lacks, for explanations: (resource, requested, used, allocatable)."""
+        """Return the resources that a node lacks, for explanations: (resource, requested, used, allocatable)."""
         result = []
         used, allocatable = self._nodes.used[row], self._nodes.allocatable[row]
         if used[PODS] + 1 > allocatable[PODS]:

@@ -46,7 +46,7 @@ class NodeVolumeLimitsRules:
         "rejected. A deleted VolumeAttachment moves only pods that it may help. Before, it moved all, "
         "and the CSINode none.",
     )
-    promises_take_room: bool = by_version({"1.18": False, "1.33": True}, {})
+    nominated_pods_take_room: bool = by_version({"1.18": False, "1.33": True}, {})
     drivers: bool = gated("VolumeLimitScaling")
     drivers_opt_in: bool = since(
         "1.36",
@@ -86,13 +86,14 @@ class NodeVolumeLimits:
 
     def events_to_register(self, cluster: Cluster) -> Sequence[Registration]:
         """A CSINode that comes or allows more; a pod with volumes that goes; a claim of the pod; a detached volume."""
-        hints, promises = self._rules.hints_on_changes, self._rules.promises_take_room
+        hints, counts_nominated = self._rules.hints_on_changes, self._rules.nominated_pods_take_room
         detached = _after_volume_attachment_deleted if hints else always
         return (
             Registration(ClusterEvent("CSINode", ADD)),
             *((Registration(ClusterEvent("CSINode", UPDATE), _after_csi_node_updated),) if hints else ()),
             Registration(
-                ASSIGNED_POD_DELETE, lambda pod, old, new: takes_room(old, promises=promises) and _has_counted(old)
+                ASSIGNED_POD_DELETE,
+                lambda pod, old, new: takes_room(old, counts_nominated=counts_nominated) and _has_counted(old),
             ),
             Registration(ClusterEvent("PersistentVolumeClaim", ADD), lambda pod, old, new: names_claim(pod, new)),
             Registration(ClusterEvent("VolumeAttachment", DELETE), detached),

@@ -1,11 +1,12 @@
-"""PodTopologySpread: pods of a group spread over the domains of node labels (plugins/podtopologyspread, KEP-895).
+"""PodTopologySpread spreads matching pods over the domains of node labels, such as zones (KEP-895).
 
-Filter (whenUnsatisfiable: DoNotSchedule): a node is rejected where
+Filter (whenUnsatisfiable: DoNotSchedule) rejects a node if
 
     matching pods in its domain + (1 if the pod matches its own selector) − global minimum > maxSkew
 
-Score (ScheduleAnyway): Σ over constraints of (count · ln(domains + 2) + maxSkew − 1), rounded, fewer is better.
-Which constraints are in force is in `spread_constraints`, how pods are counted for them in `spread_counts`.
+Score (ScheduleAnyway) is Σ over constraints of (count · ln(domains + 2) + maxSkew − 1), rounded; a lower sum is better.
+`spread_constraints` finds the constraints of a pod, `spread_counts` counts the matching pods.
+Source: pkg/scheduler/framework/plugins/podtopologyspread/filtering.go and scoring.go.
 """
 
 from __future__ import annotations
@@ -32,9 +33,9 @@ from .interface import (
     MAX_NODE_SCORE,
     UNRESOLVABLE,
     UNSCHEDULABLE,
+    ConstantScore,
     PluginError,
     Prepared,
-    SameEverywhere,
     Scope,
     Score,
     Status,
@@ -52,57 +53,61 @@ REASON = "node(s) didn't match pod topology spread constraints"
 REASON_MISSING_LABEL = f"{REASON} (missing required label)"
 _SKEW, _MISSING_LABEL = 1, 2
 IGNORED = -(1 << 32)
-"""Raw score of a node that is not scored."""
+"""Raw score of a node that Score ignores because it lacks a topology key."""
 _FEW = 64
 _MISSING: Callable[[LabelColumn], int] = attrgetter("missing")
 
 Amount = TypeVar("Amount", int, Ints)
-"""One number, or one for each of some nodes or domains: the formulas are the same."""
+"""One number, or an array with one number for each node or domain."""
 
 
 def skew_of(matching: Amount, counts_itself: int, minimum: int) -> Amount:
-    """Skew of domains with so many matching pods, once the pod is there."""
+    """Return the skew of domains after the pod is placed: pods that match, plus the pod itself, minus the minimum."""
     return matching + (counts_itself - minimum)
 
 
 def lacks_domains(domains: int, min_domains: int) -> bool:
-    """Return whether there are fewer domains than minDomains asks for, so that the global minimum counts as 0."""
+    """Return whether fewer than ``minDomains`` domains are eligible. The global minimum is 0 then."""
     return 0 < domains < min_domains
 
 
 def minimum_in_force(domains: int, fewest: int, min_domains: int) -> int:
-    """The global minimum: the fewest pods that one of so many domains holds, 0 where they are too few."""
+    """Return the global minimum: ``fewest`` matching pods of any domain, or 0 below ``minDomains``."""
     return 0 if lacks_domains(domains, min_domains) else fewest
 
 
 def minimum_of(counted: CountedConstraint) -> int:
-    """The global minimum in force for a constraint's counts."""
+    """Return the global minimum for the current counts of a constraint."""
     counts = counted.counts or counted.counts_by_domain()
     domains = counts.domains + counted.tainted_domains if counted.may_be_tainted else counts.domains
     return 0 if lacks_domains(domains, counted.constraint.min_domains) else counts.minimum
 
 
 def weight_and_more(domains: int, max_skew: int) -> tuple[float, int]:
-    """Return the factor of a soft constraint's count in the score, and its addend: ``ln(domains + 2), maxSkew − 1``.
+    """Return the weight of each matching pod in a soft constraint's score, and the constant that is added.
 
-    ``domains``: how many its key has among the scored nodes (scoring.go, ``topologyNormalizingWeight`` and
-    ``scoreForCount``).
+    Args:
+        domains: number of domains among the scored nodes.
+        max_skew: ``maxSkew`` of the constraint.
+
+    Returns:
+        ``ln(domains + 2), maxSkew − 1`` (scoring.go, ``topologyNormalizingWeight`` and ``scoreForCount``).
     """
     return math.log(domains + 2), max_skew - 1
 
 
 def points_among(raw: Amount, lowest: int, highest: int) -> Amount:
-    """Points from 0 to 100 for raw scores of which the highest is not 0; fewer matching pods give more."""
+    """Return scores from 0 to 100 for raw scores; fewer matching pods score higher. ``highest`` must not be 0."""
     return MAX_NODE_SCORE * (highest + lowest - raw) // highest
 
 
 class PodTopologySpread:
-    """Spreads pods of a group over the domains of topology keys.
+    """The plugin that spreads pods over the domains of topology keys.
 
     Args:
-        args: default constraints for pods that bring none.
-        rules: what is not the same in every Kubernetes version.
-        methods: how it counts and scores; old versions have others.
+        args: default constraints for pods without constraints of their own.
+        rules: differences between Kubernetes versions.
+        methods: counting and scoring methods; old versions use others.
     """
 
     name = "PodTopologySpread"
@@ -119,12 +124,12 @@ class PodTopologySpread:
         self._constraints = ConstraintsInForce(self._args, self._rules, self._methods.selector_of)
 
     def prepare(self, pod_class: PodClass, cluster: Cluster) -> Prepared:
-        """Counts for the constraints in force; nothing to say where there are none."""
+        """Count matching pods for the constraints of the class; skip the plugin if there are none."""
         hard = self._constraints(pod_class, cluster, "DoNotSchedule")
-        everywhere: Score | None = SameEverywhere(MAX_NODE_SCORE) if self._rules.scores_without_constraints else None
+        everywhere: Score | None = ConstantScore(MAX_NODE_SCORE) if self._rules.scores_without_constraints else None
         try:
             soft = self._constraints(pod_class, cluster, "ScheduleAnyway")
-        except PluginError as error:  # in PreScore: it is of no account where no node is feasible
+        except PluginError as error:  # PreScore fails only if a node is feasible
             soft, everywhere = [], FailingScore(str(error))
         reads = () if pod_class.pod.spec.topology_spread_constraints else looked_up(pod_class)
         if not hard and not soft:
@@ -142,30 +147,30 @@ class PodTopologySpread:
         )
 
     def events_to_register(self, cluster: Cluster) -> Sequence[Registration]:
-        """Pods and nodes that its constraints count, its own labels and tolerations (`spread_requeueing`)."""
-        return spread_registrations(cluster, self._constraints, promises=self._rules.promises)
+        """Return the events that may help: of counted pods, of nodes, and of the pod's own labels and tolerations."""
+        return spread_registrations(cluster, self._constraints, counts_nominated=self._rules.counts_nominated)
 
 
 def _distinct(codes: Codes) -> int:
-    """Return the number of distinct codes; a few codes are counted without an array."""
-    if len(codes) <= _FEW:
+    """Return the number of distinct codes."""
+    if len(codes) <= _FEW:  # a set is faster than an array for a few codes
         return len(set(codes.tolist()))
     return int(np.count_nonzero(np.bincount(codes + 1)))
 
 
 class HardConstraints:
-    """The Filter extension point: codes say whether the skew or a missing label rejects first."""
+    """The Filter extension point: `_SKEW` or `_MISSING_LABEL` of the first constraint that rejects, else 0."""
 
     scope = Scope.CLUSTER
 
     def __init__(self, spread: Spread) -> None:
         self.spread = spread
-        self._missing_label = _MISSING_LABEL if spread.rules.tells_missing_label else _SKEW
+        self._missing_label = _MISSING_LABEL if spread.rules.reports_missing_label else _SKEW
 
     def filter(self, rows: Rows) -> Ints:
-        """Return the code of the first constraint that rejects, by skew or a missing label, int64[rows]."""
+        """Return the code of the first constraint that rejects each node, int64[rows]."""
         result = np.zeros(length(rows), dtype=np.int64)
-        for each in reversed(self.spread.hard):
+        for each in reversed(self.spread.hard):  # the first constraint writes last, so its code remains
             codes = each.column.codes[rows]
             assert each.counts is not None
             skew = skew_of(each.counts.at(codes), each.counts_itself, minimum_of(each))
@@ -175,7 +180,7 @@ class HardConstraints:
         return result
 
     def rejected_domains(self) -> tuple[bytes, ...]:
-        """Return for each constraint which domains its skew rejects, bool[codes]: as bytes, to be compared."""
+        """Return for each constraint the domains that its skew rejects: the bytes of bool[domain codes], to compare."""
         found = []
         for each in self.spread.hard:
             assert each.counts is not None
@@ -184,8 +189,8 @@ class HardConstraints:
             found.append((skew > each.constraint.max_skew).tobytes())
         return tuple(found)
 
-    def refusing(self, rows: Rows) -> list[CountedConstraint]:
-        """The constraints that are the first to reject one of some nodes, in their order."""
+    def first_to_reject(self, rows: Rows) -> list[CountedConstraint]:
+        """Return the constraints that are the first to reject at least one of the nodes, in their order."""
         found: list[CountedConstraint] = []
         left = np.ones(length(rows), dtype=np.bool_)
         for each in self.spread.hard:
@@ -199,7 +204,7 @@ class HardConstraints:
         return found
 
     def filter_each(self, rows: Sequence[int]) -> list[int]:
-        """The same, node by node."""
+        """Return the codes of `filter`, computed node by node."""
         result = [0] * len(rows)
         for each in reversed(self.spread.hard):
             assert each.counts is not None
@@ -213,21 +218,21 @@ class HardConstraints:
         return result
 
     def status(self, code: int) -> Status:
-        """Skew can be mended by evictions, a missing label cannot."""
+        """Return the status of a code. Preemption can reduce a skew but cannot add a missing label."""
         if code == _MISSING_LABEL:
             return Status(UNRESOLVABLE, (REASON_MISSING_LABEL,))
         return Status(UNSCHEDULABLE, (REASON,))
 
 
 class SoftPart(msgspec.Struct, frozen=True):
-    """The part of some nodes' scores that comes from one soft constraint.
+    """The share of the nodes' scores that one soft constraint contributes.
 
     Attributes:
-        domains: how many there are among the scored nodes.
-        weight: what a matching pod counts.
-        codes: of the nodes' domains, int32[rows].
-        matching: pods that count there, int64[rows]; arbitrary on a node without the key.
-        points: what it adds, float64[rows].
+        domains: number of domains among the scored nodes.
+        weight: score of one matching pod.
+        codes: domain of each node, int32[rows].
+        matching: matching pods in each node's domain, int64[rows]; arbitrary for a node without the key.
+        points: score that the constraint adds, float64[rows].
     """
 
     counted: CountedConstraint
@@ -239,7 +244,7 @@ class SoftPart(msgspec.Struct, frozen=True):
 
 
 class SoftConstraints:
-    """The Score extension point."""
+    """The Score extension point: fewer matching pods in a node's domains score higher."""
 
     scope = Scope.CLUSTER
     on_bare_nodes = False
@@ -251,20 +256,20 @@ class SoftConstraints:
         self._required = [each.column for each in spread.soft] if spread.requires_all_keys else []
 
     def scored(self, rows: Rows) -> Bools | None:
-        """Nodes that are not ignored: a node without some key gets 0 (not under the system defaults).
+        """Return which nodes Score does not ignore, bool[rows], or ``None`` if it ignores none.
 
-        ``None`` stands for all, where every node has every key.
+        A node is ignored if it lacks the key of any constraint. The built-in default constraints ignore no node.
         """
         if not self._some_lack_keys():
             return None
         return self.spread.has_keys(self._keys, rows)
 
     def _some_lack_keys(self) -> bool:
-        """Return whether there are nodes that are ignored."""
+        """Return whether Score ignores any node."""
         return any(map(_MISSING, self._required))
 
     def parts(self, rows: Rows, scored: Bools | None, nodes: Ints | None = None) -> Iterator[SoftPart]:
-        """Yield each constraint's part: ``count · weight + maxSkew − 1``, and 0 on a node without its key."""
+        """Yield each constraint's score: ``count · weight + maxSkew − 1``, or 0 on a node without its key."""
         for each, size in zip(self.spread.soft, self.sizes(rows, scored, nodes), strict=True):
             codes = each.column.codes[rows]
             if each.counts is not None:
@@ -278,7 +283,7 @@ class SoftConstraints:
             yield SoftPart(each, size, weight, codes, matching, points)
 
     def score(self, rows: Rows, nodes: Ints | None = None) -> Ints:
-        """The sum of the constraints' parts, rounded; `IGNORED` for ignored nodes, int64[rows]."""
+        """Return the rounded sum over the constraints, `IGNORED` for ignored nodes, int64[rows]."""
         scored = self.scored(rows)
         total = np.zeros(length(rows), dtype=np.float64)
         for part in self.parts(rows, scored, nodes):
@@ -289,18 +294,18 @@ class SoftConstraints:
         return raw
 
     def score_each(self, rows: Sequence[int], nodes: Sequence[int] | None = None) -> list[int]:
-        """The same, node by node."""
+        """Return the scores of `score`, computed node by node."""
         if not self._some_lack_keys():
-            return self._score_those(rows, nodes)
+            return self._score_all(rows, nodes)
         scored = [
             min(codes) >= 0 for codes in zip(*(map(each.codes.item, rows) for each in self._required), strict=True)
         ]
         counted = None if nodes is None else list(compress(nodes, scored))
-        raw = iter(self._score_those(list(compress(rows, scored)), counted))
+        raw = iter(self._score_all(list(compress(rows, scored)), counted))
         return [next(raw) if each else IGNORED for each in scored]
 
-    def _score_those(self, rows: Sequence[int], nodes: Sequence[int] | None) -> list[int]:
-        """The scores of nodes of which none is ignored."""
+    def _score_all(self, rows: Sequence[int], nodes: Sequence[int] | None) -> list[int]:
+        """Return the scores of nodes that Score does not ignore."""
         total = [0.0] * len(rows)
         for each in self.spread.soft:
             codes = list(map(each.column.codes.item, rows))
@@ -317,7 +322,7 @@ class SoftConstraints:
         return rounded_each(total) if self.spread.rules.rounds_score else list(map(int, total))
 
     def sizes(self, rows: Rows, scored: Bools | None, nodes: Ints | None = None) -> list[int]:
-        """Return each constraint's number of domains among the scored nodes; for the hostname the number of scored
+        """Return each constraint's number of domains among the scored nodes. For the hostname it is the number of
         nodes.
         """
         sizes = []
@@ -331,7 +336,7 @@ class SoftConstraints:
         return sizes
 
     def normalize(self, raw: Ints, rows: Rows) -> Ints:
-        """``100 · (highest + lowest − raw) // highest``; 100 when all are 0, 0 for ignored nodes."""
+        """Return ``100 · (highest + lowest − raw) // highest``; 100 if all are 0, and 0 for ignored nodes."""
         lowest = int(np.minimum.reduce(raw))
         if lowest == IGNORED:
             scored = raw != IGNORED
@@ -345,7 +350,7 @@ class SoftConstraints:
         return points_among(raw, lowest, highest)
 
     def normalize_each(self, raw: Sequence[int]) -> list[int]:
-        """The same, node by node."""
+        """Return the scores of `normalize`, computed node by node."""
         lowest, highest = min(raw), max(raw)
         if lowest == IGNORED:
             scored = iter(self.normalize_each([each for each in raw if each != IGNORED]) if highest != IGNORED else ())
@@ -357,12 +362,12 @@ class SoftConstraints:
 
 
 class SpreadMethods(msgspec.Struct, frozen=True):
-    """The steps that old versions do differently, as 1.37 does them; the old ones are in `until`.
+    """The steps that differ in old versions. The defaults are those of 1.37; `old_versions` has the others.
 
     Attributes:
-        hard_counts: how hard constraints count.
-        soft_score: the points of soft constraints.
-        selector_of: the selector of default constraints.
+        hard_counts: factory of the counts behind hard constraints.
+        soft_score: factory of the Score extension point.
+        selector_of: function that finds the selector of default constraints.
     """
 
     hard_counts: CountsOf = taking_part

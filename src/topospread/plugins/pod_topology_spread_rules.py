@@ -1,7 +1,7 @@
-"""The differences between Kubernetes versions in topology spread. The rules are applied in `pod_topology_spread`.
+"""The differences between Kubernetes versions in PodTopologySpread.
 
-Source: pkg/scheduler/framework/plugins/podtopologyspread of every minor version from 1.18 to 1.37. A hard constraint
-counts what is counted here; the skew, and what follows from it, has been the same all along.
+Source: pkg/scheduler/framework/plugins/podtopologyspread of every minor version from 1.18 to 1.37. The versions count
+different pods for a hard constraint, but compute the skew from the counts in the same way.
 """
 
 from __future__ import annotations
@@ -14,14 +14,14 @@ from topospread.config.version_rules import by_gates, by_version, gated, since, 
 
 @dataclass(frozen=True, slots=True)
 class PodTopologySpreadRules:
-    """The rules, each with the version it entered."""
+    """The rules, each with the version that introduced it."""
 
     inclusion_policies: bool = gated("NodeInclusionPolicyInPodTopologySpread")
     match_label_keys: bool = gated("MatchLabelKeysInPodTopologySpread")
     min_domains: bool = gated("MinDomainsInPodTopologySpread")
     tainted_domains: bool = by_gates(lambda gates: gates.preview == KEP_5980, {})
     comparison_operators: bool = gated("TaintTolerationComparisonOperators")
-    tells_missing_label: bool = since(
+    reports_missing_label: bool = since(
         "1.19",
         "A node without a hard constraint's topology key is unresolvable, with `(missing required "
         "label)`. Before, it read as too much skew.",
@@ -55,7 +55,7 @@ class PodTopologySpreadRules:
     names_getting: bool = since(
         "1.30", "An invalid labelSelector of a hard constraint reads `get constraints from pod: ...`."
     )
-    promises: bool = by_version({"1.18": False, "1.36": True}, {})
+    counts_nominated: bool = by_version({"1.18": False, "1.36": True}, {})
     rounds_score: bool = since("1.24", "The score is rounded. Before, it was truncated.")
     scores_without_constraints: bool = by_version(
         {"1.18": False, "1.19": True, "1.28": False},

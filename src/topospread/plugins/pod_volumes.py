@@ -15,6 +15,7 @@ from topospread.api.inventory import ABSENT
 from topospread.api.node_selection import NodeSelector, NodeSelectorRequirement, NodeSelectorTerm
 from topospread.api.pod import Pod
 from topospread.api.storage import (
+    VOLUME_KINDS,
     CSIDriver,
     CSIStorageCapacity,
     PersistentVolume,
@@ -23,25 +24,13 @@ from topospread.api.storage import (
     VolumeNodeAffinity,
 )
 from topospread.cluster import NodeTable
-from topospread.cluster.objects import ClusterObjects, One, Subject
+from topospread.cluster.objects import ClusterObjects, ObjectKey, Subject
 from topospread.cluster.volume_use import claim_name
 
 from .interface import NotJudgedError
 from .node_matching import Mask, selector_mask
 
 WAIT_FOR_FIRST_CONSUMER = "WaitForFirstConsumer"
-VOLUME_KINDS = frozenset(
-    {
-        "PersistentVolume",
-        "PersistentVolumeClaim",
-        "StorageClass",
-        "CSINode",
-        "CSIDriver",
-        "CSIStorageCapacity",
-        "VolumeAttachment",
-    }
-)
-"""Kinds that only the volume plugins read, and those only for pods with volumes."""
 NO_PROVISIONER = "kubernetes.io/no-provisioner"
 """The provisioner of classes whose volumes somebody makes by hand."""
 
@@ -84,18 +73,18 @@ def unread_volumes(pod: Pod, objects: ClusterObjects) -> NotJudgedError | None:
     return None
 
 
-def volume_reads(pod: Pod, objects: ClusterObjects) -> set[Subject | One]:
+def volume_reads(pod: Pod, objects: ClusterObjects) -> set[Subject | ObjectKey]:
     """The objects that decide on a pod's volumes; what stands behind other pods' claims is told by node.
 
     While a claim waits for its volume any volume may be the one, and any published capacity may do.
     """
-    reads: set[Subject | One] = {(StorageClass, ""), (CSIDriver, "")}
+    reads: set[Subject | ObjectKey] = {(StorageClass, ""), (CSIDriver, "")}
     for each in pod_claims(pod, objects):
-        reads.add(One(PersistentVolumeClaim, (pod.namespace, each.name)))
+        reads.add(ObjectKey(PersistentVolumeClaim, (pod.namespace, each.name)))
         if each.claim is None:
             continue
         if each.claim.spec.volume_name:
-            reads.add(One(PersistentVolume, each.claim.spec.volume_name))
+            reads.add(ObjectKey(PersistentVolume, each.claim.spec.volume_name))
         if not is_bound(each.claim):
             reads |= {(PersistentVolume, ""), (CSIStorageCapacity, "")}
     return reads

@@ -26,17 +26,17 @@ from .node_resources_balanced_allocation import BalancedAllocationRules, NodeRes
 from .node_resources_fit import NodeResourcesFit, NodeResourcesFitRules
 from .node_unschedulable import NodeUnschedulable, NodeUnschedulableRules
 from .node_volume_limits import NodeVolumeLimits, NodeVolumeLimitsRules
+from .old_versions.any_owner import selector_of_all
+from .old_versions.balance_of_two import BalanceOfTwo, BalanceOfTwoRules
+from .old_versions.non_csi_limits import KINDS, NonCsiLimits
+from .old_versions.plain_sum import PlainSum
+from .old_versions.resource_strategies import StrategyPlugin, StrategyRules
+from .old_versions.selector_spread import SelectorSpread
+from .old_versions.whole_domains import whole_domains
 from .pod_topology_spread import PodTopologySpread, SoftConstraints, SpreadMethods
 from .pod_topology_spread_rules import PodTopologySpreadRules
 from .spread_counts import taking_part
 from .taint_toleration import TaintToleration, TaintTolerationRules
-from .until.any_owner import selector_of_all
-from .until.balance_of_two import BalanceOfTwo, BalanceOfTwoRules
-from .until.non_csi_limits import KINDS, NonCsiLimits
-from .until.plain_sum import PlainSum
-from .until.resource_strategies import StrategyPlugin, StrategyRules
-from .until.selector_spread import SelectorSpread
-from .until.whole_domains import whole_domains
 from .volume_binding import VolumeBinding, VolumeBindingRules, scores_storage
 from .volume_restrictions import VolumeRestrictions, VolumeRestrictionsRules
 from .volume_zone import VolumeZone, VolumeZoneRules

@@ -1,6 +1,6 @@
-"""The numbers behind topology spread, as data: what each constraint counts in each domain and what follows.
+"""The numbers behind topology spread as data: counts of each domain, minimum and skew, for explanations.
 
-It states what `pod_topology_spread` decides, with its formulas; it decides nothing itself.
+`pod_topology_spread` decides by the same numbers and formulas.
 """
 
 from __future__ import annotations
@@ -29,10 +29,10 @@ class Domain(msgspec.Struct, frozen=True):
     """One value of a topology key.
 
     Attributes:
-        matching: pods that the constraint's selector matches on nodes that take part.
-        nodes: how many nodes of the domain take part; the domain is eligible when there is one.
-        skew: what the constraint's skew would be with the pod placed here.
-        allowed: whether the constraint lets the pod in; always True when it is ScheduleAnyway.
+        matching: matching pods on the included nodes of the domain.
+        nodes: number of included nodes; the domain is eligible if it is above 0.
+        skew: the constraint's skew if the pod were placed in this domain.
+        allowed: whether the constraint allows the pod here; always True for ScheduleAnyway.
     """
 
     name: str
@@ -43,22 +43,28 @@ class Domain(msgspec.Struct, frozen=True):
 
 
 class Domains(Sequence[Domain]):
-    """Domains in the order of their names; as columns, for a hostname has thousands that nobody looks at one by one.
+    """Domains in the order of their names, stored as columns because a hostname can have thousands of domains.
 
     Attributes:
-        codes: codes of the domains in the key's column, int32[domains]; shared, as ``nodes`` is.
-        nodes: nodes that take part in each domain, int32[domains].
+        codes: codes of the domains in the key's column, int32[domains]; shared, do not change it.
+        nodes: included nodes of each domain, int32[domains]; shared, do not change it.
     """
 
     __slots__ = ("_counted", "_highest", "_matching", "_names", "_skew_of_none", "codes", "nodes")
 
     def __init__(self, column: LabelColumn, counts: DomainCounts, skew_of_none: int, highest: int | None) -> None:
-        """``skew_of_none``: of a domain without pods; ``highest``: skew that is allowed, ``None`` for any."""
+        """Store the counts.
+
+        Args:
+            skew_of_none: skew of a domain without matching pods.
+            highest: highest allowed skew; ``None`` allows any.
+        """
         self._names = column.values
         self._skew_of_none = skew_of_none
         self._highest = highest
         self.codes, self.nodes = counts.membership.by_name()
-        # Most of many domains hold nothing: only the places of the others are kept, and what they hold.
+        # Most domains of a hostname have no matching pod. _counted holds the indexes of those that have some, and
+        # _matching their counts, both int32[domains with pods].
         matching = counts.at(self.codes) if counts.pods.on_node else np.zeros(0, dtype=np.int64)
         self._counted = np.flatnonzero(matching).astype(np.int32)
         self._matching = matching[self._counted].astype(np.int32)
@@ -98,15 +104,15 @@ class Domains(Sequence[Domain]):
 
     @property
     def names(self) -> list[str]:
-        """The names alone."""
+        """Names of the domains, in order."""
         return self.names_at(slice(None))
 
     def names_at(self, which: slice | Ints) -> list[str]:
-        """The names of some of them."""
+        """Return the names of the domains at some indexes."""
         return [self._names[code] for code in self.codes[which].tolist()]
 
     def same_as(self, other: Sequence[Domain]) -> bool:
-        """Return whether the other has the same names, told by their codes."""
+        """Return whether the other domains have the same names. It compares codes, not names."""
         return isinstance(other, Domains) and self._names is other._names and np.array_equal(self.codes, other.codes)
 
     def _domain(self, code: int, matching: int, nodes: int) -> Domain:
@@ -115,7 +121,7 @@ class Domains(Sequence[Domain]):
 
 
 class LeftOut(msgspec.Struct, frozen=True):
-    """Nodes that take no part in a constraint's counts, and why."""
+    """The nodes that a constraint excludes for one reason."""
 
     reason: str
     nodes: tuple[str, ...]
@@ -126,14 +132,14 @@ class ConstraintArithmetic:
     """The counts of one constraint.
 
     Attributes:
-        position: place in the list it comes from, from 0.
-        origin: pod, profile or system.
-        counts_itself: 1 when the pod matches its own selector.
-        min_domains: ``minDomains`` in force: 1 if the constraint has none or the version ignores it.
+        position: index in the list that the constraint is from.
+        origin: ``pod``, ``profile`` or ``system``.
+        counts_itself: 1 if the pod matches the constraint's own selector, else 0.
+        min_domains: ``minDomains``, or 1 if the constraint has none or the version ignores the field.
         tainted_domains: number of domains that count for ``min_domains`` but not for ``minimum`` (KEP-5980, preview).
-        domains: domains with at least one node that takes part, in order of name; ``minimum`` is the least over them.
-        minimum: the global minimum in force, 0 while there are fewer domains than ``min_domains``.
-        left_out: nodes that take no part.
+        domains: domains with at least one included node, in the order of their names.
+        minimum: global minimum: the fewest matching pods of a domain, or 0 below ``min_domains``.
+        left_out: excluded nodes by reason.
         selects: the parsed selector; ``selector`` is its text.
     """
 
@@ -153,34 +159,34 @@ class ConstraintArithmetic:
 
     @property
     def hard(self) -> bool:
-        """DoNotSchedule."""
+        """True for DoNotSchedule."""
         return self.when_unsatisfiable == "DoNotSchedule"
 
     @property
     def skew(self) -> int:
-        """The skew there is: the largest count of a domain minus the global minimum in force."""
+        """Current skew: the largest count of a domain minus the global minimum."""
         return int(counts_of(self.domains).max(initial=0)) - self.minimum
 
     @property
     def lacks_domains(self) -> bool:
-        """True if there are fewer domains than ``min_domains``, so that the minimum counts as 0."""
+        """True if there are fewer domains than ``min_domains``. The global minimum is 0 then."""
         return lacks_domains(len(self.domains) + self.tainted_domains, self.min_domains)
 
     @cached_property
     def fewest(self) -> int:
-        """The smallest count of a domain, whether it is in force or not."""
+        """Smallest count of a domain, even if minDomains sets the global minimum to 0."""
         counts = counts_of(self.domains)
         return int(counts.min()) if len(counts) else 0
 
     @cached_property
     def minimum_domains(self) -> tuple[str, ...]:
-        """The domains that hold the fewest."""
+        """Names of the domains with the smallest count."""
         fewest = self.fewest
         return tuple(domain.name for domain in self.domains if domain.matching == fewest)
 
 
 def counts_of(domains: Sequence[Domain]) -> Codes:
-    """The matching pods of each domain, int32[domains]."""
+    """Return the matching pods of each domain, int32[domains]."""
     if isinstance(domains, Domains):
         return domains.matching
     return np.array([domain.matching for domain in domains], dtype=np.int32)
@@ -189,10 +195,10 @@ def counts_of(domains: Sequence[Domain]) -> Codes:
 def spread_arithmetic(
     plugin: PodTopologySpread, pod_class: PodClass, cluster: Cluster
 ) -> tuple[ConstraintArithmetic, ...]:
-    """The arithmetic of every constraint in force for pods of a class, hard ones first.
+    """Return the counts of every constraint of a pod class, hard constraints first.
 
     Raises:
-        PluginError: a selector does not compile.
+        PluginError: if a selector is invalid.
     """
     prepared = plugin.prepare(pod_class, cluster)
     if not isinstance(prepared.watcher, Spread):
@@ -201,19 +207,19 @@ def spread_arithmetic(
 
 
 def arithmetic_as_counted(spread: Spread) -> tuple[ConstraintArithmetic, ...]:
-    """Return the arithmetic of counts that are kept up to date; it does not change with them."""
+    """Return the current counts as data, which later changes of the cluster do not affect."""
     excluded: LeftOutOf = {}
     return tuple(arithmetic_of(each, spread, excluded) for each in (*spread.hard, *spread.soft))
 
 
 LeftOutOf = dict[tuple[tuple[str, ...], bool, bool], tuple[LeftOut, ...]]
-"""Keys and policies of a constraint → the nodes that take no part in it; constraints of one pod mostly share them."""
+"""(keys, honors_affinity, honors_taints) → excluded nodes. The constraints of one pod mostly have the same key."""
 
 
 def arithmetic_of(
     counted: CountedConstraint, spread: Spread, excluded: LeftOutOf | None = None
 ) -> ConstraintArithmetic:
-    """Return the arithmetic of one constraint from its counts; `excluded` is shared by the constraints of a pod."""
+    """Return the counts of one constraint as data. ``excluded`` caches excluded nodes for the constraints of a pod."""
     excluded = {} if excluded is None else excluded
     constraint = counted.constraint
     column = spread.nodes.labels(constraint.topology_key)
@@ -244,7 +250,7 @@ def arithmetic_of(
 
 
 def left_out(constraint: Constraint, keys: Sequence[str], spread: Spread) -> tuple[LeftOut, ...]:
-    """Nodes that take no part in a constraint, by the first reason that there is."""
+    """Return the nodes that a constraint excludes, each under the first reason that applies."""
     everything = slice(0, spread.nodes.size)
     left = spread.nodes.alive[everything].copy()
     found = []

@@ -1,6 +1,6 @@
-"""The spread constraints in force for a pod: its own, or else the default ones, with their selectors compiled.
+"""The spread constraints of a pod: its own constraints, or else the default constraints, with compiled selectors.
 
-Source: plugins/podtopologyspread/common.go. What they decide is in `pod_topology_spread`.
+Source: plugins/podtopologyspread/common.go.
 """
 
 from __future__ import annotations
@@ -24,11 +24,11 @@ WhenUnsatisfiable = Literal["DoNotSchedule", "ScheduleAnyway"]
 
 
 class Constraint(msgspec.Struct, frozen=True):
-    """A constraint as it is in force for a pod: selector compiled, matchLabelKeys merged, defaults filled in.
+    """A constraint with its selector compiled, matchLabelKeys merged and defaults filled in.
 
     Attributes:
-        position: place in the pod's (or the default) list, from 0.
-        origin: whether the pod brings it, the profile's defaultConstraints, or the built-in ones.
+        position: index in the pod's list, or in the list of default constraints.
+        origin: ``pod``, ``profile`` (defaultConstraints) or ``system`` (built-in default constraints).
     """
 
     topology_key: str
@@ -42,12 +42,12 @@ class Constraint(msgspec.Struct, frozen=True):
     origin: Origin
 
     def counts_itself(self, pod_class: PodClass) -> int:
-        """1 when the pod matches the constraint's selector, so that it adds to its domain, else 0."""
+        """Return 1 if the pod matches the constraint's own selector, else 0."""
         return int(self.selector.matches(pod_class.labels))
 
 
 class ConstraintsInForce:
-    """Finds the constraints of a pod, under a profile's arguments and a version's rules."""
+    """A function that returns a pod's constraints, given a profile's arguments and a version's rules."""
 
     def __init__(
         self, args: PodTopologySpreadArgs, rules: PodTopologySpreadRules, selector_of: SelectorOf = default_selector
@@ -57,10 +57,10 @@ class ConstraintsInForce:
         self._selector_of = selector_of
 
     def __call__(self, pod_class: PodClass, cluster: Cluster, when: WhenUnsatisfiable) -> list[Constraint]:
-        """The constraints of one kind that are in force for a pod: its own, or else the default ones.
+        """Return the pod's constraints of one kind, or the default constraints if the pod has none.
 
         Raises:
-            PluginError: a selector does not compile.
+            PluginError: if a selector is invalid.
         """
         if own := pod_class.pod.spec.topology_spread_constraints:
             try:
@@ -83,7 +83,7 @@ class ConstraintsInForce:
         return [self._compiled(each, i, origin, selector) for i, each in defaults]
 
     def _failing(self, when: WhenUnsatisfiable) -> str:
-        """Return the step at which kube-scheduler fails because a selector does not compile."""
+        """Return the step of kube-scheduler that an invalid selector fails, as its message names it."""
         if when == "ScheduleAnyway":
             return 'running PreScore plugin "PodTopologySpread": calculating preScoreState: obtaining pod\'s soft'
         getting = "get constraints from pod: " if self._rules.names_getting else ""

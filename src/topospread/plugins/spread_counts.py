@@ -1,6 +1,6 @@
-"""The counts behind the spread constraints of one pod class. They belong to the cluster: classes share them.
+"""The matching pods that each spread constraint of a pod class counts by domain.
 
-What the counts decide is in `pod_topology_spread`.
+The cluster owns the counts, and classes with equal constraints share them. `pod_topology_spread` decides by them.
 """
 
 from __future__ import annotations
@@ -25,18 +25,18 @@ from .node_inclusion import Inclusion
 from .pod_topology_spread_rules import PodTopologySpreadRules
 from .spread_constraints import Constraint
 
-# Pods by domain where nodes need no key: nodes without it count together with those whose value is empty. Source:
-# plugins/podtopologyspread/scoring.go: under the built-in defaults PreScore reads `node.Labels[key]`, "" for both,
-# and Score looks only at nodes that have the label. What the counts decide is in `pod_topology_spread`.
-
 
 class KeylessCounts(DomainCounts):
-    """Counts of soft constraints that require no key; a domain still needs a node that has the label."""
+    """Pods by domain for built-in default constraints, which do not require that nodes have the key.
+
+    PreScore reads `node.Labels[key]`, so nodes without the key count in the domain "". A domain exists only if a node
+    has the label, because Score ignores other nodes. Source: plugins/podtopologyspread/scoring.go.
+    """
 
     def __init__(self, pods: Selection, membership: Membership) -> None:
         super().__init__(pods, membership)
         member = membership.member
-        self.beside = sum(
+        self.without_key = sum(
             count for row, count in pods.on_node.items() if row < len(member) and member.item(row) == WITHOUT_KEY
         )
 
@@ -44,31 +44,31 @@ class KeylessCounts(DomainCounts):
         """Count a pod on a node."""
         member = self.membership.member
         if row < len(member) and member.item(row) == WITHOUT_KEY:
-            self.beside += delta
+            self.without_key += delta
         else:
             super().add(row, delta)
 
     def node_moved(self, membership: Membership, row: int, before: int, after: int) -> None:
         """Move the pods of a node to its new domain."""
         super().node_moved(membership, row, before, after)
-        self.beside += self.pods.on_node.get(row, 0) * ((after == WITHOUT_KEY) - (before == WITHOUT_KEY))
+        self.without_key += self.pods.on_node.get(row, 0) * ((after == WITHOUT_KEY) - (before == WITHOUT_KEY))
 
 
 CountsOf = Callable[[Selection, Membership, Callable[[], Membership]], DomainCounts]
-"""Makes counts of pods by domain; the last argument gives every node's domain, whether or not it takes part."""
+"""Factory of pods by domain. The last argument returns the domains of all nodes, included by the policies or not."""
 
 
 def taking_part(pods: Selection, membership: Membership, labelled: Callable[[], Membership]) -> DomainCounts:
-    """Return counts over the nodes that take part."""
+    """Return counts over the nodes that the constraint includes."""
     return DomainCounts(pods, membership)
 
 
 class SpreadSettings(msgspec.Struct, frozen=True):
-    """The common settings of a pod's constraints.
+    """The settings that all constraints of a pod share.
 
     Attributes:
-        requires_all_keys: nodes that lack the key of a soft constraint are not scored.
-        hard_counts: how hard constraints count.
+        requires_all_keys: whether Score ignores nodes that lack the key of a soft constraint.
+        hard_counts: factory of the counts behind hard constraints.
     """
 
     requires_all_keys: bool
@@ -77,13 +77,13 @@ class SpreadSettings(msgspec.Struct, frozen=True):
 
 
 class Spread:
-    """The counts behind one pod class's constraints, hard and soft; the plugin's `Watcher`.
+    """The counts behind the hard and soft constraints of one pod class. It is the plugin's `Watcher`.
 
-    The cluster keeps the counts up to date pod by pod. Nodes that change are read from the journal, by `on_nodes`.
+    The cluster updates the counts with every pod. `on_nodes` reads changed nodes from the journal.
 
     Attributes:
-        hard, soft: constraints in force, each with its counts. A soft hostname constraint has no counts by domain: it
-            is scored by the pods on the node itself.
+        hard, soft: constraints with their counts. A soft hostname constraint has no counts by domain, because its score
+            reads the pods on each node.
     """
 
     layout = 0
@@ -109,57 +109,57 @@ class Spread:
         soft_keys = [c.topology_key for c in soft] if self.requires_all_keys else []
         self.soft = [CountedConstraint(each, self, soft_keys) for each in soft]
         self._all = (*self.hard, *self.soft)
-        # Groups are of no use if the sum over all nodes counts, or the number of domains with feasible nodes.
+        # The score of a group of nodes cannot stand for its nodes if it depends on the sum over all nodes, or on how
+        # many domains have feasible nodes.
         self._is_ungrouped = bool(self.soft) and not (
             rules.weighs_domains and all(each.counts is None or each.is_grouped_by_domain for each in self.soft)
         )
 
     def pods(self, selector: Selector) -> Selection:
-        """Return the pods that count for a selector."""
+        """Return the pods of the namespace that a selector counts."""
         namespace, empty_counts = self.pod_class.namespace, self.rules.empty_selector_counts
         return matching_pods(self.cluster, namespace, selector, empty_counts=empty_counts)
 
     def key_set(self, keys: Sequence[str]) -> frozenset[str]:
-        """Return the keys as a set, which is made once for the list that constraints share."""
+        """Return the keys as a set. Constraints share a list of keys, so the set is cached by the list's id."""
         known = self._key_sets.get(id(keys))
         if known is None:
             known = self._key_sets[id(keys)] = (keys, frozenset(keys))
         return known[1]
 
     def codes(self, key: str, rows: Rows) -> Codes:
-        """Domains of nodes, −1 where the key is missing."""
+        """Return the domain codes of nodes, −1 for a node without the key, int32[rows]."""
         codes: Codes = self.nodes.labels(key).codes[rows]
         return codes
 
     def has_keys(self, keys: Iterable[str], rows: Rows) -> Bools:
-        """Return whether nodes have all of these keys."""
+        """Return whether each node has all keys, bool[rows]."""
         result = np.ones(length(rows), dtype=np.bool_)
         for key in keys:
             result &= self.codes(key, rows) >= 0
         return result
 
     def concerned(self, since: int = 0) -> Iterable[PodClass]:
-        """Return no class: the cluster counts the pods."""
+        """Return no class, because the cluster counts the pods."""
         return ()
 
     def listener(self, pod_class: PodClass) -> Listener | None:
-        """Return nothing: the cluster counts the pods."""
+        """Return ``None``, because the cluster counts the pods."""
 
     def counts_pods_of(self, pod_class: PodClass) -> bool:
-        """Return whether pods of a class count for a constraint."""
+        """Return whether any constraint counts pods of the class."""
         return any(each.counts_pods_of(pod_class) for each in self._all)
 
     def on_nodes(self, rows: Collection[int]) -> None:
-        """Count pods where their nodes now belong."""
+        """Move the pods of changed nodes to the nodes' current domains."""
         for each in self._all:
             if each.counts is not None:
                 each.counts.catch_up()
 
     def assume(self, row: int, pod_class: PodClass, delta: int) -> bool:
-        """Count a pod where AddPod and RemovePod differ from PreFilter. Return whether a count changed.
+        """Count a pod that only AddPod and RemovePod count, not PreFilter. Return whether a count changed.
 
-        AddPod and RemovePod ignore deletionTimestamp, and do not check whether the selector is empty
-        (``updateWithPod``).
+        AddPod and RemovePod (``updateWithPod``) also count terminating pods, and pods that an empty selector matches.
         """
         changed = False
         hard = {each.counts: each for each in self.hard if each.counts is not None}  # constraints may share counts
@@ -170,7 +170,7 @@ class Spread:
         return changed
 
     def columns(self) -> list[GroupColumn] | None:
-        """Return columns by which nodes are grouped; ``None`` if all nodes have to be compared."""
+        """Return the columns that group equal nodes, or ``None`` if no group can stand for its nodes."""
         return None if self._is_ungrouped else [each.group_column() for each in self._all]
 
 
@@ -178,13 +178,13 @@ class CountedConstraint:
     """A constraint with its counts by domain.
 
     Attributes:
-        column: the label column of its key.
-        pods: the pods that count, by node.
-        counts: pods by domain; ``None`` for a soft hostname constraint.
-        keys: keys a node must have to take part: the keys of all constraints of the same kind.
-        counts_itself: 1 if the pod adds to its own domain.
-        is_grouped_by_domain: whether nodes are grouped by domain, not by the domain's count.
-        may_be_tainted: whether there may be ``tainted_domains``; asked first, as placements ask each time.
+        column: label column of the topology key.
+        pods: counted pods by node.
+        counts: counted pods by domain; ``None`` for a soft hostname constraint.
+        keys: keys that a node must have to be included: those of all constraints of the same kind.
+        counts_itself: 1 if the pod matches the constraint's own selector, else 0.
+        is_grouped_by_domain: whether nodes are grouped by domain instead of by the domain's count.
+        may_be_tainted: whether ``tainted_domains`` can be above 0. Placements read it first, because it is cheap.
     """
 
     def __init__(self, constraint: Constraint, spread: Spread, keys: Sequence[str]) -> None:
@@ -204,10 +204,12 @@ class CountedConstraint:
 
     @property
     def tainted_domains(self) -> int:
-        """Domains that count for minDomains although every node has an untolerated taint: KEP-5980, not released.
+        """Number of domains that count for minDomains although the pod tolerates none of their nodes (KEP-5980,
+        preview).
 
-        Such a domain holds a matching pod, terminating or not; an empty selector matches none. 0 where minDomains is
-        met without these domains.
+        Such a domain has a matching pod, which may be terminating; an empty selector matches no pod. The number is 0 if
+        the
+        other domains satisfy minDomains.
         """
         counts, constraint = self.counts, self.constraint
         if not (self.may_be_tainted and counts) or counts.domains >= constraint.min_domains:
@@ -219,11 +221,11 @@ class CountedConstraint:
         return len(set(codes[counts.nodes[codes] == 0].tolist()))
 
     def counts_by_domain(self) -> DomainCounts:
-        """Return pods by domain, for a soft hostname constraint, too."""
+        """Return pods by domain, also for a soft hostname constraint."""
         return self.counts or self._counts(taking_part)
 
     def _counts(self, kind: CountsOf) -> DomainCounts:
-        """Return counts that are shared with every class that counts the same pods on the same nodes."""
+        """Return the counts, which all classes share that count the same pods on the same nodes."""
         constraint, spread = self.constraint, self._spread
         inclusion = spread.inclusion
         included = inclusion.key(honors_affinity=constraint.honors_affinity, honors_taints=constraint.honors_taints)
@@ -234,7 +236,7 @@ class CountedConstraint:
         return self.pods.shared((kind, membership), lambda: kind(self.pods, membership, self._labelled))
 
     def _labelled(self) -> Membership:
-        """Return every node in the domain of its label."""
+        """Return the domain of every node, also of nodes that the policies exclude."""
         spread = self._spread
         key = (self.constraint.topology_key, spread.nodes.numbering)
         return spread.cluster.journal.shared(
@@ -242,45 +244,47 @@ class CountedConstraint:
         )
 
     def matches_labels(self, pod_class: PodClass) -> bool:
-        """Return whether the selector matches pods of a class, terminating or not, even if the selector is empty."""
+        """Return whether the selector matches the labels; terminating pods and an empty selector match, too."""
         same_namespace = pod_class.namespace == self._spread.pod_class.namespace
         return same_namespace and self.constraint.selector.matches(pod_class.labels)
 
     def counts_pods_of(self, pod_class: PodClass) -> bool:
-        """Return whether pods of a class count."""
+        """Return whether the constraint counts pods of the class."""
         if pod_class.label_set is None:  # the cluster no longer keeps the class
             return pod_class.counted and self.pods is not NO_PODS and self.matches_labels(pod_class)
         return pod_class.counted and pod_class.label_set in self.pods.sets
 
     def joined(self, codes: Codes) -> Codes:
-        """The same codes, but nodes without the key and those whose value is empty, which are one domain, as −1."""
+        """Return the codes with the code of the value "" replaced by −1, because both are one domain in Score."""
         empty = self.column.code("")
         return codes if empty < 0 or not self.column.missing else np.where(codes == empty, np.int32(-1), codes)
 
     def joined_each(self, codes: Sequence[int]) -> Sequence[int]:
-        """`joined`, for a handful of nodes."""
+        """Return the codes of `joined` for a few nodes."""
         empty = self.column.code("")
         return codes if empty < 0 or not self.column.missing else [-1 if code == empty else code for code in codes]
 
     def takes_part(self, rows: Rows) -> Bools:
-        """Return whether pods on the nodes count: all keys are there and the policies include the nodes."""
+        """Return whether pods on each node count: it has all keys, and the policies include it. bool[rows]."""
         return _Inclusive(self.constraint, self._spread.inclusion, self.keys)(rows)
 
     def matching_each(self, rows: Sequence[int], codes: Sequence[int]) -> list[int]:
-        """Return the pods that count on nodes whose domains have these codes: the domain's, or the node's own."""
+        """Return the counted pods of each node's domain, or of the node itself for a soft hostname constraint."""
         if self.counts is None:
             return [self.pods.on_node.get(row, 0) for row in rows]
         return self.counts.at_each(codes)
 
     def group_column(self) -> GroupColumn:
-        """Return what tells nodes apart: their domain, or the pods that count there."""
+        """Return the column that groups nodes: by domain, or by the number of counted pods."""
         if self.counts is None:
             return PodsOnNode(self.column, self.pods)
         return ByDomain(self.column) if self.is_grouped_by_domain else PodsInDomain(self.column, self.counts)
 
 
 class _Inclusive:
-    """The nodes that count for a constraint; it holds no view."""
+    """A function of rows that returns which nodes a constraint includes. It has no view of the table, so it stays
+    valid.
+    """
 
     def __init__(self, constraint: Constraint, inclusion: Inclusion, keys: Sequence[str]) -> None:
         self._constraint = constraint

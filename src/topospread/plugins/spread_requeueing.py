@@ -1,4 +1,4 @@
-"""PodTopologySpread's queueing hints: which events may let in a pod that its hard constraints kept out.
+"""PodTopologySpread's queueing hints: the events that may make a pod schedulable which a hard constraint rejected.
 
 Source: plugins/podtopologyspread/plugin.go (``EventsToRegister``, ``isSchedulableAfter…``) of 1.32 to 1.37.
 """
@@ -28,18 +28,18 @@ _CLASSES_KEPT = 1 << 12
 
 
 def spread_registrations(
-    cluster: Cluster, constraints: ConstraintsInForce, *, promises: bool
+    cluster: Cluster, constraints: ConstraintsInForce, *, counts_nominated: bool
 ) -> Sequence[Registration]:
-    """Pods that constraints count; the waiting pod's labels and tolerations; nodes that bring or change domains.
+    """Return the events of counted pods, of nodes, and of the pending pod's own labels and tolerations.
 
-    ``promises``: a pod that is promised a node counts as one that has it.
+    ``counts_nominated``: whether a pod with a nominated node counts as assigned.
     """
     hard = _hard_of(cluster, constraints)
     return (
         Registration(
             ClusterEvent("AssignedPod", ADD | POD_LABEL | DELETE),
             lambda pod, old, new: (
-                _concerns(pod, old, new, promises=promises) and _counted_otherwise(old, new, hard(pod))
+                _concerns(pod, old, new, counts_nominated=counts_nominated) and _counted_otherwise(old, new, hard(pod))
             ),
         ),
         Registration(
@@ -54,7 +54,7 @@ def spread_registrations(
 
 
 def _hard_of(cluster: Cluster, constraints: ConstraintsInForce) -> Callable[[Pod], list[Constraint]]:
-    """Finds the hard constraints of a pod, once for all pods of its class."""
+    """Return a function that finds the hard constraints of a pod. It caches them by pod class."""
     known: dict[tuple[int, str], tuple[int, list[Constraint]]] = {}
 
     def hard(pod: Pod) -> list[Constraint]:
@@ -69,15 +69,18 @@ def _hard_of(cluster: Cluster, constraints: ConstraintsInForce) -> Callable[[Pod
     return hard
 
 
-def _concerns(pod: Pod, old: Pod | None, new: Pod | None, *, promises: bool) -> bool:
-    """Return whether another pod is where it can be counted for this one (``involvedInTopologySpreading``)."""
+def _concerns(pod: Pod, old: Pod | None, new: Pod | None, *, counts_nominated: bool) -> bool:
+    """Return whether another pod can count for this pod: same namespace, and assigned
+    (``involvedInTopologySpreading``).
+    """
     return all(
-        each is None or (each.namespace == pod.namespace and takes_room(each, promises=promises)) for each in (old, new)
+        each is None or (each.namespace == pod.namespace and takes_room(each, counts_nominated=counts_nominated))
+        for each in (old, new)
     )
 
 
 def _counted_otherwise(old: Pod | None, new: Pod | None, constraints: Sequence[Constraint]) -> bool:
-    """Return whether some constraint counts the pod now and did not before, or the other way round."""
+    """Return whether any constraint counts the pod in only one of its two states."""
     return any(_counts(each, old) != _counts(each, new) for each in constraints)
 
 
@@ -86,14 +89,13 @@ def _counts(constraint: Constraint, pod: Pod | None) -> bool:
 
 
 def _after_target_pod(old: Pod, new: Pod, constraints: Sequence[Constraint]) -> bool:
-    tolerates_others = (old.spec.tolerations or []) != (new.spec.tolerations or [])
-    if tolerates_others and any(each.honors_taints for each in constraints):
+    if (old.spec.tolerations or []) != (new.spec.tolerations or []) and any(each.honors_taints for each in constraints):
         return True
     return _counted_otherwise(old, new, constraints)
 
 
 def _after_node(old: Node | None, new: Node | None, constraints: Sequence[Constraint]) -> bool:
-    """Return whether a node with all topology keys came, went, or changed its domains or taints."""
+    """Return whether a node with all topology keys was added, deleted, or changed its domains or taints."""
     keys = [each.topology_key for each in constraints]
     had = old is not None and all(key in old.labels for key in keys)
     has = new is not None and all(key in new.labels for key in keys)

@@ -1,4 +1,4 @@
-"""TaintToleration: taints the pod does not tolerate reject a node or cost it points (plugins/tainttoleration)."""
+"""TaintToleration rejects or scores nodes by the taints that the pod does not tolerate (plugins/tainttoleration)."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class TaintTolerationRules:
 
 
 class TaintToleration:
-    """Filter: NoSchedule and NoExecute taints. Score: as few untolerated PreferNoSchedule taints as possible."""
+    """Filter: NoSchedule and NoExecute taints. Score: fewer untolerated PreferNoSchedule taints score higher."""
 
     name = "TaintToleration"
 
@@ -47,7 +47,7 @@ class TaintToleration:
         self._rules = rules or TaintTolerationRules()
 
     def prepare(self, pod_class: PodClass, cluster: Cluster) -> Prepared:
-        """Both extension points, always; kube-scheduler does not skip this plugin."""
+        """Prepare Filter and Score; kube-scheduler never skips this plugin."""
         tolerations = pod_class.pod.spec.tolerations or ()
         soft = [each for each in tolerations if each.effect in (None, "", "PreferNoSchedule")]
         return Prepared(
@@ -56,7 +56,7 @@ class TaintToleration:
         )
 
     def events_to_register(self, cluster: Cluster) -> Sequence[Registration]:
-        """A node that comes without taints that the pod does not tolerate, or loses them; any new toleration."""
+        """Return events of nodes that lose untolerated taints or are added without any, and of new tolerations."""
         return (
             Registration(ClusterEvent("Node", ADD | NODE_TAINT), self._after_node_change),
             Registration(ClusterEvent("TargetPod", POD_TOLERATION)),
@@ -78,7 +78,7 @@ class TaintToleration:
 
 
 class _BySet:
-    """A number for each distinct set of taints, found once."""
+    """A function of rows that returns a number computed once for each distinct tuple of taints."""
 
     def __init__(self, number: Callable[[tuple[Taint, ...]], int], nodes: NodeTable) -> None:
         self._number = number
@@ -96,7 +96,7 @@ class _BySet:
 
 
 class _Untolerated:
-    """Codes are 1 + the position of the first untolerated taint among those seen."""
+    """The Filter extension point. A code is 1 + the index in `_seen` of the node's first untolerated taint."""
 
     scope = Scope.NODE
 

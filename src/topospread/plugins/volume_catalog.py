@@ -63,7 +63,7 @@ class ReachableNodes(msgspec.Struct, frozen=True):
         return set().union(*(self.column.rows_with(value) for value in self.values))
 
 
-class Stock(msgspec.Struct):
+class CatalogEntry(msgspec.Struct):
     """A volume as the catalog lists it; ``volume`` is what it was when the catalog was read."""
 
     volume: PersistentVolume
@@ -78,8 +78,8 @@ class VolumeCatalog:
     def __init__(self, cluster: Cluster) -> None:
         self._cluster = ref(cluster)  # it must not keep alive what it is remembered by
         self._stocked = -1
-        self._free: dict[str, list[Stock]] = {}
-        self._promised: dict[tuple[str, str], list[Stock]] = {}
+        self._free: dict[str, list[CatalogEntry]] = {}
+        self._promised: dict[tuple[str, str], list[CatalogEntry]] = {}
         self._masks: dict[str, tuple[VolumeNodeAffinity | None, Mask | None]] = {}
 
     @property
@@ -89,7 +89,7 @@ class VolumeCatalog:
         assert cluster is not None, "a catalog is asked while its cluster is there"
         return cluster
 
-    def free(self, class_name: str, least: Quantity) -> Iterator[Stock]:
+    def free(self, class_name: str, least: Quantity) -> Iterator[CatalogEntry]:
         """Volumes of a class that are promised to nobody, available and large enough; smallest first."""
         self._refresh()
         volumes = self.cluster.objects.persistent_volumes
@@ -99,11 +99,11 @@ class VolumeCatalog:
             if volumes[stock.volume.name].spec.claim_ref is None:
                 yield stock
 
-    def promised(self, claim: PersistentVolumeClaim) -> Iterator[Stock]:
+    def promised(self, claim: PersistentVolumeClaim) -> Iterator[CatalogEntry]:
         """Volumes of the claim's class that name the claim; smallest first."""
         return (stock for stock in self.naming(claim) if volume_class(stock.volume) == claim_class(claim))
 
-    def naming(self, claim: PersistentVolumeClaim) -> Sequence[Stock]:
+    def naming(self, claim: PersistentVolumeClaim) -> Sequence[CatalogEntry]:
         """Volumes that name the claim, of whatever class; smallest first."""
         self._refresh()
         return self._promised.get((claim.namespace, claim.name), ())
@@ -133,7 +133,7 @@ class VolumeCatalog:
         spec = volume.spec
         if volume.metadata.deletion_timestamp is not None:
             return
-        stock = Stock(volume, capacity(volume), traits_of(volume), self._spot(spec.node_affinity))
+        stock = CatalogEntry(volume, capacity(volume), traits_of(volume), self._spot(spec.node_affinity))
         if spec.claim_ref is not None:
             key = (spec.claim_ref.namespace or "", spec.claim_ref.name or "")
             self._promised.setdefault(key, []).append(stock)

@@ -19,7 +19,7 @@ from .claim_binding import bind
 from .pod_volumes import WAIT_FOR_FIRST_CONSUMER, claim_class, claim_uid, selected_node, volume_class
 from .volume_catalog import capacity
 from .volume_index import VolumeIndex, phase_of
-from .volume_matching import MatchingError, Suits, is_promised, refuse_attributes_class, requested
+from .volume_matching import MatchingError, VolumeMatcher, is_promised, refuse_attributes_class, requested
 from .volume_provisioning import DELETE, provisioned, provisions
 
 
@@ -143,7 +143,7 @@ class VolumeController:
         index.take(volume)
 
     def _satisfies(self, volume: PersistentVolume, claim: PersistentVolumeClaim) -> bool:
-        suits = Suits(claim, attributes_classes=True)
+        suits = VolumeMatcher(claim, attributes_classes=True)
         return (
             volume.spec.claim_ref is None
             and volume.metadata.deletion_timestamp is None

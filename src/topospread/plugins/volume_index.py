@@ -13,7 +13,7 @@ from topospread.cluster.objects import Key
 
 from .pod_volumes import claim_class, volume_class
 from .volume_catalog import capacity
-from .volume_matching import Suits, is_promised, requested, selector_of
+from .volume_matching import VolumeMatcher, is_promised, requested, selector_of
 
 
 class VolumeIndex:
@@ -43,7 +43,7 @@ class VolumeIndex:
         Raises:
             MatchingError: the claim's selector does not compile.
         """
-        selector, suits = selector_of(claim), Suits(claim, attributes_classes=True)
+        selector, suits = selector_of(claim), VolumeMatcher(claim, attributes_classes=True)
         promised = [each for each in self._promised.get((claim.namespace, claim.name), ()) if is_promised(each, claim)]
         free = () if waits else self._free.get(claim_class(claim), {}).values()
         fitting = [

@@ -77,7 +77,7 @@ class Candidates:
         self.claim = claim
         self.catalog = catalog
         selector = selector_of(claim)
-        suits = Suits(claim, attributes_classes)
+        suits = VolumeMatcher(claim, attributes_classes)
         least = requested(claim)
         promised = [
             stock
@@ -166,7 +166,7 @@ def _taken(volume: PersistentVolume, taken: Sequence[Choice], like: Bools) -> Bo
     return result
 
 
-class Suits:
+class VolumeMatcher:
     """The properties that a claim asks of volumes besides size and place.
 
     Args:

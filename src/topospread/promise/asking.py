@@ -14,8 +14,9 @@ from topospread.answer import Unjudged
 from topospread.api.inventory import Inventory
 from topospread.plugins.interface import NotJudgedError
 from topospread.scheduling.sampling import nodes_to_find
+from topospread.simulation.options import SimulationOptions
 from topospread.simulation.placing import place_all
-from topospread.simulation.run import Run, SimulationOptions, prepare
+from topospread.simulation.run import Run, prepare
 from topospread.simulation.unknown import unjudged_part
 from topospread.workloads.planned import QueuedPod
 
@@ -113,7 +114,8 @@ class Asking:
         if proved:
             return GuaranteeAnswer(str(question), "always", 0, 0, why=proved)
         if begun is None and self.assumed is None:
-            gathered = OrderSearch(self.run, self.queue, question, self.budget).gathered()
+            search = OrderSearch(self.run, self.queue, question, self.budget, classes=self._proof.classes)
+            gathered = search.gathered()
             if gathered is not None:
                 return self._told(question, gathered)
         sampled = _sampled(self.run)

@@ -278,7 +278,8 @@ def open_to_all(scheduler: Scheduler, coming: Coming, of: Iterable[PodClass] | N
     classes = [each for each, _ in coming.classes.values()]
     try:
         for each in classes:
-            scheduler.framework_of(each).prepare(each, scheduler.cluster)  # compiles terms as the version does
+            if each.affinity_terms is None:
+                scheduler.framework_of(each).prepare(each, scheduler.cluster)  # compiles terms as the version does
         classes = classes if of is None else list({each.index: each for each in of}.values())
         return min((BlockedNodes(scheduler, each, coming).open_nodes() for each in classes), default=0)
     except PluginError:

@@ -22,7 +22,7 @@ from topospread.base import Bounds, Word
 from topospread.drills.drill import drill
 from topospread.drills.result import Drill
 from topospread.drills.steps import Fail, NodeChoice
-from topospread.simulation.run import SimulationOptions
+from topospread.simulation.options import SimulationOptions
 from topospread.workloads.planned import Workload
 
 from .fresh import LISTS, Designed, workload_of

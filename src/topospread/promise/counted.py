@@ -12,7 +12,8 @@ from topospread.api.inventory import Inventory, ObjectKey
 from topospread.api.rollout import strategy_of
 from topospread.api.workload import Deployment, ReplicaSet
 from topospread.cluster.cluster import pod_key
-from topospread.simulation.run import SimulationOptions, prepare
+from topospread.simulation.options import SimulationOptions
+from topospread.simulation.run import prepare
 from topospread.workloads.planned import QueuedPod, Workload
 from topospread.workloads.scale import short_target
 

@@ -13,7 +13,7 @@ from topospread.api.inventory import Inventory, ObjectKey
 from topospread.api.well_known_labels import HOSTNAME, ZONE
 from topospread.api.yaml_text import yaml_text
 from topospread.errors import UsageError
-from topospread.simulation.run import PLAIN, SimulationOptions
+from topospread.simulation.options import PLAIN, SimulationOptions
 from topospread.text import one_line
 from topospread.workloads.scale import the_workload
 

@@ -13,7 +13,7 @@ from topospread.api.pod import Volume
 from topospread.api.spread import DO_NOT_SCHEDULE, TopologySpreadConstraint
 from topospread.api.well_known_labels import HOSTNAME
 from topospread.api.workload import Deployment, StatefulSet
-from topospread.simulation.run import SimulationOptions
+from topospread.simulation.options import SimulationOptions
 
 Designed = Deployment | StatefulSet
 LISTS = {"Deployment": "deployments", "StatefulSet": "stateful_sets"}

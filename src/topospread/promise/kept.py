@@ -24,7 +24,8 @@ from topospread.api.workload import Deployment
 from topospread.base import Bounds, Word, worst
 from topospread.scheduling.disruption_budgets import budget_selector
 from topospread.simulation.budgets import desired_healthy, replicas_of
-from topospread.simulation.run import Run, SimulationOptions, prepare
+from topospread.simulation.options import SimulationOptions
+from topospread.simulation.run import Run, prepare
 from topospread.workloads.planned import Workload
 from topospread.workloads.scale import short_target
 

@@ -19,6 +19,7 @@ from functools import cached_property
 import numpy as np
 
 from topospread.api.pod import Pod
+from topospread.cluster import PodClass
 from topospread.cluster.arrays import Codes
 from topospread.cluster.cluster import pod_key
 from topospread.cluster.nodes import CPU
@@ -105,20 +106,23 @@ class OrderSearch:
         question: the question about each end.
         budget: the limits of the search.
         adversaries: classes of pods, by ``index``, that may go to any feasible node or to none.
+        classes: the class of each pod that comes, if it is known.
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - one keyword
         self,
         run: Run,
         queue: Sequence[QueuedPod],
         question: EndQuestion,
         budget: SearchBudget,
         adversaries: Collection[int] = (),
+        *,
+        classes: Sequence[PodClass] = (),
     ) -> None:
         self._run = run
         self._question = question
         self._budget = budget
-        self._lines = _lines(run, queue, adversaries)
+        self._lines = _lines(queue, classes or [run.cluster.shared_class(each.pod) for each in queue], adversaries)
         self._queue = queue
         self._seen: set[Hashable] = set()
         self._path: list[OrderStep] = []
@@ -352,15 +356,14 @@ def _has_left(lines: Sequence[_PodLine]) -> bool:
     return any(each.left for each in lines)
 
 
-def _lines(run: Run, queue: Sequence[QueuedPod], adversaries: Collection[int]) -> list[_PodLine]:
+def _lines(queue: Sequence[QueuedPod], classes: Sequence[PodClass], adversaries: Collection[int]) -> list[_PodLine]:
     """Pods of one workload and class together; those that wait for one another in a line of their own."""
     lines: dict[Hashable, _PodLine] = {}
     followed = {id(each.after) for each in queue}
-    for each in queue:
+    for each, pod_class in zip(queue, classes, strict=True):
         workload = id(each.workload)
         follows = each.after is not None or (workload, "in order") in lines
         in_order = follows or id(each) in followed
-        pod_class = run.cluster.shared_class(each.pod)
         key = (workload, "in order") if in_order else (workload, pod_class.key)
         lines.setdefault(key, _PodLine([], pod_class.index in adversaries)).pods.append(each)
     return list(lines.values())

@@ -35,6 +35,9 @@ class Proof:
         standing: of a rollout the pods that are there already: they may stand elsewhere, and go. ``None`` where there
             is no rollout.
         surge: of a rollout the number of pods that there may be beside the replicas.
+
+    Attributes:
+        classes: the class of each pod that comes, and of the pods of a rollout that exist already.
     """
 
     def __init__(
@@ -47,8 +50,9 @@ class Proof:
         self._scheduler = run.scheduler
         self._goes_on = standing is not None
         pods = [each.pod for each in queue] + [placeable(each) for each in standing or ()]
-        self._classes = [run.cluster.shared_class(each) for each in pods]
-        self._distinct = list({each.index: each for each in self._classes}.values())
+        classes = {name: run.cluster.shared_class(pod) for name, pod in {id(each): each for each in pods}.items()}
+        self.classes = [classes[id(each)] for each in pods]
+        self._distinct = list({each.index: each for each in self.classes}.values())
         self._open = -1
         self._find: dict[frozenset[int], bool] = {}
 
@@ -78,7 +82,7 @@ class Proof:
         In a rollout deleted pods are gone by then, and old ones may be on any node.
         """
         at_once = len(self._queue) + self._surge if self._goes_on else None
-        coming = Coming.of(self._classes, goes_on=self._goes_on, at_once=at_once)
+        coming = Coming.of(self.classes, goes_on=self._goes_on, at_once=at_once)
         cluster = self._run.cluster
         with cluster.savepoint():
             for each in self._standing:
@@ -88,7 +92,7 @@ class Proof:
 
     def _own(self, workload: Workload | None) -> list[PodClass]:
         """Return the class of each pod that comes, of one workload or of all."""
-        pairs = zip(self._queue, self._classes, strict=False)  # the old pods of a rollout are behind
+        pairs = zip(self._queue, self.classes, strict=False)  # the old pods of a rollout are behind
         return [pod_class for queued, pod_class in pairs if workload in (None, queued.workload)]
 
     def _why_placed(self, workload: Workload | None) -> str:
@@ -117,14 +121,14 @@ class Proof:
     def _may_evict(self) -> bool:
         """Return whether a pod that finds no node may evict others of less priority."""
         there = [each.priority for each in self._run.cluster.classes.values() if each.occupancy]
-        least = min((each.priority for each in self._classes), default=0)
+        least = min((each.priority for each in self.classes), default=0)
         least = min([least, *there])
         may = any(each.priority > least and each.pod.spec.preemption_policy != "Never" for each in self._distinct)
         return may and not self._open_to_all
 
     def _greatest(self, pod_class: PodClass, constraint: ConstraintArithmetic) -> int:
         """The greatest skew that a constraint can come to."""
-        number = matching(self._scheduler, pod_class, constraint, [(each, 1) for each in self._classes])
+        number = matching(self._scheduler, pod_class, constraint, [(each, 1) for each in self.classes])
         if not number or not constraint.domains:
             return constraint.skew
         fewest = 0 if self._goes_on else constraint.minimum
@@ -137,7 +141,7 @@ class Proof:
     def _in_one(self, pod_class: PodClass, constraint: ConstraintArithmetic) -> int:
         """Return how many of the incoming counted pods fit into one domain: one if they repel each other."""
         counted = [each for each in self._distinct if counts_pod(self._scheduler, pod_class, constraint, each)]
-        return 1 if self._keep_apart(counted, constraint.topology_key) else len(self._classes)
+        return 1 if self._keep_apart(counted, constraint.topology_key) else len(self.classes)
 
     def _keep_apart(self, classes: Sequence[PodClass], key: str) -> bool:
         """Return whether no two pods of these classes that come are in one domain of the key."""
@@ -234,7 +238,7 @@ class Proof:
                 skew = max(constraint.skew, constraint.max_skew)
                 yield _most_in_domains(constraint, len(there) + len(own), skew, inside)
             return
-        counted = matching(self._scheduler, own[0], constraint, [(each, 1) for each in self._classes])
+        counted = matching(self._scheduler, own[0], constraint, [(each, 1) for each in self.classes])
         if counted - len(own) >= sum(each.matching for each in constraint.domains):
             # When the last new pod comes to a domain, old pods count as well: as many as the surge allows.
             yield _most_in_domains(constraint, min(counted, len(own) + self._surge), constraint.max_skew, inside)
@@ -244,7 +248,7 @@ class Proof:
         column = self._run.cluster.nodes.labels(constraint.topology_key)
         held = Counter(column.codes[row].item() for row in rows)
         counts = {each.name: each.matching for each in constraint.domains if each.matching}
-        coming = matching(self._scheduler, own[0], constraint, [(each, 1) for each in self._classes])
+        coming = matching(self._scheduler, own[0], constraint, [(each, 1) for each in self.classes])
         all_own = all(counts_pod(self._scheduler, own[0], constraint, each) for each in own)
         there = {column.values[code] if code >= 0 else "": number for code, number in held.items()}
         return all_own and coming == len(own) and counts == there

@@ -29,7 +29,8 @@ from topospread.drills.rollouts import roll_out
 from topospread.drills.steps import TurnKind, read_rollout
 from topospread.drills.world import World
 from topospread.errors import UsageError
-from topospread.simulation.run import Run, SimulationOptions
+from topospread.simulation.options import SimulationOptions
+from topospread.simulation.run import Run
 from topospread.workloads.planned import QueuedPod, Workload
 from topospread.workloads.removal import removal_groups
 from topospread.workloads.rolling import Standing, to_create, to_remove

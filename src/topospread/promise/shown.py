@@ -16,7 +16,7 @@ from topospread.base import Bounds, Word, worst
 from topospread.drills.drill import drill
 from topospread.drills.result import WorkloadState
 from topospread.drills.steps import Drain, Fail, NodeChoice, Rollout, Scale, Step, Wait
-from topospread.simulation.run import SimulationOptions
+from topospread.simulation.options import SimulationOptions
 from topospread.spare_capacity.capacity import capacity
 from topospread.spread_status.result import ConstraintStatus, WorkloadStatus
 from topospread.spread_status.status import status

@@ -8,7 +8,7 @@ from msgspec.structs import replace as with_fields
 
 from topospread.config.load import default_configuration
 from topospread.config.profile import Configuration, Profile
-from topospread.simulation.run import SimulationOptions
+from topospread.simulation.options import SimulationOptions
 
 
 def unscored(options: SimulationOptions) -> SimulationOptions:

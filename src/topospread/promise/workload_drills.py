@@ -10,7 +10,7 @@ from topospread.api.well_known_labels import HOSTNAME, ZONE
 from topospread.drills.drill import drill
 from topospread.drills.result import Drill
 from topospread.drills.steps import Fail, NodeChoice, Step
-from topospread.simulation.run import SimulationOptions
+from topospread.simulation.options import SimulationOptions
 
 
 @dataclass(frozen=True, slots=True)

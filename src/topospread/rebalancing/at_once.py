@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from topospread.api.inventory import Inventory
-from topospread.simulation.run import SimulationOptions
+from topospread.simulation.options import SimulationOptions
 
 from .result import Rebalance
 

@@ -20,8 +20,8 @@ from topospread.drills.world import World
 from topospread.errors import UsageError
 from topospread.plugins.interface import NotJudgedError, PluginError
 from topospread.scheduling.cycle import Scheduler
+from topospread.simulation.options import PLAIN, SimulationOptions
 from topospread.simulation.placing import Progress
-from topospread.simulation.run import PLAIN, SimulationOptions
 from topospread.simulation.unknown import merged, unjudged_of
 from topospread.workloads.planned import Workload
 

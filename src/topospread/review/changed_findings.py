@@ -13,7 +13,7 @@ from topospread.api.meta import KubeObject
 from topospread.linting.reading import Question
 from topospread.linting.rule import Finding
 from topospread.linting.run import run
-from topospread.simulation.run import SimulationOptions
+from topospread.simulation.options import SimulationOptions
 from topospread.sources.files import STANDARD_INPUT
 
 _WRITTEN = (

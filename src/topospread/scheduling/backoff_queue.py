@@ -1,8 +1,8 @@
-"""Pods that wait before they are tried again: for how long, and in which order they come out. It tries none.
+"""Pods in backoff: the duration of their wait, and the order in which they leave.
 
-Source: pkg/scheduler/backend/queue/backoff_queue.go. The wait doubles with every attempt that ended in a rejection, or
-with every error in a row; where pods may be popped before it is over, waits end on whole seconds, and within one second
-pods stand in the order of active ones (KEP-5142).
+The duration doubles with every rejected attempt, or with every error in a row. If pods may be popped early, waits end
+on whole seconds, and pods of the same second are in the order of the active queue (KEP-5142).
+Source: pkg/scheduler/backend/queue/backoff_queue.go.
 """
 
 from __future__ import annotations
@@ -18,16 +18,16 @@ from .keyed_heap import KeyedHeap
 from .queued_pod_info import SECOND, QueuedPodInfo, queue_order, remember
 
 NO_BACKOFF = -(1 << 62)
-"""When the wait is over of a pod that need not wait."""
+"""Expiration time of a pod without backoff."""
 
 
 class BackoffSettings(msgspec.Struct, frozen=True):
     """The backoff durations of pods, in nanoseconds.
 
     Attributes:
-        initial: after the first attempt (``podInitialBackoffSeconds``).
-        maximum: at most (``podMaxBackoffSeconds``); 0 switches waiting off.
-        pops_early: pods are popped before their time where nothing else is to be done (SchedulerPopFromBackoffQ).
+        initial: duration after the first attempt (``podInitialBackoffSeconds``).
+        maximum: longest duration (``podMaxBackoffSeconds``); 0 disables backoff.
+        pops_early: whether pods are popped before the end of their wait if no pod is active (SchedulerPopFromBackoffQ).
     """
 
     initial: int = SECOND
@@ -36,11 +36,13 @@ class BackoffSettings(msgspec.Struct, frozen=True):
 
 
 DEFAULT_BACKOFF = BackoffSettings()
-"""kube-scheduler's without a configuration."""
+"""kube-scheduler's defaults."""
 
 
 class BackoffQueue:
-    """Two heaps by the end of the wait: pods that plugins rejected, and pods that failed by an error."""
+    """Two heaps ordered by the end of the wait: pods that plugins rejected, and pods whose attempt ended with an
+    error.
+    """
 
     def __init__(self, clock: Callable[[], int], settings: BackoffSettings, undo: UndoLog) -> None:
         self.settings = settings
@@ -57,49 +59,51 @@ class BackoffQueue:
 
     @property
     def rejected(self) -> int:
-        """Number of pods that could be popped before their time."""
+        """Number of pods that can be popped early."""
         return len(self._rejected)
 
     @property
     def infos(self) -> list[QueuedPodInfo]:
-        """All of them."""
+        """All pods."""
         return self._rejected.items + self._failed.items
 
     def get(self, key: str) -> QueuedPodInfo | None:
-        """The pod of that key."""
+        """Return the pod of a key."""
         return self._rejected.get(key) or self._failed.get(key)
 
     def add(self, info: QueuedPodInfo) -> None:
-        """A pod that no plugin rejected failed by an error."""
+        """Add a pod. A pod that no plugin rejected has failed with an error."""
         (self._rejected if info.rejectors else self._failed).put(info.key, info)
 
     def changed(self, info: QueuedPodInfo) -> None:
-        """The pod of one that is in here was replaced."""
+        """Update the position of a pod whose object was replaced."""
         (self._rejected if info.key in self._rejected else self._failed).put(info.key, info)
 
     def delete(self, key: str) -> QueuedPodInfo | None:
-        """Take out the pod of that key."""
+        """Remove and return the pod of a key."""
         return self._rejected.delete(key) or self._failed.delete(key)
 
     def pop(self) -> QueuedPodInfo | None:
-        """The rejected pod whose wait ends first, whether it is over or not; failed ones wait to the end."""
+        """Remove and return the rejected pod whose wait ends first, even if it is not over. Failed pods wait to the
+        end.
+        """
         return self._rejected.pop()
 
     def peek(self) -> QueuedPodInfo | None:
-        """The pod that `pop` would give."""
+        """Return the pod that `pop` would return."""
         return self._rejected.peek()
 
     def drain(self) -> list[QueuedPodInfo]:
-        """Take all out that could be popped before their time, in that order; none where that is not certain."""
+        """Remove and return all pods that can be popped early, in order; none if ties make the order uncertain."""
         return self._rejected.drain()
 
     def comes_before(self, info: QueuedPodInfo) -> bool:
-        """Return whether a pod in here would be popped before one that was taken out."""
+        """Return whether a pod of this queue would be popped before a pod that was taken out."""
         first = self.peek()
         return first is not None and self._order(first) < self._order(info)
 
     def pop_completed(self) -> list[QueuedPodInfo]:
-        """Take out all whose wait is over."""
+        """Remove and return all pods whose wait is over."""
         completed = []
         for heap in (self._rejected, self._failed):
             while (first := heap.peek()) is not None and not self.is_backing_off(first):
@@ -108,7 +112,7 @@ class BackoffQueue:
         return completed
 
     def is_backing_off(self, info: QueuedPodInfo) -> bool:
-        """Return whether the pod has to wait still; in the second in which the wait ends, it has."""
+        """Return whether the pod's wait is not over. The second in which it ends still belongs to it."""
         return self.expiration(info) >= self._aligned(self._clock())
 
     def expiration(self, info: QueuedPodInfo) -> int:

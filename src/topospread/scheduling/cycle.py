@@ -1,12 +1,12 @@
-"""The scheduling cycle of the Scheduling Framework, pod by pod; what a node is worth is the plugins' matter.
+"""The scheduling cycle of the Scheduling Framework, pod by pod. Plugins compute the answers.
 
     PreFilter, PreScore          `Framework.prepare`, once for all pods of a class; a `View` keeps it up to date
-    Filter                       `node_local` node by node, `View.feasible` for what rests on other nodes
-    Score, NormalizeScore        `View.total`: every plugin's points, weighed and summed up
-    selectHost                   `select_host`, on the nodes that `node_search` has to look at
+    Filter                       `node_local` for each node, `View.feasible` for plugins that read other nodes
+    Score, NormalizeScore        `View.total`: the weighted sum of every plugin's score
+    selectHost                   `select_host`, on the nodes that `node_search` considers
     Reserve, PreBind             `Scheduler.reserve`
     Bind                         `Scheduler.bind`
-    PostFilter                   `Scheduler.preemption`, for a pod that is left without a node
+    PostFilter                   `Scheduler.preemption`, for a pod without a feasible node
 
 Source: pkg/scheduler/schedule_one.go (``scheduleOnePod``, ``schedulingCycle``, ``bindingCycle``).
 """
@@ -44,13 +44,11 @@ from .verdict import EXTENDER, Rejection, Verdict
 from .view import View
 from .view_cache import ViewCache
 
-# Answers to pods that are left pending, remembered until anything happens to the cluster; not how they are found.
-
 Answer = TypeVar("Answer")
 
 
-class Momentary(Generic[Answer]):
-    """Replicas that wait for the same reason share an answer."""
+class SharedRejectionCache(Generic[Answer]):
+    """Answers for pending pods by key, which replicas share. Any change of the cluster clears the cache."""
 
     def __init__(self, journal: Journal) -> None:
         self._journal = journal
@@ -58,7 +56,7 @@ class Momentary(Generic[Answer]):
         self._known: dict[Hashable, Answer] = {}
 
     def get(self, key: Hashable, found: Callable[[], Answer]) -> Answer:
-        """The answer for a key, found when the cluster is not what it was."""
+        """Return the answer of a key; call ``found`` if it is not cached."""
         if self._stamp != self._journal.stamp:
             self._known.clear()
             self._stamp = self._journal.stamp
@@ -71,21 +69,21 @@ class Momentary(Generic[Answer]):
 
 
 class PendingAnswers:
-    """The reasons of pending pods and what preemption finds for them, by class."""
+    """Cached verdicts of pending pods, and cached results of preemption for them, by class."""
 
     def __init__(self, journal: Journal) -> None:
-        self.verdicts: Momentary[Verdict] = Momentary(journal)
-        self.preemptions: Momentary[Preemption] = Momentary(journal)
+        self.verdicts: SharedRejectionCache[Verdict] = SharedRejectionCache(journal)
+        self.preemptions: SharedRejectionCache[Preemption] = SharedRejectionCache(journal)
 
 
 class Placement(msgspec.Struct, frozen=True):
-    """The node of a placed pod.
+    """The result for one pod.
 
     Attributes:
-        node: the chosen node, ``None`` when the pod stays pending.
-        score: the node's total, ``None`` when there is no node.
-        message: kube-scheduler's sentence for a pod that stays pending.
-        unbound: it has a node to go to and cannot be bound there.
+        node: the chosen node, ``None`` if the pod stays pending.
+        score: total score of the node, ``None`` without a node.
+        message: kube-scheduler's message for a pending pod.
+        unbound: whether a node was chosen, but binding the pod to it failed.
     """
 
     pod: str
@@ -96,23 +94,23 @@ class Placement(msgspec.Struct, frozen=True):
 
 
 class Scheduler:
-    """Places pods on a cluster, one after another.
-
-    Attributes:
-        topology_labels: gives bound pods the labels of their node; ``None`` where nothing would select by them.
+    """A scheduler that places pods on a cluster one after another.
 
     Args:
         cluster: the state; binding changes it.
-        frameworks: scheduler name → its profile's plugins.
-        seed: draw as kube-scheduler does: among nodes whose victims are equally good, and until 1.34 among equally good
-            nodes; ``None`` takes the first by name.
-        sampled: look at as many nodes as kube-scheduler would, not at all of them, and where it draws no more, take the
-            one among equals that follows from the order in which it looks at them.
-        always_draws: draw among equal nodes also where it draws no more: for who asks what may come of it.
+        frameworks: scheduler name → plugins of its profile.
+        seed: seed of random draws: among candidates of preemption, and until 1.34 among nodes with equal totals.
+            ``None``
+            takes the first by name.
+        sampled: consider as many nodes as kube-scheduler does instead of all. Where a version does not draw, take the
+            node
+            among equals that its search order gives.
+        always_draws: also draw among equal nodes in versions that do not, to explore possible results.
 
     Attributes:
-        views: what is known of the classes that were placed.
-        generated: names a claim for extended resources by its prefix.
+        topology_labels: gives bound pods the labels of their node; ``None`` if no selector would read them.
+        views: views of the classes that were scheduled.
+        generated: function that returns a generated claim name for a prefix, for extended resources.
         has_groups: whether pods may belong to pod groups.
     """
 
@@ -144,10 +142,12 @@ class Scheduler:
         self._searches = SharedSearches(cluster)
 
     def schedule(self, pod: Pod, name: str | None = None, nominated: str = "") -> Placement:
-        """Choose a node for a pod and bind it there.
+        """Choose a node for a pod and bind the pod to it.
 
-        ``name``: the pod's own, where it shares its object with others. ``nominated``: the node that preemption
-        made room on; by default what the pod's status says.
+        Args:
+            pod: the pod.
+            name: its own name, if replicas share the pod object.
+            nominated: its nominated node; by default from the pod's status.
         """
         pod_class = self.cluster.shared_class(pod)
         key = pod_key(pod.namespace, pod.name if name is None else name)
@@ -166,7 +166,7 @@ class Scheduler:
         return Placement(key, self.cluster.nodes.names[row], score)
 
     def bind(self, key: PodKey, pod_class: PodClass, row: int, uid: str = "") -> None:
-        """Put a pod on its node, with the devices it claims; it is not nominated for one any more."""
+        """Place a pod on a node, allocate the devices it claims, and clear its nomination."""
         if self.cluster.nominated:
             self.cluster.withdraw(key)
         labels = self.topology_labels
@@ -175,15 +175,17 @@ class Scheduler:
             self._reserve_devices(pod_class, row, key, uid or key)
 
     def reserve(self, pod_class: PodClass, row: int) -> str:
-        """Reserve and PreBind for a pod with volumes that was just placed; why that failed, "" where it did not.
+        """Run Reserve and PreBind for a pod with volumes that was just placed. Return why they failed, or "".
 
-        Here claims are bound at once; who has to wait for it does only what Reserve does.
+        Claims are bound at once here.
         """
         reserved = self.framework_of(pod_class).reserve(pod_class, self.cluster, row)
         return next(filter(None, [each.bind() for each in reserved]), "")
 
     def _reserve_devices(self, pod_class: PodClass, row: int, key: PodKey, uid: str) -> None:
-        """Reserve and PreBind of DynamicResources: claims are allocated and reserved for a pod that was just placed."""
+        """Run Reserve and PreBind of DynamicResources: allocate and reserve the claims of a pod that was just
+        placed.
+        """
         devices = self.framework_of(pod_class).devices
         found = devices.filter_of(pod_class, self.cluster) if devices is not None else None
         if found is not None:
@@ -192,7 +194,9 @@ class Scheduler:
             reserve(self.cluster, found, row, Consumer(key.partition("/")[2], uid, self.generated)).bind()
 
     def release_claim(self, pod: Pod, name: str, verdict: Verdict) -> str:
-        """PostFilter of DynamicResources: deallocate a claim that keeps the pod from every node; what is said of it."""
+        """Run PostFilter of DynamicResources: deallocate a claim that makes every node infeasible. Return its
+        message, or "".
+        """
         pod_class = self.cluster.shared_class(pod)
         devices = self.framework_of(pod_class).devices
         rejects = any(each.plugin == DynamicResources.name for each in verdict.rejections)
@@ -209,7 +213,7 @@ class Scheduler:
         return "" if released is None else "deallocation of ResourceClaim completed"
 
     def verdict(self, pod: Pod, name: str | None = None) -> Verdict:
-        """The whole answer for a pod: every node, every plugin. Binds nothing."""
+        """Return the full answer for a pod: every node, every plugin. It binds nothing."""
         pod_class = self.cluster.shared_class(pod)
         key = pod_key(pod.namespace, pod.name if name is None else name)
         try:
@@ -247,24 +251,26 @@ class Scheduler:
         return "DefaultPreemption" in self.framework_of(self.cluster.shared_class(pod)).profile.enabled("post_filter")
 
     def pending_preemption(self, pod: Pod, verdict: Verdict) -> Preemption:
-        """Return what preemption finds for a pod just left pending; replicas that wait for the same reason share it."""
+        """Return the result of preemption for a pending pod. Replicas that are pending for the same reason share
+        it.
+        """
         pod_class = self.cluster.shared_class(pod)
         if self.framework_of(pod_class).asks(pod_class):
             return self.preemption(pod, verdict)
-        alike = (self.views.likenesses.key(pod_class), self.cluster.nominated_node(verdict.pod))
+        alike = (self.views.equivalence_classes.key(pod_class), self.cluster.nominated_node(verdict.pod))
         return self._pending.preemptions.get(alike, lambda: self.preemption(pod, verdict))
 
     def pick(self, preemption: Preemption) -> Candidate | None:
-        """The candidate to take: the first by name, or a draw among equals as kube-scheduler's."""
+        """Return the candidate to use: the first by name, or a random one if the scheduler has a seed."""
         if not preemption.picked:
             return None
         by_name = sorted(preemption.picked, key=lambda each: each.node)
         return by_name[self._random.randrange(len(by_name)) if self._random else 0]
 
     def preemption(self, pod: Pod, verdict: Verdict, *, exhaustive: bool = False) -> Preemption:
-        """Find the pods to evict so that a pod fits that the verdict left without a node. Evicts nothing.
+        """Find the pods to evict so that a pending pod fits. It evicts nothing.
 
-        ``exhaustive``: try every node; kube-scheduler is content with a share of them.
+        ``exhaustive``: consider every node; kube-scheduler considers only a share of them.
         """
         pod_class = self.cluster.shared_class(pod)
         framework, view = self.framework_of(pod_class), self.view(pod_class)
@@ -279,21 +285,23 @@ class Scheduler:
         return PreemptionSearch(view, verdict, self._searches, wanted, rules).search()
 
     def sample(self, view: View, key: str, nominated: str = "") -> Sample:
-        """The nodes that kube-scheduler would look at for a pod; the scheduler was made to sample."""
+        """Return the nodes that kube-scheduler would consider for a pod. The scheduler must have been made with
+        ``sampled``.
+        """
         return self._search.sample(view, key, nominated)
 
     def view(self, pod_class: PodClass) -> View:
-        """The view of a class, up to date."""
+        """Return the view of a class, up to date."""
         return self.views.of(self.framework_of(pod_class), pod_class)
 
     def framework_of(self, pod_class: PodClass) -> Framework:
-        """The profile that a pod's ``spec.schedulerName`` names; the only one there is where it names none."""
+        """Return the profile that ``spec.schedulerName`` names, or the first profile if none matches."""
         name = pod_class.pod.spec.scheduler_name
         return self.frameworks.get(name or "default-scheduler") or next(iter(self.frameworks.values()))
 
     @contextmanager
     def within(self, rows: Ints | None) -> Iterator[None]:
-        """Look at some nodes alone for the pods that are tried in this context; ``None``: at all."""
+        """Consider only some rows for pods that are scheduled in this context; ``None`` considers all."""
         self._search.within = rows
         try:
             yield
@@ -301,7 +309,9 @@ class Scheduler:
             self._search.within = None
 
     def finds_a_node(self, pod: Pod) -> bool:
-        """Return whether some node is feasible for pods like this one, but for promised ones; no more is worked out."""
+        """Return whether any node passes the filters that read only the node and its pods. Nominated pods are
+        ignored.
+        """
         try:
             view = self.view(self.cluster.shared_class(pod))
         except PluginError:
@@ -309,7 +319,7 @@ class Scheduler:
         return bool(view.node_local.open[: self.cluster.nodes.size].any())
 
     def pending_verdict(self, pod: Pod, name: str | None = None) -> Verdict:
-        """The verdict on a pod that was just left pending; replicas that wait for the same reason share it."""
+        """Return the verdict of a pending pod. Replicas that are pending for the same reason share it."""
         key = pod_key(pod.namespace, pod.name if name is None else name)
         try:
             pod_class = self.cluster.shared_class(pod)
@@ -317,7 +327,7 @@ class Scheduler:
                 return self._verdict_of(key, pod_class, self._search.within)
             if self.framework_of(pod_class).asks(pod_class):
                 return self._verdict_of(key, pod_class)
-            alike = (self.views.likenesses.key(pod_class), self.cluster.nominated_node(key))
+            alike = (self.views.equivalence_classes.key(pod_class), self.cluster.nominated_node(key))
             return self._pending.verdicts.get(
                 alike, lambda: verdict_of(key, self.view(pod_class), self.framework_of(pod_class))
             )

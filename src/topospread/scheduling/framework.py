@@ -12,7 +12,7 @@ from topospread.api.pod import Pod
 from topospread.api.pod_groups import PodGroup
 from topospread.cluster import Cluster, PodClass
 from topospread.cluster.arrays import Ints, Rows
-from topospread.cluster.objects import One, Subject
+from topospread.cluster.objects import ObjectKey, Subject
 from topospread.config.gates import Gates
 from topospread.config.profile import Extender, Profile
 from topospread.config.version_rules import rules_for, since, until
@@ -90,7 +90,7 @@ class PreparedPlugins(msgspec.Struct):
     narrowed: frozenset[str] | None = None
     narrowing: tuple[str, ...] = ()
     names_left_out: bool = True
-    reads: set[Subject | One] = msgspec.field(default_factory=set)
+    reads: set[Subject | ObjectKey] = msgspec.field(default_factory=set)
     unjudged: tuple[NotJudgedError, ...] = ()
 
 

@@ -1,4 +1,4 @@
-"""Pods that are being tried, and what has happened since each was popped. What that means for them is not asked here.
+"""Pods in flight, and the events since each was popped.
 
 Source: pkg/scheduler/backend/queue/active_queue.go (``inFlightPods``, ``inFlightEvents``).
 """
@@ -7,18 +7,18 @@ from __future__ import annotations
 
 from topospread.cluster.undo import UndoLog
 
-from .requeueing import Happening
+from .requeueing import EventWithObjects
 
 
 class InFlight:
-    """Uids of pods in the order in which they were popped, and events from the first of them on."""
+    """UIDs of pods in the order in which they were popped, and the events since the first of them."""
 
     __slots__ = ("_events", "_forgotten", "_started", "_undo")
 
     def __init__(self, undo: UndoLog) -> None:
         self._undo = undo
         self._started: dict[str, int] = {}
-        self._events: list[Happening] = []
+        self._events: list[EventWithObjects] = []
         self._forgotten = 0
 
     def __len__(self) -> int:
@@ -33,18 +33,18 @@ class InFlight:
         return tuple(self._started)
 
     @property
-    def events(self) -> tuple[Happening, ...]:
-        """The events kept: those since the first pod in flight was popped."""
+    def events(self) -> tuple[EventWithObjects, ...]:
+        """Events since the first pod in flight was popped."""
         return tuple(self._events)
 
     def start(self, uid: str) -> None:
-        """A pod was popped."""
+        """Add a popped pod."""
         self._started[uid] = self._forgotten + len(self._events)
         if self._undo.steps is not None:
             self._undo.record(self._not_started, uid)
 
     def end(self, uid: str) -> None:
-        """A pod is being tried no longer; what happened before the others were popped is forgotten."""
+        """Remove a pod, and drop the events that no other pod in flight needs."""
         if uid not in self._started:
             return
         before = dict(self._started) if self._undo.steps is not None else self._started
@@ -55,14 +55,14 @@ class InFlight:
         self._forgotten = first
         self._undo.record(self._remember, before, forgotten)
 
-    def happened(self, happening: Happening) -> None:
-        """Note an event for those that are being tried; nobody being tried, it is passed over."""
+    def happened(self, event: EventWithObjects) -> None:
+        """Record an event for pods in flight. Ignore it if no pod is in flight."""
         if self._started:
-            self._events.append(happening)
+            self._events.append(event)
             if self._undo.steps is not None:
                 self._undo.record(self._events.pop)
 
-    def since(self, uid: str) -> list[Happening] | None:
+    def since(self, uid: str) -> list[EventWithObjects] | None:
         """Return the events since a pod was popped; ``None`` if it is not in flight."""
         start = self._started.get(uid)
         return None if start is None else self._events[start - self._forgotten :]
@@ -70,7 +70,7 @@ class InFlight:
     def _not_started(self, uid: str) -> None:
         del self._started[uid]
 
-    def _remember(self, started: dict[str, int], forgotten: list[Happening]) -> None:
+    def _remember(self, started: dict[str, int], forgotten: list[EventWithObjects]) -> None:
         self._started = started
         self._events[:0] = forgotten
         self._forgotten -= len(forgotten)

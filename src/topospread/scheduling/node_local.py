@@ -19,7 +19,7 @@ from topospread.cluster.arrays import Bools, Ints, Rows, grown
 from topospread.cluster.objects import Reading
 from topospread.cluster.pod_class import resized
 from topospread.plugins.group_columns import GroupColumn
-from topospread.plugins.interface import RestsOnAllNodes, Scope, length, numbers, offers
+from topospread.plugins.interface import CrossNodeScore, Scope, length, numbers, offers
 from topospread.plugins.registry import ASKED_OF_EACH_CLASS
 
 from .framework import Framework, PreparedPlugins, WeightedScore
@@ -149,7 +149,7 @@ class NodeLocalAnswers:
             if changed_nodes:
                 self._grow()
                 scores = [each.score for each in self._node_scores]
-                if any(offers(each, RestsOnAllNodes) and each.rests_on_all_nodes for each in scores):
+                if any(offers(each, CrossNodeScore) and each.depends_on_other_nodes for each in scores):
                     self._renew(slice(0, self._cluster.nodes.size))
                 else:
                     self._renew(np.fromiter(changed_nodes, dtype=np.int64))

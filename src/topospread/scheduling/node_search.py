@@ -1,13 +1,12 @@
-"""The node for one pod: Filter, Score, NormalizeScore and selectHost over the nodes that have to be looked at.
+"""The node for one pod: Filter, Score, NormalizeScore and selectHost over the nodes that must be considered.
 
-    a DaemonSet's pod           the one node that it is for
-    a nominated pod             the node that preemption made room on, if it is feasible
-    ``--sampling kube``         the nodes that kube-scheduler would have looked at
+    DaemonSet pod               the node that its affinity requires
+    nominated pod               the nominated node, if it is feasible
+    ``--sampling kube``         the nodes that kube-scheduler would consider
     no draw among equals        the best node of each group
-    else                        all nodes that are open
+    otherwise                   all feasible nodes
 
-What the plugins say is `view`'s matter, and which of the best it is `select_host`'s.
-
+`view` runs the plugins, and `select_host` chooses among nodes with equal totals.
 Source: pkg/scheduler/schedule_one.go (``schedulePod``, ``findNodesThatFitPod``, ``evaluateNominatedNode``).
 """
 
@@ -32,22 +31,22 @@ from .select_host import AmongEquals, best_of, best_of_heads
 from .view import View
 
 Chosen = tuple[int, int]
-"""A row and the total of its node."""
+"""A row and the total score of its node."""
 
 
 class NodeSearch:
-    """Finds nodes for pods.
+    """A search for the node of a pod.
 
     Args:
-        view: the view of a class, up to date.
-        work: counts what was looked at.
-        among: which of equals to take; ``None`` takes the first by name.
-        sampler: looks at as many nodes as kube-scheduler would; ``None`` looks at all.
+        view: function that returns the view of a class, up to date.
+        work: counter of operations.
+        among: chooses among nodes with equal totals; ``None`` takes the first by name.
+        sampler: considers as many nodes as kube-scheduler; ``None`` considers all.
 
     Attributes:
         drawn: which of equals to take that an extender scored; ``None`` takes the first by name.
         calls: asks extenders.
-        within: the only nodes that are looked at, those of a pod group's placement; ``None`` for all.
+        within: rows that are considered, for the placement of a pod group; ``None`` for all.
     """
 
     def __init__(
@@ -68,11 +67,11 @@ class NodeSearch:
         self.within: Ints | None = None
 
     def best(self, pod_class: PodClass, key: str, nominated: str) -> Chosen | None:
-        """Return the node to take for a pod ``namespace/name``, ``None`` if no node is feasible.
+        """Return the node for a pod ``namespace/name``, ``None`` if no node is feasible.
 
         Raises:
             PluginError: if kube-scheduler fails on the pod.
-            NotJudgedError: if nodes are feasible but for a filter that topospread does not model.
+            NotJudgedError: if every feasible node depends on a filter that topospread does not model.
         """
         chosen = self._only_node(pod_class) if pod_class.general else None
         if chosen is not None:
@@ -133,29 +132,30 @@ class NodeSearch:
         rows = rows[view.feasible(rows) & np.isin(rows, walked) & ~np.isin(rows, [*blocked])]
         return np.array(sorted(rows.tolist(), key=self._cluster.nodes.ranks.__getitem__), dtype=np.int64)
 
-    def _only_node(self, tied: PodClass) -> Chosen | None:
-        """The node that a DaemonSet's pod is for, where the view of all its pods together shows that it is feasible.
+    def _only_node(self, pod_class: PodClass) -> Chosen | None:
+        """Return the node of a DaemonSet pod if the DaemonSet's shared view shows that it is feasible.
 
-        That one view serves as many pods as there are nodes. ``None`` where the pod's own has to be asked: it is the
-        one that says what is against the node, and counts for a hard constraint on that node alone.
+        One shared view serves all pods of the DaemonSet. ``None`` means that the pod's own view must decide: it
+        explains
+        rejections, and counts for a hard constraint only the pod's own node.
         """
-        row = self._cluster.nodes.row_of.get(tied.tied_to)
+        row = self._cluster.nodes.row_of.get(pod_class.pinned_node)
         narrowed = self._sampler is not None or self.within is not None
-        if row is None or tied.general is None or narrowed or row in self._cluster.nominated:
+        if row is None or pod_class.general is None or narrowed or row in self._cluster.nominated:
             return None
         try:
-            view = self._view(tied.general)
+            view = self._view(pod_class.general)
         except PluginError:
             return None
-        unsure = view.plugins.unjudged or view.framework.asks(tied)
-        if view.node_local.worth[row] is None or not view.stands_for_tied or unsure:
+        unsure = view.plugins.unjudged or view.framework.asks(pod_class)
+        if view.node_local.worth[row] is None or not view.answers_node_pinned or unsure:
             return None
         if view.can_fail and first_failure(view, np.array([row], dtype=np.int64)):
             return None
         return best_of_heads(view, (array("q", [row]), array("q", [1])))
 
     def _nominated_node(self, view: View, key: str, node: str) -> Chosen | None:
-        """The node the pod is nominated for, if it is feasible: the others are not looked at then."""
+        """Return the nominated node if it is feasible. Other nodes are not considered then."""
         row = self._cluster.nodes.row_of.get(node)
         if row is None or not self._is_within(row) or row in blocked_by_nominated(key, view):
             return None
@@ -165,7 +165,7 @@ class NodeSearch:
         return self.within is None or row in self.within
 
     def _best_of_all(self, view: View, key: str) -> Chosen | None:
-        """The best of all nodes but those that are promised to other pods."""
+        """Return the best node, without nodes that are blocked by pods nominated for them."""
         blocked = blocked_by_nominated(key, view) if self._cluster.nominated else []
         if view.can_fail:
             walked = walkable(view)
@@ -175,7 +175,7 @@ class NodeSearch:
                 raise failure.error
         heads = view.heads() if self._among is None and not blocked and self.within is None else None
         if heads is None:
-            # No heads are known: compare the nodes one by one.
+            # No grouping is possible, so compare all nodes.
             self._work.full += 1
             rows = np.flatnonzero(view.node_local.open[: self._cluster.nodes.size])
             if blocked:
@@ -187,8 +187,8 @@ class NodeSearch:
         return best_of_heads(view, heads)
 
     def sample(self, view: View, key: str, nominated: str = "") -> Sample:
-        """Walk the nodes as kube-scheduler does, the one that the pod is nominated for first."""
-        assert self._sampler is not None, "the scheduler was not made to sample"
+        """Return the nodes that kube-scheduler would consider, the nominated node first."""
+        assert self._sampler is not None, "the scheduler has no sampler"
         if nominated and (chosen := self._nominated_node(view, key, nominated)):
             return Sample(np.array(chosen[:1], dtype=np.int64), 1)
         blocked = blocked_by_nominated(key, view) if self._cluster.nominated else []

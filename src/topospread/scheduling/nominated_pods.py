@@ -1,4 +1,4 @@
-"""Nodes that are promised to other pods: whether a pod fits beside those. Who is promised what stands in the cluster.
+"""Feasibility of nodes that are nominated for other pods: the pod must fit together with them.
 
 Source: pkg/scheduler/framework/runtime/framework.go (``RunFilterPluginsWithNominatedPods``).
 """
@@ -15,17 +15,17 @@ from .dry_run import DryRun
 from .view import View
 
 Beside = Mapping[PodKey, PodClass]
-"""The pods to which a node is promised."""
+"""Pods for which one node is nominated."""
 
 
 def nominated_beside(pod: str, pod_class: PodClass, cluster: Cluster) -> dict[int, Beside]:
-    """Nodes promised to other pods of the same or a higher priority: row → those pods."""
-    found = ((row, promised_to_others(pod, pod_class, cluster, row)) for row in cluster.nominated)
+    """Return row → other pods of the same or a higher priority for which the node is nominated."""
+    found = ((row, nominated_for_others(pod, pod_class, cluster, row)) for row in cluster.nominated)
     return {row: others for row, others in found if others}
 
 
-def promised_to_others(pod: str, pod_class: PodClass, cluster: Cluster, row: int) -> Beside:
-    """The other pods of the same or a higher priority that one node is promised to."""
+def nominated_for_others(pod: str, pod_class: PodClass, cluster: Cluster, row: int) -> Beside:
+    """Return the other pods of the same or a higher priority for which one node is nominated."""
     promised, least = cluster.nominated.get(row), pod_class.priority
     if not promised:
         return {}
@@ -33,7 +33,7 @@ def promised_to_others(pod: str, pod_class: PodClass, cluster: Cluster, row: int
 
 
 def blocked_by_nominated(pod: str, view: View) -> list[int]:
-    """Rows where the pod does not fit beside the pods that the node is promised to."""
+    """Return the rows where the pod does not fit together with the node's nominated pods."""
     beside = nominated_beside(pod, view.pod_class, view.cluster)
     return [
         row for row, others in beside.items() if not view.node_local.open[row] or rejection_beside(view, row, others)
@@ -41,10 +41,11 @@ def blocked_by_nominated(pod: str, view: View) -> list[int]:
 
 
 def rejection_beside(view: View, row: int, others: Beside) -> tuple[str, Status] | None:
-    """Return the first plugin that rejects a node once the pods nominated for it are added; ``None`` if none does.
+    """Return the first plugin that rejects a node once its nominated pods are added; ``None`` if none does.
 
-    Where a plugin does that looks at what the node has and its pods use in sum, and those before it at the node alone,
-    that is remembered: it stays so as long as the node is as it is.
+    The answer is cached if that plugin reads only summed usage, and the plugins before it only the node. It is valid
+    while
+    the node and its usage do not change.
     """
     cluster = view.cluster
     promised = (cluster.nodes.nodes[row], cluster.nodes.state(row), tuple(each.key for each in others.values()))

@@ -23,7 +23,7 @@ from .object_changes import pod_changes
 from .pod_groups import Member, group_key, min_count, scheduled_count
 from .queue import SchedulingQueue
 from .queued_pod_info import QueuedPodInfo, remember
-from .requeueing import Happening, QueueingStrategy, Requeueing, pod_worth_requeuing
+from .requeueing import EventWithObjects, QueueingStrategy, Requeueing, pod_worth_requeuing
 from .verdict import GANG
 
 UNSCHEDULED_POD_ADD = ClusterEvent("UnscheduledPod", ADD)
@@ -119,7 +119,7 @@ class PodGroupQueue:
         info.pod = new
         gated = self.gated.get(key)
         for event in pod_changes(old, new, is_target=True, rules=self._cluster.rules) if gated is not None else ():
-            if gated is not None and self._wakes(gated, Happening(event, old, new)):
+            if gated is not None and self._wakes(gated, EventWithObjects(event, old, new)):
                 self._requeue(key, gated, QueueingStrategy.AFTER_BACKOFF)
                 break
         return True
@@ -211,7 +211,7 @@ class PodGroupQueue:
 
     # What happens in the cluster.
 
-    def happened(self, happened: Happening) -> None:
+    def happened(self, happened: EventWithObjects) -> None:
         """Look again at the groups that are kept out, where an event may let them in."""
         if not self.gated:
             return
@@ -226,7 +226,7 @@ class PodGroupQueue:
         requeueing = self._requeueing_of(info.pod)
         return requeueing is not None and requeueing.concerns(info.gating_plugin, event)
 
-    def _wakes(self, info: QueuedPodInfo, happened: Happening) -> bool:
+    def _wakes(self, info: QueuedPodInfo, happened: EventWithObjects) -> bool:
         """Return whether an event means any pod of a group (``isEntityWorthRequeuing``)."""
         if info.gating_plugin == GANG and self._hint(_key(info), happened):
             return True
@@ -238,7 +238,7 @@ class PodGroupQueue:
                 return True
         return False
 
-    def _hint(self, key: Key, happened: Happening) -> bool:
+    def _hint(self, key: Key, happened: EventWithObjects) -> bool:
         """The hints of GangScheduling on the events that it hears of."""
         new = happened.new
         if isinstance(new, Pod):

@@ -25,7 +25,7 @@ from topospread.plugins.interface import UNRESOLVABLE, UNSCHEDULABLE, PluginErro
 from .disruption_budgets import DisruptionBudgets
 from .dry_run import DryRun, passes_as_it_is
 from .go_sort import go_sorted
-from .nominated_pods import Beside, promised_to_others
+from .nominated_pods import Beside, nominated_for_others
 from .verdict import LEFT_OUT_BY_PRE_FILTER, Rejection, Verdict, fit_message
 from .view import View
 
@@ -69,7 +69,7 @@ class PreemptionRules:
     )
 
 
-class JustNow:
+class MissingStartTime:
     """The start of a pod that has none where a comparison asks for the time: whichever it asks for first is earlier."""
 
     def __lt__(self, other: object) -> bool:
@@ -85,10 +85,10 @@ class Victim(msgspec.Struct, frozen=True):
 
     key: PodKey
     pod_class: PodClass
-    order: tuple[int, float | JustNow]
+    order: tuple[int, float | MissingStartTime]
 
     @property
-    def importance(self) -> tuple[int, tuple[int, float | JustNow]]:
+    def importance(self) -> tuple[int, tuple[int, float | MissingStartTime]]:
         """Sorts more important pods first: higher priority, then started earlier (``MoreImportantVictim``)."""
         return (-self.pod_class.priority, self.order)
 
@@ -327,7 +327,7 @@ class PreemptionSearch:
 
         Return the places of the others, or why the node does not help; and whether only sums of the node decided.
         """
-        others = promised_to_others(self._pod, self._view.pod_class, self._cluster, row)
+        others = nominated_for_others(self._pod, self._view.pod_class, self._cluster, row)
         with DryRun(self._view, row) as dry_run:
             for key, _ in pods:
                 dry_run.remove(key)
@@ -351,7 +351,7 @@ class PreemptionSearch:
         started, pods = self._cluster.started, self._cluster.on_node[row]
         asks = self._rules.asks_for_the_time
         return [
-            Victim(key, pods[key], _order(started.get(key), JustNow() if asks else float(place)))
+            Victim(key, pods[key], _order(started.get(key), MissingStartTime() if asks else float(place)))
             for place, key in enumerate(self._cluster.order.on(row))
             if pods[key].priority < priority
         ]
@@ -426,8 +426,8 @@ def _earliest_start(candidate: Candidate) -> tuple[int, float]:
     """
     highest = max(victim.pod_class.priority for victim in candidate.victims)
     waiting, started = min(victim.order for victim in candidate.victims if victim.pod_class.priority == highest)
-    return (-1, 0.0) if waiting or isinstance(started, JustNow) else (0, -started)
+    return (-1, 0.0) if waiting or isinstance(started, MissingStartTime) else (0, -started)
 
 
-def _order(started: str | None, otherwise: float | JustNow) -> tuple[int, float | JustNow]:
+def _order(started: str | None, otherwise: float | MissingStartTime) -> tuple[int, float | MissingStartTime]:
     return (0, datetime.fromisoformat(started).timestamp()) if started else (1, otherwise)

@@ -1,8 +1,8 @@
-"""kube-scheduler's scheduling queue: active pods, pods that back off, and pods that wait for something to happen.
+"""kube-scheduler's scheduling queue: active pods, pods in backoff, and unschedulable pods.
 
-It says which pod is tried next; who tries it, and what time it is, is handed in. Source:
-pkg/scheduler/backend/queue/scheduling_queue.go and active_queue.go of 1.37. Promised nodes stand in the cluster, and
-what is said of pod groups alone in `pod_group_queue`.
+The caller schedules the popped pods and provides the clock. Nominations are in the cluster, and `pod_group_queue`
+handles pod groups.
+Source: pkg/scheduler/backend/queue/scheduling_queue.go and active_queue.go of 1.37.
 """
 
 from __future__ import annotations
@@ -27,46 +27,46 @@ from .in_flight import InFlight
 from .keyed_heap import KeyedHeap
 from .object_changes import pod_changes
 from .queued_pod_info import SECOND, QueuedPodInfo, queue_order, remember
-from .requeueing import Happening, QueueingStrategy, Requeueing, pod_worth_requeuing
+from .requeueing import EventWithObjects, QueueingStrategy, Requeueing, pod_worth_requeuing
 from .unschedulable_pods import Group, UnschedulablePods
 
 FLUSH_PERIOD = 30 * SECOND
-"""How often `SchedulingQueue.flush_unschedulable_leftover` is due."""
+"""Nanoseconds between two calls of `SchedulingQueue.flush_unschedulable_leftover`."""
 LONGEST_STAY = 300 * SECOND
-"""How long a pod waits for an event before it is tried without one."""
+"""Nanoseconds after which an unschedulable pod is retried without an event."""
 
 Clock = Callable[[], int]
-"""Says what time it is, in nanoseconds."""
+"""Return the current time in nanoseconds."""
 
 
 class KeepsGroups(Protocol):
-    """A keeper of pods that are tried together (`pod_group_queue`)."""
+    """A queue of pods that are scheduled together (`pod_group_queue`)."""
 
     def takes(self, pod: Pod) -> bool:
-        """Return whether a pod is tried together with others."""
+        """Return whether a pod belongs to a group that is scheduled together."""
 
     def add(self, info: QueuedPodInfo) -> None:
-        """A new pod, or one that was tried."""
+        """Add a new pod, or a pod after an attempt."""
 
     def update(self, old: Pod, new: Pod, pod: PodKey) -> bool:
-        """A pod without a node changed; False if it is not known here."""
+        """Update a pending pod. Return False if it is not known here."""
 
-    def happened(self, happened: Happening) -> None:
-        """Look again at the groups that are kept out, where an event may let them in."""
+    def happened(self, happened: EventWithObjects) -> None:
+        """Requeue the unschedulable groups that an event may help."""
 
 
 class SchedulingQueue:
-    """The queue. A pod is in one of its parts, or in flight between `pop` and `done`.
+    """The scheduling queue. A pod is in one of its parts, or in flight between `pop` and `done`.
 
     Attributes:
-        groups: pod groups, ``None`` where pods are tried one by one.
+        groups: queue of pod groups; ``None`` if pods are scheduled one by one.
 
     Args:
-        clock: what time it is.
-        requeueing_of: the plugins of the profile that a pod names; ``None`` where there is no such profile.
-        settings: how long pods back off.
-        rules: how requests are counted, to tell whether an updated pod requests less.
-        undo: with the cluster's own, the cluster's savepoints put the queue back, too.
+        clock: the current time in nanoseconds.
+        requeueing_of: the queueing hints of a pod's profile; ``None`` if its profile does not exist.
+        settings: backoff durations.
+        rules: rules to compute requests, to detect an update that lowers them.
+        undo: undo log; with the cluster's log, savepoints of the cluster also restore the queue.
     """
 
     def __init__(
@@ -91,15 +91,18 @@ class SchedulingQueue:
 
     @property
     def in_flight(self) -> tuple[str, ...]:
-        """Uids of the pods that are being tried."""
+        """UIDs of the pods in flight."""
         return self._in_flight.uids
 
-    # Pods come, are tried, and go.
+    # Changes of pending pods, and their attempts.
 
     def add(self, pod: Pod, key: PodKey = "", kind: Hashable = None, since: int | None = None) -> QueuedPodInfo:
-        """A new pod.
+        """Add a new pod.
 
-        ``key``: by default its own; ``kind``: pods of one kind are alike to every hint; ``since``: by default now.
+        Args:
+            key: the pod's own by default.
+            kind: pods of one kind get the same answer of every queueing hint.
+            since: time of creation, now by default.
         """
         key = key or pod_key(pod.namespace, pod.name)
         time = self.clock() if since is None else since
@@ -111,13 +114,15 @@ class SchedulingQueue:
         return info
 
     def take(self, pod: Pod, key: PodKey, kind: Hashable, since: int) -> QueuedPodInfo:
-        """A new pod that is popped at once: nothing keeps it out, and it comes before all that are active."""
+        """Add a new pod and pop it at once. The caller ensures that no gate holds it and that it is first in the
+        queue.
+        """
         info = QueuedPodInfo(pod, key, pod.metadata.uid or key, since, kind, attempts=1, first_in_active=since)
         self._fly(info)
         return info
 
     def pop(self) -> QueuedPodInfo | None:
-        """The pod to try next, now in flight; ``None`` where there is none to be tried yet."""
+        """Return the next pod, now in flight; ``None`` if no pod is active."""
         while True:
             info = self.active.pop()
             if info is None and self._settings.pops_early:
@@ -132,13 +137,15 @@ class SchedulingQueue:
         return info
 
     def fly(self, info: QueuedPodInfo) -> None:
-        """A pod that was taken out of the queue for its turn is tried."""
+        """Start an attempt of a pod that was taken out of the active queue."""
         remember(info, self.undo)
         info.attempts += 1
         self._fly(info)
 
-    def tried_in_vain(self, info: QueuedPodInfo, unschedulable: frozenset[str]) -> None:
-        """`fly` and `add_unschedulable` at once, where nothing happened in between."""
+    def record_rejection(self, info: QueuedPodInfo, unschedulable: frozenset[str]) -> None:
+        """Record a rejected attempt: `fly` and `add_unschedulable` in one step, for when no event happened in
+        between.
+        """
         remember(info, self.undo)
         self._next_cycle()
         info.attempts += 1
@@ -156,19 +163,22 @@ class SchedulingQueue:
             self.undo.record(setattr, self, "cycle", self.cycle - 1)
 
     def done(self, uid: str) -> None:
-        """The pod was bound, or given up: it is no longer in flight. What happened before others were popped is
-        forgotten."""
+        """End the attempt of a pod that was bound or given up, and drop events that no other pod in flight needs."""
         self._in_flight.end(uid)
 
     def add_unschedulable(
         self, info: QueuedPodInfo, unschedulable: Iterable[str] = (), pending: Iterable[str] = ()
     ) -> bool:
-        """A popped pod found no node (``AddUnschedulablePodIfNotPresent``); False where it is here again already.
+        """Return a rejected pod to the queue (``AddUnschedulablePodIfNotPresent``).
 
         Args:
-            info: what was popped.
-            unschedulable: the plugins that rejected it; neither these nor ``pending``: it failed by an error.
-            pending: plugins that wait for something of their own; their hints spare the pod the backoff.
+            info: the popped pod.
+            unschedulable: plugins that rejected the pod. The attempt ended with an error if this and ``pending`` are
+                empty.
+            pending: plugins that wait for an action of their own; their hints requeue the pod without backoff.
+
+        Returns:
+            False if the pod is in the queue again already.
         """
         try:
             return self._add_tried(info, frozenset(unschedulable), frozenset(pending))
@@ -185,7 +195,7 @@ class SchedulingQueue:
         return True
 
     def _count_rejection(self, info: QueuedPodInfo) -> None:
-        """By plugins, or an error where none rejected it; it waits from now on."""
+        """Count a rejection by plugins, or an error if no plugin rejected the pod."""
         if info.rejectors:
             info.unschedulable_count += 1
             info.errors = 0
@@ -195,7 +205,7 @@ class SchedulingQueue:
         info.backoff_expiration = info.flushed_at = None
 
     def update(self, old: Pod, new: Pod, key: PodKey = "", kind: Hashable = None) -> None:
-        """A pod without a node changed, or one that was not known before is there."""
+        """Update a pending pod, or add it if it is not known."""
         key = key or pod_key(old.namespace, old.name)
         uid = new.metadata.uid or key
         if self.groups is not None and self.groups.update(old, new, key):
@@ -203,7 +213,7 @@ class SchedulingQueue:
         events = pod_changes(old, new, is_target=True, rules=self._rules)
         if uid in self._in_flight:
             for event in events:
-                self._in_flight.happened(Happening(event, old, new))
+                self._in_flight.happened(EventWithObjects(event, old, new))
             return
         for place, put in ((self.active, self._put_active), (self.backoff, self.backoff.changed)):
             info = place.get(key)
@@ -226,17 +236,18 @@ class SchedulingQueue:
     def _update_unschedulable(self, info: QueuedPodInfo, events: Iterable[ClusterEvent], old: Pod) -> None:
         for event in events:
             self._requeue(info, self._strategy(info, event, old, info.pod))
-            # Without early popping a pod that backs off goes on, and may come to stand in two places, as there.
+            # Without early popping, kube-scheduler also continues with a pod in backoff, which may then be in two
+            # queues.
             if info.key in self.active or (self._settings.pops_early and info.key in self.backoff):
                 return
 
     def delete(self, key: PodKey) -> None:
-        """A pod without a node is gone."""
+        """Remove a deleted pending pod."""
         if self.active.delete(key) is None and self.backoff.delete(key) is None:
             self.unschedulable.delete(key)
 
     def activate(self, pods: Iterable[tuple[PodKey, Pod]]) -> None:
-        """Try pods at once that wait or back off; those in flight when they come back."""
+        """Activate unschedulable pods and pods in backoff now, and pods in flight after their attempt."""
         for key, pod in pods:
             info, backed_off = self.unschedulable.get(key), False
             if info is None:
@@ -244,26 +255,26 @@ class SchedulingQueue:
             if info is not None and self._to_active(info, asks_gates=not (backed_off and self._settings.pops_early)):
                 continue
             if (pod.metadata.uid or key) in self._in_flight:
-                self._in_flight.happened(Happening(FORCE_ACTIVATE, None, pod))
+                self._in_flight.happened(EventWithObjects(FORCE_ACTIVATE, None, pod))
 
-    # Something happens in the cluster.
+    # Events of the cluster.
 
     @property
     def listens(self) -> bool:
-        """True if there are pods that an event may help, now or when they have been tried in vain."""
+        """True if an event may help any pod: one is unschedulable or in flight."""
         return len(self.unschedulable) > 0 or len(self._in_flight) > 0
 
     def assigned_pod_added(self, pod: Pod, alike: Hashable = None) -> None:
-        """A pod got a node, or one that has a node came."""
+        """Handle a pod that was bound, or created with a node."""
         self.move_all(ASSIGNED_POD_ADD, None, pod, alike=alike)
 
     def assigned_pod_updated(self, old: Pod, new: Pod, alike: Hashable = None) -> None:
-        """A pod that has a node changed; ``alike``: equal where both states are alike to every hint."""
+        """Handle an update of an assigned pod. ``alike``: equal for updates that every hint answers equally."""
         for event in pod_changes(old, new, rules=self._rules):
             self.move_all(event, old, new, alike=alike)
 
     def assigned_pod_deleted(self, pod: Pod, alike: Hashable = None) -> None:
-        """A pod that had a node is gone."""
+        """Handle the deletion of an assigned pod."""
         self.move_all(ASSIGNED_POD_DELETE, pod, None, alike=alike)
 
     def move_all(
@@ -277,17 +288,17 @@ class SchedulingQueue:
         """Move the pods that an event may help (``MoveAllToActiveOrBackoffQueue``).
 
         Args:
-            event: what happened; a wildcard moves all.
-            old: the object before, ``None`` where it was not there.
-            new: the object after, ``None`` where it is gone.
-            check: which pods to look at at all.
-            alike: equal for events whose objects are alike to every hint, so that hints are asked once for all.
+            event: the event; a wildcard moves all pods.
+            old: the object before, ``None`` if it was added.
+            new: the object after, ``None`` if it was deleted.
+            check: filter of the pods to consider.
+            alike: equal for events that every hint answers equally, so each hint is called only once.
         """
         if len(self.unschedulable):
-            if check is not None and self.unschedulable.crowd is not None:
-                self.unschedulable.crowd.let_all_go()
+            if check is not None and self.unschedulable.batch is not None:
+                self.unschedulable.batch.let_all_go()
             asked = None if alike is None or check is not None else (event, alike)
-            happened = Happening(event, old, new)
+            happened = EventWithObjects(event, old, new)
             helped = self.unschedulable.helped(lambda group, pod: self._answer(group, pod, happened), asked)
             for strategy, infos in helped:
                 for info in infos:
@@ -295,24 +306,24 @@ class SchedulingQueue:
                         self.unschedulable.delete(info.key)
                         self._requeue(info, strategy)
         if self.groups is not None:
-            self.groups.happened(Happening(event, old, new))
-        self._in_flight.happened(Happening(event, old, new))
+            self.groups.happened(EventWithObjects(event, old, new))
+        self._in_flight.happened(EventWithObjects(event, old, new))
 
     def forget_answers(self) -> None:
-        """Forget answers after a change of what hints look up besides the event: Services, owners, classes."""
+        """Drop cached answers of hints after a change of other objects that they read: Services, owners, classes."""
         self.unschedulable.forget_answers()
 
-    # Time passes.
+    # Timers.
 
     def flush_backoff_completed(self) -> None:
-        """Activate the pods whose wait is over; due every whole second (``flushBackoffQCompleted``)."""
+        """Activate the pods whose backoff is over; call it every second (``flushBackoffQCompleted``)."""
         for info in self.backoff.pop_completed():
             self._to_active(info, asks_gates=not self._settings.pops_early)
 
     def flush_unschedulable_leftover(self, check: Callable[[QueuedPodInfo], bool] | None = None) -> None:
-        """Try pods again that waited for more than five minutes; due every `FLUSH_PERIOD`.
+        """Retry pods that have been unschedulable for more than five minutes; call it every `FLUSH_PERIOD`.
 
-        ``check``: which of them; kube-scheduler tries all.
+        ``check``: filter of these pods; kube-scheduler retries all.
         """
         now = self.clock()
         stayed = [info for info in self.unschedulable.infos if now - info.waits_since > LONGEST_STAY]
@@ -326,12 +337,14 @@ class SchedulingQueue:
                 self.unschedulable.delete(info.key)
                 self._requeue(info, strategy)
         if leftover:
-            self._in_flight.happened(Happening(UNSCHEDULABLE_TIMEOUT, None, None))
+            self._in_flight.happened(EventWithObjects(UNSCHEDULABLE_TIMEOUT, None, None))
 
-    # Where a pod goes.
+    # The part of the queue that a pod moves to.
 
-    def _answer(self, group: Group, pod: Pod, happened: Happening) -> QueueingStrategy:
-        """Return what an event means for a group of unschedulable pods; for gated pods only the gate's events count."""
+    def _answer(self, group: Group, pod: Pod, happened: EventWithObjects) -> QueueingStrategy:
+        """Return the strategy of an event for a group of pods. For gated pods, only events of the gating plugin
+        count.
+        """
         event = happened.event
         if group.gating and not event.wildcard:
             requeueing = self._requeueing_of(pod)
@@ -340,28 +353,28 @@ class SchedulingQueue:
         return pod_worth_requeuing(self._requeueing_of(pod), pod, (group.unschedulable, group.pending), happened)
 
     def _strategy(self, info: QueuedPodInfo, event: ClusterEvent, old: Any, new: Any) -> QueueingStrategy:
-        happened = Happening(event, old, new)
+        happened = EventWithObjects(event, old, new)
         rejectors = (info.unschedulable_plugins, info.pending_plugins)
         return pod_worth_requeuing(self._requeueing_of(info.pod), info.pod, rejectors, happened, info.uid)
 
     def _strategy_in_flight(self, info: QueuedPodInfo) -> QueueingStrategy:
-        """The best of what happened while the pod was tried (``determineSchedulingHintForInFlightPod``)."""
-        happenings = self._in_flight.since(info.uid)
-        if happenings is None or not info.rejectors:
+        """Return the best strategy of the events during an attempt (``determineSchedulingHintForInFlightPod``)."""
+        events = self._in_flight.since(info.uid)
+        if events is None or not info.rejectors:
             return QueueingStrategy.AFTER_BACKOFF
         requeueing = self._requeueing_of(info.pod)
         if requeueing is not None and not requeueing.rules.hints:  # ``addUnschedulableWithoutQueueingHint``
-            return QueueingStrategy.AFTER_BACKOFF if happenings else QueueingStrategy.SKIP
+            return QueueingStrategy.AFTER_BACKOFF if events else QueueingStrategy.SKIP
         best = QueueingStrategy.SKIP
         enough = QueueingStrategy.IMMEDIATELY if info.pending_plugins else QueueingStrategy.AFTER_BACKOFF
-        for happened in happenings:
+        for happened in events:
             best = max(best, self._strategy(info, *happened))
             if best >= enough:
                 break
         return best
 
     def _requeue(self, info: QueuedPodInfo, strategy: QueueingStrategy) -> None:
-        """Put a pod where the strategy says (``requeueEntityWithQueueingStrategy``)."""
+        """Move a pod by its strategy (``requeueEntityWithQueueingStrategy``)."""
         if strategy == QueueingStrategy.SKIP:
             self.unschedulable.put(info)
         elif strategy == QueueingStrategy.AFTER_BACKOFF and self.backoff.is_backing_off(info):
@@ -370,7 +383,7 @@ class SchedulingQueue:
             self._to_active(info)
 
     def _to_active(self, info: QueuedPodInfo, *, asks_gates: bool = True) -> bool:
-        """Make a pod active unless PreEnqueue keeps it out (``moveToActiveQ``); whether it is."""
+        """Activate a pod unless a PreEnqueue plugin holds it (``moveToActiveQ``). Return whether it is active."""
         if asks_gates and self._is_gated(info):
             return False
         if info.first_in_active is None:
@@ -381,14 +394,14 @@ class SchedulingQueue:
         return True
 
     def _to_backoff(self, info: QueuedPodInfo) -> None:
-        """Let a pod back off unless PreEnqueue keeps it out; without early popping that is asked later."""
+        """Move a pod to backoff unless a PreEnqueue plugin holds it. Without early popping, PreEnqueue runs later."""
         if self._settings.pops_early and self._is_gated(info):
             return
         self.unschedulable.delete(info.key)
         self.backoff.add(info)
 
     def _is_gated(self, info: QueuedPodInfo) -> bool:
-        """Ask the PreEnqueue plugins; a pod that one keeps out waits with the unschedulable ones."""
+        """Return whether a PreEnqueue plugin holds the pod; a held pod becomes unschedulable."""
         requeueing = self._requeueing_of(info.pod)
         gate = requeueing.gate(info.pod, info.gating_plugin) if requeueing is not None else ""
         if gate != info.gating_plugin:

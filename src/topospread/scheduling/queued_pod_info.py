@@ -1,7 +1,6 @@
-"""A pod in the scheduling queue: since when, how often it was tried, and what rejected it. It is data alone.
+"""The scheduling queue's record of a pod. Times are nanoseconds of the queue's clock.
 
-Source: pkg/scheduler/framework/types.go (``QueuedPodInfo``, ``QueueingParams``). Times are nanoseconds of the queue's
-clock.
+Source: pkg/scheduler/framework/types.go (``QueuedPodInfo``, ``QueueingParams``).
 """
 
 from __future__ import annotations
@@ -14,7 +13,7 @@ from topospread.api.pod import Pod
 from topospread.cluster.undo import UndoLog
 
 SECOND = 1_000_000_000
-"""Nanoseconds."""
+"""Nanoseconds in a second."""
 
 
 @dataclass(slots=True, eq=False)
@@ -23,18 +22,20 @@ class QueuedPodInfo:
 
     Attributes:
         key: ``namespace/name``.
-        uid: which of several pods of that name it is.
-        timestamp: when it last came to the queue.
-        kind: pods of one kind are alike to every hint; ``None`` where that is not known.
-        attempts: how often it was popped.
-        unschedulable_count: how often plugins rejected it; ``errors``: how often it failed since by an error.
-        backoff_expiration: ``None`` until it is asked for.
-        first_in_active: when it first became active.
-        flushed_at: when it was last taken out of the unschedulable pods for its long stay.
-        unschedulable_plugins: plugins that rejected it; ``pending_plugins``: those that wait for something.
-        gating_plugin: the PreEnqueue plugin that keeps it out of the queue, "" for none.
-        turn: the how manieth of the unschedulable pods it was when it came to them.
-        members: of a pod group that stands in the queue as one, its pods; empty for a pod.
+        uid: UID of the pod, to distinguish pods with the same key.
+        timestamp: time when it was last added to the queue.
+        kind: pods of one kind get the same answer of every hint; ``None`` if that is not known.
+        attempts: number of times it was popped.
+        unschedulable_count: number of rejections by plugins.
+        errors: number of errors since the last rejection.
+        backoff_expiration: end of the backoff; ``None`` until it is computed.
+        first_in_active: time when it first became active.
+        flushed_at: time when it was last retried because of its long stay.
+        unschedulable_plugins: plugins that rejected it.
+        pending_plugins: plugins that wait for an action of their own.
+        gating_plugin: PreEnqueue plugin that holds it, "" for none.
+        turn: order of its arrival among the unschedulable pods.
+        members: pods of a pod group that is queued as one entity; empty for a single pod.
     """
 
     pod: Pod
@@ -56,12 +57,12 @@ class QueuedPodInfo:
 
     @property
     def priority(self) -> int:
-        """The pod's priority."""
+        """Priority of the pod."""
         return self.pod.spec.priority or 0
 
     @property
     def waits_since(self) -> int:
-        """Since when it waits, where it is unschedulable."""
+        """Time since which it has been unschedulable."""
         return self.timestamp if self.flushed_at is None else max(self.timestamp, self.flushed_at)
 
     @property
@@ -71,12 +72,12 @@ class QueuedPodInfo:
 
 
 def queue_order(info: QueuedPodInfo) -> tuple[int, int]:
-    """The order of active pods: priority, then time (plugins/queuesort, PrioritySort)."""
+    """Return the sort key of active pods: priority, then time (plugins/queuesort, PrioritySort)."""
     return -(info.pod.spec.priority or 0), info.timestamp
 
 
 def remember(info: QueuedPodInfo, undo: UndoLog) -> None:
-    """Before a pod's data changes: what it was, for an open savepoint."""
+    """Record a pod's data before it changes, if a savepoint is open."""
     if undo.steps is not None:
         undo.record(_restore, info, copy(info))
 

@@ -28,8 +28,8 @@ from topospread.plugins.cluster_event import (
 )
 from topospread.plugins.dynamic_resources import DynamicResources
 from topospread.plugins.interface import Plugin, PluginError, Requeues
+from topospread.plugins.old_versions.node_events import NodeEventRules
 from topospread.plugins.scheduling_gates import SchedulingGates
-from topospread.plugins.until.node_events import NodeEventRules
 
 from .framework import Framework
 from .verdict import EXTENDER
@@ -67,7 +67,7 @@ class RequeueingRules:
         "Without queueing hints, a bound pod moves pods that PodTopologySpread rejected in its "
         "namespace. Before, it moved only pods whose required affinity selects it.",
     )
-    hears_of_promises: bool = since(
+    handles_nominations: bool = since(
         "1.33", "Queueing hints: a pod that loses its nomination is an event like a deleted pod."
     )
 
@@ -80,8 +80,8 @@ class QueueingStrategy(IntEnum):
     IMMEDIATELY = 2
 
 
-class Happening(NamedTuple):
-    """An event and its objects, as hints are asked about it."""
+class EventWithObjects(NamedTuple):
+    """An event of the cluster with the old and new object, passed to queueing hints."""
 
     event: ClusterEvent
     old: Any
@@ -90,12 +90,12 @@ class Happening(NamedTuple):
 
 @dataclass(slots=True)
 class Requeueing:
-    """The plugins of one profile, as far as waiting pods are concerned.
+    """The plugins of a profile that decide when its pending pods are retried.
 
     Attributes:
-        registrations: plugin → the events that may make a pod schedulable that it rejected.
-        pre_enqueue: plugin → whether it lets a pod into the queue.
-        near: whether a pod's required affinity means another; asked where hints are off.
+        registrations: plugin → events that may make a pod schedulable that it rejected.
+        pre_enqueue: plugin → function that returns whether it admits a pod to the queue.
+        near: function that returns whether a pod's required affinity matches another pod; used without hints.
     """
 
     registrations: Mapping[str, tuple[Registration, ...]]
@@ -117,11 +117,11 @@ class Requeueing:
         return known
 
     def concerns(self, plugin: str, event: ClusterEvent) -> bool:
-        """Return whether a plugin wants to hear of an event."""
+        """Return whether a plugin registered for an event."""
         return any(name == plugin for name, _ in self.interested(event))
 
     def gate(self, pod: Pod, first: str = "") -> str:
-        """The plugin that keeps the pod out of the queue, "" for none; one that did before is asked ``first``."""
+        """Return the PreEnqueue plugin that holds the pod, "" for none. The plugin ``first`` runs first."""
         if first in self.pre_enqueue and not self.pre_enqueue[first](pod):
             return first
         for name, lets_in in self.pre_enqueue.items():
@@ -130,9 +130,9 @@ class Requeueing:
         return ""
 
     def strategy(
-        self, pod: Pod, unschedulable: frozenset[str], pending: frozenset[str], happened: Happening
+        self, pod: Pod, unschedulable: frozenset[str], pending: frozenset[str], happened: EventWithObjects
     ) -> QueueingStrategy:
-        """Return what an event, not a wildcard, means for a pod that plugins rejected (``isPodWorthRequeuing``)."""
+        """Return the strategy of a non-wildcard event for a rejected pod (``isPodWorthRequeuing``)."""
         event, old, new = happened
         found = QueueingStrategy.SKIP
         if not self.rules.hints and not self._is_looked_at(pod, unschedulable | pending, happened):
@@ -148,8 +148,10 @@ class Requeueing:
             found = QueueingStrategy.AFTER_BACKOFF
         return found
 
-    def _is_looked_at(self, pod: Pod, rejectors: frozenset[str], happened: Happening) -> bool:
-        """Without hints, which pods a change of a pod on a node may move (``AssignedPodAdded``, ``…Updated``)."""
+    def _is_looked_at(self, pod: Pod, rejectors: frozenset[str], happened: EventWithObjects) -> bool:
+        """Return whether an event of an assigned pod may move a pod, without hints (``AssignedPodAdded``,
+        ``…Updated``).
+        """
         event, _, new = happened
         if event.resource != "AssignedPod" or event.action in (DELETE, POD_SCALE_DOWN):
             return True
@@ -161,17 +163,17 @@ def pod_worth_requeuing(
     requeueing: Requeueing | None,
     pod: Pod,
     rejectors: tuple[frozenset[str], frozenset[str]],
-    happened: Happening,
+    happened: EventWithObjects,
     uid: str = "",
 ) -> QueueingStrategy:
-    """Return what an event means for a pod that waits (``isPodWorthRequeuing``).
+    """Return the strategy of an event for a pending pod (``isPodWorthRequeuing``).
 
     Args:
-        requeueing: of the profile that the pod names; ``None`` where there is no such profile.
-        pod: that waits.
-        rejectors: the plugins that found it unschedulable, and those that let it wait.
+        requeueing: plugins of the pod's profile; ``None`` if the profile does not exist.
+        pod: the pending pod.
+        rejectors: plugins that rejected it, and plugins that wait for an action of their own.
         happened: the event.
-        uid: the pod's, by which an event that is everybody's knows whom it is about.
+        uid: UID of the pending pod, to recognise a wildcard event for this pod.
     """
     unschedulable, pending = rejectors
     if not unschedulable and not pending:
@@ -186,7 +188,7 @@ def pod_worth_requeuing(
 
 
 def requeueing_of(framework: Framework, cluster: Cluster) -> Requeueing:
-    """The plugins of a profile; what they look up besides the objects of an event is in the cluster."""
+    """Return the plugins of a profile that decide about requeueing. They look up other objects in the cluster."""
     gates = SchedulingGates()
     rules = rules_for(RequeueingRules, framework.gates)
     node_events = rules_for(NodeEventRules, framework.gates)

@@ -18,7 +18,7 @@ from topospread.api.well_known_labels import REGION, ZONE
 from topospread.cluster import Cluster, PodClass
 from topospread.cluster.objects import ClusterObjects
 
-from .selecting_keys import keys_of, keys_of_owners, keys_read_by
+from .selector_label_keys import keys_of, keys_of_owners, keys_read_by
 
 TOPOLOGY_LABELS = (ZONE, REGION)
 GATE = "PodTopologyLabelsAdmission"

@@ -1,8 +1,8 @@
-"""Pods that were tried and wait for an event that may help them, in groups that every event treats alike.
+"""Unschedulable pods in groups: every event has the same effect on all pods of a group.
 
-kube-scheduler asks each pod's hints on each event (pkg/scheduler/backend/queue/unschedulable_entities.go). Here pods of
-one kind that the same plugins rejected are asked about once, and of events of one kind the first answer is kept, so
-that an event costs what it moves, not what waits.
+kube-scheduler calls the hints of each pod for each event (pkg/scheduler/backend/queue/unschedulable_entities.go).
+Here a hint runs once for pods of one kind that the same plugins rejected, and its answer is cached for equal events.
+So an event costs time for the pods that it moves, not for all unschedulable pods.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _TURN = attrgetter("turn")
 
 
 class Group(msgspec.Struct, frozen=True, cache_hash=True):
-    """Pods that are alike to every hint and that the same plugins rejected; ``kind``: a pod's key where it has none."""
+    """Pods of one kind that the same plugins rejected. ``kind`` is the pod's key if its kind is not known."""
 
     kind: Hashable
     shared: bool
@@ -34,7 +34,7 @@ class Group(msgspec.Struct, frozen=True, cache_hash=True):
 
 
 def group_of(info: QueuedPodInfo) -> Group:
-    """The group a pod belongs to."""
+    """Return the group of a pod."""
     shared = info.kind is not None
     kind = info.kind if shared else info.key
     return Group(kind, shared, info.unschedulable_plugins, info.pending_plugins, info.gating_plugin)
@@ -45,29 +45,29 @@ Found = tuple[Group, QueueingStrategy]
 
 
 class KeepsPods(Protocol):
-    """An owner of pods' own data for some groups, for a while (`topospread.simulation.crowd`)."""
+    """A store that updates the pods of some groups in bulk (`topospread.simulation.batched_unschedulable_pods`)."""
 
     def __contains__(self, key: str) -> bool: ...
 
     def moved(self, found: Sequence[Found], members: Mapping[Group, dict[str, QueuedPodInfo]]) -> list[Found]:
-        """An event moves pods of some groups; those of which pods are left that are to be moved one by one."""
+        """Move the pods of groups that an event may help. Return the groups with pods that the caller must move."""
 
     def forget(self, key: str) -> None:
-        """A pod is to be taken out, or looked at: it says of itself what is so, and is no longer kept."""
+        """Write a pod's current data back to it, and drop it from the store."""
 
     def let_go(self, key: str) -> None:
-        """A pod stands where it would have stood all the time."""
+        """Drop a pod from the store and put it into the part of the queue where it belongs."""
 
     def let_all_go(self) -> None:
-        """All do."""
+        """Apply `let_go` to all pods."""
 
 
 Asking = Callable[[Group, Pod], QueueingStrategy]
-"""What an event means for a group, by one of its pods."""
+"""Return the strategy of an event for a group, given one of its pods."""
 
 
 class _Answers:
-    """The meaning of events of one kind for the groups up to the one numbered ``asked``."""
+    """Cached answers to equal events: the groups that they may help, among the first ``asked`` numbered groups."""
 
     __slots__ = ("asked", "helped")
 
@@ -77,14 +77,14 @@ class _Answers:
 
 
 class UnschedulablePods:
-    """The pods by key, and by group.
+    """Unschedulable pods by key and by group.
 
     Attributes:
-        turns: how many have come.
-        crowd: keeps pods of some groups, ``None`` where nobody does.
+        turns: number of pods added so far; a pod's ``turn`` orders pods by their arrival.
+        batch: store of the pods of some groups; ``None`` if there is none.
 
     Args:
-        undo: what an open savepoint needs to put every pod back in its turn.
+        undo: undo log; it restores each pod's turn.
     """
 
     def __init__(self, undo: UndoLog) -> None:
@@ -97,7 +97,7 @@ class UnschedulablePods:
         self._numbered: list[Group] = []
         self._answers: dict[Hashable, _Answers] = {}
         self.turns = 0
-        self.crowd: KeepsPods | None = None
+        self.batch: KeepsPods | None = None
 
     def __len__(self) -> int:
         return len(self._infos)
@@ -107,27 +107,27 @@ class UnschedulablePods:
 
     @property
     def infos(self) -> list[QueuedPodInfo]:
-        """All of them, in the order in which they came."""
-        if self.crowd is not None:
-            self.crowd.let_all_go()
+        """All pods, in the order in which they became unschedulable."""
+        if self.batch is not None:
+            self.batch.let_all_go()
         return sorted(self._infos.values(), key=_TURN)
 
     @property
     def groups(self) -> int:
-        """Number of groups remembered, including those without pods."""
+        """Number of known groups, including groups without pods."""
         return len(self._numbered)
 
     def get(self, key: str) -> QueuedPodInfo | None:
-        """The pod of that key."""
-        if self.crowd is not None and key in self.crowd:
-            self.crowd.let_go(key)
-            if key in self._infos:  # those that nobody keeps stand behind those that are kept
+        """Return the pod of a key."""
+        if self.batch is not None and key in self.batch:
+            self.batch.let_go(key)
+            if key in self._infos:  # pods outside the batch must follow the pods of the batch
                 members = self._members[self._group[key]]
                 members[key] = members.pop(key)
         return self._infos.get(key)
 
     def put(self, info: QueuedPodInfo) -> None:
-        """Add a pod, or take note that one changed."""
+        """Add a pod, or move a changed pod to its new group."""
         if info.key in self._infos:
             self.delete(info.key)
         group = group_of(info)
@@ -139,12 +139,12 @@ class UnschedulablePods:
             self._undo.record(self._take, info.key)
 
     def delete(self, key: str) -> QueuedPodInfo | None:
-        """Take out the pod of that key."""
+        """Remove and return the pod of a key."""
         info = self._infos.get(key)
         if info is None:
             return None
-        if self.crowd is not None and key in self.crowd:
-            self.crowd.forget(key)
+        if self.batch is not None and key in self.batch:
+            self.batch.forget(key)
         if self._undo.steps is not None:
             self._undo.record(self._insert, info, self._group[key], info.turn)
         return self._take(key)
@@ -171,7 +171,7 @@ class UnschedulablePods:
         return info
 
     def _number(self, group: Group, pod: Pod) -> None:
-        """Remember a group that was not known; those that have no pods any more are let go of once they are most."""
+        """Add a new group. Drop groups without pods when they are the majority."""
         if len(self._numbered) > 2 * len(self._members) + _FEW and self._undo.steps is None:
             self._numbered = [each for each in self._numbered if each in self._members]
             self._shared = {each: self._shared[each] for each in self._numbered}
@@ -186,14 +186,14 @@ class UnschedulablePods:
         self._answers.clear()
 
     def forget_answers(self) -> None:
-        """Ask again on the next event of each kind: what hints look up besides its objects has changed."""
+        """Drop the cached answers after a change of other objects that hints read."""
         self._answers.clear()
         self._undo.record(self._answers.clear)
 
     def helped(self, ask: Asking, event: Hashable) -> Iterator[tuple[QueueingStrategy, list[QueuedPodInfo]]]:
-        """The pods that an event may help, by group.
+        """Yield the pods that an event may help, by group.
 
-        ``event``: events that are equal in it are alike to every hint; ``None`` where that is not known.
+        ``event``: equal for events that every hint answers equally; ``None`` if that is not known.
         """
         if event is None:
             found: list[Found] = [
@@ -201,8 +201,8 @@ class UnschedulablePods:
             ]
         else:
             found = [(group, strategy) for group, strategy in self._answered(ask, event) if group in self._members]
-        if self.crowd is not None:
-            found = self.crowd.moved([each for each in found if each[1]], self._members)
+        if self.batch is not None:
+            found = self.batch.moved([each for each in found if each[1]], self._members)
         for info in sorted(self._single.values(), key=_TURN):
             group = self._group[info.key]
             found.append((group, ask(group, info.pod)))
@@ -212,7 +212,7 @@ class UnschedulablePods:
                 yield strategy, sorted((each for each in pods if not self._is_kept(each)), key=_TURN)
 
     def _is_kept(self, info: QueuedPodInfo) -> bool:
-        return self.crowd is not None and info.key in self.crowd
+        return self.batch is not None and info.key in self.batch
 
     def _answered(self, ask: Asking, event: Hashable) -> list[tuple[Group, QueueingStrategy]]:
         answers = self._answers.get(event)

@@ -1,7 +1,6 @@
-"""The plugins' results for one pod class, kept up to date from the journal at the cost of what changed.
+"""The plugins' answers for one pod class, updated from the journal at the cost of the changes.
 
-A view never decides by itself what a plugin would: it calls the plugins' formulas, on all rows when it is built
-and on the changed rows after that.
+A view calls the plugins' formulas on all rows when it is built, and on changed rows afterwards.
 """
 
 from __future__ import annotations
@@ -15,7 +14,7 @@ import numpy as np
 
 from topospread.cluster import Cluster, PodChange, PodClass
 from topospread.cluster.arrays import Bools, Ints, Rows
-from topospread.cluster.objects import One, Reading, Subject
+from topospread.cluster.objects import ObjectKey, Reading, Subject
 from topospread.plugins.group_columns import CountColumn, GroupColumn, HasKey
 from topospread.plugins.interface import (
     Assuming,
@@ -40,20 +39,22 @@ from .node_local import NodeLocalAnswers, Work, sharing_key
 
 _LAYOUT: Callable[[Watcher], int] = attrgetter("layout")
 _LAID_OVER = 128
-"""Up to so many nodes with a count lie over groups without counts: each of them is looked at for each placement."""
+"""Up to this number of nodes with counts, each such node is compared on its own next to groups of nodes without
+counts.
+"""
 _HEARD = 64
-"""So many classes more, and a quarter, than the last time are listened to before those that went are sorted out."""
+"""Classes that the cluster dropped are removed from `_heard` after it grew by this number and a quarter."""
 
 
 class OneByOne(msgspec.Struct, frozen=True):
-    """The cluster-wide filters, and the scores with their weights, where all of them can go node by node."""
+    """The cluster-wide filters and weighted scores, if all of them can go node by node."""
 
     filters: tuple[FilterEach, ...]
     scores: tuple[tuple[int, ScoreEach], ...]
 
 
 def one_by_one(filters: Sequence[Filter], scores: Sequence[WeightedScore]) -> OneByOne | None:
-    """The same plugins, to be asked node by node; ``None`` where one of them cannot."""
+    """Return the plugins to call node by node; ``None`` if any of them only works on arrays."""
     each_filter = tuple(each for each in filters if offers(each, FilterEach))
     each_score = tuple((each.weight, each.score) for each in scores if offers(each.score, ScoreEach))
     if len(each_filter) < len(filters) or len(each_score) < len(scores):
@@ -62,19 +63,21 @@ def one_by_one(filters: Sequence[Filter], scores: Sequence[WeightedScore]) -> On
 
 
 class Shared:
-    """The common data of views of different pod classes: the work counted, and equal answers."""
+    """Data that the views of all pod classes share: counted operations, and equal answers."""
 
     def __init__(self, work: Work | None = None) -> None:
         self.work = work or Work()
         self._answers: WeakValueDictionary[Hashable, NodeLocalAnswers] = WeakValueDictionary()
 
     def known(self, key: Hashable) -> NodeLocalAnswers | None:
-        """Return answers for a `sharing_key`, up to date."""
+        """Return the answers for a `sharing_key`, up to date; ``None`` if there are none."""
         known = self._answers.get(key)
         return known if known is not None and known.catch_up() else None
 
     def made(self, key: Hashable, cluster: Cluster, plugins: PreparedPlugins) -> NodeLocalAnswers:
-        """Return new answers; classes with the same key find them, ``None`` for classes that share none."""
+        """Return new answers. Classes with the same key find them later; a key of ``None`` shares them with no
+        class.
+        """
         made = NodeLocalAnswers(cluster, plugins, self.work)
         if key is not None:
             self._answers[key] = made
@@ -82,22 +85,25 @@ class Shared:
 
 
 class View:
-    """One pod class on one cluster under one profile.
+    """The answers for one pod class on one cluster under one profile.
 
     Attributes:
         plugins: the plugins, prepared for the class.
-        node_local: what rests on the node and its pods.
-        one_by_one: the cluster-wide plugins node by node, ``None`` where one of them only knows arrays.
-        assuming, settling: watchers that are told of dry runs.
-        beside: row → a state of the node and the pods that it is promised to, and what rejects it beside them.
+        node_local: answers that depend on the node and its pods only.
+        one_by_one: cluster-wide plugins to call node by node; ``None`` if any of them only works on arrays.
+        assuming, settling: watchers that take part in dry runs.
+        beside: row → (state of the node and its nominated pods, rejection of the pod together with them).
         can_fail: whether a filter may fail on single nodes.
-        stands_for_tied: whether it says of a node what the view of a pod that is tied to that node would say.
+        answers_node_pinned: whether its answer for a node also holds for a DaemonSet pod pinned to that node.
     """
 
     def __init__(
         self, cluster: Cluster, framework: Framework, pod_class: PodClass, shared: Shared, before: View | None = None
     ) -> None:
-        """``before``: of a class that differs in claims alone; what it has counted passes on to this one, it ends."""
+        """Build the view.
+
+        ``before`` is the view of a class that differs only in claims. Its counts move to this view, and it ends.
+        """
         self.cluster = cluster
         self.framework = framework
         self.pod_class = pod_class
@@ -114,8 +120,8 @@ class View:
         self.assuming = [each for each in self.plugins.watchers if offers(each, Assuming)]
         self.settling = [each for each in self.plugins.watchers if offers(each, Settling)]
         self.can_fail = any(offers(each.filter, CanFail) for each in self.plugins.filters)
-        self.stands_for_tied = not any(each.counts_own_nodes for each in self.plugins.prepared.values())
-        # Plugins that did not judge the class, or reject it as a whole, say nothing of classes that agree in the rest.
+        self.answers_node_pinned = not any(each.counts_own_nodes for each in self.plugins.prepared.values())
+        # If PreFilter rejects the class, or a plugin failed, the answers do not hold for other classes with this key.
         if self.plugins.rejected is not None or len(self.plugins.prepared) < len(framework.plugins):
             self.node_local = shared.made(None, cluster, self.plugins)
         else:
@@ -131,6 +137,7 @@ class View:
         self._can_group = all(each.score.scope in (Scope.NODE, Scope.CLUSTER) for each in self.relative_scores)
         self.beside: dict[int, tuple[Hashable, tuple[str, Status]]] = {}
         self._asked = cluster.classes_made
+        # Class → listeners that count its pods; the key None makes Journal.about return changes of nodes, too.
         self._heard: dict[PodClass | None, tuple[Listener, ...]] = {None: ()}
         self._heard_most = _HEARD
         self._ended = False
@@ -140,14 +147,14 @@ class View:
         else:
             for watcher in self.plugins.watchers:
                 self._listen(watcher.concerned())
-        # Whether counts are columns of the groups: once many nodes have a count this stays so.
+        # Whether counts are columns of the groups. It never becomes False again.
         self._are_counts_grouped = False
         self._columns: _Columns | None = None
         self._layout: list[int] | None = None
         self._take_layout()
 
     def _take_layout(self) -> None:
-        """Leave out filters and scores that are idle, and group by what is left."""
+        """Drop idle filters and scores, and group nodes by the columns of the others."""
         layout = list(map(_LAYOUT, self.plugins.watchers))
         if layout != self._layout:
             self._layout = layout
@@ -157,7 +164,7 @@ class View:
             self._columns = self._group_columns()
 
     def catch_up(self) -> bool:
-        """Read what concerns the class from the journal; False if a new view has to be built instead."""
+        """Read changes that concern the class from the journal. Return False if a new view must be built."""
         if self._ended or self._numbering != self.cluster.nodes.numbering:
             return False
         if not self._objects.unchanged() or not self._read() or not self.node_local.catch_up():
@@ -166,20 +173,22 @@ class View:
         return True
 
     def end(self) -> bool:
-        """Stop using the view; return whether its counts are up to date, so that another view can go on with them."""
+        """End the view. Return whether its counts are up to date, so another view can take them over."""
         ended, self._ended = self._ended, True
         if ended or self._numbering != self.cluster.nodes.numbering or not self._lasting.unchanged():
             return False
         return self._read()
 
     def rewind(self, position: int) -> None:
-        """The journal's newest changes, which were read and undo each other, were taken back."""
+        """Set the position after the journal took back changes that this view had read."""
         self._position = position
 
     def heads(self) -> Heads | None:
-        """Return the best open node of each group; ``None`` if the plugins of this class allow no grouping.
+        """Return the best feasible node of each group; ``None`` if the plugins of this class allow no grouping.
 
-        Counts lie over groups without counts while few nodes have a count, and are columns of the groups after that.
+        While few nodes have counts, these nodes are compared next to groups without counts. Later, counts are columns
+        of the
+        groups.
         """
         columns = self._columns
         if columns is None:
@@ -200,7 +209,7 @@ class View:
         return result
 
     def total(self, rows: Ints, nodes: Ints | None = None) -> Ints:
-        """Weighted total of every score for feasible rows; ``nodes`` as in `Score.score`."""
+        """Return the weighted total of all scores for feasible rows, int64[rows]; ``nodes`` as in `Score.score`."""
         total: Ints = self.node_local.points[rows].copy()
         for each in self._active_scores:
             total += each.points(rows, nodes)
@@ -213,11 +222,11 @@ class View:
 
     @property
     def position(self) -> int:
-        """Position in the journal up to which everything that concerns the class was read."""
+        """Position in the journal up to which the view is current."""
         return self._position
 
     def hears_of(self, changes: Sequence[PodChange]) -> bool:
-        """Return whether a plugin counts pods of the class of one of these changes."""
+        """Return whether a plugin counts pods of a class in these changes."""
         if self._asked != self.cluster.classes_made:
             self._listen_to_new()
         heard, watchers = self._heard, self.plugins.watchers
@@ -230,7 +239,7 @@ class View:
         self._asked = self.cluster.classes_made
 
     def _read(self) -> bool:
-        """Read the changes of heard classes and of nodes; False if they are no longer in the journal."""
+        """Read the changes of counted classes and of nodes; False if the journal dropped some of them."""
         if self._asked != self.cluster.classes_made:
             self._listen_to_new()
         heard = self._heard
@@ -251,7 +260,7 @@ class View:
                 for watcher in self.plugins.watchers:
                     watcher.on_nodes(nodes)
             if len(heard) > self._heard_most:
-                # Forget the classes that the cluster has let go of: all that happened to their pods is told.
+                # Drop classes that the cluster no longer keeps; all changes of their pods were read.
                 classes = self.cluster.classes
                 for each in [each for each in self._heard if each is not None and classes.get(each.index) is not each]:
                     del self._heard[each]
@@ -259,7 +268,7 @@ class View:
         return True
 
     def _listen(self, classes: Iterable[PodClass]) -> None:
-        """Remember who wants to be told of pods of these classes, where anybody does."""
+        """Store the listeners of classes that have any."""
         heard = self._heard
         for each in classes:
             if each not in heard:
@@ -283,12 +292,12 @@ class View:
 
 
 class _Columns(msgspec.Struct, frozen=True):
-    """The columns by which a class tells nodes apart.
+    """The columns by which a class groups nodes.
 
     Attributes:
-        counts: the columns that count pods.
-        without_counts: a key for all columns, and the columns as they are on nodes without such pods.
-        with_counts: a key for all columns, and the columns.
+        counts: columns that count pods.
+        without_counts: key of all columns, and the columns with "has the key" in place of each count.
+        with_counts: key of all columns, and the columns.
     """
 
     counts: list[CountColumn]
@@ -297,7 +306,7 @@ class _Columns(msgspec.Struct, frozen=True):
 
 
 class _ScoreColumn:
-    """Raw points that are normalised and rest on the node alone."""
+    """A column of raw scores that are normalised later and depend on the node only."""
 
     is_fixed = True
 
@@ -312,13 +321,13 @@ class _ScoreColumn:
         return int(self._score.score(np.array([row], dtype=np.int64))[0])
 
 
-def _lasting_reads(plugins: PreparedPlugins) -> Iterable[Subject | One]:
-    """Yield the dependencies of plugins whose answers are the same whatever a pod's claims."""
+def _lasting_reads(plugins: PreparedPlugins) -> Iterable[Subject | ObjectKey]:
+    """Yield the objects that were read by plugins whose answers do not depend on a pod's claims."""
     return (each for prepared in _without(ASKED_ABOUT_CLAIMS, plugins).values() for each in prepared.reads)
 
 
 def _without(names: Collection[str], plugins: PreparedPlugins) -> dict[str, Prepared]:
-    """Return the answers of all other plugins."""
+    """Return the prepared plugins except ``names``."""
     return {name: each for name, each in plugins.prepared.items() if name not in names}
 
 

@@ -1,4 +1,4 @@
-"""The views of the pod classes that are placed, kept while there is memory for them; they answer themselves."""
+"""The views of pod classes, cached within a memory limit."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from weakref import WeakValueDictionary
 
 from topospread.cluster import Cluster, PodClass
 
+from .equivalence_class import EquivalenceClass, EquivalenceClasses
 from .framework import Framework
-from .likeness import Likeness, Likenesses
 from .view import Shared, View
 
 _VIEW_MEMORY = 3 << 29
@@ -18,23 +18,23 @@ _BYTES_PER_ROW = 24
 _BYTES_PER_VIEW = 1 << 15
 _MANY_VIEWS = 256
 _LOOKED_AT = 4
-"""So many views are looked at, in rounds, whenever there is a new one."""
+"""Number of cached views that are checked for dropping whenever a view is added."""
 
 _Key = tuple[str, Hashable]
 
 
 class ViewCache:
-    """Views by profile and class, those not used for the longest time first.
+    """Views by profile and class, least recently used first.
 
     Attributes:
-        shared: what the views have in common.
-        likenesses: which classes share a view, or what one has counted.
+        shared: data that all views share.
+        equivalence_classes: classes that share a view, or the counts of one.
     """
 
     def __init__(self, cluster: Cluster) -> None:
         self.shared = Shared()
-        self.likenesses = Likenesses(cluster)
-        self._latest_of: WeakValueDictionary[tuple[str, Likeness], View] = WeakValueDictionary()
+        self.equivalence_classes = EquivalenceClasses(cluster)
+        self._latest_of: WeakValueDictionary[tuple[str, EquivalenceClass], View] = WeakValueDictionary()
         self._cluster = cluster
         self._views: OrderedDict[_Key, View] = OrderedDict()
         self._round: Iterator[_Key] = iter(())
@@ -47,10 +47,10 @@ class ViewCache:
         return iter(self._views.values())
 
     def of(self, framework: Framework, pod_class: PodClass) -> View:
-        """The view of a class, up to date; the least recently used ones are dropped when there are many.
+        """Return the view of a class, up to date. Drop the least recently used views above the memory limit.
 
         Raises:
-            PluginError: kube-scheduler could not judge the pod.
+            PluginError: if kube-scheduler fails on the pod.
         """
         latest, index = self._latest
         if (
@@ -61,7 +61,7 @@ class ViewCache:
             and latest.catch_up()
         ):
             return latest
-        key = (framework.profile.scheduler_name, self.likenesses.key(pod_class))
+        key = (framework.profile.scheduler_name, self.equivalence_classes.key(pod_class))
         view = self._views.get(key)
         if view is None or not view.catch_up():
             view = self._views[key] = self._made(framework, pod_class)
@@ -73,16 +73,16 @@ class ViewCache:
         return view
 
     def known(self, framework: Framework, pod_class: PodClass) -> View | None:
-        """Return the view of this very class if there is one, up to date."""
+        """Return the current view of exactly this class if it is cached."""
         view = self._views.get((framework.profile.scheduler_name, pod_class.key))
         return view if view is not None and view.pod_class is pod_class and view.catch_up() else None
 
     def _made(self, framework: Framework, pod_class: PodClass) -> View:
-        """A new view; where one of a class is there that differs in claims alone, it goes on with what that counted."""
-        likeness = self.likenesses.of(pod_class)
-        if likeness is None:
+        """Return a new view. It takes over the counts of a view whose class differs only in claims."""
+        equivalence_class = self.equivalence_classes.of(pod_class)
+        if equivalence_class is None:
             return View(self._cluster, framework, pod_class, self.shared)
-        alike = (framework.profile.scheduler_name, likeness)
+        alike = (framework.profile.scheduler_name, equivalence_class)
         before = self._latest_of.get(alike)
         if before is not None and pod_class.volumes:
             self._views.pop((framework.profile.scheduler_name, before.pod_class.key), None)
@@ -90,7 +90,7 @@ class ViewCache:
         return made
 
     def _drop(self) -> None:
-        """Keep no more views than there is memory for, and of many none for long whose class has no pods."""
+        """Drop views above the memory limit. If there are many views, also drop some whose class has no pods."""
         while len(self._views) > self._most():
             self._views.popitem(last=False)
         if len(self._views) <= _MANY_VIEWS:

@@ -1,4 +1,4 @@
-"""A scheduler that also keeps the whole verdict on some pods, as things stand when each is tried; it decides alike."""
+"""A scheduler that also keeps the full verdict of selected pods at the time of each attempt."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from .verdict import Verdict
 
 
 class WatchingScheduler(Scheduler):
-    """Places pods as `Scheduler` does.
+    """A `Scheduler` that places the same pods and keeps verdicts.
 
     Args:
-        cluster, frameworks, seed, sampled: as there.
-        watched: ``namespace/name`` of the pods whose verdicts are kept, each of the last time it was tried.
+        cluster, frameworks, seed, sampled: as in `Scheduler`.
+        watched: ``namespace/name`` of pods whose last verdict is kept.
     """
 
     def __init__(

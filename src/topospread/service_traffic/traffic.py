@@ -12,7 +12,8 @@ from topospread.api.well_known_labels import ZONE
 from topospread.api.workload import Service
 from topospread.config.version_rules import rules_for
 from topospread.errors import UsageError
-from topospread.simulation.run import SimulationOptions, prepare
+from topospread.simulation.options import SimulationOptions
+from topospread.simulation.run import prepare
 from topospread.workloads.node_lifecycle import is_silent
 from topospread.workloads.scale import the_workload
 

@@ -23,10 +23,11 @@ from topospread.errors import UsageError
 from topospread.plain_data import PlainData
 from topospread.workloads.planned import QueuedPod
 
+from .options import SimulationOptions
 from .outcome import result_of
 from .placing import place_all
 from .result import PendingGroup, Simulation
-from .run import SimulationOptions, prepare
+from .run import prepare
 from .unknown import bracketed, has_open_pods, is_unjudged, unjudged_parts
 
 Progress = Callable[[int, int], None]

@@ -22,8 +22,8 @@ from topospread.scheduling.cycle import Scheduler
 from topospread.workloads.daemon_set import DaemonNodes, for_node
 from topospread.workloads.planned import QueuedPod, Workload
 
+from .hypothetical_domains import unmet_min_domains
 from .outcome import result_of
-from .paper import unmet_min_domains
 from .placing import Progress, place_all, place_waiting
 from .result import PoolRefusal, PoolUse, Simulation
 from .run import Run

@@ -8,11 +8,12 @@ from __future__ import annotations
 from dataclasses import replace
 
 from topospread.api.inventory import Inventory
-from topospread.simulation.aftermath import inventory_after
+from topospread.simulation.final_inventory import inventory_after
+from topospread.simulation.options import PLAIN, SimulationOptions
 from topospread.simulation.outcome import result_of
 from topospread.simulation.placing import Progress, place_all
 from topospread.simulation.result import Simulation
-from topospread.simulation.run import PLAIN, Run, SimulationOptions, prepare
+from topospread.simulation.run import Run, prepare
 from topospread.simulation.scaling import scaled_up
 from topospread.simulation.unknown import bracketed, has_open_pods
 

@@ -28,10 +28,10 @@ from topospread.scheduling.requeueing import Requeueing, RequeueingRules, requeu
 from topospread.scheduling.verdict import Verdict
 from topospread.workloads.planned import QueuedPod
 
-from .crowd import Crowd, Judge
+from .active_queue_batch import ActiveQueueBatch
+from .batched_unschedulable_pods import BatchedUnschedulablePods, RejectionSource
+from .cached_rejections import CachedRejections
 from .run import Run
-from .standing_refusals import StandingRefusals
-from .turns import Turns
 
 _SOME_NODE = "some-node"
 _SOME_TIME = "2006-01-02T15:04:05Z"
@@ -78,19 +78,19 @@ class VirtualQueue:
         self._with_node: dict[tuple[int, str], Pod] = {}
         self._promised = bool(run.cluster.nominated)
         self._others_changed = False
-        self._turns = Turns(self.queue)
-        self.refusals = StandingRefusals(run.scheduler)
+        self._turns = ActiveQueueBatch(self.queue)
+        self.refusals = CachedRejections(run.scheduler)
         self._again: Callable[[Sequence[QueuedPod]], frozenset[str] | None] = lambda alike: None
-        judge = Judge(
+        judge = RejectionSource(
             self._may_be_one_of_many,
             self._refused,
-            lambda info: self.refusals.likeness(cluster.shared_class(info.pod)),
+            lambda info: self.refusals.equivalence_class(cluster.shared_class(info.pod)),
             self.refusals.fallen,
             self._refused_again,
             self._note_stamp,
             self._stamp,
         )
-        self._crowd = Crowd(self.queue, judge)
+        self._batch = BatchedUnschedulablePods(self.queue, judge)
 
     def take_in(self, groups: PodGroupQueue, places: Mapping[int, object]) -> None:
         """Pods that are tried together stand in the queue from the beginning, if their controllers have made them.
@@ -139,7 +139,7 @@ class VirtualQueue:
     def __len__(self) -> int:
         """Return how many pods are tried before time passes."""
         in_queue = len(self.queue.active) + self.queue.backoff.rejected + len(self._turns)
-        return len(self._planned) - self._arrived + in_queue + self._crowd.due
+        return len(self._planned) - self._arrived + in_queue + self._batch.due
 
     def pass_over(self, again: Callable[[Sequence[QueuedPod]], frozenset[str] | None]) -> int:
         """Let pods whose turn it is be tried in vain, until one comes for which that is not certain; how many were.
@@ -150,11 +150,11 @@ class VirtualQueue:
         if self._arrived < len(self._planned):
             return tried
         self._again = again
-        self.queue.unschedulable.crowd = self._crowd
+        self.queue.unschedulable.batch = self._batch
         while True:
             before = tried
-            if self._crowd.due:
-                together = self._crowd.pass_over(self._turns.first())
+            if self._batch.due:
+                together = self._batch.pass_over(self._turns.first())
                 self._now += together
                 tried += together
             tried += self._pass_over_one_by_one()
@@ -165,14 +165,14 @@ class VirtualQueue:
         """Pass over pods of the queue itself, up to one that comes after a pod of the crowd; return how many."""
         tried = 0
         for info in self._turns.following():
-            if self._crowd.due and (rank := self._crowd.first()) is not None and rank < (self._turns.first() or rank):
+            if self._batch.due and (rank := self._batch.first()) is not None and rank < (self._turns.first() or rank):
                 break
             rejectors = None if info.members else self._again([self._entered[info.key]])
             if not rejectors:
                 break
             self._turns.drop(info)
             self._now += 1
-            self.queue.tried_in_vain(info, rejectors)
+            self.queue.record_rejection(info, rejectors)
             tried += 1
         return tried
 
@@ -278,7 +278,7 @@ class VirtualQueue:
         """Advance the clock to ``now``, in ns since the run began, and activate pods whose backoff has ended."""
         self._now = max(self._now, now)
         self.queue.flush_backoff_completed()
-        self._crowd.flush_backoff_completed()
+        self._batch.flush_backoff_completed()
 
     def failed(self, verdict: Verdict | None) -> None:
         """The pod at hand found no node: it waits for what may help it, or, after an error, for its time."""

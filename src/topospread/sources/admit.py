@@ -6,6 +6,7 @@ of its fields are checked. Everything else has to be what an API server would le
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, Final
@@ -37,6 +38,7 @@ _NOT_A_STRING: Final = (
     "expected a string, got true",
     "expected a string, got false",
 )
+PROFILES: Final = re.compile(rb"(?:apparmor\.security\.beta|seccomp\.security\.alpha)\.kubernetes\.io/")
 _ENCODER: Final = msgspec.json.Encoder(enc_hook=str)
 
 
@@ -94,6 +96,7 @@ def admit(value: dict[str, Any], kind: str, location: Location, rules: Rules) ->
         broken = line_break_in(checked)
         if broken:
             raise InvalidError([f"{printable(broken)}: Invalid value: a name has one line"], location.place(label))
+        note_profiles(checked, kind)
         accepted = _ENCODER.encode(checked)
         if not stored:
             _validate(checked, kind, location, label, rules)
@@ -102,6 +105,19 @@ def admit(value: dict[str, Any], kind: str, location: Location, rules: Rules) ->
         raise too_deep(location.rough(label)) from None
     except msgspec.ValidationError as error:
         raise _undecodable(error, location, label) from error
+
+
+def note_profiles(checked: dict[str, Any], kind: str) -> None:
+    """Put the deprecated annotations of AppArmor and seccomp, whose keys name containers, into one of ours."""
+    if kind not in STRUCT_OF:
+        return
+    holder = checked if kind == "Pod" else checked.get("spec", {})
+    for name in {"Pod": (), "CronJob": ("jobTemplate", "spec", "template")}.get(kind, ("template",)):
+        holder = holder.get(name, {})
+    annotations = holder.get("metadata", {}).get("annotations", {})
+    profiles = {key: value for key, value in annotations.items() if PROFILES.search(key.encode())}
+    if profiles:
+        annotations["topospread.dev/profiles"] = _ENCODER.encode(profiles).decode()
 
 
 def wrong_case(fields: Mapping[str, str], location: Location) -> InvalidError:

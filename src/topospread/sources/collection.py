@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import Any
 
 from topospread.api.inventory import Inventory, ObjectKey
 from topospread.api.kinds import KINDS
@@ -15,10 +16,27 @@ from topospread.errors import DuplicateError, Place
 from topospread.text import listed
 
 from .declared_promises import DeclarationPlaces
-from .objects import ReadObject
+from .objects import ReadObject, named
 
 _NAMES_SHOWN = 5
 _SCALED = (Deployment, ReplicaSet, StatefulSet, ReplicationController)
+
+
+class Places(dict[ObjectKey, Place]):
+    """Places of objects; those of a list share one, which gets an object's name when it is asked for."""
+
+    def __getitem__(self, key: ObjectKey) -> Place:
+        """Return the place of an object that is there."""
+        return named(super().__getitem__(key), *key)
+
+    def get(self, key: ObjectKey, default: Any = None) -> Any:
+        """Return the place of an object."""
+        place = super().get(key)
+        return default if place is None else named(place, *key)
+
+    def copy(self) -> Places:
+        """Return places that can be added to."""
+        return Places(self)
 
 
 class Collection:
@@ -52,7 +70,7 @@ class Collection:
             own[key] = self.objects[key] = each
 
     def _replace(self, earlier: ReadObject, later: ReadObject) -> None:
-        where = (str(_where(earlier.place)), str(_where(later.place)))
+        where = (str(_where(earlier.rough)), str(_where(later.rough)))
         self._replaced.setdefault(where, []).append(later.place.object)
         inherit(earlier.item, later.item)
 
@@ -66,14 +84,15 @@ class Collection:
     def fill(self, inventory: Inventory) -> None:
         """Hand everything over; places of objects without a name go by their generateName."""
         lists = {kind: getattr(inventory, how.attribute) for kind, how in KINDS.items()}
-        places, declarations = inventory.places, DeclarationPlaces()
+        places, declarations = Places(), DeclarationPlaces()
         for key, each in self.objects.items():
             lists[each.kind].append(each.item)
             metadata = each.item.metadata
-            places[key if metadata.name else (key[0], key[1], metadata.generate_name or "")] = each.place
+            places[key if metadata.name else (key[0], key[1], metadata.generate_name or "")] = each.rough
             declared = declarations.of(each)
             if declared is not None:
                 inventory.declared[key] = declared
+        inventory.places = places
 
 
 def applied(earlier: Inventory, later: Inventory) -> Inventory:

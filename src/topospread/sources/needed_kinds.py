@@ -14,9 +14,9 @@ from msgspec.structs import replace
 
 from topospread.api.meta import KubeObject
 from topospread.api.pod import Pod, PodSpec
+from topospread.api.storage import VOLUME_KINDS
 from topospread.api.workload import CronJob, StatefulSet
 from topospread.config.gates import Gates
-from topospread.plugins.pod_volumes import VOLUME_KINDS
 
 from .snapshot_lists import ORDER
 

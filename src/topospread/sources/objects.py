@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from itertools import islice
 from typing import Any, Final, NamedTuple
 
@@ -23,7 +24,7 @@ from topospread.api.pod import Pod
 from topospread.api.served import similar_kind
 from topospread.errors import DecodeError, InputError, InvalidError, Place
 
-from .admit import Rules, admit, wrong_case
+from .admit import PROFILES, Rules, admit, wrong_case
 from .custom_kinds import CustomKind, made_of, pod_parts, shipped_kinds
 from .deliveries import delivery_of
 from .json_text import JsonList, read_value
@@ -51,16 +52,22 @@ class ReadObject(NamedTuple):
     Attributes:
         kind: key in `KINDS`.
         item: the object.
-        place: where it stands, as far as that is known without looking.
+        rough: where it stands, as far as that is known without looking; its name may be left out of it.
         location: where it can be looked for; None for what was made up.
         position: of the object in the list that stands at the location; None when it stands there itself.
     """
 
     kind: str
     item: KubeObject
-    place: Place
+    rough: Place
     location: Location | None = None
     position: int | None = None
+
+    @property
+    def place(self) -> Place:
+        """The place with the object's name."""
+        metadata = self.item.metadata
+        return named(self.rough, self.item.kind, metadata.namespace, metadata.name or metadata.generate_name)
 
     def exact_place(self) -> Place:
         """The place with line and column."""
@@ -144,7 +151,7 @@ class ObjectReader:
             return
         single = self._decoded(location.text.data[location.start : location.end], _Type())
         if single is not None:
-            yield ReadObject(single.kind, single, location.rough(_label(single)), location)
+            yield ReadObject(single.kind, single, location.rough(), location)
         else:
             yield from self._look_closely(location, _Type())
 
@@ -152,29 +159,35 @@ class ObjectReader:
         """The objects of a list, each decoded at once if it can be.
 
         Args:
-            listed: the list.
+            listed: the list; its items are dropped as they are read.
             progress: is told about how many bytes of the text are dealt with.
         """
         location = listed.location
         if listed.facts is not None:
             self.snapshots.append((listed.facts, location.rough()))
-        of = _item_type(listed.kind, listed.api_version)
-        for index, raw in enumerate(listed.items):
+        of, rough = _item_type(listed.kind, listed.api_version), location.rough()
+        spots, count = None, len(listed.items)
+        listed.items.reverse()
+        for index in range(count):
+            raw = listed.items.pop()
             item = self._decoded(raw, of)
             if item is not None:
-                yield ReadObject(item.kind, item, location.rough(_label(item)), location, index)
+                yield ReadObject(item.kind, item, rough, location, index)
             elif bytes(raw) != b"null":
-                yield from self._look_closely(listed.spot_of(index), of)
+                spots = spots or JsonList.at(location)
+                assert spots is not None
+                yield from self._look_closely(spots.spot_of(index), of)
             if index % _ITEMS_BETWEEN_REPORTS == 0:
-                progress(location.start + (location.end - location.start) * index // len(listed.items))
+                progress(location.start + (location.end - location.start) * index // count)
         progress(location.end)
 
     def read_yaml_list(self, listed: YamlList, progress: Callable[[int], None]) -> Iterator[ReadObject]:
         """The objects of a list, each decoded at once if it can be; ``progress`` is told as for `read_json_list`."""
         location, of = listed.location, _item_type(listed.kind, listed.api_version)
+        rough = location.rough()
         for index, found in enumerate(listed.items(progress)):
             if isinstance(found, bytes) and (item := self._decoded(found, of)) is not None:
-                yield ReadObject(item.kind, item, location.rough(_label(item)), location, index)
+                yield ReadObject(item.kind, item, rough, location, index)
             else:
                 value = msgspec.json.decode(found) if isinstance(found, bytes) else found
                 yield from self.read_value(value, location.item("items", index), of)
@@ -200,7 +213,7 @@ class ObjectReader:
                 return None
             item.kind = known.kind
             item.api_version = VERSIONS[known.kind][0]
-        if not metadata.name or not self._needs_no_check(item) or _has_line_break(raw):
+        if not metadata.name or not self._needs_no_check(item) or _has_line_break(raw) or _has_profiles(item, raw):
             return None
         if not known.namespaced:
             metadata.namespace = None
@@ -291,7 +304,7 @@ class ObjectReader:
                 item = admit({**value, "apiVersion": version, "kind": kind}, known, location, self.rules)
                 if item.namespace and not value["metadata"].get("namespace"):
                     self._note_placed(item)
-                yield ReadObject(known, item, location.rough(_label(item)), location)
+                yield ReadObject(known, item, location.rough(), location)
 
     def _custom(self, version: str, kind: str) -> Sequence[CustomKind]:
         """Return how the pods of a custom resource are made; empty if that is not known."""
@@ -332,7 +345,7 @@ class ObjectReader:
             self.skipped[_told_apart(kind, version)] += 1
         for each in made:
             item = admit(each, each["kind"], location, self.rules)
-            yield ReadObject(each["kind"], item, location.rough(_label(item)), location)
+            yield ReadObject(each["kind"], item, location.rough(), location)
 
     def _resolve(self, value: dict[str, Any], version: str, kind: str, location: Location) -> str | None:
         """The object's key in `KINDS`; None, and counted, when it plays no part."""
@@ -357,6 +370,11 @@ class ObjectReader:
 
 def _has_line_break(raw: bytes | msgspec.Raw) -> bool:
     return MAY_HAVE_ONE(raw) is not None and line_break_in(msgspec.json.decode(raw)) != ""
+
+
+def _has_profiles(item: KubeObject, raw: bytes | msgspec.Raw) -> bool:
+    """Return whether pods yet to be made of an object may have annotations that `note_profiles` looks for."""
+    return type(item) is not Pod and PROFILES.search(raw) is not None
 
 
 def _how_to_read(version: str, kind: str) -> _Known:
@@ -416,7 +434,8 @@ def _not_a_manifest(path: str) -> str:
     return ""
 
 
-def _label(item: KubeObject) -> str:
-    metadata = item.metadata
-    name = metadata.name or metadata.generate_name
-    return printable(f"{item.kind} {metadata.namespace}/{name}" if metadata.namespace else f"{item.kind} {name}")
+def named(place: Place, kind: str, namespace: str | None, name: str | None) -> Place:
+    """Return the place of an object with the object's name, unless it has one."""
+    if place.object:
+        return place
+    return replace(place, object=printable(f"{kind} {namespace}/{name}" if namespace else f"{kind} {name}"))

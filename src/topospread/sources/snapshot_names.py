@@ -46,7 +46,7 @@ KEYS: Final = _words("""key topologyKey topologyKeys matchLabelKeys mismatchLabe
 """Fields that hold a label's or taint's key, or another qualified name."""
 
 OPAQUE: Final = _words(
-    """resourceNames topospread.dev/unjudgedAdmission
+    """resourceNames topospread.dev/unjudgedAdmission topospread.dev/profiles host user role add drop procMount
     device request expression string version strings versions attributes counters counterSet compatibilityGroups
     matchAttribute distinctAttribute capacityKey shareID bindingConditions bindingFailureConditions
     nodeAllocatableResources

@@ -17,10 +17,11 @@ from topospread.drills.remarks import not_replaced
 from topospread.drills.result import StepOutcome
 from topospread.drills.steps import Step
 from topospread.errors import UsageError
-from topospread.simulation.aftermath import inventory_after
+from topospread.simulation.final_inventory import inventory_after
+from topospread.simulation.options import PLAIN, SimulationOptions
 from topospread.simulation.pending import pending_group
 from topospread.simulation.placing import place_all
-from topospread.simulation.run import PLAIN, SimulationOptions, prepare
+from topospread.simulation.run import prepare
 from topospread.simulation.unknown import merged, unjudged_parts
 from topospread.sources.load import load
 from topospread.workloads.planned import is_refusal

@@ -19,11 +19,12 @@ from topospread.drills.forked import answers, can_fork, cores
 from topospread.drills.interruption import Interrupted
 from topospread.errors import UsageError
 from topospread.scheduling.verdict import Verdict
+from topospread.simulation.options import SimulationOptions
 from topospread.simulation.outcome import not_asked
 from topospread.simulation.pending import pending_group, reasons_by_domain_of
 from topospread.simulation.placing import place_all
 from topospread.simulation.result import PendingGroup
-from topospread.simulation.run import PodOutcome, Run, SimulationOptions, prepare, spreads
+from topospread.simulation.run import PodOutcome, Run, prepare, spreads
 from topospread.workloads.planned import QueuedPod, Workload
 
 from .result import Capacity, DomainRoom, KeyRoom, TargetRoom
@@ -177,8 +178,8 @@ def prepared(settled: Inventory, question: CapacityQuestion, rounds: int) -> Fil
     if question.pod is not None:
         inventory, key = with_pod(settled, question.pod)
         run = prepare(inventory, options, with_spreads=False)
-        own = [each for each in run.queue if _key(each.workload) == key]
-        wanted = [_TargetPods(each.workload, 1, 0, 0, copies(each, rounds), 0) for each in own]
+        own = [each for each in (*run.queue, *run.plan.refused) if _key(each.workload) == key]
+        wanted = [_TargetPods(each.workload, 1, 0, 0, copies(each, rounds, run.plan), 0) for each in own]
     else:
         probe = prepare(settled, options, with_spreads=False)
         rows = {_key(each): each for each in probe.plan.workloads if each.template is not None}

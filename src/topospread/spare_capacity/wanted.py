@@ -16,7 +16,7 @@ from topospread.api.inventory import Inventory
 from topospread.api.pod import Pod
 from topospread.errors import InputError, Place, UsageError
 from topospread.whole_number import whole_number
-from topospread.workloads.planned import QueuedPod
+from topospread.workloads.planned import Plan, QueuedPod
 from topospread.workloads.scale import in_namespace, short_target, the_workload
 
 WorkloadKey = tuple[str, str, str]
@@ -135,7 +135,16 @@ def with_pod(inventory: Inventory, pod: Pod) -> tuple[Inventory, WorkloadKey]:
     return with_fields(inventory, pods=[*inventory.pods, made]), ("Pod", namespace, name)
 
 
-def copies(queued: QueuedPod, number: int) -> list[QueuedPod]:
-    """So many pods like one of the plan; they share its object, and have names of their own."""
-    row = queued.workload
-    return [QueuedPod(queued.pod, f"{queued.name}-{each}", row, queued.priority) for each in range(number)]
+def copies(queued: QueuedPod, number: int, plan: Plan) -> list[QueuedPod]:
+    """As many pods that differ in their name alone, as far as the quotas go; the first that exceeds one is refused."""
+    row, made = queued.workload, []
+    for each in range(0 if queued.refused else number):
+        name = f"{queued.name}-{each}"
+        # What the plan's own pod takes is taken already.
+        words = plan.quotas.refusal(queued.pod) if each and plan.quotas is not None else ""
+        if words:
+            denied = f'pods "{name}" is forbidden: {words}'
+            plan.refused.append(QueuedPod(queued.pod, name, row, queued.priority, refused=denied))
+            break
+        made.append(QueuedPod(queued.pod, name, row, queued.priority))
+    return made

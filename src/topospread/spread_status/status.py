@@ -15,8 +15,9 @@ from topospread.cluster import PodClass
 from topospread.errors import UsageError
 from topospread.scheduling.cycle import Scheduler
 from topospread.simulation.counted import PodOwners
+from topospread.simulation.options import PLAIN, SimulationOptions
 from topospread.simulation.placing import Progress
-from topospread.simulation.run import PLAIN, Run, SimulationOptions, prepare
+from topospread.simulation.run import Run, prepare
 from topospread.workloads.planned import Workload
 from topospread.workloads.scale import the_workload
 

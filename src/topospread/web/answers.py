@@ -21,7 +21,7 @@ from .standing import ClusterStanding, WorkloadRow
 from .timeline import Frame, Timeline
 from .trials import TrialStep, title
 from .trying import PlayedTrials
-from .why import Why
+from .why import PodAnswer, Why
 from .writing import as_command, as_copies, as_file
 
 # What of a workload can be changed by hand, as it is now and where it stands in its object; it changes nothing.
@@ -109,7 +109,7 @@ class Answers:
         self._why = Why(served, self.trials)
 
     def warm_up(self) -> None:
-        """Work out what the first picture needs, before anybody asks for it.
+        """Work out what the first picture and the first why need, before anybody asks for it.
 
         Raises:
             InputError: an object that the API server would refuse.
@@ -117,6 +117,7 @@ class Answers:
         found = self.trials.timeline(())
         for frame in found.frames:
             assert frame.picture
+        self.trials.ready(as_read=first_shown(found) == 0)
 
     def timeline(self, asked: PageQuestion) -> tuple[Timeline, int]:
         """The trial, and which of its frames is meant.
@@ -207,16 +208,23 @@ class Answers:
         }
 
     def why(self, asked: PageQuestion) -> Json:
-        """`why`'s whole answer on a pod, and what rejects each node."""
+        """`why`'s answer on a pod but for changes that would help, and what rejects each node."""
+        found = self._explained(asked, suggest=False)
+        return {"html": self._pages.page("why.html", **found.values), "rejected": found.rejected}
+
+    def fixes(self, asked: PageQuestion) -> Json:
+        """Changes that would let a pending pod in, as HTML for the page."""
+        return {"html": self._pages.page("fixes.html", **self._explained(asked, suggest=True).values)}
+
+    def _explained(self, asked: PageQuestion, *, suggest: bool) -> PodAnswer:
         _, at = self.timeline(asked)
-        found = self._why.explained(asked.steps, at, asked.word("target"))
-        html = self._pages.page("why.html", **found.values)
-        return {"html": html, "rejected": found.rejected}
+        target = asked.word("target")
+        return self._why.explained(asked.steps, at, target, abandoned=asked.abandoned, suggest=suggest)
 
     def pending(self, asked: PageQuestion) -> Json:
         """The pods without a node, grouped by cause, as HTML for the page."""
         _, at = self.timeline(asked)
-        found = self._why.pending(asked.steps, at)
+        found = self._why.pending(asked.steps, at, asked.abandoned)
         return {"html": self._pages.page("pending.html", groups=found, tried_words=tried_words)}
 
     def drill_file(self, asked: PageQuestion) -> tuple[str, bytes]:

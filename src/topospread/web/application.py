@@ -104,6 +104,7 @@ def application(
         Route("/api/node", _answer(Answers.node)),
         Route("/api/find", _answer(Answers.find)),
         Route("/api/why", _answer(Answers.why)),
+        Route("/api/fixes", _answer(Answers.fixes)),
         Route("/api/progress", _progress),
         Route("/api/pending", _answer(Answers.pending)),
         Route("/drill", _drill),

@@ -21,10 +21,11 @@ from topospread.base import API_VERSION
 from topospread.errors import InputError, Place, UsageError
 from topospread.linting.reading import Question
 from topospread.linting.run import LintReport, run
+from topospread.simulation.options import SimulationOptions
 from topospread.simulation.outcome import result_of
 from topospread.simulation.placing import place_all
 from topospread.simulation.result import Simulation
-from topospread.simulation.run import SimulationOptions, prepare
+from topospread.simulation.run import prepare
 from topospread.sources.collection import applied
 from topospread.sources.files import STANDARD_INPUT
 from topospread.sources.load import load

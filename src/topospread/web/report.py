@@ -86,6 +86,7 @@ class _Recording:
             self._keep("/api/node", str(first), Answers.node, {"name": node.name})
         for target in dict.fromkeys((*filter(None, [self._view.shown.get("pod")]), *_explained(standing))):
             self._keep("/api/why", str(first), Answers.why, {"target": target})
+            self._keep("/api/fixes", str(first), Answers.fixes, {"target": target})
         self._keep("/api/pending", str(first), Answers.pending)
         if self._steps:
             name, content = self._answers.drill_file(self._asked("", {}))

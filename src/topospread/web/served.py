@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from topospread.api.inventory import Inventory
-from topospread.simulation.run import SimulationOptions
+from topospread.simulation.options import SimulationOptions
 
 
 @dataclass(frozen=True, slots=True)

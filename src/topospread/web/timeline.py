@@ -18,7 +18,8 @@ from topospread.drills.pods import planned_pods
 from topospread.drills.result import Drill, StepOutcome
 from topospread.drills.steps import Apply, Step, Wait
 from topospread.errors import TopospreadError
-from topospread.simulation.run import SimulationOptions, prepare
+from topospread.simulation.options import SimulationOptions
+from topospread.simulation.run import prepare
 
 from .picture import picture
 from .standing import ClusterStanding, standing_as_read, standing_of_world

@@ -16,6 +16,9 @@ from typing import Final, TypeVar
 from topospread.api.inventory import Inventory
 from topospread.drills.forked import cores
 from topospread.drills.held_process import AbandonedError, HeldProcess, Told
+from topospread.explanation.repeated_simulation import RepeatedSimulation
+from topospread.simulation.options import SimulationOptions
+from topospread.simulation.run import Run, prepare
 
 from .served import ClusterState, ServedCluster
 from .timeline import Timeline, begin, go_on, goes_on_from
@@ -36,10 +39,20 @@ class Held:
     Attributes:
         inventory: everything as it was read.
         timeline: the trial so far, which can be gone on from.
+        ready: prepared runs to ask about: of things as they were read (True), and of the trial's end.
     """
 
     inventory: Inventory
     timeline: Timeline
+    ready: dict[bool, tuple[Inventory, Run]] = field(default_factory=dict)
+
+    def prepare(self, as_read: bool, options: SimulationOptions) -> tuple[Inventory, Run]:
+        """Return the objects of a frame and their prepared run, which is kept."""
+        if as_read not in self.ready:
+            assert self.timeline.play is not None, "it can be gone on from"
+            inventory = self.inventory if as_read else self.timeline.play.world.inventory()
+            self.ready[as_read] = inventory, prepare(inventory, options, with_spreads=False)
+        return self.ready[as_read]
 
 
 @dataclass(slots=True, eq=False)
@@ -73,12 +86,15 @@ class PlayedTrials:
     """Plays trials on the state that is served.
 
     Attributes:
-        explaining: held while a draft is judged, one at a time.
+        asked_by: options of questions about a frame.
+        explaining: held while a draft is judged or a run prepared, one at a time.
     """
 
     def __init__(self, served: ServedCluster) -> None:
         self._served = served
         self._jobs: OrderedDict[Key, _Job] = OrderedDict()
+        self.asked_by = replace(served.options.answered_by, preemption=served.options.preemption, tries_groups=True)
+        self._base: tuple[Key, Held] | None = None
         self.explaining = threading.Lock()
         self._listing = threading.Lock()
         self._room = threading.Semaphore(max(2, cores()))
@@ -113,22 +129,32 @@ class PlayedTrials:
                 if asker.is_set():
                     raise AbandonedError("the trial was cancelled") from None
 
-    def ask(self, steps: tuple[TrialStep, ...], at: int, question: Callable[[Inventory], T]) -> T:
+    def ask(
+        self,
+        steps: tuple[TrialStep, ...],
+        at: int,
+        question: Callable[[Inventory, Run], T],
+        abandoned: threading.Event | None = None,
+    ) -> T:
         """Ask about everything as it is in a frame of the trial, in a process of its own.
 
         Args:
+            steps: the trial.
             at: 0 as it was read, 1 with what waits placed, then the steps.
-            question: a function that pickle knows.
+            question: a function that pickle knows; it may change the prepared run, which is put back.
+            abandoned: ends the work once it is set, unless a trial's process does it.
 
         Raises:
             InputError, StepError: as for `timeline`.
+            AbandonedError: nobody waits any more.
             TopospreadError: the question's.
         """
-        part, about = steps[: max(at - 1, 0)], partial(_about, question, steps[: max(at - 1, 0)], at == 0)
+        part = steps[: max(at - 1, 0)]
+        about = partial(_about, question, part, at == 0, self.asked_by)
         if not part:
-            process = self._process(self._served.reading.inventory, self.timeline(()))
+            process = self._process(self.ready(as_read=at == 0))
             try:
-                found = process.ask(about, bool, lambda _: None)
+                found = process.ask(about, abandoned.is_set if abandoned else bool, lambda _: None)
                 assert found is not None, "it holds no trial"
                 return found[0]
             finally:
@@ -146,13 +172,28 @@ class PlayedTrials:
                 if self._jobs.get(key) is job:
                     del self._jobs[key]
 
+    def ready(self, *, as_read: bool) -> Held:
+        """Return what is asked about before any step, prepared so that a copy of this process answers at once.
+
+        Raises:
+            InputError: an object that the API server would refuse.
+        """
+        reading = self._served.reading
+        found = self.timeline(())
+        with self.explaining:
+            key = _key(reading, ())
+            if self._base is None or self._base[0] != key:
+                self._base = key, Held(reading.inventory, found)
+            self._base[1].prepare(as_read, self.asked_by)
+            return self._base[1]
+
     def progress(self, steps: tuple[TrialStep, ...]) -> str:
         """Return how far a trial is in words, "" for one that is not played."""
         job = self._jobs.get(_key(self._served.reading, steps))
         return job.says if job is not None else ""
 
-    def _process(self, inventory: Inventory, base: Timeline) -> HeldProcess[Held]:
-        return HeldProcess(Held(inventory, base), lambda: Held(inventory, begin(inventory, self._served.options)))
+    def _process(self, held: Held) -> HeldProcess[Held]:
+        return HeldProcess(held, lambda: Held(held.inventory, begin(held.inventory, self._served.options)))
 
     def _forget_oldest(self, kept: Key) -> None:
         while len(self._jobs) > _KEPT:
@@ -196,7 +237,7 @@ class PlayedTrials:
                     job.process, shorter.process = shorter.process, None
                     before = shorter.done.result()
             if job.process is None:
-                job.process = self._process(reading.inventory, before)
+                job.process = self._process(Held(reading.inventory, before))
             told = job.process.ask(partial(_go_on, job.steps), job.is_over, job.told)
         finally:
             self._room.release()
@@ -210,6 +251,7 @@ def _key(reading: ClusterState, steps: tuple[TrialStep, ...]) -> Key:
 def _go_on(steps: tuple[TrialStep, ...], held: Held, told: Told) -> Timeline:
     """Play further steps; return the trial with their frames alone, as nothing else of it is new."""
     known = len(held.timeline.frames)
+    held.ready.clear()
     held.timeline = go_on(held.timeline, steps, told)
     new = held.timeline.frames[known:]
     assert all(each.picture for each in new), "worked out here, where nobody waits for it"
@@ -217,10 +259,20 @@ def _go_on(steps: tuple[TrialStep, ...], held: Held, told: Told) -> Timeline:
 
 
 def _about(
-    question: Callable[[Inventory], T], steps: tuple[TrialStep, ...], as_read: bool, held: Held, _: Told
+    question: Callable[[Inventory, Run], T],
+    steps: tuple[TrialStep, ...],
+    as_read: bool,
+    options: SimulationOptions,
+    held: Held,
+    _: Told,
 ) -> tuple[T] | None:
     """Return what a question gives, ``None`` if the process holds a longer trial by now."""
     if held.timeline.steps != steps:
         return None
-    assert held.timeline.play is not None, "a process holds what can be gone on from"
-    return (question(held.inventory if as_read else held.timeline.play.world.inventory()),)
+    inventory, run = held.prepare(as_read, options)
+    beginning, queue = RepeatedSimulation(run), tuple(run.queue)
+    try:
+        return (question(inventory, run),)
+    finally:
+        beginning.restore()
+        run.queue[:] = queue

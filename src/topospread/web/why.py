@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
+import threading
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -17,7 +18,8 @@ from topospread.drills.patching import PatchedObject
 from topospread.explanation.explain import explain, explain_pending
 from topospread.explanation.result import Explanation
 from topospread.render.pages.why import outcome_words
-from topospread.simulation.run import SimulationOptions, prepare
+from topospread.simulation.options import SimulationOptions
+from topospread.simulation.run import Run
 from topospread.text import shell_line
 
 from .served import ServedCluster
@@ -49,33 +51,51 @@ class Why:
         self._served = served
         self._trials = trials
 
-    def explained(self, steps: tuple[TrialStep, ...], at: int, target: str) -> PodAnswer:
-        """The whole answer on ``NAMESPACE/POD`` or ``NAMESPACE/KIND/NAME``, in a frame of a trial.
+    def explained(
+        self,
+        steps: tuple[TrialStep, ...],
+        at: int,
+        target: str,
+        *,
+        suggest: bool = True,
+        abandoned: threading.Event | None = None,
+    ) -> PodAnswer:
+        """The answer on ``NAMESPACE/POD`` or ``NAMESPACE/KIND/NAME``, in a frame of a trial.
+
+        Args:
+            steps: the trial.
+            at: the frame.
+            target: the pod.
+            suggest: try changes that would let a pending pod in, which takes longer than all else.
+            abandoned: set once nobody waits for the answer any more.
 
         Raises:
             InputError, StepError: the trial cannot be played.
             UsageError: there is no such pod.
         """
-        return self._trials.ask(steps, at, partial(_explained, self._served.options, self._served.input.words, target))
+        question = partial(_explained, self._trials.asked_by, target, suggest)
+        found = self._trials.ask(steps, at, question, abandoned)
+        words = _in_words(target, self._served.input.words)
+        found.values["command"] = shell_line(["topospread", "why", *words])
+        return found
 
-    def pending(self, steps: tuple[TrialStep, ...], at: int) -> list[Pending]:
+    def pending(self, steps: tuple[TrialStep, ...], at: int, abandoned: threading.Event) -> list[Pending]:
         """Return the pods without a node in a frame of a trial, grouped by cause, with changes that help.
 
         Raises:
             InputError, StepError: the trial cannot be played.
         """
-        return self._trials.ask(steps, at, partial(_pending, self._served.options))
+        return self._trials.ask(steps, at, _pending, abandoned)
 
 
-def _pending(options: SimulationOptions, inventory: Inventory) -> list[Pending]:
-    run = prepare(inventory, replace(options, tries_groups=True), with_spreads=False)
+def _pending(inventory: Inventory, run: Run) -> list[Pending]:
     workloads = run.plan.workloads
     waiting = explain_pending(inventory, run, set(workloads), suggest=True)
     return list(pending_groups(inventory, waiting, {(it.kind, it.namespace, it.name) for it in workloads}))
 
 
-def _explained(options: SimulationOptions, words: Sequence[str], target: str, inventory: Inventory) -> PodAnswer:
-    found = explain(inventory, target, replace(options.answered_by, preemption=options.preemption))
+def _explained(options: SimulationOptions, target: str, suggest: bool, inventory: Inventory, run: Run) -> PodAnswer:
+    found = explain(inventory, target, options, suggest=suggest, run=run)
     answer = why_answer(found)
     written = answer.to_dict()
     suggestions = [
@@ -92,14 +112,7 @@ def _explained(options: SimulationOptions, words: Sequence[str], target: str, in
         for each in answer.remedies
     ]
     return PodAnswer(
-        written,
-        _rejected(found),
-        {
-            "why": written,
-            "suggestions": suggestions,
-            "rejected": _by_reason(found),
-            "command": shell_line(["topospread", "why", *_in_words(target, words)]),
-        },
+        written, _rejected(found), {"why": written, "suggestions": suggestions, "rejected": _by_reason(found)}
     )
 
 

@@ -174,7 +174,7 @@ def with_autoscaled_pods(inventory: Inventory, autoscale: AutoscaleChoice) -> tu
     pods_of = _pods_of(inventory.pods) if scalers else {}
     known = stand_ins(inventory) if scalers else {}
     notes: list[str] = []
-    pods, places = list(inventory.pods), dict(inventory.places)
+    pods, places = list(inventory.pods), inventory.places.copy()
     for item, made_of in scalers:
         there = pods_of.pop((item.namespace or "default", made_of), None)
         _, kind, name = made_of.split("/", 2)

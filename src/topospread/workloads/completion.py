@@ -54,7 +54,7 @@ def completed(inventory: Inventory, names: Names) -> Inventory:
     result = dataclasses.replace(
         inventory,
         **{each.name: list(getattr(inventory, each.name)) for each in dataclasses.fields(inventory) if _is_list(each)},
-        places=dict(inventory.places),
+        places=inventory.places.copy(),
         declared=dict(inventory.declared),
         skipped=inventory.skipped.copy(),
         unread=dict(inventory.unread),

@@ -200,48 +200,46 @@ class Draft:
         return plan
 
     def _refuse(self) -> None:
-        """Take pods out of the queue that LimitRanges forbid, or that exceed a ResourceQuota, workload after workload.
+        """Take new pods out of the queue that the API server refuses, workload after workload; mark who is not judged.
 
-        Pods that their StatefulSet creates after one that is refused are not created and use nothing.
+        Pods that their StatefulSet creates after one that is refused are not created and use nothing. Not marked are
+        pods whose equals are stored already.
         """
         plan = self.plan
-        self._mark_unjudged()
-        if not (plan.inventory.resource_quotas or plan.inventory.limit_ranges):
+        policies = AdmissionPolicies(plan.inventory, self.gates)
+        if not (plan.inventory.resource_quotas or plan.inventory.limit_ranges or policies):
             return
         rules = request_rules(self.gates)
         bounds = LimitRanges(plan.inventory.limit_ranges, rules)
         removed = {id(pod) for pod in plan.removed}
         there = (pod for pod in plan.inventory.pods if not is_new(pod) and id(pod) not in removed)
-        quotas = Quotas(plan.inventory.resource_quotas, there, rules, self.now)
+        quotas = plan.quotas = Quotas(plan.inventory.resource_quotas, there, rules, self.now)
+        rows = plan.workloads if policies else ()
+        stored = {(id(row), _revision(pod)) for row in rows for pod in row.existing if pod.metadata.is_stored}
+        by_policies: dict[int, tuple[Pod, str, Pod]] = {}
         for waiting in (plan.queue, plan.gated):
             for queued in waiting:
+                pod, row = queued.pod, queued.workload
                 if queued.after is not None and queued.after.refused:
                     queued.refused = queued.after.refused
-                elif is_new(queued.pod) and (words := bounds.refusal(queued.pod) or quotas.refusal(queued.pod)):
-                    name = queued.pod.name or (queued.pod.metadata.generate_name or "") + "…"
+                    continue
+                if not is_new(pod):
+                    continue
+                forbidden, marked = "", pod
+                if policies:
+                    if id(pod) not in by_policies:
+                        spec = replace(pod.spec, unjudged_admission=policies.concerning(pod) or None)
+                        by_policies[id(pod)] = (pod, policies.refusal(pod), replace(pod, spec=spec))
+                    _, forbidden, marked = by_policies[id(pod)]
+                words = bounds.refusal(pod) or forbidden or quotas.refusal(pod)
+                if words:
+                    name = pod.name or (pod.metadata.generate_name or "") + "…"
                     denied = f'pods "{name}" is forbidden: {words}'
-                    row = queued.workload
                     queued.refused = denied if row.kind == "Pod" else _failed_create(row.kind, row.name, name, denied)
+                elif policies and (id(row), _revision(pod)) not in stored:
+                    queued.pod = marked
             plan.refused += [each for each in waiting if each.refused]
             waiting[:] = [each for each in waiting if not each.refused]
-
-    def _mark_unjudged(self) -> None:
-        """Mark new pods of whose admission a part is not evaluated, but for those whose equals are stored already."""
-        policies = AdmissionPolicies(self.plan.inventory, self.gates.kube_version)
-        if not policies:
-            return
-        marked: dict[int, Pod] = {}
-        stored = {
-            (id(row), _revision(pod)) for row in self.plan.workloads for pod in row.existing if pod.metadata.is_stored
-        }
-        for waiting in (self.plan.queue, self.plan.gated):
-            for queued in waiting:
-                pod = queued.pod
-                if is_new(pod) and (id(queued.workload), _revision(pod)) not in stored:
-                    if id(pod) not in marked:
-                        spec = replace(pod.spec, unjudged_admission=policies.concerning(pod) or None)
-                        marked[id(pod)] = replace(pod, spec=spec)
-                    queued.pod = marked[id(pod)]
 
 
 def _revision(pod: Pod) -> str:

@@ -11,6 +11,7 @@ from topospread.api.pod import Pod
 
 from .autoscaling import Autoscaling
 from .dropped_fields import UnusedField
+from .quotas import Quotas
 
 
 class Workload(msgspec.Struct, eq=False):
@@ -91,6 +92,7 @@ class Plan(msgspec.Struct):
             it is created after.
         gated: pods with schedulingGates; they wait for somebody else.
         refused: pods that their controllers cannot create, as the API server refuses them.
+        quotas: what is left of the ResourceQuotas beside the pods that are there or queued; None without any.
         removed: pods that their controllers would delete, as when a workload is scaled down.
         foreign: scheduler → pods that wait for it and are left alone.
         assumed_claims: (namespace, name) of claims that are added; where their StorageClass is not there they are taken
@@ -104,6 +106,7 @@ class Plan(msgspec.Struct):
     queue: list[QueuedPod] = []
     gated: list[QueuedPod] = []
     refused: list[QueuedPod] = []
+    quotas: Quotas | None = None
     removed: list[Pod] = []
     foreign: Counter[str] = msgspec.field(default_factory=Counter)
     assumed_claims: set[tuple[str, str]] = msgspec.field(default_factory=set)

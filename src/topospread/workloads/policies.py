@@ -1,12 +1,13 @@
-"""Admission of new pods that is not evaluated: policies in CEL, and Pod Security levels of namespaces.
+"""Policies for new pods: Pod Security levels of namespaces, and policies in CEL, which are not evaluated.
 
-What is found out is whether one concerns a pod, not what it says. Sources: k8s.io/apiserver
+Of a policy in CEL is found out whether it concerns a pod, not what it says. Sources: k8s.io/apiserver
 pkg/admission/plugin/policy/matching/matching.go, pkg/admission/plugin/webhook/predicates/rules/rules.go,
 k8s.io/pod-security-admission api/helpers.go.
 """
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 
@@ -14,23 +15,32 @@ from topospread.api.admission_policy import (
     AdmissionPolicy,
     AdmissionPolicyBinding,
     MatchResources,
+    MutatingAdmissionPolicy,
     RuleWithOperations,
 )
 from topospread.api.inventory import Inventory
 from topospread.api.labels import InvalidSelectorError, LabelSelector, Selector
 from topospread.api.pod import Pod
+from topospread.config.gates import Gates
 from topospread.config.versions import KubeVersion
 
+from . import pod_security
+
 _POD_SECURITY_SINCE = KubeVersion(1, 23)
+_LEVELS_JUDGED_SINCE = KubeVersion(1, 36)
+"""What a level refuses depended on feature gates before (ProcMountType, UserNamespacesSupport)."""
 _ENFORCE = "pod-security.kubernetes.io/enforce"
-_PRIVILEGED = ("", "privileged")
+_is_version = re.compile(r"latest|v1\.(?:[0-9]|[1-9][0-9]*)", re.ASCII).fullmatch
 
 
 class AdmissionPolicies:
     """The policies of an inventory that are in force, and the labels of its namespaces."""
 
-    def __init__(self, inventory: Inventory, version: KubeVersion) -> None:
-        self._levels = version >= _POD_SECURITY_SINCE
+    def __init__(self, inventory: Inventory, gates: Gates) -> None:
+        version = gates.kube_version
+        self._minor = version.minor
+        self._has_levels = version >= _POD_SECURITY_SINCE
+        self._judges_levels = version >= _LEVELS_JUDGED_SINCE
         self._labels = {each.name: each.labels for each in inventory.namespaces}
         validating = [each for each in inventory.validating_bindings if "Deny" in (each.spec.validation_actions or ())]
         self._in_force = [
@@ -40,21 +50,45 @@ class AdmissionPolicies:
 
     def __bool__(self) -> bool:
         """True if any pod may be concerned."""
-        return bool(self._in_force) or (self._levels and any(_ENFORCE in each for each in self._labels.values()))
+        return bool(self._in_force) or (self._has_levels and any(_ENFORCE in each for each in self._labels.values()))
 
     def concerning(self, pod: Pod) -> list[str]:
         """Return the policies and Pod Security levels, in words, that concern a new pod and are not evaluated."""
-        labels = self._labels.get(pod.namespace, {})
-        level = labels.get(_ENFORCE, "") if self._levels else ""
-        found = [
-            f"{type(policy).__name__} {policy.name}"
-            for policy, bindings in self._in_force
-            if _matches(policy.spec.match_constraints, pod, labels)
-            and any(_matches(each.spec.match_resources, pod, labels) for each in bindings)
-        ]
-        if level not in _PRIVILEGED:
+        found = [f"{type(policy).__name__} {policy.name}" for policy in self._concerning(pod)]
+        level, version = self._level(pod)
+        if level and not version:
             found.append(f"Pod Security level {level} of the namespace {pod.namespace}")
         return found
+
+    def refusal(self, pod: Pod) -> str:
+        """Return why the level of its namespace refuses a new pod, in the API server's words; "" if it does not.
+
+        Nothing is said of a pod that a policy may change before.
+        """
+        level, version = self._level(pod)
+        if not version or any(isinstance(policy, MutatingAdmissionPolicy) for policy in self._concerning(pod)):
+            return ""
+        return pod_security.refusal(pod, level, version, self._minor)
+
+    def _level(self, pod: Pod) -> tuple[str, str]:
+        """Return the level that a pod has to keep, "" for none, and its version, "" if it is not evaluated."""
+        labels = self._labels.get(pod.namespace, {})
+        level = labels.get(_ENFORCE, "") if self._has_levels else ""
+        if level in ("", "privileged"):
+            return "", ""
+        version = labels.get(f"{_ENFORCE}-version", "latest")
+        annotations = pod.metadata.annotations
+        is_readable = not (annotations and annotations.profiles) or annotations.profiles.startswith("{")
+        known = level in ("baseline", "restricted") and _is_version(version) and is_readable
+        return level, version if known and self._judges_levels else ""
+
+    def _concerning(self, pod: Pod) -> Iterator[AdmissionPolicy]:
+        labels = self._labels.get(pod.namespace, {})
+        for policy, bindings in self._in_force:
+            if _matches(policy.spec.match_constraints, pod, labels) and any(
+                _matches(each.spec.match_resources, pod, labels) for each in bindings
+            ):
+                yield policy
 
 
 def _bound(

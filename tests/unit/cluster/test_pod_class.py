@@ -41,7 +41,7 @@ def test_pods_of_a_daemon_set_are_one_class_and_each_tied_to_its_node() -> None:
 
     assert list(cluster.classes.values()) == [there]
     assert [each.general for each in coming] == [there, there]
-    assert [each.tied_to for each in coming] == ["n1", "n2"]
+    assert [each.pinned_node for each in coming] == ["n1", "n2"]
     assert there.pod.spec.affinity is not None
     assert there.pod.spec.affinity.node_affinity is not None
     assert there.pod.spec.affinity.node_affinity.required_during_scheduling_ignored_during_execution is None
@@ -54,7 +54,7 @@ def test_a_pod_of_a_daemon_set_on_a_node_that_it_is_not_for_is_a_class_of_its_ow
     elsewhere = cluster.pod_class(pod("agent-1", of_node("n1"), "DaemonSet", "n0"), is_placed=True)
 
     assert elsewhere is not there
-    assert not elsewhere.tied_to
+    assert not elsewhere.pinned_node
 
 
 def test_replicas_are_one_class() -> None:

@@ -19,7 +19,7 @@ from topospread.drills.drill_file import find_drills
 from topospread.drills.each import drill_each
 from topospread.drills.interruption import Interrupted
 from topospread.errors import InputError, UsageError
-from topospread.simulation.run import SimulationOptions
+from topospread.simulation.options import SimulationOptions
 
 from .builders import Json, inventory, nodes, spread, workload
 

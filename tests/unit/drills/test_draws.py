@@ -8,7 +8,7 @@ from tests.plain_inventory import inventory
 from tests.unit.rebalancing.builders import standing
 from topospread.drills.play import Play
 from topospread.drills.steps import Rollout
-from topospread.simulation.run import SimulationOptions
+from topospread.simulation.options import SimulationOptions
 
 from .builders import Json, nodes, rolling, spread, workload
 

@@ -12,7 +12,7 @@ from topospread.drills.each import EachDrill, EachKind, drill_each
 from topospread.drills.forked import answers
 from topospread.drills.steps import Fail
 from topospread.errors import UsageError
-from topospread.simulation.run import SimulationOptions
+from topospread.simulation.options import SimulationOptions
 
 from .builders import Json, at, budget, inventory, node, nodes, rolling, spread, told, workload
 

@@ -9,7 +9,7 @@ from topospread.answers.drill import drill_answer
 from topospread.drills.drill import drill
 from topospread.drills.play import Play
 from topospread.drills.steps import Drain, Fail, Recover, Scale, Step
-from topospread.simulation.run import SimulationOptions
+from topospread.simulation.options import SimulationOptions
 
 from .builders import at, inventory, node, nodes, spread, workload
 

@@ -12,7 +12,7 @@ from topospread.drills.each import EachDrill, drill_each
 from topospread.drills.interruption import Interrupted
 from topospread.drills.play import Play
 from topospread.drills.steps import Cordon, Fail, Scale, Step
-from topospread.simulation.run import SimulationOptions
+from topospread.simulation.options import SimulationOptions
 
 from .builders import at, inventory, nodes, told, workload
 

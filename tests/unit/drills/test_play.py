@@ -10,7 +10,7 @@ from topospread.drills.play import Play
 from topospread.drills.result import StepOutcome, WorkloadState
 from topospread.drills.steps import AddNodes, Cordon, Drain, Fail, NodeChoice, Recover, Rollout, Scale, Uncordon, Wait
 from topospread.errors import UsageError
-from topospread.simulation.run import SimulationOptions
+from topospread.simulation.options import SimulationOptions
 from topospread.simulation.simulate import simulate
 
 from .builders import at, budget, happened, inventory, node, nodes, spread, told, workload

@@ -19,7 +19,8 @@ from topospread.drills.steps import AddNodes, Apply, Drain, Fail, Rollout, Scale
 from topospread.errors import UsageError
 from topospread.explanation.repeated_simulation import RepeatedSimulation
 from topospread.explanation.rolling_update import RollingUpdate
-from topospread.simulation.run import SimulationOptions, prepare
+from topospread.simulation.options import SimulationOptions
+from topospread.simulation.run import prepare
 from topospread.workloads.rolling import Standing, to_create, to_remove
 
 from .builders import ZONE, Json, at, inventory, node, nodes, rolling, spread, told, workload

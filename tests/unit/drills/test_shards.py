@@ -10,7 +10,7 @@ from topospread.drills.each import EachDrill, drill_each, merged
 from topospread.drills.saved import read_each
 from topospread.drills.shards import Shard, read_shard
 from topospread.errors import InputError, UsageError
-from topospread.simulation.run import SimulationOptions
+from topospread.simulation.options import SimulationOptions
 
 from .builders import Json, inventory, nodes, spread, workload
 

@@ -9,10 +9,11 @@ from typing import Any
 from tests.parted import parted
 from tests.plain_inventory import inventory
 from topospread.explanation.explain import explain
-from topospread.explanation.obstacles import Obstacles
+from topospread.explanation.rejections_per_node import Obstacles
 from topospread.explanation.result import Explanation, Suggestion
+from topospread.simulation.options import SimulationOptions
 from topospread.simulation.placing import place_all
-from topospread.simulation.run import Run, SimulationOptions, prepare
+from topospread.simulation.run import Run, prepare
 
 ZONE, HOST = "topology.kubernetes.io/zone", "kubernetes.io/hostname"
 SPREAD = "PodTopologySpread"

@@ -12,7 +12,8 @@ from topospread.explanation.changes import Change, combined, constraint_changes,
 from topospread.explanation.own_constraints import in_force
 from topospread.explanation.owner import Owned, owned
 from topospread.plugins.spread_constraints import Constraint
-from topospread.simulation.run import SimulationOptions, prepare
+from topospread.simulation.options import SimulationOptions
+from topospread.simulation.run import prepare
 
 from .builders import HOST, ZONE, constraint, inventory, pod, spec, workload, zones
 

@@ -8,7 +8,8 @@ import msgspec
 
 from topospread.api.pod import Pod
 from topospread.explanation.owner import Owned, is_older, owned
-from topospread.simulation.run import SimulationOptions, prepare
+from topospread.simulation.options import SimulationOptions
+from topospread.simulation.run import prepare
 
 from .builders import constraint, inventory, pod, replica_set, replicas, spec, workload, zones
 

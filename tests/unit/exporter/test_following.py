@@ -14,7 +14,7 @@ from topospread.exporter.following import Following
 from topospread.exporter.tracker import Tracker
 from topospread.live.api_error import ApiError
 from topospread.live.client import ApiClient
-from topospread.simulation.run import SimulationOptions
+from topospread.simulation.options import SimulationOptions
 
 Json = dict[str, Any]
 SERVICES = "/api/v1/services"

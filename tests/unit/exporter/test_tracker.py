@@ -19,7 +19,7 @@ from topospread.exporter.collector import SeriesLimits, SpreadCollector
 from topospread.exporter.contact import Contact
 from topospread.exporter.tracker import Tracker
 from topospread.live.spread_figures import ConstraintOf
-from topospread.simulation.run import SimulationOptions
+from topospread.simulation.options import SimulationOptions
 
 ZONE = "topology.kubernetes.io/zone"
 Json = dict[str, Any]

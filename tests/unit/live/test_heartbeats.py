@@ -10,7 +10,7 @@ import msgspec
 import pytest
 
 from topospread.api.node import Node
-from topospread.cluster.relevant import same_to_scheduling
+from topospread.cluster.scheduling_fields import same_to_scheduling
 from topospread.live.heartbeats import Heartbeats
 
 Json = dict[str, Any]

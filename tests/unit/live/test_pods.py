@@ -43,7 +43,7 @@ def waiting(version: int, node: str | None) -> ReadPod:
 def test_a_promise_that_ends_is_heard_of_since_1_33(version: str, told: list[ClusterEvent]) -> None:
     queue = Listening()
     pods = Pods(Cluster(), queue, lambda pod: True)
-    pods.tells_of_promises = rules_for(RequeueingRules, gates_for(version)).hears_of_promises
+    pods.tells_of_promises = rules_for(RequeueingRules, gates_for(version)).handles_nominations
     pods.put(waiting(1, "n1"))
     pods.put(waiting(2, None))
     assert queue.told == told

@@ -15,11 +15,11 @@ import pytest
 
 import topospread
 from topospread.api.kinds import KINDS
+from topospread.api.storage import VOLUME_KINDS
 from topospread.errors import InputError, UsageError
 from topospread.live.api_error import ApiError, ApiUnreachable, RequestError
 from topospread.live.cluster_lists import ClusterLists, WantedLists
 from topospread.live.connection import Connection
-from topospread.plugins.pod_volumes import VOLUME_KINDS
 from topospread.sources.snapshot_facts import SnapshotFacts, warnings_of
 from topospread.sources.snapshot_file import SnapshotTaking, SnapshotWriter, check_path, writing
 from topospread.sources.snapshot_lists import ORDER

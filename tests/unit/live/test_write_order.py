@@ -6,6 +6,7 @@ import asyncio
 
 import pytest
 
+from topospread.live import write_order
 from topospread.live.write_order import NotLeading, Write, WriteOrder
 
 
@@ -64,5 +65,32 @@ def test_once_nothing_may_be_written_who_waits_is_told() -> None:
         leads[0] = True
         async with asyncio.timeout(1), order.turn(Write.BINDING):
             pass
+
+    asyncio.run(run())
+
+
+def test_a_slow_write_gives_its_place_early_but_not_more_than_the_limit(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(write_order, "PATIENCE", 0.0)
+    monkeypatch.setattr(write_order, "MOST_SLOW", 2)
+
+    async def run() -> None:
+        order, heard, answered = WriteOrder(1), list[int](), asyncio.Event()
+        went: list[str] = []
+
+        async def write(name: str) -> None:
+            async with order.turn(Write.BINDING, heard.append):
+                went.append(name)
+                await answered.wait()
+
+        tasks = [asyncio.create_task(write(name)) for name in "abcd"]
+        await asyncio.sleep(0.05)
+        assert (went, order.slow, heard) == (["a", "b", "c"], 2, [-1, -1])
+        answered.set()
+        await asyncio.gather(*tasks)
+        assert (went[-1], order.slow, sum(heard)) == ("d", 0, 0)
+        await order.take(Write.EVENT)  # The one place is free again, once.
+        with pytest.raises(TimeoutError):
+            async with asyncio.timeout(0.01):
+                await order.take(Write.EVENT)
 
     asyncio.run(run())

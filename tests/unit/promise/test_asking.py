@@ -16,7 +16,8 @@ from topospread.drills.drill_file import find_drills
 from topospread.promise.order_answer import GuaranteeAnswer
 from topospread.promise.orders import OrderSearch, SearchBudget, Searched
 from topospread.promise.questions import NoPending
-from topospread.simulation.run import SimulationOptions, prepare
+from topospread.simulation.options import SimulationOptions
+from topospread.simulation.run import prepare
 
 Json = dict[str, Any]
 

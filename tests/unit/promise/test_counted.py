@@ -9,7 +9,7 @@ from topospread.answers.promise_show import promise_show
 from topospread.promise.counted import CountedWorkloads
 from topospread.promise.kept import WorkloadPromises
 from topospread.promise.orders import SearchBudget
-from topospread.simulation.run import SimulationOptions
+from topospread.simulation.options import SimulationOptions
 from topospread.simulation.simulate import simulate
 
 HOST = "kubernetes.io/hostname"

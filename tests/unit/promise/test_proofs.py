@@ -10,7 +10,8 @@ from tests.order_questions import loss_of
 from tests.unit.drills.builders import ZONE, inventory, node, nodes, spread, workload
 from topospread.promise.proofs import Proof
 from topospread.promise.questions import NoPending, SkewWithin
-from topospread.simulation.run import Run, SimulationOptions, prepare
+from topospread.simulation.options import SimulationOptions
+from topospread.simulation.run import Run, prepare
 
 Json = dict[str, Any]
 HOST = "kubernetes.io/hostname"

@@ -56,6 +56,14 @@ def test_without_a_hard_constraint_a_single_loss_can_take_everything() -> None:
         assert "no hard constraint over topology.kubernetes.io/zone" in found.causes[0].says
 
 
+def test_a_hard_constraint_that_matches_none_of_its_pods_is_told() -> None:
+    typo = spread(labelSelector={"matchLabels": {"app": "wbe"}})
+    (cause,) = of(*THREE, web(typo)).causes
+    assert "losing a zone can leave 0 of 6 pods (app=wbe matches none of its pods)" in cause.says
+    (cause,) = of(*THREE, web(typo, spread(6))).causes
+    assert "(maxSkew 6 allows it)" in cause.says
+
+
 def test_a_rollout_keeps_what_its_strategy_says_and_may_end_skewed() -> None:
     plain = event(of(*THREE, web(spread(), strategy=rolling(1, 1))), "rollout")
     assert (plain.leaves, plain.skew, plain.runs) == (Bounds.exactly(5), 2, 8)

@@ -16,8 +16,8 @@ from topospread.answers.why import why_answer
 from topospread.explanation.explain import explain
 from topospread.review.review import Review
 from topospread.simulation.comparison import compare
+from topospread.simulation.options import SimulationOptions
 from topospread.simulation.orders import simulate_orders
-from topospread.simulation.run import SimulationOptions
 from topospread.simulation.simulate import simulate
 
 Json = dict[str, Any]

@@ -23,7 +23,7 @@ from topospread.plugins.cluster_event import (
 )
 from topospread.scheduling.framework import Framework
 from topospread.scheduling.queue import SchedulingQueue
-from topospread.scheduling.requeueing import Happening, QueueingStrategy, Requeueing, requeueing_of
+from topospread.scheduling.requeueing import EventWithObjects, QueueingStrategy, Requeueing, requeueing_of
 
 RELABELLED = ClusterEvent("Node", NODE_LABEL)
 
@@ -44,7 +44,7 @@ def _near(app: str) -> Pod:
 
 
 def _moves(
-    version: str, pod: Pod, plugin: str, happening: Happening, switched: Mapping[str, bool] | None = None
+    version: str, pod: Pod, plugin: str, happening: EventWithObjects, switched: Mapping[str, bool] | None = None
 ) -> bool:
     found = _requeueing(version, switched).strategy(pod, frozenset([plugin]), frozenset(), happening)
     return found is not QueueingStrategy.SKIP
@@ -54,26 +54,26 @@ def _moves(
 def test_without_hints_an_event_moves_a_pod_that_it_cannot_help(version: str, moves: bool) -> None:
     node = msgspec.convert({"metadata": {"name": "n1", "labels": {"x": "y"}}}, Node)
     pod = _pod("p", nodeSelector={"disk": "ssd"})
-    assert _moves(version, pod, "NodeAffinity", Happening(RELABELLED, node, node)) is moves
+    assert _moves(version, pod, "NodeAffinity", EventWithObjects(RELABELLED, node, node)) is moves
 
 
 @pytest.mark.parametrize(("version", "moves"), [("1.30", False), ("1.31", True), ("1.37", False)])
 def test_a_pod_that_comes_moves_those_that_spread_rejected_in_its_namespace(version: str, moves: bool) -> None:
-    came = Happening(ASSIGNED_POD_ADD, None, _pod("there", node="n1", app="db"))
+    came = EventWithObjects(ASSIGNED_POD_ADD, None, _pod("there", node="n1", app="db"))
     assert _moves(version, _pod("p"), "PodTopologySpread", came) is moves
-    elsewhere = Happening(ASSIGNED_POD_ADD, None, _pod("there", node="n1", namespace="other"))
+    elsewhere = EventWithObjects(ASSIGNED_POD_ADD, None, _pod("there", node="n1", namespace="other"))
     assert not _moves(version, _pod("p"), "PodTopologySpread", elsewhere)
 
 
 @pytest.mark.parametrize("version", ["1.27", "1.31", "1.37"])
 def test_a_pod_that_comes_moves_those_that_want_to_be_near_it(version: str) -> None:
-    came = Happening(ASSIGNED_POD_ADD, None, _pod("there", node="n1", app="db"))
+    came = EventWithObjects(ASSIGNED_POD_ADD, None, _pod("there", node="n1", app="db"))
     assert _moves(version, _near("db"), "InterPodAffinity", came)
     assert not _moves(version, _near("web"), "InterPodAffinity", came)
 
 
 def test_a_pod_that_goes_moves_whoever_waits_for_pods_to_go() -> None:
-    gone = Happening(ASSIGNED_POD_DELETE, _pod("there", node="n1", app="db"), None)
+    gone = EventWithObjects(ASSIGNED_POD_DELETE, _pod("there", node="n1", app="db"), None)
     assert _moves("1.31", _pod("p"), "NodePorts", gone)
     assert not _moves("1.37", _pod("p"), "NodePorts", gone)
 
@@ -108,7 +108,7 @@ def test_without_hints_changes_of_nodes_move_those_that_the_version_registers(
     plugin: str, action: int, versions: set[str]
 ) -> None:
     node = msgspec.convert({"metadata": {"name": "n1"}}, Node)
-    changed = Happening(ClusterEvent("Node", action), node, node)
+    changed = EventWithObjects(ClusterEvent("Node", action), node, node)
     tried = ("1.21", "1.22", "1.29", "1.30", "1.31", "1.32", "1.33")
     off = {"SchedulerQueueingHints": False}
     moved = {

@@ -15,7 +15,7 @@ from topospread.render.text import text
 from topospread.service_traffic.clients import Clients, read_clients
 from topospread.service_traffic.result import ExpectedTraffic, TrafficOfService
 from topospread.service_traffic.traffic import TrafficQuestion, traffic_of
-from topospread.simulation.run import SimulationOptions
+from topospread.simulation.options import SimulationOptions
 
 Json = dict[str, Any]
 AUTO = {"service.kubernetes.io/topology-mode": "Auto"}

@@ -12,8 +12,8 @@ from tests.parted import parted
 from topospread.config.load import load_configuration
 from topospread.simulation.causes import to_watch, with_causes
 from topospread.simulation.comparison import Cause, Comparison, compare
+from topospread.simulation.options import SimulationOptions
 from topospread.simulation.result import Simulation
-from topospread.simulation.run import SimulationOptions
 from topospread.simulation.simulate import simulate
 
 NODES = """\

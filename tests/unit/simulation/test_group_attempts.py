@@ -15,8 +15,8 @@ from topospread.answers.why import why_answer
 from topospread.config.gates import gates_for
 from topospread.explanation.explain import explain
 from topospread.explanation.result import Explanation
+from topospread.simulation.options import SimulationOptions
 from topospread.simulation.result import Simulation
-from topospread.simulation.run import SimulationOptions
 from topospread.simulation.simulate import simulate
 
 Json = dict[str, Any]

@@ -14,8 +14,8 @@ import topospread
 from topospread.api.pod import Pod
 from topospread.base import Bounds
 from topospread.errors import UsageError
+from topospread.simulation.options import SimulationOptions
 from topospread.simulation.orders import interleaved, simulate_orders
-from topospread.simulation.run import SimulationOptions
 from topospread.simulation.simulate import simulate
 from topospread.workloads.planned import QueuedPod, Workload
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.unit.simulation.test_aftermath import SPREAD, node, web
+from tests.unit.simulation.test_final_inventory import SPREAD, node, web
 from tests.unit.workloads.manifests import inventory
 from topospread.simulation.simulate import simulate
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import topospread
-from topospread.simulation.run import SimulationOptions
+from topospread.simulation.options import SimulationOptions
 from topospread.simulation.simulate import simulate
 
 MANIFEST = """

@@ -11,8 +11,8 @@ from topospread.api.node_selection import Taint
 from topospread.api.pools import Limits, NodePool
 from topospread.drills.drill import drill
 from topospread.drills.steps import Fail
+from topospread.simulation.options import SimulationOptions
 from topospread.simulation.result import Simulation
-from topospread.simulation.run import SimulationOptions
 from topospread.simulation.simulate import simulate
 
 Json = dict[str, Any]

@@ -8,8 +8,9 @@ import pytest
 
 import topospread
 from topospread.config.gates import gates_for
+from topospread.simulation.options import SimulationOptions
 from topospread.simulation.result import Simulation
-from topospread.simulation.run import SimulationOptions, prepare
+from topospread.simulation.run import prepare
 from topospread.simulation.simulate import simulate
 
 GATE = "PodTopologyLabelsAdmission"

@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 from topospread.base import Bounds
+from topospread.simulation.options import SimulationOptions
 from topospread.simulation.orders import simulate_orders
 from topospread.simulation.result import Simulation
-from topospread.simulation.run import SimulationOptions
 from topospread.simulation.simulate import simulate
 from topospread.sources.load import load
 from topospread.sources.snapshot_facts import FORMAT

@@ -12,7 +12,7 @@ import pytest
 from topospread.api.inventory import Inventory
 from topospread.api.pod import PodSpec
 from topospread.errors import ConfigError, InputError, InvalidError, Place
-from topospread.simulation.run import SimulationOptions
+from topospread.simulation.options import SimulationOptions
 from topospread.simulation.simulate import simulate
 from topospread.sources.custom_kinds import find_kinds, parse_kinds, shipped_kinds
 from topospread.sources.load import load

@@ -116,6 +116,24 @@ def test_a_pod_is_placed_again_and_again(tmp_path: Path) -> None:
         capacity(inventory(*nodes("a", "b")), pod=path)
 
 
+@pytest.mark.parametrize(
+    ("refusing", "rounds", "words"),
+    [
+        ({"kind": "ResourceQuota", "metadata": {"name": "q", "namespace": "default"}, "spec": {"hard": {"pods": "3"}}},
+         3, "exceeded quota: q"),
+        ({"kind": "Namespace", "metadata": {"name": "default", "labels": {
+            "pod-security.kubernetes.io/enforce": "restricted"}}}, 0, 'violates PodSecurity "restricted:latest"'),
+    ],
+)  # fmt: skip
+def test_a_pod_is_refused_as_the_api_server_refuses_it(tmp_path: Path, refusing: Json, rounds: int, words: str) -> None:
+    path = tmp_path / "pod.yaml"
+    path.write_text("{apiVersion: v1, kind: Pod, metadata: {name: p}, spec: {containers: [{name: c, image: i}]}}")
+    found = capacity(inventory(*nodes("a", "b"), refusing), pod=path, more=10)
+    assert (found.capacity.rounds, verdict(found)) == (rounds, "no")
+    assert found.capacity.pending is not None
+    assert words in found.capacity.pending.message
+
+
 def test_nothing_is_evicted_and_it_is_said_what_would_be() -> None:
     own = {"priorityClassName": "high"}
     found = asked([*nodes("a"), PRIORITY, workload("Deployment", "low", 4), workload("Deployment", spec=own)])

@@ -13,7 +13,7 @@ from topospread.answers.capacity import Capacity, Sizing, capacity_answer
 from topospread.api.node_selection import Taint
 from topospread.api.pools import Limits, NodePool
 from topospread.errors import UsageError
-from topospread.simulation.run import SimulationOptions
+from topospread.simulation.options import SimulationOptions
 from topospread.spare_capacity.capacity import capacity
 
 Json = dict[str, Any]

@@ -12,7 +12,7 @@ from topospread.answers.why import why_answer
 from topospread.drills.steps import Cordon, read_choice
 from topospread.errors import TopospreadError, UsageError
 from topospread.explanation.explain import explain
-from topospread.simulation.run import SimulationOptions
+from topospread.simulation.options import SimulationOptions
 from topospread.web.answers import Answers, NotThereError, PageQuestion
 from topospread.web.pages import Pages
 from topospread.web.served import InputWords, ServedCluster
@@ -241,6 +241,21 @@ def test_another_frame_is_explained_as_it_stands_there(answers: Answers) -> None
     found = answers._why.explained(later, 2, "shop/deploy/web").explanation
     assert found["pods"]["wanted"] == 6
     assert "unschedulable" in found["message"]
+
+
+def test_questions_leave_a_trial_s_process_as_it_was(served: ServedCluster, answers: Answers) -> None:
+    steps = read_trial(["cordon node=node-1"])
+    targets = ["shop/deploy/web", "shop/deploy/db", "shop/deploy/web"]
+    told = [[answers._why.explained(steps, at, each).explanation for each in targets] for at in (0, 1, 2, 2, 1, 0)]
+    assert told == told[::-1]
+    by_itself = Why(served, PlayedTrials(served)).explained(steps, 2, "shop/deploy/web")
+    assert told[2][2] == told[2][0] == by_itself.explanation
+
+
+def test_the_verdict_comes_without_changes_that_would_help(answers: Answers) -> None:
+    question = asked(target="shop/deploy/web")
+    assert "Try it on the map" not in answers.why(question)["html"]
+    assert "Try it on the map" in answers.fixes(question)["html"]
 
 
 @pytest.mark.parametrize(

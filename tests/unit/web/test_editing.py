@@ -10,7 +10,7 @@ import pytest
 
 from topospread.api.inventory import Inventory
 from topospread.errors import UsageError
-from topospread.simulation.run import SimulationOptions
+from topospread.simulation.options import SimulationOptions
 from topospread.sources.load import load
 from topospread.web.editing import MOST_PODS, MOST_TEXT, WrittenManifest, examples, judge_draft
 

@@ -10,7 +10,7 @@ import topospread
 from topospread.api.inventory import Inventory
 from topospread.errors import InputError
 from topospread.live.follow_state import FollowState
-from topospread.simulation.run import SimulationOptions
+from topospread.simulation.options import SimulationOptions
 from topospread.web import following
 from topospread.web.served import InputWords, ServedCluster
 

@@ -14,7 +14,7 @@ import pytest
 
 import topospread
 from topospread.cli.main import main
-from topospread.simulation.run import SimulationOptions
+from topospread.simulation.options import SimulationOptions
 from topospread.text import escape_commands
 from topospread.web.report import ReportView, report
 from topospread.web.served import InputWords, ServedCluster

@@ -9,7 +9,7 @@ import pytest
 
 import topospread
 from tests.unit.web.test_answers import deployment
-from topospread.simulation.run import SimulationOptions
+from topospread.simulation.options import SimulationOptions
 from topospread.web import trial_limits
 from topospread.web.answers import Answers, PageQuestion
 from topospread.web.pages import Pages

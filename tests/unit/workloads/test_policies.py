@@ -5,8 +5,9 @@ from __future__ import annotations
 import pytest
 
 from tests.unit.workloads.manifests import Json, container, inventory, pod
-from topospread.simulation.run import PLAIN, SimulationOptions
+from topospread.simulation.options import PLAIN, SimulationOptions
 from topospread.simulation.simulate import simulate
+from topospread.sources.admit import note_profiles
 
 NODE: Json = {
     "kind": "Node",
@@ -98,13 +99,42 @@ def test_policies_that_do(objects: tuple[Json, ...]) -> None:
 
 
 @pytest.mark.parametrize(
-    ("level", "expected"), [("restricted", "unknown"), ("baseline", "unknown"), ("privileged", "yes")]
+    ("level", "expected"), [("restricted", "no"), ("baseline", "yes"), ("privileged", "yes"), ("strict", "unknown")]
 )
 def test_levels_of_pod_security(level: str, expected: str) -> None:
     labelled = namespace(**{"pod-security.kubernetes.io/enforce": level})
     assert verdict(labelled, deployment()) == expected
     assert verdict(labelled, deployment(), options=SimulationOptions(kube_version="1.22")) == "yes"
+    older = "yes" if level == "privileged" else "unknown"
+    assert verdict(labelled, deployment(), options=SimulationOptions(kube_version="1.35")) == older
     assert verdict(namespace(**{"pod-security.kubernetes.io/warn": level}), deployment()) == "yes"
+
+
+def test_a_level_refuses_in_the_api_servers_words():
+    level = {"pod-security.kubernetes.io/enforce": "baseline", "pod-security.kubernetes.io/enforce-version": "v1.30"}
+    privileged = deployment()
+    privileged["spec"]["template"]["spec"]["containers"][0]["securityContext"] = {"privileged": True}
+    found = simulate(inventory(NODE, namespace(**level), privileged))
+    assert found.verdict == "no"
+    assert [each.message.partition("…")[2] for each in found.pending] == [
+        '" is forbidden: violates PodSecurity "baseline:v1.30": '
+        'privileged (container "c" must not set securityContext.privileged=true)'
+    ]
+
+
+def test_a_level_says_nothing_of_a_pod_that_a_policy_may_change():
+    level = namespace(**{"pod-security.kubernetes.io/enforce": "restricted"})
+    assert verdict(level, policy(kind="Mutating"), binding(kind="Mutating"), deployment()) == "unknown"
+
+
+def test_deprecated_annotations_count():
+    level = namespace(**{"pod-security.kubernetes.io/enforce": "baseline"})
+    unconfined = deployment()
+    annotations = {"container.apparmor.security.beta.kubernetes.io/c": "unconfined"}
+    unconfined["spec"]["template"]["metadata"]["annotations"] = annotations
+    assert verdict(level, deployment()) == "yes"
+    note_profiles(unconfined, "Deployment")
+    assert verdict(level, unconfined) == "no"
 
 
 def test_more_pods_like_those_that_an_api_server_stored_are_judged():

@@ -85,7 +85,7 @@ def _key_on_some_nodes(given: LintInput) -> Iterator[tuple[LintSubject, Problem]
 
 
 def _too_few_domains(given: LintInput) -> Iterator[tuple[LintSubject, Problem]]:
-    from topospread.simulation.paper import whether_ever
+    from topospread.simulation.hypothetical_domains import min_domains_outlook
 
     for template, held in _every(given):
         counts = held.counts
@@ -95,7 +95,7 @@ def _too_few_domains(given: LintInput) -> Iterator[tuple[LintSubject, Problem]]:
         message = f"{counts.min_domains} domains are asked for and there are {domains} of {counts.topology_key}"
         message += f": each takes {counts.max_skew} pod{'s' if counts.max_skew > 1 else ''} and no more"
         if held.grown is not None:
-            message += f"; with the pools it {whether_ever(counts, held.grown)}"
+            message += f"; with the pools it {min_domains_outlook(counts, held.grown)}"
         yield template.manifest, Problem(f"{held.path}.minDomains", message)
 
 

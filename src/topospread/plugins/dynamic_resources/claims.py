@@ -17,7 +17,7 @@ from topospread.api.meta import ObjectMeta
 from topospread.api.pod import Container, Pod, PodResourceClaim
 from topospread.api.quantity import parse_quantity
 from topospread.api.requests import is_extended_resource
-from topospread.cluster.objects import ClusterObjects, One
+from topospread.cluster.objects import ClusterObjects, ObjectKey
 
 NAME: Final = "DynamicResources"
 WHAT: Final = "resourceClaims"
@@ -83,14 +83,14 @@ def pod_device_claims(pod: Pod, objects: ClusterObjects) -> list[PodDeviceClaim]
     return [found for each in pod.spec.resource_claims or () if (found := _claim(pod, each, objects)) is not None]
 
 
-def claim_reads(pod: Pod) -> Iterator[One]:
+def claim_reads(pod: Pod) -> Iterator[ObjectKey]:
     """Return the objects that a pod's claims rest on, whether they exist or not."""
     for each in pod.spec.resource_claims or ():
         name = claim_name(pod, each)
         if name:
-            yield One(ResourceClaim, (pod.namespace, name))
+            yield ObjectKey(ResourceClaim, (pod.namespace, name))
         elif each.resource_claim_template_name:
-            yield One(ResourceClaimTemplate, (pod.namespace, each.resource_claim_template_name))
+            yield ObjectKey(ResourceClaimTemplate, (pod.namespace, each.resource_claim_template_name))
 
 
 def claim_name(pod: Pod, entry: PodResourceClaim) -> str | None:

@@ -14,7 +14,7 @@ from topospread.api.devices import DeviceClass, DeviceTaintRule, ResourceSlice
 from topospread.api.meta import ObjectMeta
 from topospread.api.pod import Pod
 from topospread.cluster import Cluster, PodClass
-from topospread.cluster.objects import ClusterObjects, One, Subject
+from topospread.cluster.objects import ClusterObjects, ObjectKey, Subject
 from topospread.plugins.cluster_event import (
     ADD,
     DELETE,
@@ -71,7 +71,7 @@ class DynamicResources:
             return Prepared()
         if self.rules.node_allocatable or (self.rules.workload_claims and spec.scheduling_group):
             raise NotJudgedError(WHAT, "spec.resourceClaims", "resource claims under an alpha feature gate")
-        kinds: list[Subject | One] = [(DeviceClass, ""), (ResourceSlice, ""), (DeviceTaintRule, "")]
+        kinds: list[Subject | ObjectKey] = [(DeviceClass, ""), (ResourceSlice, ""), (DeviceTaintRule, "")]
         reads = [*kinds, *claim_reads(pod_class.pod)]
         try:
             wanted = self.wanted(pod_class, objects)

@@ -194,6 +194,11 @@ async function showChosen() {
     if (rejected || (constraint && !spreadOf(now, shown(now).workload, shown(now).key))) drawMaps();
     if (own) fillPanel(own.html);
     else listWorkloads();
+    const slot = by("fixes");
+    if (asked !== "pod" || !slot) return;
+    // The verdict does not wait for what is tried.
+    const { html } = await ask(request("/api/fixes", view.steps, by("maps").dataset.at, { target: view.pod }), asking.signal).catch((error) => ({ html: error.message }));
+    if (slot.isConnected) slot.innerHTML = html;
   } catch (error) {
     if (mine !== turn) return;
     panel.replaceChildren(element("p", { className: "bad" }, error.message), backButton());

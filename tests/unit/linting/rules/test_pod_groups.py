@@ -11,7 +11,7 @@ import pytest
 
 from topospread.config.gates import gates_for
 from topospread.linting.run import lint
-from topospread.simulation.run import SimulationOptions
+from topospread.simulation.options import SimulationOptions
 from topospread.simulation.simulate import simulate
 from topospread.sources.load import load
 

@@ -9,7 +9,7 @@ from topospread.drills.each import drill_each
 from topospread.drills.result import Drill
 from topospread.drills.steps import Autoscale, Cordon, Fail, Scale, Uncordon
 from topospread.render.svg import svg
-from topospread.simulation.run import SimulationOptions
+from topospread.simulation.options import SimulationOptions
 
 LONG = "a-deployment-whose-name-is-as-long-as-those-of-charts-are"
 SCALER: Json = {

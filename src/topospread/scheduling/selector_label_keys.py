@@ -1,4 +1,4 @@
-"""The label keys by which pods are selected: by other pods and themselves, and by objects. It matches no pod."""
+"""The label keys that selectors of pods and of Services or controllers read."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from topospread.cluster.pod_class import affinity_terms
 
 
 def keys_read_by(pod: Pod) -> Iterator[str]:
-    """Yield the label keys that a pod's constraints and affinity select by, its own labels among them."""
+    """Yield the label keys that a pod's spread constraints and affinity terms select by."""
     for constraint in pod.spec.topology_spread_constraints or ():
         yield from keys_of(constraint.label_selector)
         yield from constraint.match_label_keys or ()
@@ -22,7 +22,9 @@ def keys_read_by(pod: Pod) -> Iterator[str]:
 
 
 def keys_of_owners(objects: ClusterObjects, namespace: str | None = None) -> Iterator[str]:
-    """Yield the keys of Services and controllers that default constraints use; ``None``: all namespaces."""
+    """Yield the label keys of Services and controllers that default constraints use, in one namespace or in all
+    (``None``).
+    """
     everywhere = namespace is None
     for of, services in objects.services.items():
         for service in services.values() if everywhere or of == namespace else ():
@@ -35,7 +37,7 @@ def keys_of_owners(objects: ClusterObjects, namespace: str | None = None) -> Ite
 
 
 def keys_of(selector: LabelSelector | None) -> Iterator[str]:
-    """Yield the keys of a selector."""
+    """Yield the label keys of a selector."""
     if selector is not None:
         yield from selector.match_labels or ()
         yield from (each.key for each in selector.match_expressions or ())

@@ -1,8 +1,9 @@
-"""Pod classes that get equal answers as incoming pods: they differ in labels that no selector reads, or in claim names.
+"""Pod classes with equal answers as incoming pods: they differ only in labels that no selector reads, or in claim
+names.
 
-Every pod of a StatefulSet or an indexed Job has labels of its own, and claims if there are templates, so each is a
-class of its own. An answer for one holds for the others while no selector reads those labels. Claims are checked for
-each pod. Only answers are shared, not counts: pods on nodes are counted by their own class.
+Each pod of a StatefulSet or indexed Job has labels of its own, and claims if there are claim templates. So each pod
+has a class of its own. An answer for one class holds for the others while no selector reads those labels. Claims are
+checked for each pod. Placed pods are still counted by their own class.
 """
 
 from __future__ import annotations
@@ -18,53 +19,56 @@ from topospread.api.workload import ReplicaSet, ReplicationController, Service, 
 from topospread.cluster import Cluster, PodClass
 from topospread.cluster.pod_class import identity, signature
 
-from .selecting_keys import keys_of_owners, keys_read_by
+from .selector_label_keys import keys_of_owners, keys_read_by
 
 OWN_LABELS = frozenset(
     {"statefulset.kubernetes.io/pod-name", "apps.kubernetes.io/pod-index", "batch.kubernetes.io/job-completion-index"}
 )
-"""Labels that controllers give each pod a value of its own of (pkg/apis/apps/types.go, pkg/apis/batch/types.go)."""
+"""Labels whose values differ for each pod of a controller (pkg/apis/apps/types.go, pkg/apis/batch/types.go)."""
 
 _SELECTING = (Service, ReplicationController, ReplicaSet, StatefulSet)
 _ENCODER = msgspec.json.Encoder(enc_hook=repr, order="deterministic")
 
 
-class Likeness:
-    """The shared identity of classes that are alike; it compares equal to itself alone and ends with its last class."""
+class EquivalenceClass:
+    """An identity that equivalent pod classes share. It equals only itself, and lives as long as its last class."""
 
     __slots__ = ("__weakref__",)
 
 
-class Likenesses:
-    """The likenesses of a cluster's classes, and whether they hold."""
+class EquivalenceClasses:
+    """The equivalence classes of a cluster, and whether selectors currently tell their pods apart."""
 
     def __init__(self, cluster: Cluster) -> None:
         self._cluster = cluster
-        self._known: WeakValueDictionary[Hashable, Likeness] = WeakValueDictionary()
+        self._known: WeakValueDictionary[Hashable, EquivalenceClass] = WeakValueDictionary()
         self._asked = 0
         self._own_labels_read = False
         self._selected: dict[str, tuple[tuple[int, ...], bool]] = {}
 
-    def of(self, pod_class: PodClass) -> Likeness | None:
-        """Return the likeness of a class; ``None`` if it is like no other, or if others may be told apart from it."""
-        likeness = pod_class.likeness
-        if likeness is None:
-            likeness = pod_class.likeness = self._found(pod_class) or False
-        if not isinstance(likeness, Likeness) or self._tells_apart(pod_class):
+    def of(self, pod_class: PodClass) -> EquivalenceClass | None:
+        """Return the equivalence class; ``None`` if the class has no equivalent class, or if a selector tells them
+        apart.
+        """
+        equivalence_class = pod_class.equivalence_class
+        if equivalence_class is None:
+            equivalence_class = pod_class.equivalence_class = self._found(pod_class) or False
+        if not isinstance(equivalence_class, EquivalenceClass) or self._tells_apart(pod_class):
             return None
-        return likeness
+        return equivalence_class
 
     def key(self, pod_class: PodClass) -> Hashable:
-        """Return the key for answers about incoming pods of a class: equal keys mean equal answers."""
-        likeness = None if pod_class.volumes else self.of(pod_class)
-        return pod_class.key if likeness is None else likeness
+        """Return the cache key for answers about incoming pods of a class. Equal keys mean equal answers."""
+        equivalence_class = None if pod_class.volumes else self.of(pod_class)
+        return pod_class.key if equivalence_class is None else equivalence_class
 
-    def _found(self, pod_class: PodClass) -> Likeness | None:
+    def _found(self, pod_class: PodClass) -> EquivalenceClass | None:
+        """Return the equivalence class; ``None`` for a class whose pods have no labels or claims of their own."""
         pod = pod_class.pod
         is_one_of_many = bool(pod_class.volumes) or not OWN_LABELS.isdisjoint(pod.labels)
-        if pod_class.is_tied or not is_one_of_many:
+        if pod_class.is_node_pinned or not is_one_of_many:
             return None
-        # The class's identity without the pod's own labels and without the claims behind its volumes.
+        # The class's identity without the pod's own labels and claim names.
         labels = {key: value for key, value in pod.labels.items() if key not in OWN_LABELS}
         volumes = [each for each in pod.spec.volumes or () if not _is_claim(each)]
         claims = [(each.name, each.ephemeral is None) for each in pod.spec.volumes or () if _is_claim(each)]
@@ -72,13 +76,13 @@ class Likenesses:
         key = (pod_class.node_name, identity(plain), tuple(claims), _ENCODER.encode(signature(plain)))
         found = self._known.get(key)
         if found is None:
-            found = self._known[key] = Likeness()
+            found = self._known[key] = EquivalenceClass()
         return found
 
     def _tells_apart(self, pod_class: PodClass) -> bool:
-        """Return whether a selector may read labels of a pod's own: its name, its index, its completion index.
+        """Return whether a selector may read a label that differs between the pods, such as a pod name or index.
 
-        Once a pod's constraint or affinity has read them, the answer stays true.
+        Once any pod's constraint or affinity has read such a label, the answer stays True.
         """
         if self._asked != self._cluster.classes_made:
             new, self._asked = self._cluster.classes_since(self._asked)
@@ -86,7 +90,7 @@ class Likenesses:
         return self._own_labels_read or self._is_selected(pod_class.namespace)
 
     def _is_selected(self, namespace: str) -> bool:
-        """Return whether Services or controllers, which default constraints are made of, select by such labels."""
+        """Return whether a Service or controller, which default constraints use, selects by such a label."""
         objects = self._cluster.objects
         stamps = tuple([objects.changed.get((kind, namespace), 0) for kind in _SELECTING])
         known = self._selected.get(namespace)

@@ -28,7 +28,7 @@ def unmet_min_domains(run: Run, pools: Sequence[NodePool]) -> Iterator[tuple[str
         for each in lacking.get(id(workload), ()):
             after = next((one for one in then.get(id(workload), ()) if one.position == each.position), each)
             wanted = f"minDomains {each.min_domains} of {each.topology_key}"
-            yield f"{workload.namespace}/{workload.name}", f"{wanted} {whether_ever(each, after)}"
+            yield f"{workload.namespace}/{workload.name}", f"{wanted} {min_domains_outlook(each, after)}"
 
 
 def grow_each(cluster: Cluster, pools: Sequence[NodePool]) -> None:
@@ -39,7 +39,7 @@ def grow_each(cluster: Cluster, pools: Sequence[NodePool]) -> None:
             cluster.put_node(pool.node(next(new_names(pool, nodes)), nodes))
 
 
-def whether_ever(now: ConstraintArithmetic, then: ConstraintArithmetic) -> str:
+def min_domains_outlook(now: ConstraintArithmetic, then: ConstraintArithmetic) -> str:
     """Return in words whether a node of every pool (``then``) would meet a minDomains that is not met now."""
     there = {each.name for each in now.domains}
     paper = [each.name for each in then.domains if each.name not in there]

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from topospread.explanation.meant_changes import close_key
+from topospread.explanation.typo_suggestions import close_key
 
 from .builders import (
     GPU,

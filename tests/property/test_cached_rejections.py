@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 from tests.unit.drills.builders import at, budget, inventory, node, spread, workload
 from topospread.drills.play import Play
 from topospread.drills.steps import AddNodes, Cordon, Drain, Fail, Recover, Scale, Step, Uncordon, Wait
-from topospread.simulation import crowd, turns
-from topospread.simulation.run import SimulationOptions
-from topospread.simulation.standing_refusals import StandingRefusals
+from topospread.simulation import active_queue_batch, batched_unschedulable_pods
+from topospread.simulation.cached_rejections import CachedRejections
+from topospread.simulation.options import SimulationOptions
 
 ZONES = ("a", "b", "c")
 NODES = st.sampled_from([at(text) for text in ("zone=a", "zone=b", "node=n0", "node=n1", "node=n2")])
@@ -134,11 +134,13 @@ def test_pods_that_wait_in_a_crowd_are_refused_as_one_by_one(loss: tuple[list[di
 
 
 def _assert_same(objects: list[dict[str, Any]], steps: list[Step]) -> None:
-    with patch.object(turns, "_MANY", 2), patch.object(crowd, "MANY", 1):
+    with patch.object(active_queue_batch, "_MANY", 2), patch.object(batched_unschedulable_pods, "MANY", 1):
         found = _played(objects, steps)
     with ExitStack() as stack:
-        stack.enter_context(patch.object(turns, "_MANY", 1 << 30))
-        stack.enter_context(patch.object(crowd.Crowd, "moved", lambda _, found, __: list(found)))
-        stack.enter_context(patch.object(StandingRefusals, "_follow", lambda refusals, *_: refusals._fall_all()))
+        stack.enter_context(patch.object(active_queue_batch, "_MANY", 1 << 30))
+        stack.enter_context(
+            patch.object(batched_unschedulable_pods.BatchedUnschedulablePods, "moved", lambda _, found, __: list(found))
+        )
+        stack.enter_context(patch.object(CachedRejections, "_follow", lambda refusals, *_: refusals._fall_all()))
         expected = _played(objects, steps)
     assert found == expected

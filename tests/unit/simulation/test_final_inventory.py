@@ -14,10 +14,11 @@ from topospread.answers.status import status
 from topospread.api.meta import ObjectMeta
 from topospread.api.storage import PersistentVolume
 from topospread.explanation.explain import explain
-from topospread.simulation.aftermath import inventory_after
+from topospread.simulation.final_inventory import inventory_after
+from topospread.simulation.options import SimulationOptions
 from topospread.simulation.placing import place_all
 from topospread.simulation.result import Simulation
-from topospread.simulation.run import SimulationOptions, prepare
+from topospread.simulation.run import prepare
 from topospread.simulation.simulate import simulate
 from topospread.sources.snapshot_file import save
 

@@ -7,7 +7,7 @@ from typing import Any
 import msgspec
 
 from topospread.api.event import StoredEvent
-from topospread.explanation.tries import Attempts, tries_of
+from topospread.explanation.attempts import Attempts, tries_of
 
 CREATED = "2026-01-01T10:00:00Z"
 

@@ -1,6 +1,6 @@
-"""The parts of an object that scheduling reads. An update that changes none of them is no change.
+"""The fields of objects that scheduling reads. An update that changes none of them is ignored.
 
-Heartbeats, resource versions and statuses make up nearly all that a watch delivers.
+Most updates of a watch change only heartbeats, resource versions and statuses.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from topospread.api.workload import ReplicaSet, ReplicationController, Service, 
 
 
 def same_to_scheduling(before: KubeObject, after: KubeObject) -> bool:
-    """Return whether two states of one object are the same as far as any plugin, or preemption, is concerned."""
+    """Return whether two states of an object are equal in every field that a plugin or preemption reads."""
     if before is after:
         return True
     reads = _READ.get(type(after), _everything)

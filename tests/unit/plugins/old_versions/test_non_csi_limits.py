@@ -20,7 +20,7 @@ from tests.unit.plugins.storage_builders import (
     zonal,
 )
 from topospread.cluster import Cluster
-from topospread.plugins.until.non_csi_limits import REASON, NonCsiLimits
+from topospread.plugins.old_versions.non_csi_limits import REASON, NonCsiLimits
 
 FULL = {"n0": (REASON,)}
 

@@ -1,10 +1,10 @@
-"""Refusals that would come out the same again, told without looking at all nodes; a pod is judged elsewhere.
+"""Rejections that would repeat, reused without scheduling the pod again.
 
-kube-scheduler tries pods again on every event that may help them, mostly in vain: hints ask little. A refusal stands as
-long as every node that something happened to is rejected as it was, and no pod came or went that the class counts. If
-such a pod came or went, the refusal stands as long as the constraints reject the same domains; only its counts are new.
-A change costs what it touches, not the number of refusals. Refusals are indexed by what their class counts,
-and classes that every single node treats alike share one check.
+kube-scheduler retries pods on every event that may help them, and most attempts fail, because hints check little.
+A rejection holds while every changed node is still rejected for the same reason, and no pod was placed or removed that
+the class counts. If such a pod was, the rejection holds while the constraints reject the same domains; only the counts
+in the verdict change. A change costs time for what it touches, not for the number of rejections: rejections are indexed
+by the pods that their class counts, and classes that agree on every single node share one check.
 """
 
 from __future__ import annotations
@@ -43,12 +43,12 @@ _SPREAD = "PodTopologySpread"
 
 
 class _Alike(msgspec.Struct, eq=False):
-    """Refusals of classes that agree in what is said of single nodes, and in which domain each counts.
+    """Rejections of classes that agree on every single node, and on the domain of each node.
 
     Attributes:
-        own: what is said of single nodes.
-        memberships: in which domains nodes count; ``None`` where that is not known.
-        refusals: by likeness.
+        own: rejections of single nodes.
+        memberships: domains of nodes for the hard constraints; ``None`` if that is not known.
+        refusals: equivalence class → rejection.
     """
 
     own: OwnRejections
@@ -56,7 +56,9 @@ class _Alike(msgspec.Struct, eq=False):
     refusals: dict[Hashable, _Basis] = {}
 
     def touched(self, pods: Iterable[int], nodes: Iterable[int], position: int) -> list[Hashable]:
-        """The refusals that may not stand as pods of some nodes and other nodes changed since a position."""
+        """Return the rejections that may no longer hold after changes of nodes, or of pods on nodes, since a
+        position.
+        """
         own = self.own
         own.catch_up()
         if any(self._counts_elsewhere(row, position) for row in nodes):
@@ -80,19 +82,19 @@ class _Alike(msgspec.Struct, eq=False):
 
 
 class _Basis(msgspec.Struct, eq=False):
-    """On what a refusal rests.
+    """The data that a rejection depends on.
 
     Attributes:
-        priority: of its class.
-        verdict: what was said.
-        view: of the class, which may be dropped.
-        reading: the objects besides.
-        blame: row → number of the rejection, −1 where there was no node, int64[rows].
-        counted: the pods that its constraints count.
-        rejected: for each hard constraint the domains that it rejects; ``None`` where more than counts decides.
-        listens: whether it may count pods in another way.
-        alike: those that are judged with it.
-        is_recounted: whether the counts are others than those in the verdict.
+        priority: priority of the class.
+        verdict: the verdict.
+        view: view of the class, which may be dropped.
+        reading: other objects that were read.
+        blame: row → index of the rejection, −1 for a row without a node, int64[rows].
+        counted: pods that its constraints count.
+        rejected: domains that each hard constraint rejects; ``None`` if more than counts decides.
+        listens: whether the view itself may count pods.
+        alike: rejections that share its check.
+        is_recounted: whether the counts differ from those in the verdict.
     """
 
     priority: int
@@ -107,7 +109,7 @@ class _Basis(msgspec.Struct, eq=False):
     is_recounted: bool = False
 
     def recounts(self) -> bool:
-        """Take note of other counts; return whether the constraints reject the same domains as before."""
+        """Note that counts changed. Return whether the constraints still reject the same domains."""
         view = self.view()
         if self.rejected is None or view is None or _rejected_domains(view) != self.rejected:
             return False
@@ -115,37 +117,37 @@ class _Basis(msgspec.Struct, eq=False):
         return True
 
     def recounted(self, view: View) -> Verdict:
-        """Return the verdict with the counts as they are now."""
+        """Return the verdict with the current counts."""
         spread = view.plugins.prepared[_SPREAD].watcher
-        assert isinstance(spread, Spread), "it counts pods"
+        assert isinstance(spread, Spread), "the spread plugin counts pods"
         self.verdict = replace(self.verdict, arithmetic=arithmetic_as_counted(spread))
         self.is_recounted = False
         return self.verdict
 
     def blamed(self, row: int) -> Rejection:
-        """Return why a node was rejected at that time."""
+        """Return the rejection of a node in the verdict."""
         return self.verdict.rejections[self.blame.item(row)]
 
     def is_blamed_alike(self, row: int, now: Rejection | None) -> bool:
-        """Return whether a node whose pods changed is rejected as before."""
+        """Return whether a node whose pods changed is still rejected for the same reason."""
         before = self.blamed(row)
         return before.plugin == _SPREAD if now is None else now == before
 
     def hears_of(self, changes: Sequence[PodChange]) -> bool:
-        """Return whether a pod came or went that the class counts."""
+        """Return whether the class counts a pod that was placed or removed."""
         view = self.view()
         return view is None or view.hears_of(changes)
 
 
-class StandingRefusals:
-    """The results for the last pod of each class that found no node.
+class CachedRejections:
+    """The last outcome of each equivalence class that found no node.
 
     Attributes:
-        likeness: the shared identity of pods that are refused alike, for a class.
+        equivalence_class: function that returns the key of a class.
     """
 
     def __init__(self, scheduler: Scheduler) -> None:
-        self.likeness = scheduler.views.likenesses.key
+        self.equivalence_class = scheduler.views.equivalence_classes.key
         self._scheduler = scheduler
         self._cluster = cluster = scheduler.cluster
         self._known: dict[Hashable, tuple[PodOutcome, _Basis | None]] = {}
@@ -159,14 +161,14 @@ class StandingRefusals:
         self._position, self._stamp = cluster.journal.join(self), cluster.journal.stamp
 
     def _begin(self) -> None:
-        """Take note of the nodes that are there."""
+        """Record the current nodes."""
         nodes, objects = self._cluster.nodes, self._cluster.objects
         self._names, self._numbering, self._version = list(nodes.names), nodes.numbering, objects.version
 
     def note(self, pod_class: PodClass, outcome: PodOutcome) -> None:
-        """A pod of a class was refused just now."""
+        """Store the outcome of a pod that was just rejected."""
         self.catch_up()
-        key = self.likeness(pod_class)
+        key = self.equivalence_class(pod_class)
         self._fall((key,))
         basis = self._basis(pod_class, outcome)
         self._known[key] = with_fields(outcome), basis
@@ -181,9 +183,11 @@ class StandingRefusals:
             self._listening[key] = basis
 
     def of(self, pod_class: PodClass) -> PodOutcome | None:
-        """Return the outcome for a pod of the class, stamped as of now; ``None`` if it has to be tried."""
+        """Return the cached outcome for a pod of the class, with the current stamp; ``None`` if it must be
+        scheduled.
+        """
         self.catch_up()
-        key, stamp = self.likeness(pod_class), self._cluster.journal.stamp
+        key, stamp = self.equivalence_class(pod_class), self._cluster.journal.stamp
         outcome, basis = self._known.get(key, (None, None))
         if outcome is not None and outcome.stamp != stamp:
             view = None if basis is None else basis.view()
@@ -196,13 +200,13 @@ class StandingRefusals:
         return outcome
 
     def fallen(self) -> Collection[Hashable] | None:
-        """Return the likenesses of which a refusal fell, or is another, since the last time; ``None``: all may have."""
+        """Return the keys whose rejection was dropped or changed since the last call; ``None`` if any may have."""
         self.catch_up()
         found, self._fallen = self._fallen, {}
         return None if self._may_lapse() else found
 
     def _may_lapse(self) -> bool:
-        """Return whether more than filters on nodes as they are decides: promises, a journal that is taken back."""
+        """Return whether rejections may depend on more than the nodes' filters: nominations, or an open savepoint."""
         return bool(self._cluster.nominated) or self._cluster.journal.is_marked
 
     def _basis(self, pod_class: PodClass, outcome: PodOutcome) -> _Basis | None:
@@ -227,7 +231,7 @@ class StandingRefusals:
         memberships = _memberships(spreads)
         own = view.node_local.rejections
         own.catch_up()
-        # A verdict that somebody watches is that of a pod's last try, so that pods are tried again there.
+        # A WatchingScheduler must keep the verdict of each attempt, so it does not reuse rejections with new counts.
         recounts = memberships is not None and not isinstance(self._scheduler, WatchingScheduler)
         return _Basis(
             pod_class.priority,
@@ -242,10 +246,10 @@ class StandingRefusals:
             self._alike.setdefault((id(own), memberships), _Alike(own, memberships)),
         )
 
-    # What happens to the cluster.
+    # Changes of the cluster.
 
     def catch_up(self) -> bool:
-        """Let the refusals fall that what happened touches."""
+        """Drop the rejections that new changes may affect."""
         journal = self._cluster.journal
         if self._stamp == journal.stamp:
             return True
@@ -260,7 +264,7 @@ class StandingRefusals:
         return True
 
     def rewind(self, position: int) -> None:
-        """The journal's newest changes, which were read and undo each other, were taken back."""
+        """Drop all rejections, because the journal took back changes that were read."""
         self._fall_all()
         self._position = position
 
@@ -298,7 +302,9 @@ class StandingRefusals:
         return row < len(self._names) and bool(nodes.alive[row]) and self._names[row] == nodes.names[row]
 
     def _counting_any(self, classes: Iterable[PodClass], changes: Sequence[PodChange]) -> list[Hashable]:
-        """The refusals that may not stand as pods of some classes came or went; note the counts that are others."""
+        """Return the rejections that may not hold after pods of some classes were placed or removed; note changed
+        counts.
+        """
         counting: dict[Hashable, None] = {}
         asked = self._listening
         for each in classes:
@@ -340,21 +346,21 @@ class StandingRefusals:
 
 
 def _memberships(spreads: Sequence[Spread]) -> frozenset[Membership] | None:
-    """In which domains nodes count for hard constraints; ``None`` where more than that decides."""
+    """Return the domains of nodes for the hard constraints; ``None`` if counts depend on more than the domains."""
     counts = [each.counts for spread in spreads for each in spread.hard]
     plain = [each.membership for each in counts if type(each) is DomainCounts]
     return frozenset(plain) if len(plain) == len(counts) else None
 
 
 def _rejected_domains(view: View) -> tuple[bytes, ...]:
-    """Return for each hard constraint of a view which domains it rejects."""
+    """Return the domains that each hard constraint of a view rejects."""
     prepared = view.plugins.prepared.get(_SPREAD)
     hard = None if prepared is None else prepared.filter
     return hard.rejected_domains() if isinstance(hard, HardConstraints) else ()
 
 
 def _rests_on_counts(view: View) -> bool:
-    """Return whether the class is judged by the node, by its pods' use, and by counts of a spread constraint alone."""
+    """Return whether only the node, its pods' usage, and counts of spread constraints decide about the class."""
     plugins = view.plugins
     if plugins.rejected is not None or plugins.narrowed is not None:
         return False

@@ -14,8 +14,8 @@ from topospread.drills.result import StepOutcome
 from topospread.drills.steps import Cordon, Fail
 from topospread.scheduling.queued_pod_info import QueuedPodInfo
 from topospread.scheduling.unschedulable_pods import UnschedulablePods
-from topospread.simulation import crowd
-from topospread.simulation.run import SimulationOptions
+from topospread.simulation import batched_unschedulable_pods
+from topospread.simulation.options import SimulationOptions
 from topospread.workloads.node_lifecycle import with_taints
 
 Queued = list[tuple[str, int, int, int]]
@@ -60,7 +60,7 @@ def test_an_event_that_moves_many_pods_takes_up_few_of_them(monkeypatch: pytest.
 def test_pods_of_a_crowd_stand_where_they_would_one_by_one(monkeypatch: pytest.MonkeyPatch) -> None:
     found: list[Any] = []
     for many in (1, 1 << 30):
-        monkeypatch.setattr(crowd, "MANY", many)
+        monkeypatch.setattr(batched_unschedulable_pods, "MANY", many)
         play, first = lost()
         second = play.go_on(Cordon(at("node=n1")))
         found.append((first.events, second.events, waiting(play), play.world.queue.queue.cycle))
@@ -70,14 +70,14 @@ def test_pods_of_a_crowd_stand_where_they_would_one_by_one(monkeypatch: pytest.M
 
 
 def test_a_pod_that_is_deleted_out_of_a_crowd_is_gone(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(crowd, "MANY", 1)
+    monkeypatch.setattr(batched_unschedulable_pods, "MANY", 1)
     play, _ = lost()
     pods, keys = play.world.queue.queue.unschedulable, [key for key, *_ in waiting(play)]
     play.world.change_node(with_taints(play.world.node("n1"), [Taint(key="k", effect="NoSchedule")]))
     play.world.queue.queue.delete(keys[0])
 
-    assert pods.crowd is not None
-    assert keys[0] not in pods.crowd
-    assert keys[1] in pods.crowd
+    assert pods.batch is not None
+    assert keys[0] not in pods.batch
+    assert keys[1] in pods.batch
     play.world.settle()
     assert {key for key, *_ in waiting(play)} == set(keys[1:])

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from topospread.explanation.obstacles import amount_words, shown_taint
+from topospread.explanation.rejections_per_node import amount_words, shown_taint
 from topospread.scheduling.verdict import LEFT_OUT_BY_PRE_FILTER
 
 from .builders import CORDON, GPU, HOST, SPREAD, ZONE, constraint, node, obstacles_of, pod, spec, zones

@@ -1,4 +1,4 @@
-"""The order of many waiting pods: sorted once, not popped from a heap one by one."""
+"""The next pods of a long scheduling queue, sorted once instead of popped from a heap one by one."""
 
 from __future__ import annotations
 
@@ -8,17 +8,18 @@ from topospread.scheduling.queue import SchedulingQueue
 from topospread.scheduling.queued_pod_info import QueuedPodInfo, queue_order
 
 Rank = tuple[int, ...]
-"""The place of a pod that is to be tried: active ones are (1, −priority, time), and after them all come those that back
-off, (2, end of the wait, −priority, time)."""
+"""Sort key of a pod: (1, −priority, time) if it is active, (2, end of backoff, −priority, time) if it is in
+backoff.
+"""
 
 _MANY = 32
-"""Fewer are left in the queue."""
+"""Queues with fewer pods are popped one by one."""
 
 
-class Turns:
-    """Pods that were taken out of a queue in the order in which it would give them, as long as none comes before them.
+class ActiveQueueBatch:
+    """The pods of a queue in their order. It is used only while no pod that is added to the queue precedes them.
 
-    Nobody looks for pods in the queue while there are any here: all are tried before anything else happens.
+    While the batch has pods, callers must take pods from the batch, not from the queue.
     """
 
     def __init__(self, queue: SchedulingQueue) -> None:
@@ -30,7 +31,7 @@ class Turns:
         return len(self._due)
 
     def pop(self) -> QueuedPodInfo | None:
-        """The pod to try next, now in flight; ``None`` where there is none to be tried yet."""
+        """Return the next pod, now in flight; ``None`` if no pod is ready."""
         if not self._due or self._is_overtaken(self._due[-1]):
             return self._queue.pop()
         info = self._due.pop()
@@ -38,7 +39,9 @@ class Turns:
         return info
 
     def following(self) -> Iterator[QueuedPodInfo]:
-        """Pods in their turns, of which each has to be dropped before the next; none where they are few."""
+        """Yield the next pod; the caller must `drop` it before the next iteration. Yield none if the queue is
+        short.
+        """
         if not self._due:
             queue = self._queue
             self._backed_off = not len(queue.active)
@@ -51,11 +54,11 @@ class Turns:
                 yield self._due[-1]
 
     def drop(self, info: QueuedPodInfo) -> None:
-        """It had its turn."""
-        assert self._due.pop() is info, "it was the next one"
+        """Remove the pod that `following` yielded."""
+        assert self._due.pop() is info, "the pod is the next one"
 
     def first(self) -> Rank | None:
-        """The rank of the pod to try next; ``None`` where there is none."""
+        """Return the rank of the next pod; ``None`` if there is none."""
         found = [self._rank(self._due[-1], backs_off=self._backed_off)] if self._due else []
         active, waiting = self._queue.active.peek(), self._queue.backoff.peek()
         if active is not None:
@@ -68,7 +71,7 @@ class Turns:
         return (2, self._queue.backoff.expiration(info), *queue_order(info)) if backs_off else (1, *queue_order(info))
 
     def _is_overtaken(self, info: QueuedPodInfo) -> bool:
-        """Return whether a pod that came meanwhile is tried first."""
+        """Return whether a pod that was added to the queue precedes this pod."""
         first = self._queue.active.peek()
         if first is not None:
             return self._backed_off or queue_order(first) < queue_order(info)

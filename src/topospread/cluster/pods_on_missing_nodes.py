@@ -1,4 +1,4 @@
-"""Pods on a node that is not there: they wait for one of that name, in the order in which they would stand on it."""
+"""Pods whose ``spec.nodeName`` names a node that is not known yet. They are placed when the node is added."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ from .pod_class import PodClass
 from .undo import UndoLog
 
 Found = tuple[PodClass, str]
-"""The class of a pod, and when it was started."""
+"""The class of a pod, and its ``status.startTime``."""
 
 
-class Homeless:
-    """Pods that wait for a node by name. A removed entry is replaced by the last one, as in `PodOrder`."""
+class PodsOnMissingNodes:
+    """Map a missing node's name to its pods. Removing a pod moves the last pod into its position, as in `PodOrder`."""
 
     def __init__(self, undo: UndoLog) -> None:
         self._undo = undo
@@ -21,18 +21,18 @@ class Homeless:
         return key in self._node_of
 
     def find(self, key: str) -> tuple[str, Found] | None:
-        """The node that a pod waits for, and what it is; ``None`` for a pod that waits for none."""
+        """Return a pod's missing node, class and start time; ``None`` for a pod that is not stored here."""
         node = self._node_of.get(key)
         return None if node is None else (node, self._by_node[node][key])
 
     def put(self, key: str, pod_class: PodClass, started: str, node: str) -> None:
-        """A pod waits for a node, last of those that do."""
+        """Add a pod as the last of its node."""
         self._note(node)
         self._by_node.setdefault(node, {})[key] = (pod_class, started)
         self._node_of[key] = node
 
     def delete(self, key: str) -> None:
-        """A pod waits no more."""
+        """Remove a pod."""
         node = self._node_of[key]
         self._note(node)
         del self._node_of[key]
@@ -44,7 +44,7 @@ class Homeless:
             del self._by_node[node]
 
     def take_all(self, node: str) -> dict[str, Found]:
-        """The node has come: who waited for it."""
+        """Remove and return all pods of a node that was added."""
         self._note(node)
         pods = self._by_node.pop(node, {})
         for key in pods:
@@ -52,7 +52,7 @@ class Homeless:
         return pods
 
     def _note(self, node: str) -> None:
-        """Remember who waits for a node."""
+        """Record how to restore the pods of a node."""
         if self._undo.steps is not None:
             self._undo.record(self._put_back, node, dict(self._by_node.get(node, {})))
 

@@ -8,7 +8,7 @@ from tests.unit.drills.builders import at, inventory, node, spread, workload
 from topospread.drills.play import Play
 from topospread.drills.steps import Fail
 from topospread.scheduling.cycle import Scheduler
-from topospread.simulation.run import SimulationOptions
+from topospread.simulation.options import SimulationOptions
 
 
 def test_pods_that_a_node_s_taint_brings_back_are_not_judged_anew_where_it_says_nothing_new(

@@ -19,8 +19,8 @@ from topospread.api.node_selection import PodAffinity, PodAffinityTerm, Weighted
 from topospread.api.pod import Pod, PodSpec
 
 from .changes import Change, of_spec, pointer
-from .obstacles import Obstacles
 from .owner import Owned
+from .rejections_per_node import Obstacles
 from .result import Json
 
 _AFFINITY = "InterPodAffinity"

@@ -1,9 +1,9 @@
-"""Pods that wait and are refused again and again, in columns: an event that moves all of them costs what groups do.
+"""Unschedulable pods in columns, so that an event which moves all of them costs time for their groups only.
 
-Every event that may help them moves them, they are tried in their order, refused as before and wait again
-(`standing_refusals`). That is one step for all of them here: the order in which kube-scheduler's queue would give them
-is worked out, and times, attempts and turns are written down as if each had been popped. A pod that has to be tried, or
-that somebody looks at, is let go: it stands in the queue then where it would have stood all the time.
+An event that may help the pods moves them to the active queue. Each is retried, rejected as before
+(`cached_rejections`), and becomes unschedulable again. Here that is one step for all of them: it computes the order of
+kube-scheduler's queue, and updates times, attempts and turns as if each pod had been popped. A pod that must be
+scheduled or read leaves the batch first, and takes the position in the queue that it would have had.
 """
 
 from __future__ import annotations
@@ -23,48 +23,53 @@ from topospread.scheduling.requeueing import QueueingStrategy
 from topospread.scheduling.unschedulable_pods import Found, Group
 from topospread.scheduling.verdict import Verdict
 
-from .turns import Rank
+from .active_queue_batch import Rank
 
 MANY = 64
-"""Fewer pods that wait are moved one by one."""
+"""Fewer pods are moved one by one."""
 _WAITS, _ACTIVE, _BACKS_OFF = 0, 1, 2
+# Rows of _table, int64[9, capacity]: one column for each pod of the batch, in the order of _infos.
 _STATE, _PRIORITY, _TIME, _COUNT, _ATTEMPTS, _TURN, _GROUP, _STAMP, _EXPIRES = range(9)
 _LONGEST_SHIFT = 32
 
 
 @dataclass(frozen=True, slots=True)
-class Judge:
-    """The source of verdicts for many pods; one pod's refusal stands for all.
+class RejectionSource:
+    """The source of rejections; the rejection of one pod holds for all pods of its equivalence class.
 
     Attributes:
-        takes: whether a pod may be kept in a crowd at all.
-        refused: the verdict on a pod that would be refused as the last of its class; ``None``: it has to be tried.
-        likeness: what pods have in common that are refused alike.
-        fallen: the likenesses of which a refusal fell, or is another, since the last time; ``None``: all may have.
-        again: note that pods alike were refused so.
-        tried: note as of which stamp of the journal a pod was tried last, for one that is let go.
-        stamp: the journal's now.
+        takes: returns whether the batch may hold a pod.
+        refused: returns the verdict if the pod would be rejected again; ``None`` if it must be scheduled.
+        equivalence_class: returns the key of pods that are rejected for the same reason.
+        fallen: returns the keys whose rejection changed since the last call; ``None`` if any may have changed.
+        again: records that pods were rejected again.
+        tried: records the journal stamp of the last attempt of a pod that leaves the batch.
+        stamp: returns the journal's current stamp.
     """
 
     takes: Callable[[QueuedPodInfo], bool]
     refused: Callable[[QueuedPodInfo], Verdict | None]
-    likeness: Callable[[QueuedPodInfo], Hashable]
+    equivalence_class: Callable[[QueuedPodInfo], Hashable]
     fallen: Callable[[], Collection[Hashable] | None]
     again: Callable[[Sequence[QueuedPodInfo]], object]
     tried: Callable[[QueuedPodInfo, int], None]
     stamp: Callable[[], int]
 
 
-class Crowd:
-    """Pods of some groups of a queue's unschedulable ones; nobody changes them without their being let go."""
+class BatchedUnschedulablePods:
+    """Unschedulable pods of some groups, updated in bulk. Release a pod (`let_go`) before you change it."""
 
-    def __init__(self, queue: SchedulingQueue, judge: Judge) -> None:
+    def __init__(self, queue: SchedulingQueue, judge: RejectionSource) -> None:
         self._queue = queue
         self._settings = queue.backoff.settings
         self._judge = judge
         self._clear()
 
     def _clear(self) -> None:
+        # By pod index: _infos, the columns of _table, and _alive (False for a pod that left). _row: pod key → index.
+        # By group number: _rows (indexes of its pods, also of pods that left), _size (pods in the batch), _sample,
+        # _verdict (the last recorded), _new (not recorded yet) and _known (the rejection was checked and holds).
+        # _order: indexes of the pods to retry, in queue order; None if it must be computed. due: their number.
         self._infos: list[QueuedPodInfo] = []
         self._row: dict[str, int] = {}
         self._table: Ints = np.zeros((9, 64), dtype=np.int64)
@@ -84,10 +89,10 @@ class Crowd:
     def __contains__(self, key: str) -> bool:
         return key in self._row
 
-    # Pods come into the crowd, and are moved.
+    # Pods enter the batch and are moved.
 
     def moved(self, found: Sequence[Found], members: Mapping[Group, dict[str, QueuedPodInfo]]) -> list[Found]:
-        """An event moves pods of some groups; those of which pods are left that are to be moved one by one."""
+        """Move the pods of groups that an event may help. Return the groups with pods that the caller must move."""
         if self._queue.undo.steps is not None or not self._settings.pops_early or not self._settings.maximum:
             self.let_all_go()
             return list(found)
@@ -98,7 +103,7 @@ class Crowd:
         for group, strategy in found:
             number, pods = self._number.get(group), members[group]
             new = len(pods) - (0 if number is None else self._size[number])
-            if new:  # whoever came last is last
+            if new:  # the newest pods are the last of their group
                 infos = list(islice(reversed(pods.values()), new))[::-1]
                 if all(map(self._judge.takes, infos)):
                     number = self._take_in(group, infos)
@@ -119,8 +124,8 @@ class Crowd:
             self._sample.append(infos[0])
             self._verdict.append(None)
             self._known = grown(self._known, len(self._groups))
-            self._refused_alike.setdefault(self._judge.likeness(infos[0]), []).append(number)
-        self._verdict[number], self._known[number] = None, False  # each may have been refused at another time
+            self._refused_alike.setdefault(self._judge.equivalence_class(infos[0]), []).append(number)
+        self._verdict[number], self._known[number] = None, False  # the new pods may have been rejected earlier
         self._size[number] += len(infos)
         begin = len(self._infos)
         self._infos += infos
@@ -136,7 +141,7 @@ class Crowd:
         return number
 
     def _move(self, strategies: Mapping[int, QueueingStrategy]) -> None:
-        """To where `SchedulingQueue` would put each, by the strategies of their groups."""
+        """Move pods by the strategies of their groups, like `SchedulingQueue`."""
         table = self._table
         rows = np.concatenate([self._rows[number] for number in strategies])
         sizes = [len(self._rows[number]) for number in strategies]
@@ -153,7 +158,7 @@ class Crowd:
         self._order = None
 
     def flush_backoff_completed(self) -> None:
-        """Activate the pods whose backoff has ended."""
+        """Activate the pods whose backoff is over."""
         table = self._table
         table[_STATE, (table[_STATE] == _BACKS_OFF) & (table[_EXPIRES] < self._this_second())] = _ACTIVE
         self._order = None
@@ -162,17 +167,18 @@ class Crowd:
         now = self._queue.clock()
         return now - now % SECOND
 
-    # Pods are tried.
+    # Pods are retried.
 
     def first(self) -> Rank | None:
-        """The rank of the pod that is to be tried first; ``None`` where there is none."""
+        """Return the rank of the first pod to retry; ``None`` if there is none."""
         order = self._ordered()
         return self._rank(order.item(0)) if len(order) else None
 
     def pass_over(self, before: Rank | None) -> int:
-        """Let pods be refused again, up to one that has to be tried, which is let go; how many were.
+        """Record rejections in queue order, up to a pod that must be scheduled, which leaves the batch. Return their
+        number.
 
-        ``before``: the rank of the first pod in the queue itself: those that come after it are left.
+        ``before``: rank of the first pod in the queue itself; pods after it are not retried yet.
         """
         if self._queue.undo.steps is not None:
             self.let_all_go()
@@ -189,13 +195,15 @@ class Crowd:
         return falls
 
     def _falls(self, groups: Ints) -> int:
-        """Return the index of the first pod to try again; ``groups`` has each pod's group, in queue order."""
+        """Return the index of the first pod that must be scheduled; ``groups`` has each pod's group, in queue
+        order.
+        """
         fallen = self._judge.fallen()
         if fallen is None:
             self._known[:] = False
         else:
-            for likeness in fallen:
-                self._known[self._refused_alike.get(likeness, [])] = False
+            for equivalence_class in fallen:
+                self._known[self._refused_alike.get(equivalence_class, [])] = False
         unknown = np.flatnonzero(~self._known[groups])
         for place, number in zip(unknown.tolist(), groups[unknown].tolist(), strict=True):
             if not self._known[number] and not self._stands(number):
@@ -203,7 +211,9 @@ class Crowd:
         return len(groups)
 
     def _stands(self, number: int) -> bool:
-        """Return whether the refusal of a group stands; it does then until somebody says otherwise."""
+        """Return whether the rejection of a group still holds. It is assumed to hold until `fallen` reports a
+        change.
+        """
         verdict = self._judge.refused(self._sample[number])
         if verdict is None or verdict.rejectors != self._groups[number].unschedulable:
             return False
@@ -213,7 +223,7 @@ class Crowd:
         return True
 
     def _tell(self, passed: Ints, groups: Ints) -> None:
-        """Report a refusal for each pod where it is not the one already reported for the group."""
+        """Record the new verdicts of rejected pods."""
         if not self._new or not len(passed):
             return
         is_new = np.zeros(len(self._groups), dtype=np.bool_)
@@ -228,7 +238,7 @@ class Crowd:
                 self._verdict[number] = self._new.pop(number)
 
     def _refuse(self, rows: Ints) -> None:
-        """Record for each pod, in order, what `SchedulingQueue.tried_in_vain` records."""
+        """Record a rejection for each pod, in order, like `SchedulingQueue.record_rejection`."""
         queue, table, number = self._queue, self._table, len(rows)
         now, turn = queue.clock(), queue.unschedulable.turns
         queue.unschedulable.turns += number
@@ -241,7 +251,9 @@ class Crowd:
         self.due -= number
 
     def _ordered(self) -> Ints:
-        """Rows of those that are to be tried, in the queue's order; where that hangs on its heaps, all are let go."""
+        """Return the columns of pods to retry, in queue order. Release all pods if the order depends on the queue's
+        heaps.
+        """
         if self._order is None:
             table = self._table
             rows = np.flatnonzero(self._alive & (table[_STATE] != _WAITS))
@@ -260,10 +272,10 @@ class Crowd:
         wait = [says[_EXPIRES]] if says[_STATE] == _BACKS_OFF else []
         return (says[_STATE], *wait, -says[_PRIORITY], says[_TIME])
 
-    # Pods leave.
+    # Pods leave the batch.
 
     def forget(self, key: str) -> None:
-        """A pod is to be taken out of the queue, or looked at: it says of itself what is so, and is no longer here."""
+        """Write the pod's data back to its `QueuedPodInfo`, and drop it from the batch."""
         row = self._row.pop(key)
         self._alive[row] = False
         info, says = self._infos[row], self._table[:, row].tolist()
@@ -279,7 +291,7 @@ class Crowd:
                 self._order = self._order[self._order != row]
 
     def let_go(self, key: str) -> None:
-        """A pod is on its own again: where it was moved to, or where it waits."""
+        """Drop a pod from the batch, and put it into the part of the queue where it belongs."""
         row = self._row[key]
         info, state = self._infos[row], int(self._table[_STATE, row])
         self.forget(key)
@@ -291,7 +303,7 @@ class Crowd:
             self._queue.backoff.add(info)
 
     def let_all_go(self) -> None:
-        """All are on their own again."""
+        """Apply `let_go` to all pods."""
         if self._row:
             for key in list(self._row):
                 self.let_go(key)
@@ -299,5 +311,5 @@ class Crowd:
 
 
 def _aligned(times: Ints) -> Ints:
-    """Whole seconds, as `BackoffQueue` counts them where pods are popped early."""
+    """Return times in whole seconds, like `BackoffQueue` if pods are popped early."""
     return times - times % SECOND

@@ -9,7 +9,7 @@ from hypothesis import HealthCheck, given, settings
 
 from tests.property.explained import clusters
 from topospread.api.inventory import Inventory
-from topospread.simulation.run import SimulationOptions
+from topospread.simulation.options import SimulationOptions
 from topospread.simulation.simulate import simulate
 
 

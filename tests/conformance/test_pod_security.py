@@ -1,0 +1,28 @@
+"""Pod Security levels: what the module of Kubernetes says of random pods, and what we say."""
+
+from __future__ import annotations
+
+from conformance import pod_security
+
+CASES = pod_security.kept()
+
+
+def test_levels_refuse_what_the_module_refuses_in_its_words() -> None:
+    assert len(CASES) == 500
+    for asked, message in CASES:
+        assert pod_security.ours(asked) == message, asked
+
+
+def test_stored_cases_break_every_rule_and_none() -> None:
+    said = [message for _, message in CASES]
+    assert said.count("") > 50
+    for reason in (
+        *("AppArmor", "capabilities", "host namespaces", "hostPath volumes", "hostPort ", "probe or lifecycle host"),
+        *("privileged (", "procMount", "seLinuxOptions", "seccompProfile", "sysctls", "hostProcess", "runAsUser=0"),
+        *("allowPrivilegeEscalation", "unrestricted capabilities", "restricted volume type", "runAsNonRoot"),
+    ):
+        assert any(reason in each for each in said), reason
+
+
+def test_generator_repeats_a_seed() -> None:
+    assert pod_security.questions(7, 20) == pod_security.questions(7, 20)
