@@ -1,9 +1,9 @@
-"""topospread: where Kubernetes pods land, and why, decided exactly as kube-scheduler decides it.
+"""topospread: compute where Kubernetes pods land, and explain why, exactly like kube-scheduler.
 
     cluster = topospread.Session("cluster.json.gz")
     answer = cluster.why("deploy/web")
 
-Names are imported when they are first used, so that a command starts fast.
+Each public name is imported at its first use, so that commands start fast.
 """
 
 from __future__ import annotations
@@ -135,21 +135,21 @@ def load(  # noqa: PLR0913 - keyword arguments
     with_hooks: bool = False,
     allow_empty: bool = False,
 ) -> Inventory:
-    """Read files and folders in their order into an inventory, the input of a simulation.
+    """Read files and folders, in the order given, into an inventory: the input of a simulation.
 
     Args:
         paths: YAML or JSON files, folders, ``-`` for standard input.
-        cluster: a made-up cluster, ``zones=3,nodes=12,cpu=8,memory=32Gi``, or a file that holds one.
-        strict: refuse fields that Kubernetes does not know.
-        namespace: where objects go that name no namespace.
-        comparison_operators: let tolerations use the operators Lt and Gt, as an API server does whose feature gate
-            TaintTolerationComparisonOperators is on.
-        rendering: how folders that are charts and kustomizations become manifests.
-        with_hooks: keep the Pods and Jobs that Helm runs as hooks, and workloads that are there for tests alone.
-        allow_empty: accept paths without any object.
+        cluster: a synthetic cluster, ``zones=3,nodes=12,cpu=8,memory=32Gi``, or a file with a cluster.
+        strict: raise an error for fields that are not in the Kubernetes API.
+        namespace: namespace of objects without ``metadata.namespace``.
+        comparison_operators: accept the toleration operators Lt and Gt (feature gate
+            TaintTolerationComparisonOperators).
+        rendering: settings for rendering Helm charts and kustomizations.
+        with_hooks: keep Helm hook Pods and Jobs, and workloads that only serve Helm tests.
+        allow_empty: return an empty inventory if the paths contain no object; by default that is an error.
 
     Raises:
-        InputError: if something cannot be read or used, or no path holds an object.
+        InputError: if a file cannot be read or parsed, or no path contains an object.
     """
     import sys
 

@@ -1,4 +1,4 @@
-"""``python -m topospread``: the command, for callers that choose the Python, such as ``python -I -m topospread``."""
+"""Run the command with ``python -m topospread``, for callers that choose the Python interpreter."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""Answers: a verdict, one sentence, causes, tried remedies, what was not judged, and the evidence of one command.
+"""The `Answer` struct: verdict, one sentence, causes, simulated remedies and unjudged parts of one command's question.
 
-An answer is its own JSON: `Answer.to_json` writes the struct. The formats of its blocks are in `topospread.render`.
+`Answer.to_json` writes the struct as it is. `topospread.render` draws the other formats.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ _Object = Annotated[dict[str, str], Meta(description="Object that the patch appl
 
 
 class RemedyPart(Base, frozen=True, kw_only=True):
-    """A further change of a remedy, of another object."""
+    """One more change of a remedy, to another object."""
 
     says: _Says
     command: _Command = ()
@@ -72,7 +72,7 @@ class Remedy(Base, frozen=True, kw_only=True):
 
     @property
     def parts(self) -> tuple[Remedy | RemedyPart, ...]:
-        """The changes of one object each, all of which are needed."""
+        """The remedy's changes, one for each object. All are needed."""
         return (self, *self.further)
 
 
@@ -87,7 +87,7 @@ class Unjudged(Base, frozen=True, kw_only=True):
 
 
 class Asked(Base, frozen=True, kw_only=True):
-    """The subject of an answer: the input and the Kubernetes version."""
+    """The subject of an answer: the input and the Kubernetes version it was judged by."""
 
     source: Annotated[str, Meta(description="File, folder, context or synthetic cluster that holds the state.")] = ""
     kube_version: Annotated[
@@ -110,7 +110,7 @@ class Answer(Base, frozen=True, kw_only=True):
     ``bool(answer)`` is true for yes and false for no.
 
     Attributes:
-        PAGE: module and function that give the page of this kind of answer.
+        PAGE: ``module:function`` that builds the page of this kind of answer.
 
     Raises:
         UnknownVerdictError: if ``bool()`` is applied to an unknown verdict.
@@ -167,13 +167,13 @@ class Answer(Base, frozen=True, kw_only=True):
         return str(import_module("topospread.render.svg").svg(self.page()))
 
     def frame(self, rows: str) -> Any:
-        """Return a list of the answer as a data frame of pandas, or of polars if pandas is not installed.
+        """Return one list of the answer as a data frame of pandas, or of polars if pandas is not installed.
 
-        ``frame("workloads")`` has a row for each workload; ``frame("workloads.constraints")`` has a row for each of its
-        constraints, with the workload's own columns before it: ``workloads_name``.
+        ``frame("workloads")`` has a row for each workload. ``frame("workloads.constraints")`` has a row for each
+        constraint of each workload; the workload's columns come first, with the prefix ``workloads_``.
 
         Args:
-            rows: attribute that holds a list, or a path of such attributes.
+            rows: attribute that holds a list, or a dotted path of such attributes.
 
         Raises:
             UsageError: if the answer has no such list, or neither package is installed.
@@ -181,5 +181,5 @@ class Answer(Base, frozen=True, kw_only=True):
         return import_module("topospread.frames").frame_of(self, rows)
 
     def _repr_html_(self) -> str:
-        """Return the answer as a notebook shows it."""
+        """Return the HTML that a notebook displays."""
         return escape_all(import_module("topospread.render.html").fragment(self.page()))

@@ -1,4 +1,4 @@
-"""The base of every struct of an answer: camelCase JSON, verdict words, and counts that are not fully known."""
+"""The base class of all structs in answers, verdict words, and counts with a lower and an upper bound."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from msgspec import Meta
 
 API_VERSION = "topospread.dev/v1"
 Word = Literal["yes", "no", "unknown"]
-"""The answer to a command's question. `unknown` means that topospread cannot judge part of the input."""
+"""The verdict of a command. `unknown` means that topospread cannot judge part of the input."""
 
 
 class Base(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
@@ -27,19 +27,19 @@ class Base(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
 
 
 class Bounds(Base, frozen=True, kw_only=True):
-    """A count that lies between two numbers. Both are equal if everything was judged."""
+    """The least and the greatest possible value of a count. Both are equal if every part of the input was judged."""
 
     least: Annotated[int, Meta(description="The smallest possible count.")]
     most: Annotated[int, Meta(description="The largest possible count.")]
 
     @classmethod
     def exactly(cls, count: int) -> Self:
-        """Return bounds that hold one number."""
+        """Return bounds of one known number."""
         return cls(least=count, most=count)
 
     @classmethod
     def of(cls, counts: Collection[int]) -> Self:
-        """Return the least and the greatest of some numbers, at least one."""
+        """Return the minimum and maximum of `counts`, which must not be empty."""
         return cls(least=min(counts), most=max(counts))
 
     @property
@@ -61,7 +61,7 @@ class Bounds(Base, frozen=True, kw_only=True):
 
 
 def worst(words: Iterable[Word]) -> Word:
-    """Return the conjunction of verdicts: one no decides, then one unknown (Kleene's logic)."""
+    """Return the conjunction of verdicts: no if any is no, else unknown if any is unknown, else yes."""
     found = set(words)
     if "no" in found:
         return "no"
@@ -69,7 +69,7 @@ def worst(words: Iterable[Word]) -> Word:
 
 
 def best(words: Iterable[Word]) -> Word:
-    """Return the disjunction of verdicts: one yes decides, then one unknown (Kleene's logic)."""
+    """Return the disjunction of verdicts: yes if any is yes, else unknown if any is unknown, else no."""
     found = set(words)
     if "yes" in found:
         return "yes"
@@ -80,7 +80,7 @@ def _plain(value: object) -> dict[Any, Any]:
     """Return a mapping of another class as a dictionary.
 
     Raises:
-        NotImplementedError: if it is no mapping.
+        NotImplementedError: if the value is not a mapping.
     """
     if isinstance(value, Mapping):
         return dict(value)
@@ -91,7 +91,7 @@ def json_text(data: object) -> str:
     """Return data as JSON text, indented by two spaces, with a final newline."""
     try:
         encoded = msgspec.json.encode(data, enc_hook=_plain)
-    except UnicodeEncodeError:  # the name of a file that is not UTF-8; in JSON it has escapes
+    except UnicodeEncodeError:  # a file name that is not UTF-8; JSON escapes it
         import json
 
         return json.dumps(msgspec.to_builtins(data, enc_hook=_plain), indent=2) + "\n"

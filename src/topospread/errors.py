@@ -1,12 +1,12 @@
-"""Everything topospread raises on purpose, in one tree.
+"""The exceptions that topospread raises on purpose.
 
 TopospreadError
- ├─ InputError            what was given cannot be used; says where and what to do (exit code 2)
+ ├─ InputError            unusable input; the message says where and what to do (exit code 2)
  │   ├─ DecodeError       not YAML or JSON, or a field of another type than Kubernetes gives it
- │   ├─ InvalidError      decoded, but the API server (or kube-scheduler) would refuse it
+ │   ├─ InvalidError decoded, but the API server (or kube-scheduler) denies it
  │   ├─ DuplicateError    one object twice in one path, or one YAML key twice in one mapping
  │   └─ ConfigError       a KubeSchedulerConfiguration, feature gate or version that is not usable
- ├─ UsageError            options that contradict each other or name something that is missing (exit code 2)
+ ├─ UsageError options that cannot be combined, or that name a missing object (exit code 2)
  └─ UnknownVerdictError   `bool()` of an answer whose verdict is unknown
 
 An answer that is "no" (pods pending, findings) is not an error: commands return it with exit code 1.
@@ -21,7 +21,7 @@ from typing import Any
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """A place in the input; every part may be unknown.
+    """A location in the input. Unknown parts are empty or None.
 
     Attributes:
         source: path as it was given, ``-`` for standard input.
@@ -40,7 +40,7 @@ class Place:
     column: int | None = None
 
     def at(self, field: str) -> Place:
-        """The same place, at a field."""
+        """Return the same location with another field path."""
         return replace(self, field=field)
 
     def __str__(self) -> str:
@@ -56,7 +56,7 @@ class Place:
 
 
 class TopospreadError(Exception):
-    """Root of all errors that topospread raises on purpose.
+    """The base class of all errors that topospread raises on purpose.
 
     Errors cross process boundaries: pickle restores their attributes and does not call their constructors again.
     """
@@ -66,14 +66,14 @@ class TopospreadError(Exception):
 
 
 def _restored(kind: type[TopospreadError], args: tuple[Any, ...], attributes: dict[str, Any]) -> TopospreadError:
-    """Return an error as it was before it was pickled."""
+    """Rebuild an unpickled error from its arguments and attributes."""
     error = kind.__new__(kind, *args)
     error.__dict__.update(attributes)
     return error
 
 
 class InputError(TopospreadError):
-    """Input that cannot be used: ``place`` says where, the message what is wrong and what to do."""
+    """Unusable input. ``place`` is its location; the message says what is wrong and what to do."""
 
     def __init__(self, message: str, place: Place | None = None) -> None:
         self.message = message
@@ -86,11 +86,11 @@ class InputError(TopospreadError):
 
 
 class DecodeError(InputError):
-    """Not YAML or JSON, or a field of another type than Kubernetes gives it."""
+    """Text that is not YAML or JSON, or a field whose type is wrong."""
 
 
 class InvalidError(InputError):
-    """The API server or kube-scheduler would refuse the object; ``problems`` holds every reason."""
+    """An object that the API server or kube-scheduler denies. ``problems`` lists every reason."""
 
     def __init__(self, problems: Sequence[str], place: Place | None = None) -> None:
         self.problems = tuple(problems)
@@ -98,14 +98,14 @@ class InvalidError(InputError):
 
 
 class DuplicateError(InputError):
-    """One object twice in one path, or one YAML key twice in one mapping."""
+    """An object that occurs twice in one path, or a YAML key that occurs twice in one mapping."""
 
 
 class ConfigError(InputError):
-    """A KubeSchedulerConfiguration, feature gate or version that is not usable.
+    """An unusable KubeSchedulerConfiguration, feature gate or version.
 
     Attributes:
-        first: what kube-scheduler says, which stops at the first of several problems.
+        first: kube-scheduler's own message, which names only the first problem.
     """
 
     def __init__(self, message: str, place: Place | None = None, first: str = "") -> None:
@@ -114,8 +114,8 @@ class ConfigError(InputError):
 
 
 class UsageError(TopospreadError):
-    """Options that contradict each other or name what is not there."""
+    """Options that cannot be combined, or that name a missing object."""
 
 
 class UnknownVerdictError(TopospreadError):
-    """`bool()` was applied to an answer whose verdict is unknown."""
+    """Raised by `bool()` of an answer whose verdict is unknown."""

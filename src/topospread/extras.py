@@ -1,4 +1,4 @@
-"""The check that the packages of an extra are installed; it imports none of them."""
+"""Check that the packages of an optional extra are installed, without importing them."""
 
 from __future__ import annotations
 
@@ -17,19 +17,21 @@ NEEDED: Final = {
     "mcp": {"mcp": "mcp"},
     "web": {"starlette": "starlette", "uvicorn": "uvicorn", "jinja2": "Jinja2"},
 }
-"""Extra → module → the package that brings it."""
+"""Extra → module → package that provides the module."""
 
 
 def missing_packages(extra: str) -> list[str]:
-    """The packages of an extra that are not installed."""
+    """Return the missing packages of an extra."""
     return [package for module, package in NEEDED[extra].items() if find_spec(module) is None]
 
 
 def require(extra: str) -> None:
-    """Say what is missing, before the first import fails.
+    """Raise an error that names the missing packages of an extra.
+
+    Called before the first import that needs them.
 
     Raises:
-        UsageError: the extra is not installed, or not whole.
+        UsageError: if any package of the extra is missing.
     """
     missing = missing_packages(extra)
     if missing:

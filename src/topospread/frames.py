@@ -44,7 +44,7 @@ def _rows(owner: Any, path: str, known: dict[str, Any]) -> Iterator[dict[str, An
 
 
 def _cells(struct: msgspec.Struct, before: str) -> Iterator[tuple[str, Any]]:
-    """Yield the columns of a struct; a struct in it has columns of its own, such as ``placed_least``."""
+    """Yield column names and values. A nested struct gets its own columns, such as ``placed_least``."""
     for name in struct.__struct_fields__:
         value = getattr(struct, name)
         if isinstance(value, msgspec.Struct):

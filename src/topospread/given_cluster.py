@@ -1,4 +1,4 @@
-"""The cluster that a session is given: a live one, files, a synthetic one, or objects. It is read once."""
+"""The cluster of a `Session`: a live cluster, files, a synthetic cluster or objects. It is read once."""
 
 from __future__ import annotations
 
@@ -19,13 +19,16 @@ from topospread.sources.made_up import is_made_up
 from topospread.sources.rendering import Rendering
 
 Given: TypeAlias = "Inventory | str | os.PathLike[str] | Mapping[str, Any] | Sequence[Any]"
-"""A cluster: paths, ``zones=3,nodes=6``, ``live``, objects as dictionaries or a client's, or what `load` returned."""
+"""Accepted forms of a cluster.
+
+Paths, ``zones=3,nodes=6``, ``live``, objects or dictionaries, or the result of `load`.
+"""
 
 LIVE = "live"
 
 
 class GivenCluster:
-    """A cluster as it was read, to which manifests can be applied."""
+    """A cluster that was read, to which manifests can be applied."""
 
     def __init__(
         self, on: Given, namespace: str, rendering: Rendering, context: str | None, comparison_operators: bool
@@ -77,15 +80,16 @@ class GivenCluster:
 
     @property
     def made_up(self) -> str | None:
-        """The text of a synthetic cluster."""
+        """The specification of a synthetic cluster, such as ``zones=3,nodes=6``; None for other clusters."""
         return self._cluster if self._cluster and is_made_up(self._cluster) else None
 
     @property
     def files(self) -> list[str]:
         """The files and folders of the cluster.
 
+
         Raises:
-            UsageError: if there are none.
+            UsageError: if the cluster was not read from files.
         """
         cluster = [self._cluster] if self._cluster and not self.made_up else []
         found = [each for each in (*cluster, *self._paths) if each != "-"]
@@ -97,7 +101,7 @@ class GivenCluster:
         """Return the cluster with manifests applied.
 
         Raises:
-            UsageError: if the session was given an inventory that no file holds.
+            UsageError: if the session was given an inventory that was not read from files.
         """
         if not manifests:
             return self.inventory
@@ -114,7 +118,7 @@ class GivenCluster:
 
 
 def _live_objects(context: str | None, namespace: str) -> LiveObjects:
-    """Read the cluster of the kubeconfig; a notebook has an event loop already, so another thread reads."""
+    """Read the kubeconfig's cluster in another thread, because a notebook already runs an event loop in this one."""
     from concurrent.futures import ThreadPoolExecutor
 
     from topospread.extras import require

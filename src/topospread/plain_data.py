@@ -1,6 +1,6 @@
-"""Results as plain data, in the form that the command writes with ``-o json``; the forms themselves are in `answers`.
+"""The mixin `PlainData`, which gives engine results their ``-o json`` form.
 
-They are looked up when they are asked for: who computes a result knows nothing of how it is shown.
+The forms are in `answers` and are imported on demand, so that the engine does not depend on them.
 """
 
 from __future__ import annotations
@@ -17,24 +17,24 @@ _ANSWERS = {
     "Orders": ("orders", "orders_answer"),
     "Simulation": ("simulation", "simulation_answer"),
 }
-"""Class → the module of `answers` and its function."""
+"""Class → module and function in `answers` that build its answer."""
 
 
 class PlainData:
-    """A result of which there is a form as plain data."""
+    """A result that can be written like ``-o json``."""
 
     __slots__ = ()
 
     def to_dict(self) -> dict[str, Any]:
-        """The result as plain data: what the command writes with ``-o json``."""
+        """Return the result as plain data, like ``-o json``."""
         built: dict[str, Any] = self.answer().to_dict()
         return built
 
     def to_json(self) -> str:
-        """The result as the text that the command writes with ``-o json``."""
+        """Return the JSON text that ``-o json`` writes."""
         return json_text(self.to_dict())
 
     def answer(self, *restricted: str | None) -> Any:
-        """Return the answer that the command writes: with its verdict, causes and page."""
+        """Return the command's answer, with its verdict, causes and page."""
         module, name = _ANSWERS[type(self).__name__]
         return getattr(import_module(f"topospread.answers.{module}"), name)(self, *restricted)

@@ -1,4 +1,4 @@
-"""The JSON Schema of the answers, written from the structs: ``python -m topospread.schema FILE``."""
+"""Write the JSON Schema of all answers from their structs: ``python -m topospread.schema FILE``."""
 
 from __future__ import annotations
 
@@ -32,11 +32,11 @@ ANSWERS: dict[str, str] = {
     "WhyHistory": "topospread.answers.why_history",
     "WhyPending": "topospread.answers.why_pending",
 }
-"""Kind of answer → module that has its struct, of the same name."""
+"""Kind of answer → module with its struct. The struct has the same name as the kind."""
 
 
 def schema() -> dict[str, Any]:
-    """Return the JSON Schema (2020-12) of all answers, whose ``$defs`` have each answer and its parts by name."""
+    """Return the JSON Schema (2020-12) of all answers. ``$defs`` has each answer and each of its parts by name."""
     structs = [getattr(import_module(module), kind) for kind, module in ANSWERS.items()]
     _, definitions = msgspec.json.schema_components(structs, ref_template="#/$defs/{name}")
     for kind in ANSWERS:
@@ -50,7 +50,7 @@ def schema() -> dict[str, Any]:
 
 
 def schema_of(*kinds: str) -> dict[str, Any]:
-    """Return the JSON Schema of answers of any of these kinds, with all definitions that it refers to."""
+    """Return the JSON Schema that accepts these kinds of answers, with every definition it refers to."""
     definitions = schema()["$defs"]
     found: dict[str, Any] = {}
     waiting = list(kinds)

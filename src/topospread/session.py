@@ -1,4 +1,4 @@
-"""One cluster, configuration and Kubernetes version, of which any number of questions are asked."""
+"""`Session`: one cluster, scheduler configuration and Kubernetes version, with a method for each question."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ Arguments = ParamSpec("Arguments")
 
 
 def _question(ask: Callable[Arguments, Told]) -> Callable[Arguments, Told]:
-    """Raise if the answer is unknown and the session asks for that."""
+    """Ask, and raise `UnknownVerdictError` if the session was created with ``unknown="raise"``."""
 
     @wraps(ask)
     def asked(*args: Arguments.args, **kwargs: Arguments.kwargs) -> Told:
@@ -60,16 +60,17 @@ def _question(ask: Callable[Arguments, Told]) -> Callable[Arguments, Told]:
 
 
 class Placing(TypedDict, total=False):
-    """Other circumstances under which pods are placed.
+    """Keyword arguments that change how pods are placed, shared by several questions.
 
     Attributes:
-        scale: ``deploy/web`` → replicas, in place of those of the manifest.
-        autoscale: replicas of a workload with a HorizontalPodAutoscaler: ``keep`` within its bounds, ``min``, ``max``.
-        pools: files of node pools that grow for pending pods.
-        seed: draw among equal nodes where kube-scheduler does; by default the first by name is taken.
-        preemption: whether pods evict less important ones.
-        sampling: ``all`` nodes are compared, or as many as ``kube``-scheduler does.
-        run_cron_jobs: CronJobs of which one run is placed.
+        scale: workload, ``deploy/web`` → replicas. Overrides the manifest.
+        autoscale: replicas of workloads with a HorizontalPodAutoscaler: ``keep`` (within its bounds), ``min`` or
+            ``max``.
+        pools: files with node pools, which add nodes for pending pods.
+        seed: seed for random choices between nodes with equal scores; by default the first node by name.
+        preemption: whether pods may evict pods of lower priority.
+        sampling: number of nodes that are scored: ``all``, or ``kube`` for kube-scheduler's percentageOfNodesToScore.
+        run_cron_jobs: CronJobs to run once.
     """
 
     scale: Mapping[str, int]
@@ -82,22 +83,22 @@ class Placing(TypedDict, total=False):
 
 
 class Session:
-    """A cluster that is read once. Questions are methods, and every answer is the answer that the command gives.
+    """A cluster that is read once, with a method for each command. Methods and commands give the same answers.
 
     ``session.simulate().to_json()`` is the text of ``topospread simulate -o json``.
 
     Args:
         on: the cluster: ``live``, a path, several paths, a synthetic cluster (``zones=3,nodes=6``), an inventory, or
             objects: dictionaries, or objects of the clients kubernetes, kr8s and lightkube.
-        kube_version: the Kubernetes version to act as, ``1.30``.
+        kube_version: the Kubernetes version to follow, ``1.30``.
         config: kube-scheduler's configuration, as a file or as data.
         gates: feature gates, ``A=true,apiserver:B=false``.
-        namespace: namespace of objects that name none.
-        render: whether charts and kustomizations are rendered (``auto``), or how (`Rendering`).
-        unknown: the effect of an answer with the verdict ``unknown``: the method returns it (``keep``), or raises
+        namespace: namespace of objects without ``metadata.namespace``.
+        render: ``auto`` or ``never`` for charts and kustomizations, or detailed settings (`Rendering`).
+        unknown: for an answer with the verdict ``unknown``: return it (``keep``), or raise
             `UnknownVerdictError` (``raise``).
         context: context of the kubeconfig, for ``live``.
-        workers: processes of a drill of each zone and of a capacity question; by default one for each core.
+        workers: number of processes for `drill_each` and `capacity`; by default one for each core.
         progress: receives the number of finished parts, and of all parts.
 
     Raises:
@@ -149,13 +150,13 @@ class Session:
         """The objects of the cluster.
 
         Raises:
-            InputError: if there are no nodes; manifests without nodes can be linted, and applied to another cluster.
+            InputError: if the input has no nodes. Such manifests can only be linted, or applied to another cluster.
         """
         return self._source.inventory
 
     @property
     def kube_version(self) -> str:
-        """Kubernetes version to act as."""
+        """The Kubernetes version to follow."""
         return self._options.kube_version
 
     def __repr__(self) -> str:
@@ -167,10 +168,10 @@ class Session:
         return self
 
     def __exit__(self, *_: object) -> None:
-        """Release nothing: a session holds no connection."""
+        """Do nothing: a session holds no connection."""
 
     def but(self, **changed: Any) -> Session:
-        """Return a session with other options, such as ``kube_version`` or ``config``; the cluster is not read anew."""
+        """Return a session with other options, such as ``kube_version`` or ``config``, on the same cluster."""
         reads = {"on", "namespace", "render", "context"} & changed.keys()
         other = Session(**{**self._given, **changed, **({} if reads else {"on": Inventory()})})
         if not reads:
@@ -178,7 +179,7 @@ class Session:
         return other
 
     def after(self, *steps: Step, manifests: Sequence[Path] = (), **placing: Unpack[Placing]) -> Session:
-        """Return a session on the cluster that a simulation leaves, or that steps of a drill leave."""
+        """Return a session on the cluster after a simulation, or after the given drill steps."""
         inventory, options = self._asked(manifests, placing)
         from topospread.drills.drill import drill
         from topospread.simulation.simulate import simulate
@@ -193,14 +194,13 @@ class Session:
     def with_patch(self, remedy: Remedy) -> Session:
         """Return a session on the cluster after a remedy.
 
-        Its objects are changed, as ``kubectl`` or an editor would, and then controllers and kube-scheduler act until
-        nothing happens any more.
+        The remedy's objects are changed. Then controllers and kube-scheduler act until the cluster is stable.
 
         Args:
             remedy: a remedy of an answer, ``session.why("deploy/web").remedies[0]``.
 
         Raises:
-            UsageError: if the remedy is no patch of objects, or an object of it is missing.
+            UsageError: if the remedy does not patch objects, or an object is missing.
         """
         from topospread.drills.patching import after_remedy
 
@@ -221,7 +221,7 @@ class Session:
 
         Args:
             targets: show these workloads; by default all.
-            waiting: show pending pods alone; the verdict is about them.
+            waiting: show only pending pods; the verdict is only about them.
             namespace: show workloads of this namespace; pods of all namespaces count.
             selector: show workloads whose pods have these labels, ``app=web``.
             keys: show these topology keys; by default those of all constraints, zone and hostname.
@@ -275,18 +275,18 @@ class Session:
         suggest: bool = True,
         **placing: Unpack[Placing],
     ) -> Why | WhyPending:
-        """Return why a pod has a node or none, and what would let it in.
+        """Explain why a pod has its node or is pending, and which changes would help.
 
         Args:
             target: ``web-0``, ``deploy/web``, ``shop/sts/db``; by default every pending pod.
             manifests: files to apply first.
-            namespace: namespace of the target; by default any, if one alone has it.
-            another: if the workload has all its pods, explain one more.
-            suggest: try changes that let the pod in.
-            placing: other circumstances: scale, autoscale, pools, seed, preemption, sampling, run_cron_jobs.
+            namespace: namespace of the target; by default the only namespace with such an object.
+            another: explain one more pod if the workload already has all its pods.
+            suggest: simulate changes that would give the pod a node.
+            placing: scale, autoscale, pools, seed, preemption, sampling, run_cron_jobs.
 
         Raises:
-            UsageError: if there is no such pod, or more than one.
+            UsageError: if no pod or several pods match the target.
         """
         from topospread.answers.why import why_answer
         from topospread.explanation.explain import explain
@@ -309,11 +309,13 @@ class Session:
 
     @_question
     def why_history(self, audit: Path | None = None, *, events: Path | None = None, since: str = "") -> WhyHistory:
-        """Return which pods waited in a log, and what began it; the session's cluster is that of its beginning.
+        """Return which pods were pending during a log, and which event caused it.
+
+        The session's cluster is the state at the start of the log.
 
         Args:
             audit: kube-apiserver's audit log, JSON lines.
-            events: in its place, the output of ``kubectl get events -A -o json``.
+            events: instead of `audit`: the output of ``kubectl get events -A -o json``.
             since: time of the snapshot, RFC 3339; older records are ignored.
         """
         from topospread.answers.why_history import history_answer
@@ -329,7 +331,7 @@ class Session:
         Args:
             manifests: files to apply first.
             namespace: show this namespace; the verdict is about all pods.
-            placing: other circumstances: scale, autoscale, pools, seed, preemption, sampling, run_cron_jobs.
+            placing: scale, autoscale, pools, seed, preemption, sampling, run_cron_jobs.
         """
         from topospread.answers.simulation import simulation_answer
         from topospread.simulation.simulate import simulate
@@ -342,7 +344,7 @@ class Session:
     def orders(
         self, *manifests: Path, number: int = 20, namespace: str | None = None, **placing: Unpack[Placing]
     ) -> Orders:
-        """Return what several random orders of the pods give: ``topospread simulate --orders``."""
+        """Place the pods in several random orders, like ``topospread simulate --orders``."""
         from topospread.answers.orders import orders_answer
         from topospread.simulation.orders import simulate_orders
 
@@ -354,15 +356,15 @@ class Session:
     def plan(
         self, to: Session | Path, *, as_if_rolled_out: bool = True, namespace: str | None = None, seconds: float = 5.0
     ) -> Plan:
-        """Return whether nothing gets worse with another session's cluster or control plane, or with manifests.
+        """Return yes if nothing gets worse with another cluster, control plane or manifests.
 
-        Findings of `lint` count that changed workloads, budgets and autoscalers have only afterwards.
+        New findings of `lint` on changed workloads, budgets and autoscalers count as worse.
 
         Args:
             to: the new state, or files to apply.
-            as_if_rolled_out: if both states are the same cluster, place all pods of workloads again.
+            as_if_rolled_out: if both states have the same objects, place the pods of all workloads again.
             namespace: show this namespace.
-            seconds: time for the count of each loss.
+            seconds: time limit for the count of each loss.
         """
         from topospread.answers.plan import plan
         from topospread.review.changed_findings import changed_findings
@@ -392,15 +394,15 @@ class Session:
         fallback: bool = False,
         **placing: Unpack[Placing],
     ) -> DrillResult:
-        """Return whether steps such as ``steps.Fail`` end without harm that was not there at the beginning.
+        """Return yes if steps such as ``steps.Fail`` do no new harm.
 
         Args:
-            steps: what happens (`topospread.drills.steps`).
+            steps: events in their order (`topospread.drills.steps`).
             manifests: files to apply first.
-            namespace: namespace of objects of applied manifests that name none.
-            runs: number of drills that differ in what is drawn; by default 8 with a rollout.
-            fallback: also show what workloads gain if hard constraints are soft while a domain is lost.
-            placing: other circumstances: pools, seed, preemption.
+            namespace: namespace of objects in `manifests` without ``metadata.namespace``.
+            runs: number of repetitions with different random choices; by default 8 with a rollout, else 1.
+            fallback: also show the result if hard constraints are soft while a domain is lost.
+            placing: pools, seed, preemption.
         """
         from topospread.answers.drill import drill_answer
         from topospread.drills.drill import drill
@@ -423,7 +425,7 @@ class Session:
     def drill_each(
         self, each: Literal["zone", "node", "deploy"], *manifests: Path, **placing: Unpack[Placing]
     ) -> DrillEach:
-        """Return what the failure of each zone or node, or the rollout of each Deployment, does: ``--each``."""
+        """Simulate the failure of each zone or node, or the rollout of each Deployment, like ``drill --each``."""
         from topospread.answers.drill_many import each_answer
         from topospread.drills.each import drill_each
 
@@ -447,18 +449,19 @@ class Session:
         namespace: str | None = None,
         **placing: Unpack[Placing],
     ) -> Capacity:
-        """Return whether more pods fit, what ends it, and which nodes would help.
+        """Return how many more pods fit, what the limit is, and which nodes would help.
 
         Args:
             targets: ``deploy/web``, or several in a ratio: ``deploy/web=2``, ``deploy/api=1``.
-            more: replicas that have to fit, or a share of the replicas, ``20%``.
-            each_zone: they have to fit after the loss of each zone, too.
-            pod: file of a pod, in place of targets.
-            shapes: nodes to try, ``cpu=8,memory=32Gi``; by default shapes of the cluster if fewer fit than have to.
-            limit: rounds that are tried.
-            seconds: time to search for the cheapest set of nodes of pools.
-            namespace: namespace of targets that name none.
-            placing: other circumstances: scale, pools, seed, preemption.
+            more: required additional replicas, as a number or a share of today's replicas, ``20%``.
+            each_zone: require that they also fit after the loss of any one zone.
+            pod: file with a pod, instead of targets.
+            shapes: sizes of an additional node to try, ``cpu=8,memory=32Gi``; by default the cluster's node sizes if
+                too few replicas fit.
+            limit: maximum number of rounds; each round adds one replica of each target.
+            seconds: time limit for the search for the cheapest set of pool nodes.
+            namespace: namespace of targets without one.
+            placing: scale, pools, seed, preemption.
         """
         from topospread.answers.capacity import capacity_answer
         from topospread.spare_capacity.capacity import capacity
@@ -492,13 +495,13 @@ class Session:
         seconds: float = 10.0,
         allow_empty: bool = False,
     ) -> Rebalance:
-        """Return which evictions mend skew; nothing is evicted.
+        """Return the evictions that restore the spread. Nothing is evicted.
 
         Args:
-            namespace: mend workloads of this namespace.
-            selector: mend workloads whose pods have these labels, ``app=web``.
-            max_skew: bring soft constraints to this skew, too.
-            seconds: time for the proof that fewer evictions do not suffice.
+            namespace: only workloads of this namespace.
+            selector: only workloads whose pods have these labels, ``app=web``.
+            max_skew: also reduce the skew of soft constraints to this value.
+            seconds: time limit for the proof that fewer evictions do not suffice.
             allow_empty: accept a selector that selects no workload.
         """
         from topospread.answers.rebalance import rebalance_answer
@@ -520,11 +523,11 @@ class Session:
 
     @_question
     def lint(self, *paths: Path, settings: Settings | None = None) -> Lint:
-        """Return what is wrong with manifests, or probably not meant.
+        """Return the findings of all lint rules on manifests.
 
         Args:
-            paths: files and folders, held against the session's cluster; by default the files of the session.
-            settings: rules to ask; by default all (`find_settings`).
+            paths: files and folders, checked against the session's cluster; by default the session's own files.
+            settings: selected rules; by default all (`find_settings`).
 
         Raises:
             UsageError: if there are no paths, and the session's cluster was not read from files.
@@ -548,10 +551,11 @@ class Session:
         return lint_answer(report)
 
     def traffic(self, *, clients: Sequence[str] = (), price: float | None = None) -> ExpectedTraffic:
-        """Return the share of each Service's traffic that crosses zones, with every pod where it is.
+        """Return the share of each Service's traffic that crosses zones, for the current placement.
 
         Args:
-            clients: who asks: ``deploy/web``, ``zone-a=70,zone-b=30``, ``api:deploy/web`` for the Service api.
+            clients: clients of all Services, ``deploy/web`` or ``zone-a=70,zone-b=30``, or of one Service,
+                ``api:deploy/web``.
             price: price of a GB that crosses zones.
         """
         from topospread.service_traffic.clients import read_clients
@@ -564,10 +568,10 @@ class Session:
         return self._given["progress"]
 
     def _asked(self, manifests: Sequence[Path], placing: Mapping[str, Any]) -> tuple[Inventory, SimulationOptions]:
-        """Return the cluster with manifests applied, and the options with other circumstances.
+        """Return the cluster with manifests applied, and the simulation options.
 
         Raises:
-            UsageError: if a circumstance is unknown or has an unusable value.
+            UsageError: if a keyword is unknown or its value unusable.
         """
         from topospread.sources.pools import read_pools
 
@@ -582,8 +586,9 @@ class Session:
     def _told(self, ask: Callable[[], Found], answer: Callable[[Found], Told]) -> Told:
         """Return the answer to a question.
 
+
         Raises:
-            topospread.drills.interruption.Interrupted: on Ctrl-C, with the answer so far.
+            topospread.drills.interruption.Interrupted: on Ctrl-C, with the partial answer.
         """
         from topospread.drills.interruption import Interrupted
 
@@ -594,7 +599,7 @@ class Session:
 
 
 class Promises:
-    """Questions on what a loss leaves of workloads."""
+    """Methods of ``topospread promise``: the pods that workloads keep after losses, drains and rollouts."""
 
     def __init__(self, session: Session) -> None:
         self._session = session
@@ -608,14 +613,14 @@ class Promises:
         states: int = 2_000,
         seconds: float = 3.0,
     ) -> PromiseShow:
-        """Return what the loss of a zone or node, a drain and a rollout leave of workloads.
+        """Return how many pods workloads keep after the loss of a zone or node, a drain and a rollout.
 
         Args:
             targets: workloads; by default all that have replicas.
-            namespace: namespace of targets that name none.
-            most: domains and nodes of each workload that drills play, fullest first.
-            states: states of the cluster that are searched for each count.
-            seconds: time of the search for each count.
+            namespace: namespace of targets without one.
+            most: number of domains and nodes per workload that are drilled, fullest first.
+            states: maximum number of cluster states searched for each count.
+            seconds: time limit of the search for each count.
         """
         from topospread.answers.promise_show import promise_show
 
@@ -638,9 +643,9 @@ class Promises:
         Args:
             targets: workloads; by default all that have replicas.
             want: promises, ``zone-loss>=66% never-waits``; by default those that workloads declare.
-            namespace: namespace of targets that name none.
-            states: states of the cluster that are searched for each promise.
-            seconds: time of the search for each promise.
+            namespace: namespace of targets without one.
+            states: maximum number of cluster states searched for each promise.
+            seconds: time limit of the search for each promise.
         """
         from topospread.answers.promise_check import promise_check
 
@@ -660,16 +665,16 @@ class Promises:
         states: int = 5_000,
         **placing: Unpack[Placing],
     ) -> PromiseDesign:
-        """Return the fewest constraints that keep what is wanted; drills and searches check each design.
+        """Return the fewest constraints that keep the wanted promises. Drills and searches check each design.
 
         Args:
             targets: Deployments and StatefulSets; by default all with two pods or more.
             want: promises, ``zone-loss>=4``, ``quorum``; by default all but one zone's share of pods.
-            replicas: replicas in place of those of the manifest.
-            namespace: namespace of targets that name none.
-            tries: designs of each workload that are checked.
-            states: states of the cluster that are searched for each design.
-            placing: other circumstances: pools.
+            replicas: number of replicas; by default the manifest's.
+            namespace: namespace of targets without one.
+            tries: maximum number of designs checked for each workload.
+            states: maximum number of cluster states searched for each design.
+            placing: pools.
         """
         from topospread.answers.promise_design import promise_design
 
@@ -723,7 +728,7 @@ def _checked(steps: Sequence[Any]) -> Sequence[Step]:
     """Return steps of a drill.
 
     Raises:
-        UsageError: if one is something else.
+        UsageError: if an item is not a step.
     """
     from topospread.drills import steps as known
 

@@ -1,4 +1,4 @@
-"""Text that is safe to show: control characters are escaped, and only this process can colour it.
+"""Escape control characters and pipeline commands in text before it is shown.
 
 The escapes ``\\uXXXX`` keep the meaning of a JSON string and of a YAML string in double quotes.
 """
@@ -13,16 +13,16 @@ from typing import Final
 
 _CONTROL: Final = re.compile(
     "\r(?!\n)|[\0-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f"  # C0 except tab and newline, DEL, C1
-    "\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069"  # directions of text
-    "\u2028\u2029\ufeff\ufff9-\ufffb\ufffe\uffff"  # line and paragraph separators, signs that XML or editors refuse
-    "\ud800-\udfff]"  # half characters
+    "\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069"  # marks that change the text direction
+    "\u2028\u2029\ufeff\ufff9-\ufffb\ufffe\uffff"  # line separators, and characters that XML or editors reject
+    "\ud800-\udfff]"  # surrogates
 )
 _CONTROL_IN_UTF_8: Final = re.compile(
     rb"##(?:\[|vso\[|teamcity\[)|\x7f|\xc2[\x80-\x9f]|\xd8\x9c|\xe2\x80[\x8e\x8f\xa8-\xae]|\xe2\x81[\xa6-\xa9]|\xef\xbb\xbf|\xef\xbf[\xb9-\xbb\xbe\xbf]"
 )
-"""The same in JSON, which has escapes for C0 and half characters already; and how `_COMMAND` begins within a line."""
+"""The same characters in JSON text, which already escapes C0 and surrogates, and line starts that match `_COMMAND`."""
 _COMMAND: Final = re.compile(r"^([^\S\n]*):(?=:)|##(?=\[|vso\[|teamcity\[)", re.MULTILINE)
-"""How a line begins that GitHub, Azure Pipelines or TeamCity reads as a command."""
+"""Line starts that GitHub, Azure Pipelines or TeamCity read as a command."""
 _KEY: Final = int.from_bytes(os.urandom(7), "big")
 _COLOUR: Final = re.compile(rf"\x1b\[([0-9;]*);{_KEY}m")
 
@@ -39,7 +39,7 @@ def escape_control_characters(text: str) -> str:
 
 
 def escape_control_bytes(data: bytes) -> bytes:
-    """Return JSON as UTF-8 with its control characters and commands escaped; fast for the usual text without any."""
+    """Escape control characters and pipeline commands in JSON (UTF-8). Fast if there are none."""
     if not _CONTROL_IN_UTF_8.search(data):
         return data
     return escape_all(data.decode()).encode()
@@ -51,23 +51,24 @@ def one_line(text: str) -> str:
 
 
 def shell_line(words: Iterable[str]) -> str:
-    r"""Return words as one line for a shell; control characters and line ends are written as in ``$'a\nb'``."""
+    r"""Return words as one shell command line. Control characters and line ends are written like ``$'a\
+b'``."""
     return " ".join(map(_shell_word, words))
 
 
 def _shell_word(word: str) -> str:
     if one_line(word) == word and "\\" not in word:
         return shlex.quote(word)
-    # No shell ends the quotes early: fish takes \' for a quote between quotes, and sh does not in $'…'.
+    # Close the quotes around \': inside quotes fish reads it as a quote, but sh does not in $'…'.
     return "$'" + one_line(word.replace("\\", "\\\\")).replace("'", "\\047") + "'"
 
 
 def message_lines(text: str, notes: Iterable[str] = ()) -> str:
-    r"""Return a message on one line, and its notes below it, indented; so text of the input never begins a line.
+    r"""Return a message on one line, and its notes indented below it. Input text never starts a line.
 
     Args:
         text: the message. It may contain text of the input, whose line ends are escaped.
-        notes: further lines, in words of topospread alone.
+        notes: further lines, which must not contain input text.
 
     >>> message_lines("rights are missing\nyes: all is well", ["list nodes"])
     'rights are missing\\nyes: all is well\n  list nodes'
@@ -76,17 +77,17 @@ def message_lines(text: str, notes: Iterable[str] = ()) -> str:
 
 
 def escape_commands(text: str) -> str:
-    r"""Return the text without commands to the pipeline that shows it, such as a line that starts with ``::``."""
+    r"""Escape commands to CI pipelines, such as a line that starts with ``::``."""
     return _COMMAND.sub(lambda found: f"{found[1]}\\u003a" if found[1] is not None else "#\\u0023", text)
 
 
 def escape_all(text: str) -> str:
-    """Return the text as answers and files have it: a terminal or a pipeline acts on nothing in it."""
+    """Escape control characters and pipeline commands, for answers and files."""
     return escape_commands(escape_control_characters(text))
 
 
 def colour_mark(codes: str) -> str:
-    """Return a mark that `for_terminal` makes an ANSI colour code of; other text cannot contain it.
+    """Return a mark that `for_terminal` replaces with an ANSI colour code. Escaped text cannot contain it.
 
     Args:
         codes: parameters of the code, ``1;31``; ``0`` ends a colour.
@@ -95,7 +96,7 @@ def colour_mark(codes: str) -> str:
 
 
 def for_terminal(text: str) -> str:
-    """Return the text with colour marks as ANSI codes and every other control character escaped."""
+    """Replace colour marks with ANSI codes and escape every other control character."""
     if "\x1b" not in text:
         return escape_control_characters(text)
     parts = _COLOUR.split(text)  # text, codes, text, codes, …
@@ -109,7 +110,7 @@ def _escaped(found: re.Match[str]) -> str:
 
 
 def listed(names: Collection[str], most: int) -> str:
-    """Return ``a, b, c``, or ``a, b and 7 more`` if there are more names than `most` and one."""
+    """Return ``a, b, c``, or ``a, b and 7 more`` if there are more than `most` + 1 names."""
     shown = list(names)
     if len(shown) <= most + 1:
         return ", ".join(shown)

@@ -1,3 +1,3 @@
-"""The version of this package, the one place that states it; not the Kubernetes version it follows."""
+"""The version of this package. It is stated only here, and differs from the Kubernetes version."""
 
 __version__ = "0.1.0"

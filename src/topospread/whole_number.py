@@ -1,6 +1,6 @@
-"""Whole numbers in texts that anybody may write, as Go's ``strconv.Atoi`` reads them.
+"""Parse whole numbers in untrusted text like Go's ``strconv.Atoi``.
 
-Python's ``int`` also reads digits of other scripts, and fails for thousands of digits.
+Python's ``int`` also accepts digits of other scripts, and raises an error for thousands of digits.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ _DIGITS: Final = len(str(_LARGEST))
 
 
 def whole_number(text: str | None) -> int | None:
-    """Return the number that decimal digits without a sign say; None for other texts and more than 64 bits.
+    """Parse decimal digits without a sign. Return None for other texts and for more than 64 bits.
 
     >>> whole_number("42"), whole_number("4" * 42), whole_number("-42")
     (42, None, None)
@@ -25,7 +25,7 @@ def whole_number(text: str | None) -> int | None:
 
 
 def scaled(value: int | str, total: int) -> int | None:
-    """Return a number, or a percentage of the total, rounded up; None for other texts.
+    """Return `value` as a number; a percentage is taken of `total` and rounded up. None for other texts.
 
     Source: ``GetScaledValueFromIntOrPercent`` in k8s.io/apimachinery/pkg/util/intstr/intstr.go.
     """

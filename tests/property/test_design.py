@@ -10,6 +10,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from tests.unit.drills.builders import inventory, node, workload
+from topospread.answers.promise_check import promise_check
+from topospread.answers.promise_design import promise_design
 from topospread.drills.drill import drill
 from topospread.drills.steps import Fail, NodeChoice, Rollout
 from topospread.promise.design import design
@@ -55,3 +57,24 @@ def test_what_is_promised_survives(cluster: tuple[list[Json], list[str]], replic
         for each in (played, *played.others):
             fewest = [s.fewest for step in each.steps[1:] for s in step.changed if s.name == "web"]
             assert min(fewest, default=replicas) >= left, (found.manifest, zone, steps)
+
+
+WANTS = [
+    *("zone-loss>=1", "node-loss>=2", "zone-loss>=50%", "quorum"),
+    *("drain>=1", "drain>=60%", "rollout>=2", "rollout>=100%", "skew<=1", "skew<=2", "never-waits"),
+]
+
+
+@settings(max_examples=12, deadline=None, suppress_health_check=list(HealthCheck))
+@given(clusters(), st.integers(2, 5), st.lists(st.sampled_from(WANTS), min_size=1, max_size=3, unique=True))
+def test_a_check_of_what_was_designed_says_yes(
+    cluster: tuple[list[Json], list[str]], replicas: int, wants: list[str]
+) -> None:
+    objects, want = cluster[0], " ".join(wants)
+    web = workload("Deployment", "web", replicas)
+    found = promise_design(inventory(*objects, web), ["deploy/web"], want=want, tries=12, states=300)
+    assert found.verdict == "yes" or found.causes or found.unjudged
+    if found.verdict == "yes":
+        ruled = inventory(*objects, *merged(web, found.workloads[0].manifest))
+        checked = promise_check(ruled, ["deploy/web"], want=want, states=300)
+        assert checked.verdict == "yes", (want, found.workloads[0].manifest)

@@ -1,1 +1,1 @@
-"""The answers of the commands: what ``-o json``, Python and the pages share. A module each, named like the command."""
+"""The answers of the commands, one module each. ``-o json``, the Python API and the pages share them."""

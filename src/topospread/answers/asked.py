@@ -1,4 +1,4 @@
-"""The subject of an answer: the input, its size and the Kubernetes version; and the options that give it again."""
+"""Describe the subject of an answer: its input, the input's size, the Kubernetes version and the input's options."""
 
 from __future__ import annotations
 
@@ -15,20 +15,21 @@ Told = TypeVar("Told", bound=Answer)
 
 
 def about(told: Told, inventory: Inventory, options: SimulationOptions, source: str = "") -> Told:
-    """Return an answer that names its input and control plane.
+    """Return an answer with its input and control plane filled in.
+
 
     Args:
         told: the answer.
         inventory: its input.
         options: its control plane.
-        source: another name of the input than the files that were read.
+        source: name of the input; by default the files that were read.
     """
     on = asked_of(inventory, options)
     return replace(told, on=replace(on, source=source or on.source))
 
 
 def asked_of(inventory: Inventory, options: SimulationOptions) -> Asked:
-    """Return the input's name and size, and the control plane that it is judged by."""
+    """Return the input's name and size, and its control plane."""
     programs = zip(("", "apiserver:"), options.in_force, strict=True)
     return Asked(
         source=", ".join(_sources(inventory)),
@@ -44,7 +45,7 @@ def asked_of(inventory: Inventory, options: SimulationOptions) -> Asked:
 
 
 def input_words(inventory: Inventory) -> list[str]:
-    """Return the words of a command line that give the same input; none if it was not read from files."""
+    """Return the command-line words for the same input; empty if the input was not read from files."""
     read = inventory.read_from
     if not isinstance(read, ReadFrom):
         return []

@@ -1,4 +1,4 @@
-"""The answer of `capacity`: how many more replicas fit, what ends it, and which node would help."""
+"""The answer of `capacity`: how many more replicas fit, what the limit is, and which node would help."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ from .spread import refusal_words
 from .words import counted, listed
 
 _NAMES = 4
-"""Names in one sentence."""
+"""Maximum number of names in one sentence."""
 
 
 class TargetRoom(Base, frozen=True, kw_only=True):
-    """A workload of which more replicas are placed."""
+    """A workload that gets more replicas."""
 
     kind: Annotated[str, Meta(description="Kind of the workload, `Pod` for a pod's file.")]
     namespace: Annotated[str, Meta(description="Namespace of the workload.")]
@@ -85,7 +85,7 @@ class ZoneLossRoom(Room, frozen=True, kw_only=True):
 
 
 class NodePurchase(Base, frozen=True, kw_only=True):
-    """One more node."""
+    """One additional node."""
 
     shape: Annotated[str, Meta(description="`like NODE`, or the shape that was given.")]
     zone: Annotated[str, Meta(description="Zone of the node; empty if nodes have none.")]
@@ -94,7 +94,7 @@ class NodePurchase(Base, frozen=True, kw_only=True):
 
 
 class SizedPool(Base, frozen=True, kw_only=True):
-    """A pool of nodes, and its part of the set."""
+    """A node pool, and its part of the cheapest set."""
 
     name: Annotated[str, Meta(description="Name of the pool.")]
     zone: Annotated[str | None, Meta(description="Zone of its nodes; null if it has none.")]
@@ -108,7 +108,7 @@ class SizedPool(Base, frozen=True, kw_only=True):
 
 
 class SizedZone(Base, frozen=True, kw_only=True):
-    """A zone with the set of nodes."""
+    """A zone with the set's nodes."""
 
     name: Annotated[str, Meta(description="Zone; empty for nodes without one.")]
     nodes: Annotated[int, Meta(description="Nodes, those to add included.")]
@@ -116,7 +116,7 @@ class SizedZone(Base, frozen=True, kw_only=True):
 
 
 class Sizing(Base, frozen=True, kw_only=True):
-    """The cheapest set of nodes of pools with which the replicas fit."""
+    """The cheapest set of pool nodes with which the replicas fit."""
 
     verdict: Annotated[
         Word,
@@ -133,13 +133,13 @@ class Sizing(Base, frozen=True, kw_only=True):
 
     @property
     def words(self) -> str:
-        """The set in words: ``+2 large (zone-a), +1 small (zone-b)``."""
+        """The set as text: ``+2 large (zone-a), +1 small (zone-b)``."""
         parts = (f"+{each.add} {each.name}{f' ({each.zone})' if each.zone else ''}" for each in self.pools if each.add)
         return ", ".join(parts)
 
 
 class Capacity(Answer, frozen=True, kw_only=True):
-    """The answer of `topospread capacity`: do as many more replicas fit as are asked for?"""
+    """The answer of `topospread capacity`: do the required additional replicas fit?"""
 
     PAGE: ClassVar[str] = "topospread.render.pages.capacity:page"
 
@@ -161,7 +161,7 @@ class Capacity(Answer, frozen=True, kw_only=True):
 
 
 def capacity_answer(report: result.CapacityReport) -> Capacity:
-    """Return the answer of a result."""
+    """Return the answer for an engine result."""
     room = Room(**_room(report, report.capacity, report.assumed.capacity if report.assumed else None))
     losses = tuple(_losses(report))
     verdict = _verdict(report, [room, *losses])
@@ -190,7 +190,13 @@ def capacity_answer(report: result.CapacityReport) -> Capacity:
 
 
 def _room(report: result.CapacityReport, found: result.Capacity, assumed: result.Capacity | None) -> dict[str, Any]:
-    """Return the fields of a `Room`: counts of both readings, everything else of the one without assumptions."""
+    """Return the fields of a `Room`. Counts are bounds over both results; other fields come from `found`.
+
+
+    Args:
+        found: the result without assumptions.
+        assumed: the result if parts that topospread does not model admit every node.
+    """
     other = found if assumed is None else assumed
     targets = tuple(
         TargetRoom(
@@ -264,7 +270,7 @@ def _enough_words(sized: Sizing | None, by_shape: bool) -> str:
 
 
 def _not_sized(report: result.CapacityReport) -> tuple[Unjudged, ...]:
-    """Return why it is not known whether the pools can have enough nodes."""
+    """Return why it is unknown whether the pools can provide enough nodes."""
     sized = report.sizing
     if sized is None or sized.verdict != "unknown":
         return ()
@@ -311,14 +317,14 @@ def _domain(room: result.DomainRoom, outcome: DomainOutcome | None) -> DomainRoo
 
 
 def _verdict(report: result.CapacityReport, rooms: list[Room]) -> Word:
-    """Return whether as many fit as are asked for, in every state that was looked at."""
+    """Return whether the required replicas fit in every examined state."""
     words = [
         "no" if target.missing else target.more.at_least(target.asked) for room in rooms for target in room.targets
     ]
     found = worst(words)
     if found == "no" and report.may_change:
         return "unknown"
-    # More may fit than was placed, and the losses that were not played may leave less.
+    # The search may have stopped early, and losses that were not simulated may leave less room.
     return "unknown" if not report.is_complete and (rooms[0].limited or found == "yes") else found
 
 
@@ -345,7 +351,7 @@ def _name(target: TargetRoom) -> str:
 
 
 def _causes(room: Room, losses: tuple[ZoneLossRoom, ...], verdict: Word) -> tuple[Cause, ...]:
-    """Return what ends it now, or after the first loss that leaves too little."""
+    """Return what limits the current room, or the room after the first loss that leaves too little."""
     short = (each for each in (room, *losses) if any(not _enough(one) for one in each.targets))
     decisive = next(short, room) if verdict == "no" else room
     return decisive.ends
@@ -358,7 +364,7 @@ def _enough(target: TargetRoom) -> bool:
 def _remedies(
     report: result.CapacityReport, purchases: Iterable[NodePurchase], sized: Sizing | None
 ) -> Iterator[Remedy]:
-    """Yield the cheapest set of nodes of pools, and the nodes of which one is enough."""
+    """Yield the cheapest set of pool nodes, and single nodes that are enough."""
     asked = [(each, pods_asked(report.more, each.share, each.replicas)) for each in report.capacity.targets]
     rounds = max(-(-pods // each.share) for each, pods in asked)
     wanted = sum(each.replicas + pods for each, pods in asked)
@@ -377,6 +383,6 @@ def _assumed(report: result.CapacityReport, verdict: Word) -> tuple[str, ...]:
 
 
 def _ends(found: result.Capacity) -> tuple[Cause, ...]:
-    """Return why the next pod finds no node; nothing if none was reached, or the pod is not judged."""
+    """Return why the next pod finds no node. Empty if the limit was not reached or the pod cannot be judged."""
     pending = found.pending
     return () if pending is None or is_unjudged(pending) else causes_of(pending)

@@ -1,4 +1,4 @@
-"""The codes of causes: stable keys that answers, `status` and alerts share, and the paragraph that explains each."""
+"""Stable codes for causes, which answers, `status` and alerts share, with a paragraph that explains each."""
 
 from __future__ import annotations
 
@@ -97,7 +97,7 @@ CODES: dict[str, str] = {
         "room for pods to be created elsewhere."
     ),
 }
-"""Code → what it means and what helps, in a paragraph."""
+"""Code → one paragraph: meaning and remedy."""
 
 _OF_PLUGIN = {
     "NodeUnschedulable": "cordoned",
@@ -127,7 +127,7 @@ _OF_RESOURCE = {
 
 
 def code_of(plugin: str, reasons: Sequence[str]) -> str:
-    """Return the code of a plugin's rejection of a node."""
+    """Return the cause code for a plugin's rejection."""
     if plugin == "InterPodAffinity":
         return "pod-anti-affinity" if any("anti-affinity" in each for each in reasons) else "pod-affinity"
     resource = next((_OF_RESOURCE[each] for each in reasons if each in _OF_RESOURCE), "")

@@ -1,6 +1,7 @@
-"""The causes for which a pod has no node, or its node, from kube-scheduler's verdict on it.
+"""Turn kube-scheduler's verdict on a pod into causes: why it is pending.
 
-`causes_of` reads the pending pods of a simulation, `causes_of_pod` the explanation of one pod, which names more nodes.
+`causes_of` reads the pending pods of a simulation. `causes_of_pod` reads the explanation of one pod and names more
+nodes.
 """
 
 from __future__ import annotations
@@ -44,7 +45,7 @@ _OF_SPREAD = frozenset({"spread-domain-full", "zone-gone-counts", "min-domains",
 
 
 def causes_of(group: PendingGroup) -> tuple[Cause, ...]:
-    """Return up to three causes for which pending pods have no node; nothing if topospread cannot judge them."""
+    """Return up to three causes of pending pods; empty if topospread cannot judge them."""
     verdict = group.verdict
     if verdict is None or verdict.error or not verdict.nodes or verdict.pre_filter:
         return _without_filters(group.message, verdict)
@@ -76,7 +77,7 @@ def causes_of(group: PendingGroup) -> tuple[Cause, ...]:
 
 
 def causes_of_pod(found: Explanation) -> tuple[Cause, ...]:
-    """Return up to three causes for which an explained pod has no node; nothing if topospread cannot judge it."""
+    """Return up to three causes for an explained pod; empty if topospread cannot judge it."""
     verdict = found.verdict
     if verdict is None or verdict.error or not verdict.nodes or verdict.pre_filter:
         return _without_filters(found.message, verdict)
@@ -103,7 +104,7 @@ def causes_of_pod(found: Explanation) -> tuple[Cause, ...]:
 
 
 def core_of(found: Explanation) -> tuple[Cause, ...]:
-    """Return the fewest obstacles that reject every node together."""
+    """Return a smallest set of obstacles that together reject every node."""
     return tuple(
         Cause(
             code="spread-domain-full" if each.topology_key else code_of(each.plugin, (each.reason,)),
@@ -123,7 +124,7 @@ def _core_words(each: CoreObstacle) -> str:
 
 
 def why_words(causes: Sequence[Cause]) -> str:
-    """Return causes as one sentence without a full stop: which domains are admitted, and what their nodes lack."""
+    """Return causes as one sentence without a full stop."""
     spread = [each.says for each in causes if each.code in _OF_SPREAD]
     nodes = [each.says for each in causes if each.code not in _OF_SPREAD]
     if any(each.code == "zone-gone-counts" for each in causes):
@@ -147,7 +148,7 @@ def _chosen(
 
 
 def _without_filters(message: str, verdict: Verdict | None) -> tuple[Cause, ...]:
-    """Return the cause if no filter looked at nodes."""
+    """Return the cause of a pod that was rejected before any filter ran."""
     if verdict is None:
         code = next((code for begin, code in _WAITS.items() if message.startswith(begin)), "filter")
         return (Cause(code=code, says=message),) if message else ()
@@ -166,7 +167,12 @@ def _of_table(table: ConstraintTable) -> Cause:
 
 
 def _of_constraint(arithmetic: ConstraintArithmetic, domains: Iterable[Domain], closed: Mapping[str, bool]) -> Cause:
-    """Return the cause that a constraint is. `closed`: whether all nodes of a domain are tainted."""
+    """Return the cause for a constraint.
+
+
+    Args:
+        closed: domain → whether all its nodes are tainted.
+    """
     noun, key, limit = noun_of(arithmetic.topology_key), arithmetic.topology_key, arithmetic.max_skew
     domains = list(domains)
     if not domains:
@@ -206,7 +212,7 @@ def _is_narrowed(arithmetic: ConstraintArithmetic) -> bool:
 
 
 def _without_label(hard: Iterable[ConstraintTable]) -> Iterator[Cause]:
-    """Yield the causes of nodes that only lack a topology key."""
+    """Yield a cause for nodes that were rejected only because they lack a topology key."""
     for table in hard:
         for each in table.arithmetic.left_out:
             if each.reason.startswith("no label "):
@@ -217,7 +223,7 @@ def _without_label(hard: Iterable[ConstraintTable]) -> Iterator[Cause]:
 
 
 def _rejected_nodes(verdict: Verdict) -> dict[str, int]:
-    """Return reason → nodes whose first rejection it is."""
+    """Return reason → number of nodes that were rejected first for this reason."""
     counts: dict[str, int] = {}
     for number in verdict.blame.tolist():
         if number >= 0:
@@ -227,7 +233,7 @@ def _rejected_nodes(verdict: Verdict) -> dict[str, int]:
 
 
 def _of_reasons(rejections: Iterable[tuple[str, str, int]], scope: int, verdict: Verdict) -> Iterator[Cause]:
-    """Yield a cause for each kind of rejection, most nodes first. Nodes are named if all with the reason count."""
+    """Yield a cause for each kind of rejection, most nodes first. Nodes are named if the names of all are known."""
     found: dict[tuple[str, str], list[str]] = {}
     nodes_of: dict[tuple[str, str], int] = {}
     for plugin, reason, nodes in rejections:
@@ -247,7 +253,7 @@ def _of_reasons(rejections: Iterable[tuple[str, str, int]], scope: int, verdict:
 
 
 def _of_nodes(found: Explanation, scope: int, *, everywhere: bool) -> Iterator[Cause]:
-    """Yield a cause for each kind of obstacle of the nodes that constraints admit, most nodes first."""
+    """Yield a cause for each kind of obstacle on nodes that the constraints admit, most nodes first."""
     kinds: dict[tuple[str, str], list[tuple[NearestNode, NodeObstacle]]] = {}
     for near in found.admitted:
         for each in _told(near.obstacles):
@@ -275,7 +281,7 @@ def _only(found: Explanation, plugin: str) -> str:
 
 
 def _told(obstacles: Sequence[NodeObstacle]) -> list[NodeObstacle]:
-    """Return obstacles without the taint of a cordon, which goes with it."""
+    """Return the obstacles without the taint that belongs to a cordon."""
     cordoned = any(each.plugin == "NodeUnschedulable" for each in obstacles)
     return [
         each
@@ -293,7 +299,7 @@ def _code(obstacle: NodeObstacle) -> str:
 
 
 def _one(obstacle: NodeObstacle) -> str:
-    """Return what is said of a single node: ``lacks 700m cpu``."""
+    """Return an obstacle as words about one node: ``lacks 700m cpu``."""
     code, details = _code(obstacle), obstacle.details
     if details:
         if obstacle.plugin == "NodeResourcesFit":
@@ -322,7 +328,7 @@ _PHRASES = {
 
 
 def _many(plugin: str, reasons: Sequence[str]) -> str:
-    """Return what is said of several nodes: ``lack cpu``."""
+    """Return a rejection as words about several nodes: ``lack cpu``."""
     resources = [each.removeprefix("Insufficient ") for each in reasons if each.startswith("Insufficient ")]
     if resources:
         return f"lack {joined(resources)}"
@@ -348,14 +354,14 @@ def _rejects(rejected: Mapping[str, int], reasons: Sequence[str]) -> bool:
 
 
 def _tainted(rejected: Mapping[str, int], nodes: int) -> bool:
-    """Return whether taints close every node of a domain, a cordon's taint aside."""
+    """Return whether all nodes of a domain have untolerated taints other than a cordon's."""
     return (
         0 < nodes <= sum(count for each, count in rejected.items() if each.startswith("node(s) had untolerated taint"))
     )
 
 
 def causes_of_node(found: Explanation) -> tuple[Cause, ...]:
-    """Return up to three causes for the node of a pod; of a pod on a node, as if it were scheduled now."""
+    """Return up to three causes for a pod's node. For a placed pod: as if it were scheduled again now."""
     if found.verdict is None or found.verdict.error:
         return ()
     causes = [cause for table in found.constraints for cause in _narrowing(table)][:2]

@@ -15,7 +15,7 @@ from .words import counted
 
 
 class ConfigValidate(Answer, frozen=True, kw_only=True):
-    """The answer of `topospread config validate`. No if kube-scheduler would refuse the configuration."""
+    """The answer of `topospread config validate`. The verdict is no if kube-scheduler rejects the configuration."""
 
     PAGE: ClassVar[str] = "topospread.render.pages.config_validate:page"
 
@@ -36,7 +36,7 @@ def accepted(file: str, version: str, warnings: Iterable[str], kube_version: str
 
 
 def refused(file: str, problems: Iterable[tuple[str, Place]], kube_version: str) -> ConfigValidate:
-    """Return the answer for a configuration that kube-scheduler refuses, with the place of each problem."""
+    """Return the answer for a configuration that kube-scheduler rejects, with the place of each problem."""
     findings = tuple(
         Finding(
             level="error",

@@ -1,4 +1,4 @@
-"""The answer of ``topospread drill``: do the steps end without harm that did not exist at the beginning?"""
+"""The answer of ``topospread drill``: do the steps end without new harm?"""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class DrilledWorkload(Base, frozen=True, kw_only=True):
 
 
 class DrillStep(Base, frozen=True, kw_only=True):
-    """The beginning, or one step."""
+    """The state at the beginning, or after one step."""
 
     step: Annotated[str, Meta(description="The step as it was given; empty for the beginning.")]
     begins: Annotated[float, Meta(description="Seconds since the drill began.")]
@@ -57,7 +57,7 @@ class DrillStep(Base, frozen=True, kw_only=True):
 
 
 class MendingEviction(Base, frozen=True, kw_only=True):
-    """An eviction that reduces the skew that stays."""
+    """An eviction that reduces the remaining skew."""
 
     pod: Annotated[str, Meta(description="NAMESPACE/NAME of the pod to evict.")]
     node: Annotated[str, Meta(description="Node that it is on.")]
@@ -65,7 +65,7 @@ class MendingEviction(Base, frozen=True, kw_only=True):
 
 
 class FallbackGain(Base, frozen=True, kw_only=True):
-    """A workload after a step, as it is and with hard constraints that are soft while a domain is lost."""
+    """A workload after a step: with its hard constraints, and with soft ones while a domain is lost."""
 
     step: Annotated[int, Meta(description="Number of the step, from 1.")]
     kind: Annotated[str, Meta(description="Kind of the workload.")]
@@ -80,7 +80,7 @@ class FallbackGain(Base, frozen=True, kw_only=True):
 
 
 class DrillResult(Answer, frozen=True, kw_only=True):
-    """Do the steps end without harm that did not exist at the beginning?"""
+    """Do the steps end without new harm?"""
 
     PAGE: ClassVar[str] = "topospread.render.pages.drill:page"
 
@@ -111,12 +111,12 @@ class DrillResult(Answer, frozen=True, kw_only=True):
 def drill_answer(
     drill: Drill, traffic: Sequence[ExpectedTraffic] = (), mending: Rebalance | None = None
 ) -> DrillResult:
-    """Return what a drill found as an answer.
+    """Return the answer for a drill.
 
     Args:
         drill: the drill.
         traffic: expected traffic after each step.
-        mending: evictions that remove the skew that stays.
+        mending: evictions that remove the remaining skew.
     """
     verdict = drill.verdict
     moved = [*traffic, *[None] * len(drill.steps)]
@@ -155,7 +155,7 @@ def drill_answer(
 
 
 def _gains(drill: Drill, soft: Drill) -> Iterator[FallbackGain]:
-    """Yield the workloads that a fallback changes, step by step; a workload that a step left alone is as before."""
+    """Yield the workloads that a fallback changes, for each step."""
     states: dict[tuple[str, str, str], list[WorkloadState]] = {}
     for number, steps in enumerate(zip(drill.steps, soft.steps, strict=False)):
         for which, step in enumerate(steps):

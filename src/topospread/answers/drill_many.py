@@ -1,4 +1,4 @@
-"""The answers of ``topospread drill --each`` and ``--check``: does every drill end without harm, or as expected?"""
+"""The answers of ``topospread drill --each`` and ``--check``: does every drill end without new harm, or as expected?"""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from .words import counted
 
 
 class DrillEach(Answer, frozen=True, kw_only=True):
-    """Does the drill of every zone, node or Deployment end without harm?"""
+    """Does the drill of every zone, node or Deployment end without new harm?"""
 
     PAGE: ClassVar[str] = "topospread.render.pages.drill_many:page_of_each"
 
@@ -31,7 +31,7 @@ class DrillEach(Answer, frozen=True, kw_only=True):
 
 
 class DrillCheck(Answer, frozen=True, kw_only=True):
-    """Does every drill of the files meet its expectations?"""
+    """Does every Drill file meet its expectations?"""
 
     PAGE: ClassVar[str] = "topospread.render.pages.drill_many:page_of_check"
 
@@ -58,7 +58,7 @@ class DrillCheck(Answer, frozen=True, kw_only=True):
 
 
 def each_answer(found: EachDrill) -> DrillEach:
-    """Return the drills of every zone, node or Deployment as an answer."""
+    """Return the answer for the drills of every zone, node or Deployment."""
     bad = [each for each in found.outcomes if each.verdict == "no"]
     unknown = [each for each in found.outcomes if each.verdict == "unknown"]
     number = len(found.outcomes)
@@ -86,7 +86,7 @@ def each_answer(found: EachDrill) -> DrillEach:
 
 
 def check_answer(found: Checked) -> DrillCheck:
-    """Return the drills of files as an answer."""
+    """Return the answer for Drill files."""
     verdict = worst(each.verdict for each in found.drills)
     short = sum(each.verdict == "no" for each in found.drills)
     unknown = sum(each.verdict == "unknown" for each in found.drills)

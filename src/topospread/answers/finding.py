@@ -1,4 +1,4 @@
-"""A finding at a place of a file, which the formats for pipelines (junit, github) show."""
+"""A problem at a place in a file, in the form that junit and github output need."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ Level = Literal["error", "warning", "hint"]
 
 
 class Finding(Base, frozen=True, kw_only=True):
-    """Something that is wrong, or probably not meant, and its place."""
+    """A problem, certain or probable, and its place."""
 
     level: Annotated[Level, Meta(description="How bad it is.")]
     rule: Annotated[str, Meta(description="Rule or check that found it.")]
@@ -25,7 +25,7 @@ class Finding(Base, frozen=True, kw_only=True):
 
     @property
     def where(self) -> str:
-        """The place as editors know it: ``file:line:column``."""
+        """The place as ``file:line:column``, which editors can open."""
         return f"{self.file}:{self.line or 1}:{self.column or 1}"
 
     def __str__(self) -> str:

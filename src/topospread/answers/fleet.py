@@ -1,4 +1,4 @@
-"""The answer of ``topospread status`` about several clusters: the union of the single ones, and where they differ."""
+"""The answer of ``topospread status`` for several clusters: all their answers, and how the clusters differ."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from .status import Status
 from .words import counted, listed, noun_of
 
 _REVISION = re.compile(r"(?:^|,)(?:pod-template-hash|controller-revision-hash)=[^,]*")
-"""Labels that matchLabelKeys takes from pods: two clusters never share their values."""
+"""Labels whose values differ between clusters by design, because controllers generate them."""
 _MOST_CAUSES = 3
 _NAMES = 3
 
 
 class ClusterStatus(Base, frozen=True, kw_only=True):
-    """The status of one cluster of several."""
+    """The status of one of several clusters."""
 
     cluster: Annotated[str, Meta(description="The cluster as it was named: a file, a context, a made-up cluster.")]
     verdict: Annotated[Word, Meta(description="Verdict of its own status; `unknown` if it cannot be read.")]
@@ -48,7 +48,7 @@ class DriftValue(Base, frozen=True, kw_only=True):
 
 
 class Drift(Base, frozen=True, kw_only=True):
-    """A difference of one workload between clusters that have it."""
+    """A difference in one workload between the clusters that run it."""
 
     workload: Annotated[str, Meta(description="The workload, NAMESPACE/KIND/NAME.")]
     what: Annotated[str, Meta(description="`constraints`, `replicas`, or `skew` over the topology key.")]
@@ -71,13 +71,13 @@ class Fleet(Answer, frozen=True, kw_only=True):
 
 
 class Member(Struct, frozen=True):
-    """One cluster, as far as `fleet` needs it.
+    """The facts about one cluster that `fleet` compares.
 
     Attributes:
-        row: its status in short.
-        facts: (workload, what, topology key) → value in words.
-        warnings: sentences that a person must see.
-        waiting: whether it was asked about pending pods alone.
+        row: its short status.
+        facts: (workload, compared property, topology key) → value as text.
+        warnings: warnings to print.
+        waiting: whether only pending pods were examined.
     """
 
     row: ClusterStatus
@@ -87,7 +87,7 @@ class Member(Struct, frozen=True):
 
 
 def member(cluster: str, status: Status) -> Member:
-    """Return a cluster that was asked."""
+    """Return the facts of a cluster from its status."""
     row = ClusterStatus(
         cluster=cluster,
         verdict=status.verdict,
@@ -107,15 +107,15 @@ def member(cluster: str, status: Status) -> Member:
 
 
 def unreadable(cluster: str, problem: str) -> Member:
-    """Return a cluster that cannot be read or asked: its verdict is unknown."""
+    """Return an entry for an unreadable cluster. Its verdict is unknown."""
     return Member(ClusterStatus(cluster=cluster, verdict="unknown", says="it cannot be read", problem=problem))
 
 
 def fleet(members: Iterable[Member], partial: str = "") -> Fleet:
-    """Return the answer about several clusters.
+    """Return the answer for several clusters.
 
     Args:
-        members: the clusters in the order in which they were named, at least one.
+        members: at least one cluster, in the order given.
         partial: the reason why further clusters are missing; it makes a verdict of yes unknown.
 
     Returns:
@@ -142,7 +142,7 @@ def fleet(members: Iterable[Member], partial: str = "") -> Fleet:
 
 
 def _goodness(row: ClusterStatus) -> tuple[object, ...]:
-    """The worst comes first; of clusters that are equal the first by name."""
+    """Return a sort key: worst status first, then by name."""
     place = ("no", "unknown", "yes").index(row.verdict)
     return place, not row.problem, -row.pending, -row.exceeded, -row.unknown, row.cluster
 
@@ -174,7 +174,7 @@ def _says(rows: list[ClusterStatus], *, waiting: bool) -> str:
 
 
 def _unjudged(rows: Iterable[ClusterStatus]) -> Iterator[Unjudged]:
-    """Yield the parts of each cluster that were not judged; of one that cannot be read, that it cannot."""
+    """Yield the unjudged parts of each cluster, and each unreadable cluster."""
     for row in rows:
         if row.problem:
             where = "" if row.cluster in row.problem else f"{row.cluster}: "
@@ -184,11 +184,11 @@ def _unjudged(rows: Iterable[ClusterStatus]) -> Iterator[Unjudged]:
 
 
 def _facts(workload: WorkloadStatus) -> Iterator[tuple[tuple[str, str, str], str]]:
-    """Yield what of a workload is compared; of constraints those that its newest pods have themselves."""
+    """Yield the compared values of a workload. Only constraints of its newest pods are compared."""
     name = f"{workload.namespace}/{workload.kind}/{workload.name}"
     own = [each for each in workload.constraints if not each.revision and each.origin != "system"]
     yield (name, "constraints", ""), "; ".join(sorted(map(_constraint, own))) or "none"
-    if workload.kind != "DaemonSet":  # it has a pod for each node
+    if workload.kind != "DaemonSet":  # its replicas follow from the number of nodes
         yield (name, "replicas", ""), str(workload.replicas)
     skews: dict[str, int] = {}
     for each in own:
@@ -204,7 +204,7 @@ def _constraint(each: ConstraintStatus) -> str:
 
 
 def _drift(members: Iterable[Member]) -> Iterator[Drift]:
-    """Yield the differences between clusters that have a workload."""
+    """Yield the differences between clusters that run the same workload."""
     found: dict[tuple[str, str, str], dict[str, list[str]]] = {}
     for each in members:
         for key, value in each.facts.items():
@@ -223,7 +223,7 @@ def _drift(members: Iterable[Member]) -> Iterator[Drift]:
 
 
 def drift_words(drift: Iterable[Drift]) -> dict[str, list[str]]:
-    """Return workload, NAMESPACE/NAME → what differs, in few words."""
+    """Return NAMESPACE/NAME of a workload → its differences in few words."""
     found: dict[str, list[str]] = {}
     for each in drift:
         namespace, _, name = each.workload.split("/", 2)

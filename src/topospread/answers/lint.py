@@ -28,7 +28,7 @@ _NO_RULE = {
 }
 _NAMES = 3
 _LONGEST_LINE = 200
-"""Characters of a line that an answer holds. A line may be a whole cluster."""
+"""Longest line, in characters, that an answer quotes. One line of JSON can be a whole cluster."""
 
 
 class RenderedPlace(Base, frozen=True, kw_only=True):
@@ -66,14 +66,14 @@ class LintSummary(Base, frozen=True, kw_only=True):
 
 
 class LeftOut(Base, frozen=True, kw_only=True):
-    """A file that was not judged."""
+    """A file that was not linted."""
 
     file: Annotated[str, Meta(description="Name of the file.")]
     why: Annotated[WhyNotRead, Meta(description="Kind of reason.")]
 
 
 class Lint(Answer, frozen=True, kw_only=True):
-    """The answer of `topospread lint`: is it right? No if a finding is a warning or an error."""
+    """The answer of `topospread lint`. The verdict is no if a finding is a warning or an error."""
 
     PAGE: ClassVar[str] = "topospread.render.pages.lint:page"
 
@@ -121,7 +121,13 @@ def lint_answer(report: LintReport) -> Lint:
 
 
 def lint_finding(found: FoundProblem, text: Text | None = None) -> LintFinding:
-    """Return a finding as answers hold it. `text`: the file that it is in."""
+    """Return a finding in the form of answers.
+
+
+    Args:
+        found: the finding.
+        text: the file with the finding.
+    """
     place = found.place
     return LintFinding(
         level=found.severity,
@@ -141,7 +147,7 @@ def lint_finding(found: FoundProblem, text: Text | None = None) -> LintFinding:
 
 
 def cases(report: LintReport) -> dict[str, list[tuple[str, list[LintFinding]]]]:
-    """Return file → its objects with their findings, as JUnit counts them."""
+    """Return file → (object, findings) pairs, for JUnit."""
     by_subject: dict[int | None, list[LintFinding]] = {}
     for each in report.judged:
         key = id(each.subject) if each.subject is not None else None
@@ -157,7 +163,7 @@ def cases(report: LintReport) -> dict[str, list[tuple[str, list[LintFinding]]]]:
 
 
 def _unjudged(report: LintReport) -> Iterator[Unjudged]:
-    """Yield the parts of pods that no rule looks at, with the objects that have them, and workloads left out."""
+    """Yield parts of pods that no rule checks, with the affected objects, and the workloads that were not placed."""
     yield from not_placed(report.given.effort.left_out)
     found: dict[str, list[str]] = {}
     for _, pods in report.given.sources:
@@ -172,14 +178,14 @@ def _unjudged(report: LintReport) -> Iterator[Unjudged]:
 
 
 def not_placed(labels: Iterable[str]) -> Iterator[Unjudged]:
-    """Yield that workloads were not placed, as that of all took too long, if there are some."""
+    """Yield one entry if some workloads were not placed because that took too long."""
     if left_out := list(labels):
         words = f"placing {counted(len(left_out), 'workload')} on the nodes would take too long"
         yield Unjudged(what="placements", because=f"{words} ({listed(left_out, _NAMES)})")
 
 
 def _says(report: LintReport, summary: LintSummary) -> str:
-    """Return how many findings there are, in what, and how many `--fix` mends."""
+    """Return the number of findings and files, and how many findings `--fix` fixes."""
     numbers = zip((summary.errors, summary.warnings, summary.hints), SEVERITIES, strict=True)
     parts = [counted(number, level) for number, level in numbers if number]
     text = f"{', '.join(parts) or 'no findings'} in {_judged(report.read)}"
@@ -189,7 +195,7 @@ def _says(report: LintReport, summary: LintSummary) -> str:
 
 
 def _judged(read: Read) -> str:
-    """Return ``3 files`` or ``98 objects of 1 chart``. Objects of files with one object each are not counted apart."""
+    """Return ``3 files`` or ``98 objects of 1 chart``. Objects are not counted if each file has one."""
     kinds = Counter(source.unit.noun if source.unit is not None else "file" for source, _ in read.texts)
     of = ", ".join(counted(number, kind) for kind, number in kinds.items()) or counted(0, "file")
     objects = len(read.subjects)
@@ -197,14 +203,14 @@ def _judged(read: Read) -> str:
 
 
 def _line(text: Text | None, place: Place) -> str:
-    """Return the line of a place, the part around the column if it is long."""
+    """Return the line at a place; of a long line, the part around the column."""
     if text is None or place.line is None:
         return ""
     start, end = text.bounds(place.line)
     column = place.column or 1
     if end - start > _LONGEST_LINE and column > _LONGEST_LINE // 2:
         start += column - _LONGEST_LINE // 4
-    # A character has up to four bytes; where one is cut, nothing is shown of it.
+    # A cut may split a UTF-8 character of up to four bytes; drop its remains.
     part = text.data[start : min(end, start + 4 * _LONGEST_LINE)].rstrip()
     return part.decode("utf-8", "ignore").replace("\t", " ")[:_LONGEST_LINE]
 

@@ -16,7 +16,7 @@ from .words import counted
 
 
 class Orders(Answer, frozen=True, kw_only=True):
-    """Do all the pods find nodes in every order that was tried? Bounds are what was seen, not a proof."""
+    """Do all pods find nodes in every simulated order? The bounds are observations, not proofs."""
 
     PAGE: ClassVar[str] = "topospread.render.pages.orders:page"
 
@@ -32,14 +32,14 @@ class Orders(Answer, frozen=True, kw_only=True):
 
 
 def orders_answer(found: TriedOrders, namespace: str | None = None) -> Orders:
-    """Return what several orders gave as an answer.
+    """Return the answer for the results of several orders.
 
     Args:
         found: the orders.
         namespace: the namespace that is shown; by default all. The verdict is about all pods.
 
     Raises:
-        UsageError: if nothing is in the namespace.
+        UsageError: if the namespace has no pods.
     """
     known = {each.namespace for each in found.workloads}
     if namespace is not None and namespace not in known:

@@ -1,4 +1,4 @@
-"""Pods without a node, grouped by cause: no node takes them, not placed yet, or not judged."""
+"""Group pods without a node by cause: rejected by every node, not placed yet, or not judged."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from .remedies import remedy_of
 
 
 class Pending(Base, frozen=True, kw_only=True):
-    """Pods without a node that share a cause."""
+    """Pods without a node that share their causes."""
 
     verdict: Annotated[Word, Meta(description="`no`: no node takes them; `unknown`: that cannot be judged.")]
     workloads: Annotated[tuple[str, ...], Meta(description="Their workloads, NAMESPACE/KIND/NAME, most pods first.")]
@@ -38,12 +38,12 @@ class Pending(Base, frozen=True, kw_only=True):
 
 
 def pending_groups(inventory: Inventory, waiting: Waiting, shown: Collection[ObjectKey]) -> Iterator[Pending]:
-    """Yield the groups of pods without a node, most pods first, then pods that are not placed yet or not judged.
+    """Yield groups of rejected pods, most pods first, then pods that are not placed yet or not judged.
 
     Args:
         inventory: the input.
-        waiting: what its simulation leaves without a node.
-        shown: the workloads whose pods count.
+        waiting: its pods without a node, after the simulation.
+        shown: workloads to include.
     """
     yield from _rejected(waiting.pending)
     stored = {f"{each.namespace}/{each.name}" for each in inventory.pods if exists(each)}
@@ -60,7 +60,7 @@ def pending_groups(inventory: Inventory, waiting: Waiting, shown: Collection[Obj
 
 
 def fixes_of(simulation: Simulation, namespace: str | None) -> tuple[tuple[Remedy, ...], int]:
-    """Return the first fix of each cause of pods that a simulation leaves pending, and how many were not tried.
+    """Return the first working fix for each cause of pending pods, and the number of causes without an attempt.
 
     Args:
         simulation: the simulation.
@@ -104,7 +104,7 @@ def _group(verdict: Word, pods: Iterable[Placement], says: str, causes: tuple[Ca
 
 
 def _rejected(pending: Iterable[PendingPods]) -> Iterator[Pending]:
-    """Yield a group for each set of causes of pods that no node takes."""
+    """Yield a group for each set of causes of rejected pods."""
     by_cause: dict[object, list[tuple[PendingPods, tuple[Cause, ...]]]] = {}
     for each in pending:
         causes = causes_of_pod(each.explanation)

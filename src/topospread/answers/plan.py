@@ -46,11 +46,11 @@ EVENT_WORDS: Mapping[Event, str] = {
     "skew": "the promised skew",
     "never-waits": "the promise never-waits",
 }
-"""Event of a promise → words before the number of pods."""
+"""Event of a promise → words that precede the number of pods."""
 
 
 class ChangedField(Base, frozen=True, kw_only=True):
-    """A field that differs."""
+    """A changed field."""
 
     file: Annotated[str, Meta(description="File of the field; of an old revision `REVISION:FILE`.")]
     line: Annotated[int | None, Meta(description="Line in the file; null if it is not known.")]
@@ -58,7 +58,7 @@ class ChangedField(Base, frozen=True, kw_only=True):
 
 
 class PromiseSides(Base, frozen=True, kw_only=True):
-    """Pods of a workload that an event leaves, in every order of pods and whatever the scores, on both sides."""
+    """Guaranteed pods of a workload after an event, before and after the change."""
 
     kind: Annotated[str, Meta(description="Kind of the workload.")]
     namespace: Annotated[str, Meta(description="Namespace of the workload.")]
@@ -86,7 +86,7 @@ class PromiseSides(Base, frozen=True, kw_only=True):
 
 
 class MoveCause(Base, frozen=True, kw_only=True):
-    """The filter or score that sends a pod elsewhere."""
+    """The filter or score that explains a pod's other node."""
 
     kind: Annotated[Literal["filter", "score", "tie"], Meta(description="What differs.")]
     plugin: Annotated[str, Meta(description="Plugin of the filter or score; empty for a tie.")]
@@ -97,7 +97,7 @@ class MoveCause(Base, frozen=True, kw_only=True):
 
 
 class MovedPod(Base, frozen=True, kw_only=True):
-    """A pod that is on another node, or has a node on one side only."""
+    """A pod that has another node, or has a node only before or only after the change."""
 
     namespace: Annotated[str, Meta(description="Namespace of the pod.")]
     name: Annotated[str, Meta(description="Name of the pod.")]
@@ -109,7 +109,7 @@ class MovedPod(Base, frozen=True, kw_only=True):
 
 
 class SkewSides(Base, frozen=True, kw_only=True):
-    """A constraint of a workload that differs, or has other counts."""
+    """A constraint whose fields or counts changed."""
 
     kind: Annotated[str, Meta(description="Kind of the workload.")]
     namespace: Annotated[str, Meta(description="Namespace of the workload.")]
@@ -125,7 +125,7 @@ class SkewSides(Base, frozen=True, kw_only=True):
 
 
 class WorkloadSides(Base, frozen=True, kw_only=True):
-    """A workload that comes out differently."""
+    """A workload whose placement changed."""
 
     kind: Annotated[str, Meta(description="Kind of the workload.")]
     namespace: Annotated[str, Meta(description="Namespace of the workload.")]
@@ -165,13 +165,13 @@ def plan_answer(
     lines: ChangedLines | None = None,
     is_same_input: bool = False,
 ) -> Plan:
-    """Return the answer of a review.
+    """Return the answer for a review.
 
     Args:
-        review: both states placed and linted.
-        promises: what events leave of changed workloads.
+        review: the two states, simulated and linted.
+        promises: guaranteed pods of changed workloads after losses and drains.
         lines: the changed lines of the manifests.
-        is_same_input: whether the objects of both states are the same, so that what is not judged cancels.
+        is_same_input: whether both states have the same objects. Then unjudged parts affect both states equally.
     """
     changes = tuple(promises)
     fields = {each: tuple(lines.of(each.key, each.parts)) if lines and each.parts else () for each in changes}
@@ -223,21 +223,21 @@ def plan(  # noqa: PLR0913 - keyword arguments
     source: str = "",
     progress: Progress | None = None,
 ) -> Plan:
-    """Return whether a change of objects, of the control plane, or of both makes nothing worse.
+    """Return yes if a change of objects or of the control plane makes nothing worse.
 
     Args:
         inventories: the objects before and after; one inventory twice for a change of the control plane alone.
         sides: the control planes before and after.
-        names: words for both states; by default what differs between the control planes.
+        names: names of both states; by default the difference between the control planes.
         namespace: the namespace that is shown.
-        rolled_out: place the pods of all workloads anew on both sides, if both have the same objects.
+        rolled_out: if both states have the same objects, place the pods of all workloads again in both.
         findings: lint's findings before and after.
-        left_out: workloads that lint did not place.
+        left_out: workloads that lint did not place because that took too long.
         declared: promises of a project's settings.
         lines: the changed lines of the manifests.
-        seconds: time for the count of each loss.
+        seconds: time limit in seconds for the count of each loss.
         source: name of the input; by default the files that were read.
-        progress: receives the number of tried pods.
+        progress: receives the number of simulated pods.
 
     Raises:
         InputError: if the API server would refuse an object.
@@ -283,7 +283,7 @@ def plan(  # noqa: PLR0913 - keyword arguments
 
 
 def _names(sides: tuple[SimulationOptions, SimulationOptions]) -> tuple[str, str]:
-    """Return what differs between two control planes, in words."""
+    """Return the difference between two control planes as words."""
     parts = [
         (
             f"Kubernetes {each.in_force[0].preview or each.kube_version}",
@@ -303,7 +303,7 @@ def _key(change: PlacementChange) -> str:
 
 
 def _reasons(review: Review, pending: int) -> Iterator[str]:
-    """Yield why the change makes things worse, with the pods that are proved to be pending."""
+    """Yield why the change is worse, with the number of pods that are certainly pending."""
     for each in review.reasons:
         if "newly pending" not in each:
             yield each
@@ -312,7 +312,7 @@ def _reasons(review: Review, pending: int) -> Iterator[str]:
 
 
 def _promise_reasons(changes: Sequence[PromiseChange]) -> Iterator[str]:
-    """Yield a reason for each workload: its first count that is worse, losses first."""
+    """Yield one reason for each workload: its first count that got worse, losses first."""
     for each in {change.key: change for change in reversed(changes) if change.verdict == "no"}.values():
         name = f"{each.key[1]}/{each.key[2]}"
         if each.kept is not None and each.kept[1] == "no":
@@ -324,14 +324,14 @@ def _promise_reasons(changes: Sequence[PromiseChange]) -> Iterator[str]:
 
 
 def _open(review: Review, is_same_input: bool) -> Iterator[Word]:
-    """Yield whether each workload whose pods are not all judged has as many nodes as before."""
+    """Yield for each workload with unjudged pods: does it keep its number of nodes?"""
     before, after = review.comparison.before, review.comparison.after
     if is_same_input and before.open_pods == after.open_pods and before.bounds == after.bounds:
         return
     touched = [_touched(each) for each in (before, after)]
     for key in dict.fromkeys((*touched[0], *touched[1])):
         was, now = before.bounds.get(key), after.bounds.get(key)
-        if was is None or now is None:  # a new workload is judged by its pods, and a deleted one takes no node
+        if was is None or now is None:  # a new workload is judged by its pods, and a deleted workload needs no node
             if now is not None and not now.known:
                 yield "unknown"
         elif now.most < was.least:

@@ -1,4 +1,4 @@
-"""``topospread promise check``: whether declared promises are kept, with a proof or a counterexample each."""
+"""The answer of ``topospread promise check``: is each promise kept? With a proof or a counterexample."""
 
 from __future__ import annotations
 
@@ -30,12 +30,12 @@ from .finding import Finding
 from .words import counted
 
 _OF_ANY_KIND = ("never-waits", "skew")
-"""Promises that Jobs and bare pods can make as well: they are about pods, not about what a loss leaves of several."""
+"""Promises that Jobs and bare pods can declare. The other promises count the pods that survive a loss."""
 _KINDS = ("Deployment", "ReplicaSet", "ReplicationController", "StatefulSet")
 
 
 class OrderedPod(Base, frozen=True, kw_only=True):
-    """An event of one pod in a counterexample: it is placed, becomes ready, is deleted or ends."""
+    """One event of a counterexample: a pod is placed, becomes ready, is deleted or ends."""
 
     namespace: Annotated[str, Meta(description="Namespace of the pod.")]
     workload: Annotated[str, Meta(description="KIND/NAME of the pod's workload.")]
@@ -46,7 +46,7 @@ class OrderedPod(Base, frozen=True, kw_only=True):
 
 
 class CheckedPromise(Base, frozen=True, kw_only=True):
-    """A promise of one workload."""
+    """A promise of a workload, with its verdict."""
 
     workload: Annotated[str, Meta(description="NAMESPACE/KIND/NAME.")]
     want: Annotated[str, Meta(description="The promise as it is declared, for example `zone-loss>=4`.")]
@@ -69,7 +69,7 @@ class CheckedPromise(Base, frozen=True, kw_only=True):
 
 
 class PromiseCheck(Answer, frozen=True, kw_only=True):
-    """Is every declared promise kept? Without a declaration: does no single loss take everything, or the quorum?"""
+    """Is every promise kept? Without declared promises: does no single loss take all pods, or the quorum?"""
 
     PAGE: ClassVar[str] = "topospread.render.pages.promise_check:page"
 
@@ -93,20 +93,20 @@ def promise_check(  # noqa: PLR0913 - keyword arguments
     sources: Mapping[str, object] | None = None,
     declared: Sequence[DeclaredPromise] = (),
 ) -> PromiseCheck:
-    """Say whether promises of workloads are kept, by what filters force in every order of pods.
+    """Check promises of workloads in every order of pods; only kube-scheduler's filters are assumed.
 
     Args:
         inventory: the input, which is not changed.
         targets: workloads, ``[NAMESPACE/]KIND/NAME``; by default all that have replicas.
         want: promises such as ``zone-loss>=66% never-waits``; by default those that workloads declare in the
-            annotation ``topospread.dev/promise``, else that no single loss takes everything.
+            annotation ``topospread.dev/promise``, else that no single loss takes all pods.
         options: the control plane; nothing is evicted.
-        namespace: namespace of targets that name none.
+        namespace: namespace of targets without one.
         selector: without targets, workloads whose pods have these labels, as for ``kubectl get -l``.
-        states: states of the cluster that are searched for each promise.
-        seconds: seconds for the search for each promise.
-        sources: ``cluster`` and ``manifests`` of the drill's file.
-        declared: promises of a project's settings (`topospread.find_settings`), by labels.
+        states: maximum number of cluster states searched for each promise.
+        seconds: time limit of the search for each promise.
+        sources: the fields ``cluster`` and ``manifests`` for the Drill file of a counterexample.
+        declared: promises in the project's settings (`topospread.find_settings`), which select workloads by labels.
 
     Returns:
         the answer, with a proof or a counterexample for each promise.
@@ -143,7 +143,8 @@ def chosen_workloads(
     *,
     of_any_kind: bool = False,
 ) -> list[Workload]:
-    """Return the workloads that targets name, or all that have replicas and whose pods have the selector's labels.
+    """Return the target workloads; without targets, all with replicas whose pods match the selector.
+
 
     Raises:
         UsageError: if a target does not exist, or there is no workload.
@@ -176,11 +177,11 @@ def chosen_workloads(
 
 
 _Declared = Mapping[ObjectKey, tuple[tuple[Want, ...], Place]]
-"""Workload → its declared promises, and where they are declared."""
+"""Workload → its declared promises, and the location of the declaration."""
 
 
 def _declared(inventory: Inventory, chosen: Sequence[Workload], declared: Sequence[DeclaredPromise]) -> _Declared:
-    """Return the promises of annotations, which win, and of settings.
+    """Return the declared promises of the chosen workloads. Annotations override settings.
 
     Raises:
         UsageError: if a declared promise is not valid.
@@ -192,7 +193,7 @@ def _declared(inventory: Inventory, chosen: Sequence[Workload], declared: Sequen
 def declared_wants(
     inventory: Inventory, workload: Workload, declared: Sequence[DeclaredPromise]
 ) -> tuple[tuple[Want, ...], Place]:
-    """Return the declared promises of a workload and where they are: in its annotation, which wins, or in settings.
+    """Return a workload's declared promises and their location. Its annotation overrides the settings.
 
     Raises:
         UsageError: if a declared promise is not valid.
@@ -249,7 +250,7 @@ class _Checking:
     def _try_revisions(
         self, workload: Workload, broken: Sequence[Want], judge: WorkloadPromises, changed: Mapping[int, list[str]]
     ) -> None:
-        """Try constraints that count each revision alone for promises that rollouts break."""
+        """For promises that rollouts break, check constraints with matchLabelKeys: pod-template-hash as the remedy."""
         verdict = worst(each.verdict for each in judge.kept(broken))
         if verdict != "yes":
             return
@@ -346,7 +347,10 @@ def _checked(workload: str, kept: Kept, where: str, place: Place) -> CheckedProm
 
 
 def finding_of(each: CheckedPromise) -> Finding | None:
-    """Return a broken promise as an error at its declaration, else its workload; one not decided as a warning."""
+    """Return an error for a broken promise, or a warning for an undecided one.
+
+    Its place is the declaration or workload.
+    """
     if each.verdict == "yes":
         return None
     namespace, kind, name = each.workload.split("/", 2)
@@ -363,7 +367,7 @@ def finding_of(each: CheckedPromise) -> Finding | None:
 
 
 def cases(answer: PromiseCheck) -> dict[str, list[tuple[str, list[Finding]]]]:
-    """Return file → its promises with their findings, as JUnit counts them."""
+    """Return file → (promise, findings) pairs, for JUnit."""
     found: dict[str, list[tuple[str, list[Finding]]]] = {}
     for each in answer.promises:
         finding = finding_of(each)

@@ -1,4 +1,4 @@
-"""``topospread promise design``: constraints that keep what is wanted of workloads, each line with its reason."""
+"""The answer of ``topospread promise design``: constraints that keep the wanted promises, with reasons."""
 
 from __future__ import annotations
 
@@ -30,14 +30,14 @@ Progress = Callable[[int, int | None], None]
 
 
 class DesignLine(Base, frozen=True, kw_only=True):
-    """A part of the design that is needed."""
+    """A part of the design, with its reason."""
 
     line: Annotated[str, Meta(description="The part, for example `nodeTaintsPolicy: Honor`.")]
     reason: Annotated[str, Meta(description="What fails without it.")]
 
 
 class DesignedWorkload(Base, frozen=True, kw_only=True):
-    """A workload and the design for it."""
+    """A workload and its design."""
 
     kind: Annotated[str, Meta(description="Kind of the workload.")]
     namespace: Annotated[str, Meta(description="Namespace of the workload.")]
@@ -61,7 +61,7 @@ class DesignedWorkload(Base, frozen=True, kw_only=True):
 
 
 class PromiseDesign(Answer, frozen=True, kw_only=True):
-    """Is there a design that keeps what is wanted?"""
+    """Is there a design that keeps the wanted promises?"""
 
     PAGE: ClassVar[str] = "topospread.render.pages.promise_design:page"
 
@@ -87,20 +87,23 @@ def promise_design(  # noqa: PLR0913 - keyword arguments
     states: int = 5_000,
     progress: Progress | None = None,
 ) -> PromiseDesign:
-    """Search for the fewest constraints that keep what is wanted of workloads; drills and searches check each design.
+    """Search for the fewest constraints that keep the wanted promises.
+
+    Drills and searches check each design.
 
     Args:
         inventory: the input, which is not changed.
         targets: Deployments and StatefulSets, ``[NAMESPACE/]KIND/NAME``; by default all with two pods or more.
-        want: promises: ``zone-loss>=4``, ``node-loss>=66%``, ``quorum``; by default all but one zone's share of pods.
-        survive: ``zone``, ``node`` or topology keys; the loss of any one domain of each …
-        left: … leaves this number of pods, one for each of `survive`.
-        replicas: pods that a workload is to have; by default as many as it says.
-        unnoticed: a node's loss takes one pod at most, which is ready again elsewhere, and any node can be drained.
+        want: promises: ``zone-loss>=4``, ``drain>=66%`` …; by default all but one zone's share of pods.
+        survive: topology keys, or ``zone`` or ``node``: the loss of any one domain must leave enough pods.
+        left: number of pods that must survive, one for each item of `survive`.
+        replicas: replicas of each workload; by default the manifest's.
+        unnoticed: require that a node's loss takes at most one pod, which becomes ready elsewhere, and that any node
+            can be drained.
         options: the control plane, and how pods are placed.
-        namespace: namespace of targets that name none.
-        tries: designs of each workload that are checked.
-        states: states of the cluster that are searched for each design.
+        namespace: namespace of targets without one.
+        tries: maximum number of designs checked for each workload.
+        states: maximum number of cluster states searched for each design.
         progress: receives the number of designs that were checked.
 
     Returns:
@@ -108,7 +111,7 @@ def promise_design(  # noqa: PLR0913 - keyword arguments
 
     Raises:
         InputError: if an object is not valid.
-        UsageError: if a target does not exist, or what is wanted is not valid.
+        UsageError: if a target does not exist, or a wanted promise is not valid.
     """
     designs: list[tuple[Design, DesignedWorkload]] = []
     parts: dict[str, Unjudged] = {}
@@ -116,16 +119,18 @@ def promise_design(  # noqa: PLR0913 - keyword arguments
     for key in _chosen(inventory, targets, namespace):
         unjudged = _unjudged(inventory, options, key)
         parts |= {each.what: each for each in unjudged}
-        wanted = wanted_of(inventory, key, want, replicas) if want or not (survive or unnoticed) else ((), ())
+        wanted = wanted_of(inventory, key, want, replicas) if want or not (survive or unnoticed) else ((), (), ())
         number = replicas or workload_of(given, key).spec.replicas or 1
-        if any(least >= number for least in wanted[1]):
-            # A domain that has a pod takes it.
-            asked = tuple(f"a loss leaves {least} of {number}" for least in wanted[1])
-            unmet = (f"the loss of a domain with a pod leaves {number - 1} of {number} at most",)
+        asked = tuple(f"a loss leaves {least} of {number}" for least in wanted[1] if least >= number)
+        # A domain that has a pod takes it.
+        unmet = tuple(f"the loss of a domain with a pod leaves {number - 1} of {number} at most" for _ in asked[:1])
+        blocked = [str(each) for each in wanted[2] if each.about == "drain" and each.least(number) >= number]
+        if asked or blocked:
+            asked, unmet = (*asked, *blocked), unmet or (f"if all {number} pods have to stay, no node can be drained",)
             one = Design(*key, number, asked, False, (), "", (), unmet, 0, given, is_impossible=True)
             designs.append((one, _designed(one, is_judged=True, is_open=False, tries=tries)))
             continue
-        # Each design is for a cluster with the designs before it.
+        # Each design takes the previous designs into account.
         known = without_unjudged(given, key) if unjudged else given
         one = design(
             known,
@@ -133,6 +138,7 @@ def promise_design(  # noqa: PLR0913 - keyword arguments
             options,
             survive=(*survive, *wanted[0]),
             left=(*left, *wanted[1]),
+            others=wanted[2],
             replicas=replicas,
             unnoticed=unnoticed,
             tries=tries,
@@ -166,7 +172,7 @@ def promise_design(  # noqa: PLR0913 - keyword arguments
 
 
 def _chosen(inventory: Inventory, targets: Sequence[str], namespace: str | None) -> list[ObjectKey]:
-    """Return the workloads that targets name, or all with two pods or more.
+    """Return the target workloads, or all with at least two pods.
 
     Raises:
         UsageError: if a target does not exist, or there is no workload.
@@ -196,9 +202,9 @@ def _designed(one: Design, *, is_judged: bool, is_open: bool, tries: int) -> Des
 
     Args:
         one: the design.
-        is_judged: whether topospread models all parts of the pods.
-        is_open: whether a part that it does not model may be why the design fails.
-        tries: designs that may be checked.
+        is_judged: whether topospread can judge all parts of the pods.
+        is_open: whether a part that it cannot judge may be the reason for a failure.
+        tries: maximum number of designs checked.
     """
     ended = one.tried >= tries and not one.is_impossible
     verdict: Word = "yes" if one.promises else "no"
@@ -224,7 +230,7 @@ def _designed(one: Design, *, is_judged: bool, is_open: bool, tries: int) -> Des
 def _beside_others(
     one: Design, designed: DesignedWorkload, inventory: Inventory, options: SimulationOptions, states: int
 ) -> DesignedWorkload:
-    """Return a design with its verdict on the cluster with all designs."""
+    """Return a design, checked again on the cluster with all designs applied."""
     if designed.verdict != "yes":
         return designed
     key = one.kind, one.namespace, one.name

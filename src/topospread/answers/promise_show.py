@@ -1,4 +1,4 @@
-"""``topospread promise show``: what losses, drains, rollouts and fewer replicas leave of workloads."""
+"""The answer of ``topospread promise show``: pods that workloads keep after losses, drains and rollouts."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _WHAT = {"zone-loss": "zone", "node-loss": "node"}
 
 
 class PromisedEvent(Base, frozen=True, kw_only=True):
-    """An event and what it leaves of the workload."""
+    """An event, and the pods that the workload keeps."""
 
     when: Annotated[When, Meta(description="The event; `more`: replicas are added.")]
     leaves: Annotated[
@@ -62,7 +62,7 @@ class PromisedEvent(Base, frozen=True, kw_only=True):
 
 
 class PromisedWorkload(Base, frozen=True, kw_only=True):
-    """A workload and what it keeps."""
+    """A workload, and its events."""
 
     kind: Annotated[str, Meta(description="Kind of the workload.")]
     namespace: Annotated[str, Meta(description="Namespace of the workload.")]
@@ -76,7 +76,7 @@ class PromisedWorkload(Base, frozen=True, kw_only=True):
 
 
 class PromiseShow(Answer, frozen=True, kw_only=True):
-    """Does no single loss take everything, or the quorum? What else does each event leave?"""
+    """Does no single loss take all pods, or the quorum? Lists the pods that remain after each event."""
 
     PAGE: ClassVar[str] = "topospread.render.pages.promise_show:page"
 
@@ -102,21 +102,21 @@ def promise_show(  # noqa: PLR0913 - keyword arguments
     seconds: float = 3.0,
     typed: Sequence[str] | None = None,
 ) -> PromiseShow:
-    """Show what the loss of a zone or node, a drain, a rollout and other replicas leave of workloads.
+    """Return how many pods workloads keep after losses, a drain, a rollout and scaling.
 
-    Losses are counted by what filters force: any order of the pods, any feasible node. Drills play what follows.
+    The counts of losses hold for any order of the pods and any feasible node. Drills simulate the recovery.
 
     Args:
         inventory: the input, which is not changed.
         targets: workloads, ``[NAMESPACE/]KIND/NAME``; by default all that have replicas.
         options: the control plane, and how pods are placed.
-        namespace: namespace of targets that name none.
+        namespace: namespace of targets without one.
         selector: without targets, workloads whose pods have these labels, as for ``kubectl get -l``.
-        most: domains and nodes of each workload that drills play, those with most pods first; by default 20 for a
-            single workload, else 1.
-        states: states of the cluster that are searched for each count.
-        seconds: seconds for the search for each count.
-        typed: words of a command line that give the same input, for `next`; by default the files that were read.
+        most: number of domains and nodes per workload that are drilled, fullest first; by default 20 for a single
+            workload, else 1.
+        states: maximum number of cluster states searched for each count.
+        seconds: time limit of the search for each count.
+        typed: command-line words for the same input, for `next`; by default the files that were read.
 
     Returns:
         the answer, with the events of each workload.
@@ -155,7 +155,10 @@ def promise_show(  # noqa: PLR0913 - keyword arguments
 
 
 def _next(found: Sequence[Shown], typed: Sequence[str]) -> tuple[str, ...]:
-    """Return the command for the first workload that a design may help, else that a search may decide."""
+    """Return the suggested next command.
+
+    It designs the first workload with a problem, else it searches longer for the first undecided workload.
+    """
     for verdict, words in (("no", ("design",)), ("unknown", ("show", "--seconds", "30"))):
         for each in found:
             if each.verdict == verdict and not each.unjudged and (verdict != "no" or each.key[0] in LISTS):
@@ -182,7 +185,7 @@ def _says(found: Sequence[Shown], broken: Sequence[Shown]) -> str:
 
 
 def _cause(one: Shown) -> Cause:
-    """Return why a loss takes too much: where the pods are now, or where filters let them be."""
+    """Return why a loss takes too many pods, from their current nodes or from the nodes that filters allow."""
     loss = next(each for each in one.losses if each.leaves.at_least(one.needed) == "no")
     name, what = f"{one.key[1]}/{one.key[2]}", _WHAT[loss.when]
     left = f"{loss.leaves.most} of {one.replicas} pods"

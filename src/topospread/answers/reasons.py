@@ -1,4 +1,4 @@
-"""Short forms of kube-scheduler's reasons, such as `its 3 nodes lack cpu`."""
+"""Shorten kube-scheduler's rejection reasons, such as `its 3 nodes lack cpu`."""
 
 from __future__ import annotations
 
@@ -26,26 +26,26 @@ _CLOSED = ("node(s) were unschedulable", "node(s) had untolerated taint")
 _FULL = ("Insufficient ", "Too many pods")
 
 Reasons = Mapping[str, int]
-"""Reason → how many nodes of a domain are rejected for it."""
+"""Reason → number of a domain's nodes that are rejected for it."""
 
 
 def closed(reasons: Reasons) -> dict[str, int]:
-    """The reasons of nodes that are cordoned or tainted."""
+    """Return the reasons of cordoned or tainted nodes."""
     return {reason: nodes for reason, nodes in reasons.items() if reason.startswith(_CLOSED)}
 
 
 def full(reasons: Reasons) -> dict[str, int]:
-    """The reasons of nodes that have no room."""
+    """Return the reasons of nodes without room."""
     return {reason: nodes for reason, nodes in reasons.items() if reason.startswith(_FULL)}
 
 
 def others(reasons: Reasons) -> dict[str, int]:
-    """The reasons without those of spread constraints."""
+    """Return the reasons that are not about spread constraints."""
     return {reason: nodes for reason, nodes in reasons.items() if not reason.startswith(SPREAD)}
 
 
 def nodes_and(reasons: Reasons, nodes: int) -> str:
-    """``3 nodes, all lack cpu``; ``4 nodes: 2 lack cpu, 1 is cordoned``."""
+    """Return a number of nodes with reasons: ``3 nodes, all lack cpu``; ``4 nodes: 2 lack cpu, 1 is cordoned``."""
     count = counted(nodes, "node")
     facts = _facts(reasons)
     if not facts:
@@ -58,17 +58,17 @@ def nodes_and(reasons: Reasons, nodes: int) -> str:
 
 
 def on_it(reasons: Reasons) -> str:
-    """Return the reasons for a single node: ``lacks cpu``, ``is cordoned``, "" if there are none."""
+    """Return the reasons for one node: ``lacks cpu``, ``is cordoned``; empty without reasons."""
     return " and ".join(agreeing(words, 1) for words, _ in _facts(reasons))
 
 
 def of_them(reasons: Reasons) -> str:
-    """Return the reasons for the nodes of several domains: ``2 lack cpu, 1 is cordoned``, "" if there are none."""
+    """Return the reasons for nodes of several domains: ``2 lack cpu, 1 is cordoned``; empty without reasons."""
     return _each(_facts(reasons))
 
 
 def its_nodes(reasons: Reasons, nodes: int, *, whose: str = "its") -> str:
-    """Return why no node of a domain is feasible although the constraint admits the domain; "" if unknown.
+    """Return why no node of an admitted domain is feasible; empty if unknown.
 
     For example ``its 3 nodes lack cpu``.
     """
@@ -83,14 +83,17 @@ def its_nodes(reasons: Reasons, nodes: int, *, whose: str = "its") -> str:
 
 
 def _each(facts: list[tuple[str, int]], nodes: int = 0) -> str:
-    """``all are cordoned, 1 lacks cpu``; ``nodes``: how many are all, 0 where that is not known."""
+    """Return ``all are cordoned, 1 lacks cpu``.
+
+
+    Args:
+        nodes: number of nodes that counts as "all"; 0 if unknown.
+    """
     return ", ".join(f"{'all' if number == nodes else number} {agreeing(words, number)}" for words, number in facts)
 
 
 def _facts(reasons: Reasons) -> list[tuple[str, int]]:
-    """Return reasons with their numbers of nodes, most nodes first; resources that equally many nodes lack are
-    combined.
-    """
+    """Return reasons with node counts, most nodes first. Resources with equal counts are combined."""
     lacking: dict[int, list[str]] = {}
     said: dict[str, int] = {}
     for reason, number in sorted(reasons.items()):

@@ -1,4 +1,4 @@
-"""The answer of `rebalance`: which few evictions mend skew, and why some constraints cannot be mended."""
+"""The answer of `rebalance`: the fewest evictions that restore the spread, and the constraints that stay exceeded."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _BY = {
 
 
 class EvictionBound(Base, frozen=True, kw_only=True):
-    """Bounds for the fewest evictions."""
+    """Bounds on the fewest possible evictions."""
 
     evictions: Annotated[int | None, Meta(description="Evictions needed at least; null if something is not mended.")]
     by: Annotated[BoundBy, Meta(description="Counts of each constraint, an integer program, or all shorter plans.")]
@@ -33,7 +33,10 @@ class EvictionBound(Base, frozen=True, kw_only=True):
 
 
 class Rebalance(Answer, frozen=True, kw_only=True):
-    """The answer of `topospread rebalance`: can evictions mend what is exceeded, or is there nothing to mend?"""
+    """The answer of `topospread rebalance`.
+
+    The verdict is yes if evictions fix every exceeded constraint, or none is exceeded.
+    """
 
     PAGE: ClassVar[str] = "topospread.render.pages.rebalance:page"
 
@@ -51,7 +54,7 @@ class Rebalance(Answer, frozen=True, kw_only=True):
 
 
 def rebalance_answer(found: result.Rebalance, applied: Applied | None = None) -> Rebalance:
-    """Return the answer of a result, and of what was evicted."""
+    """Return the answer for an engine result and the evictions that were carried out."""
     verdict = _verdict(found, applied)
     return Rebalance(
         kind="Rebalance",
@@ -78,13 +81,16 @@ def rebalance_answer(found: result.Rebalance, applied: Applied | None = None) ->
 
 
 def moved_domains(move: PodMove) -> list[tuple[str, str]]:
-    """Return the domains before and after that differ, those of nodes left out: nodes are named already."""
+    """Return (from, to) pairs of the domains that change. Nodes are left out because the move names them."""
     pairs = [pair for key, pair in move.domains.items() if key != HOSTNAME]
     return [pair for pair in dict.fromkeys(pairs) if pair[0] != pair[1]]
 
 
 def _verdict(found: result.Rebalance, applied: Applied | None) -> Word:
-    """Return whether all is mended. Unknown if it depends on parts that are not modelled, or on a search that ended."""
+    """Return whether every constraint is fixed.
+
+    Unknown if it depends on unmodelled parts or the search ran out of time.
+    """
     if applied is not None and (applied.surprise or applied.partial):
         return "no"
     met: Word = "yes" if found.is_met else "no"
@@ -118,7 +124,7 @@ def _says(found: result.Rebalance, applied: Applied | None, verdict: Word) -> st
 
 
 def _bound(found: result.Rebalance) -> str:
-    """Return what is proved of the number of evictions."""
+    """Return the proved bound on the number of evictions."""
     if found.impossible:
         return "; that all hold is impossible with the pods that may be evicted (by an integer program)"
     if found.is_proved:

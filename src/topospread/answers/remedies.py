@@ -1,4 +1,4 @@
-"""Remedies from changes that a search tried: the command that makes the change, and the result of the trial."""
+"""Turn simulated changes into remedies: the command that makes the change, and its simulated result."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ if TYPE_CHECKING:
     from topospread.explanation.result import Further, Suggestion
 
 _BY_PATCH = ("rollout", "new pods", "in place")
-"""Means for which ``kubectl patch`` works: the object exists, its kind is known, and the field may change."""
+"""Kinds of changes for which ``kubectl patch`` works: the object exists and the field is mutable."""
 
 
 class DrillRemedy(Remedy, frozen=True, kw_only=True):
-    """A change with which the drill was run again."""
+    """A change with which the drill was repeated."""
 
     pending: Annotated[int, Meta(description="Newly pending pods at the end with the change, of all workloads.")]
     pending_without: Annotated[int, Meta(description="Newly pending pods at the end without the change.")]
@@ -48,7 +48,7 @@ def remedy_of(tried: Suggestion) -> Remedy:
 
 
 def tried_words(tried: Tried, workload: str = "") -> str:
-    """Return the result of a trial in words: ``all 6 pods have a node``, ``all 6 pods of shop/web have a node``."""
+    """Return a simulated result as words: ``all 6 pods have a node``, ``all 6 pods of shop/web have a node``."""
     pods = counted(tried.of, "pod") + (f" of {workload}" if workload else "")
     if tried.of == 1:
         words = "the pod has a node" if tried.places else "the pod has no node"
@@ -68,7 +68,7 @@ def _command(tried: Suggestion | Further, *, of_spec: bool = False) -> tuple[str
     target, kind = tried.object, tried.kind.partition("+")[0]
     scope = ("-n", target["namespace"]) if target.get("namespace") else ()
     if target.get("name", "").startswith("-"):
-        return ()  # kubectl would take it for an option; a snapshot may have any name
+        return ()  # kubectl reads a name that starts with - as an option; snapshots may have any name
     if kind == "uncordon":
         return ("kubectl", "uncordon", target["name"])
     if kind == "deletePod":

@@ -59,7 +59,7 @@ class RemovedPod(Base, frozen=True, kw_only=True):
 
 
 class UnusedInput(Base, frozen=True, kw_only=True):
-    """A field of the input without effect."""
+    """An input field that has no effect."""
 
     kind: Annotated[str, Meta(description="Kind of the object.")]
     namespace: Annotated[str | None, Meta(description="Namespace of the object; null for kinds without one.")]
@@ -106,7 +106,7 @@ class Simulation(Answer, frozen=True, kw_only=True):
         """Return the placement of a pod.
 
         Raises:
-            KeyError: if no such pod was to be placed.
+            KeyError: if the simulation placed no such pod.
         """
         for each in self.placements:
             if (each.namespace, each.name) == (namespace, name):
@@ -120,7 +120,7 @@ def simulation_answer(
     *,
     traffic: ExpectedTraffic | None = None,
 ) -> Simulation:
-    """Return what a simulation found as an answer.
+    """Return the answer for a simulation.
 
     Args:
         result: the simulation.
@@ -128,7 +128,7 @@ def simulation_answer(
         traffic: expected traffic afterwards.
 
     Raises:
-        UsageError: if nothing is in the namespace.
+        UsageError: if the namespace has no pods.
     """
     if namespace is not None:
         _check_namespace(result, namespace)
@@ -176,16 +176,16 @@ def simulation_answer(
 def _fixes(result: Simulated, namespace: str | None) -> tuple[tuple[Remedy, ...], int]:
     if not result.pending:
         return (), 0
-    from .pending_pods import fixes_of  # imports the search, which a simulation that places every pod does not need
+    from .pending_pods import fixes_of  # imports the search, which is not needed if every pod is placed
 
     return fixes_of(result, namespace)
 
 
 def names(result: Simulated, namespace: str | None = None) -> str:
-    """Return ``pod/NAME NODE``, a line a placement in queue order; ``<none>`` for a pod that stays pending.
+    """Return ``pod/NAME NODE``, one line for each pod in queue order; ``<none>`` for a pending pod.
 
     Raises:
-        UsageError: if nothing is in the namespace.
+        UsageError: if the namespace has no pods.
     """
     if namespace is not None:
         _check_namespace(result, namespace)
@@ -234,7 +234,7 @@ def _says(
 
 
 def _sum(workloads: Iterable[PlacedWorkload], of: set[tuple[str, str]]) -> tuple[Bounds, int]:
-    """Return the pods of some workloads that have nodes, and all pods of these workloads."""
+    """Return how many pods of these workloads have nodes, and how many pods there are."""
     found = [each for each in workloads if (each.namespace, f"{each.kind}/{each.name}") in of]
     placed = sum((each.placed_bounds for each in found), Bounds.exactly(0))
     return placed, sum(each.placed + each.pending for each in found)

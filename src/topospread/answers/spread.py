@@ -1,4 +1,4 @@
-"""Parts that answers share: how constraints count pods, which pods are pending, and the pools that grow."""
+"""Structs that several answers share: constraints and their counts, pending pods and node pools."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ if TYPE_CHECKING:
     from topospread.simulation.result import PendingGroup, PoolRefusal, PoolUse, WorkloadSpread
 
 Reasons = dict[str, int]
-"""Reason of kube-scheduler → nodes that are rejected for it."""
+"""Reason of kube-scheduler → number of nodes that it rejects."""
 
 
 class LeftOutNodes(Base, frozen=True, kw_only=True):
-    """Nodes that take no part in a constraint's counts."""
+    """Nodes that a constraint does not count."""
 
     reason: Annotated[str, Meta(description="Why the nodes do not count.")]
     nodes: Annotated[tuple[str, ...], Meta(description="Names of the nodes.")]
@@ -81,7 +81,7 @@ class SpreadOutcome(ConstraintTerms, frozen=True, kw_only=True):
 
     @property
     def only_domain(self) -> str:
-        """The domain that holds all of several pods although other domains are eligible, else ""."""
+        """The only domain with pods, although several pods and several eligible domains exist; else empty."""
         held = [name for name, pods in self.domains.items() if pods]
         return held[0] if len(held) == 1 and self.domains[held[0]] > 1 and len(self.domains) > 1 else ""
 
@@ -96,7 +96,7 @@ class RejectedNodes(Base, frozen=True, kw_only=True):
 
 
 class DomainSum(Base, frozen=True, kw_only=True):
-    """The arithmetic of a hard constraint in one domain, for one more pod."""
+    """The skew arithmetic of a hard constraint in one domain, for one more pod."""
 
     name: Annotated[str, Meta(description="Value of the topology key.")]
     matching: Annotated[int, Meta(description="Pods that the selector matches on nodes that take part.")]
@@ -108,7 +108,7 @@ class DomainSum(Base, frozen=True, kw_only=True):
 
 
 class SpreadSums(ConstraintTerms, frozen=True, kw_only=True):
-    """A hard constraint and its arithmetic in each domain."""
+    """A hard constraint, and its skew arithmetic in each domain."""
 
     minimum: Annotated[int, Meta(description="Global minimum in force.")]
     minimum_domains: Annotated[tuple[str, ...], Meta(description="Domains with the fewest pods.")]
@@ -117,7 +117,7 @@ class SpreadSums(ConstraintTerms, frozen=True, kw_only=True):
 
 
 class PendingPods(Base, frozen=True, kw_only=True):
-    """Pods of one workload that stay pending with one message."""
+    """Pending pods of one workload with the same scheduler message."""
 
     namespace: Annotated[str, Meta(description="Namespace of the pods.")]
     workload: Annotated[str, Meta(description="`Deployment/web`, or `Pod/NAME` for a bare pod.")]
@@ -135,7 +135,7 @@ class PendingPods(Base, frozen=True, kw_only=True):
 
 
 class Pool(Base, frozen=True, kw_only=True):
-    """A pool of nodes that may grow, and its use."""
+    """A node pool and the nodes it added."""
 
     name: Annotated[str, Meta(description="Name of the pool.")]
     zone: Annotated[str | None, Meta(description="Zone of its nodes; null if it has none.")]
@@ -177,12 +177,12 @@ def spread_outcome(spread: WorkloadSpread) -> SpreadOutcome:
 
 
 def left_out_nodes(arithmetic: ConstraintArithmetic) -> tuple[LeftOutNodes, ...]:
-    """Return the nodes that take no part in a constraint, by reason."""
+    """Return the nodes that a constraint does not count, by reason."""
     return tuple(LeftOutNodes(reason=each.reason, nodes=tuple(each.nodes)) for each in arithmetic.left_out)
 
 
 def pending_pods(group: PendingGroup) -> PendingPods:
-    """Return pods that stay pending with one message as data."""
+    """Return a group of pending pods as data."""
     return PendingPods(
         namespace=group.namespace,
         workload=group.workload,
@@ -199,7 +199,7 @@ def pending_pods(group: PendingGroup) -> PendingPods:
 
 
 def rejections_of(verdict: Verdict) -> tuple[RejectedNodes, ...]:
-    """Return how many nodes were rejected for each set of reasons, most nodes first."""
+    """Return the number of rejected nodes for each set of reasons, most nodes first."""
     return tuple(
         RejectedNodes(plugin=each.plugin, code=each.code, reasons=tuple(each.reasons), nodes=nodes)
         for each, nodes in verdict.counts.most_common()
@@ -211,7 +211,7 @@ def spread_sums(arithmetic: ConstraintArithmetic, domains: tuple[tuple[Domain, M
 
     Args:
         arithmetic: the constraint.
-        domains: each eligible domain, with reason → nodes of it that reject the pod.
+        domains: each eligible domain, with reason → number of its rejected nodes.
     """
     return SpreadSums(
         **terms_of(arithmetic),
@@ -234,7 +234,7 @@ def spread_sums(arithmetic: ConstraintArithmetic, domains: tuple[tuple[Domain, M
 
 
 def sum_in_words(arithmetic: ConstraintArithmetic, domain: Domain) -> str:
-    """Return the sum of a domain: ``3 + 1 (self) − 2 (minimum: zone-c) = 2 > maxSkew 1``.
+    """Return the skew arithmetic of a domain: ``3 + 1 (self) − 2 (minimum: zone-c) = 2 > maxSkew 1``.
 
     In this order: matching pods of the domain, the pod itself, the global minimum in force, the skew with the pod.
     """
@@ -246,7 +246,7 @@ def sum_in_words(arithmetic: ConstraintArithmetic, domain: Domain) -> str:
 
 
 def _minimum(arithmetic: ConstraintArithmetic) -> str:
-    """Return the domains that hold the minimum, or why it is 0."""
+    """Return the domains with the global minimum, or why the minimum is 0."""
     if arithmetic.lacks_domains:
         return f"{len(arithmetic.domains)} domains < minDomains {arithmetic.min_domains}"
     names = arithmetic.minimum_domains
@@ -282,7 +282,7 @@ def _why_not_more(use: PoolUse) -> str:
 
 
 def refusal_words(each: PoolRefusal, zone: str) -> str:
-    """Return why a pool's new node takes no pod of a kind."""
+    """Return why a new node of a pool rejects a kind of pod."""
     if each.lacks:
         return f"nodeSelector {', '.join(each.lacks)}"
     if each.plugin == SPREAD and zone:

@@ -55,7 +55,7 @@ class Status(Answer, frozen=True, kw_only=True):
     notes: Annotated[tuple[str, ...], Meta(description="Further sentences.")] = ()
 
     def with_min_skew(self, skew: int) -> Status:
-        """Return the status with only constraints of at least this skew, and workloads that have one."""
+        """Return the status limited to constraints with at least this skew, and their workloads."""
         restricted = [
             replace(each, constraints=tuple(one for one in each.constraints if one.skew >= skew))
             for each in self.workloads
@@ -77,28 +77,27 @@ def status(  # noqa: PLR0913 - keyword arguments
     typed: Sequence[str] | None = None,
     progress: Progress | None = None,
 ) -> Status:
-    """Return whether every pod has a node and every hard constraint holds.
+    """Return the status of a cluster's pods and constraints.
 
     Args:
         inventory: the input, which is not changed.
         options: the control plane.
         targets: show these workloads, ``[NAMESPACE/]KIND/NAME``; by default all.
-        waiting: show pending pods alone; the verdict is about them.
+        waiting: show only pending pods; the verdict is only about them.
         namespace: show workloads of this namespace; pods of all namespaces count.
         selector: show workloads whose pods have these labels.
         keys: show these topology keys; by default the keys of all constraints, zone and hostname.
         allow_empty: accept a selector that selects no workload.
         suggest: try changes that would help pending pods.
-        typed: words of a command line that give the same input, for the commands that the answer names; by default
-            the files that were read.
-        progress: receives the number of workloads, then of pods, that were looked at.
+        typed: command-line words for the same input, used in suggested commands; by default the files that were read.
+        progress: receives the number of examined workloads, then of examined pods.
 
     Returns:
         The answer. Its verdict is no if a pod finds no node or a hard constraint is exceeded.
 
     Raises:
-        InputError: if the API server would refuse an object.
-        UsageError: if nothing is in the namespace, the selector selects nothing, or no node has a key.
+        InputError: if the API server denies an object.
+        UsageError: if the namespace is empty, the selector matches no workload, or no node has a topology key.
     """
     run = prepare(inventory, with_fields(options, tries_groups=True), with_spreads=False)
     spread = spread_of_run(run, LookedFor(namespace, selector, keys, allow_empty, targets), progress)
@@ -145,7 +144,7 @@ def status(  # noqa: PLR0913 - keyword arguments
 
 
 def _unjudged_parts(waiting: Waiting, pending: Iterable[Pending]) -> Iterator[Unjudged]:
-    """Yield the parts that are not judged, with the pods that are shown."""
+    """Yield the unjudged parts that concern the shown pods."""
     shown = {pod for each in pending if each.verdict == "unknown" for pod in each.pods}
     for part in waiting.simulation.unjudged:
         pods = tuple(pod for pod in part.pods if pod in shown)
@@ -163,7 +162,7 @@ def _unjudged_workloads(workloads: Iterable[WorkloadStatus]) -> Iterator[Unjudge
 def other_schedulers(
     inventory: Inventory, plan: Plan, namespace: str | None, selector: Selector | None = None
 ) -> Iterator[Unjudged]:
-    """Yield each scheduler without a configuration, with its pending pods."""
+    """Yield each scheduler name without a profile, with its pending pods."""
     by_scheduler: dict[str, list[str]] = {}
     for each in inventory.pods:
         if each.spec.scheduler_name not in plan.foreign or each.spec.node_name:
@@ -195,7 +194,7 @@ def _causes(pending: Iterable[Pending], exceeded: Sequence[WorkloadStatus]) -> I
 def _evictions(
     inventory: Inventory, options: SimulationOptions, exceeded: Sequence[WorkloadStatus], typed: Sequence[str]
 ) -> Iterator[Remedy]:
-    """Yield the evictions after which the hard constraints hold, if the search finds them at once."""
+    """Yield the evictions that fix all hard constraints, if a short search finds them."""
     from topospread.rebalancing.at_once import moves_at_once
 
     found = moves_at_once(inventory, options)
@@ -218,7 +217,12 @@ def _says(
     exceeded: Sequence[WorkloadStatus] | None,
     to_create: int,
 ) -> str:
-    """Return the verdict in one sentence; ``exceeded`` is ``None`` if only pending pods are asked about."""
+    """Return the verdict in one sentence.
+
+
+    Args:
+        exceeded: exceeded workloads; None if only pending pods are shown.
+    """
     no = [each for each in pending if each.verdict == "no"]
     pods = sum(len(each.pods) for each in no)
     unknown = {pod for each in pending if each.verdict == "unknown" for pod in each.pods}

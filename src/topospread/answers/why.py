@@ -55,7 +55,7 @@ class DomainForPod(Base, frozen=True, kw_only=True):
 
 
 class ConstraintForPod(ConstraintTerms, frozen=True, kw_only=True):
-    """A constraint in force, and each domain for the explained pod."""
+    """A constraint in force, and its domains as they are for the explained pod."""
 
     minimum: Annotated[int, Meta(description="Global minimum in force: 0 if there are fewer domains than minDomains.")]
     minimum_domains: Annotated[tuple[str, ...], Meta(description="Domains with the fewest pods.")]
@@ -134,7 +134,7 @@ class Why(Answer, frozen=True, kw_only=True):
 
 
 def why_answer(found: Explanation) -> Why:
-    """Return the explanation of a pod as an answer."""
+    """Return the answer for a pod's explanation."""
     verdict = _verdict(found)
     judged = found.verdict if found.verdict is not None and not found.verdict.error else None
     other = found.assumed if found.assumed is not None else found
@@ -179,7 +179,7 @@ _ASSUMED = ("pods that are not judged take no node, or any node that judged filt
 
 
 def _verdict(found: Explanation) -> Word:
-    """Return whether the pod has a node, if that is the same whatever filters that are not modelled do."""
+    """Return whether the pod has a node; unknown if unmodelled filters could change that."""
     if found.state == "bound":
         return "yes"
     if found.message.startswith("waits for the scheduler"):
@@ -192,7 +192,7 @@ def _verdict(found: Explanation) -> Word:
 
 
 def _is_open(found: Explanation) -> bool:
-    """Return whether filters that are not modelled alone keep the pod from nodes."""
+    """Return whether only unmodelled filters keep the pod from nodes."""
     return found.verdict is not None and bool(found.verdict.error and found.verdict.unjudged)
 
 
@@ -226,7 +226,7 @@ def _says(found: Explanation, verdict: Word, placed: list[int]) -> str:
 
 
 def _again(found: Explanation) -> str:
-    """Return the outcome if the pod on a node were scheduled now."""
+    """Return where a placed pod would go if it were scheduled again now."""
     scores = found.scores
     if found.verdict is not None and found.verdict.error:
         return ""

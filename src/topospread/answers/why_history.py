@@ -1,4 +1,4 @@
-"""The answer of ``topospread why --audit`` and ``--events``: did every pod of the log find a node?"""
+"""The answer of ``topospread why --audit`` and ``--events``: did every pod in the log find a node?"""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 class ReplayedSum(Base, frozen=True, kw_only=True):
-    """The arithmetic of a hard constraint in one domain when the pod was refused."""
+    """The skew arithmetic of a hard constraint in one domain at the time of the rejection."""
 
     topology_key: Annotated[str, Meta(description="Topology key of the constraint.")]
     domain: Annotated[str, Meta(description="Value of the topology key.")]
@@ -31,7 +31,7 @@ class ReplayedSum(Base, frozen=True, kw_only=True):
 
 
 class WaitingPod(Base, frozen=True, kw_only=True):
-    """A pod that found no node, from the first time until it had one."""
+    """A pod that was rejected, from its first rejection until it got a node."""
 
     pod: Annotated[str, Meta(description="NAMESPACE/NAME of the pod.")]
     first: Annotated[str, Meta(description="When that was first said, RFC 3339.")]
@@ -60,7 +60,7 @@ class PlacedPod(Base, frozen=True, kw_only=True):
 
 
 class WhyHistory(Answer, frozen=True, kw_only=True):
-    """Did every pod of the log find a node?"""
+    """Did every pod in the log find a node?"""
 
     PAGE: ClassVar[str] = "topospread.render.pages.why_history:page"
 
@@ -77,7 +77,7 @@ class WhyHistory(Answer, frozen=True, kw_only=True):
 
 
 def history_answer(found: Incident) -> WhyHistory:
-    """Return what a log tells as an answer."""
+    """Return the answer for a replayed log."""
     refusals = tuple(_waiting(each, found) for each in found.refusals)
     unjudged = tuple(_unjudged(found))
     verdict: Word = "no" if refusals else "unknown" if found.unreplayed else "yes"
@@ -113,7 +113,7 @@ def _says(refusals: tuple[WaitingPod, ...], verdict: Word) -> str:
 
 
 def _causes(refusals: tuple[WaitingPod, ...]) -> Iterator[Cause]:
-    """Yield the changes of nodes that began it, most pods first, then what kept pods without such a change waiting."""
+    """Yield the node changes that made pods pending, most pods first, then the causes for the other pods."""
     began: dict[tuple[str, str], list[WaitingPod]] = {}
     for each in refusals:
         if each.cause is not None:
@@ -168,7 +168,7 @@ def _waiting(each: PodRefusal, found: Incident) -> WaitingPod:
 
 
 def _seconds(begin: str, end: str | None) -> float:
-    """Return the seconds between two times as the API server writes them."""
+    """Return the seconds between two API timestamps."""
     first, last = (datetime.fromisoformat(each.replace("Z", "+00:00")) for each in (begin, end or begin))
     return round((last - first).total_seconds(), 3)
 

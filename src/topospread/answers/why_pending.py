@@ -46,13 +46,13 @@ def why_pending(
 
     Args:
         inventory: the input, which is not changed.
-        options: the control plane, and how pods are placed.
+        options: the control plane and placement options.
         namespace: the namespace that is shown.
-        suggest: try changes that let pods in.
-        progress: receives the number of tried pods.
+        suggest: simulate changes that would give the pods nodes.
+        progress: receives the number of examined pods.
 
     Raises:
-        InputError: if the API server would refuse an object.
+        InputError: if the API server denies an object.
     """
     run = prepare(inventory, replace(options, tries_groups=True), with_spreads=False)
     chosen = {each for each in run.plan.workloads if namespace in (None, each.namespace)}

@@ -1,4 +1,4 @@
-"""Words that every answer uses: counted nouns, shortened lists, names in the order in which people count."""
+"""Formatting helpers for answers: counted nouns, joined lists and natural sort order."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ _SINGULAR = {"are": "is", "have": "has", "lack": "lacks", "do": "does"}
 
 
 def counted(number: int, noun: str) -> str:
-    """Return a number with its noun: ``1 pod``, ``2 pods``."""
+    """Return a number and its noun: ``1 pod``, ``2 pods``."""
     return f"{number} {noun}" + ("" if number == 1 else "s")
 
 
 def agreeing(words: str, number: int) -> str:
-    """Return what is said of several, as it is said of a number of them: ``lack cpu``, ``lacks cpu``."""
+    """Return the verb form for a number: ``lack cpu`` becomes ``lacks cpu`` for 1."""
     if number != 1:
         return words
     verb, space, rest = words.partition(" ")
@@ -29,13 +29,13 @@ def agreeing(words: str, number: int) -> str:
 
 
 def in_order(names: Iterable[str]) -> list[str]:
-    """Return names in the order in which people count: node-2 before node-10."""
+    """Return names in natural order: node-2 before node-10."""
     return sorted(names, key=natural)
 
 
 @lru_cache(maxsize=1 << 17)
 def natural(name: str) -> tuple[tuple[int, str], ...]:
-    """Return a key that sorts numbers within names by their value. Node names are looked up often, hence the cache."""
+    """Return a sort key for natural order. Cached because node names are sorted often."""
     numbers = ((part, whole_number(part)) for part in _NUMBER.split(name))
     return tuple((-1, part) if number is None else (number, "") for part, number in numbers)
 
@@ -47,6 +47,6 @@ def joined(parts: Iterable[str]) -> str:
 
 
 def noun_of(topology_key: str) -> str:
-    """Return the noun for one domain of a topology key: ``zone``, ``rack``; ``node`` for the hostname."""
+    """Return the noun for a domain of a topology key: ``zone``, ``rack``; ``node`` for the hostname."""
     noun = topology_key.rpartition("/")[2]
     return "node" if noun == "hostname" else noun

@@ -1,1 +1,1 @@
-"""The command line: options in, reports out, exit codes. What is decided and computed stands below."""
+"""The command line: options, output and exit codes. Decisions are made in the packages below it."""

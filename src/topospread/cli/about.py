@@ -38,11 +38,7 @@ Examples:
 
 
 def start_page(name: str) -> str:
-    """Return the page for the bare command; no API server is asked for it.
-
-    Args:
-        name: the program as it was called.
-    """
+    """Return the page for the command without arguments. No API server is contacted."""
     context = current_context()
     others = "--on FILE or --on zones=3,nodes=12 asks others."
     asked = f'It would ask the context "{context}"; {others}' if context else f"No kubeconfig was found; {others}"

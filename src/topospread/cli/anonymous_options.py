@@ -30,7 +30,8 @@ def anonymous_options(text: str) -> Callable[[Command], Command]:
 
 
 def read_salt(given: Mapping[str, Any]) -> bytes | None:
-    """Return the salt for anonymous names, ``None`` for a random one.
+    """Return the salt for anonymous names; None for a random salt.
+
 
     Raises:
         UsageError: if --salt-file is given without --anonymous, or if the salt is too short.

@@ -1,4 +1,4 @@
-"""``topospread capacity``: how many more replicas fit, what ends it, and which node would help most."""
+"""``topospread capacity``: how many more replicas fit, what the limit is, and which node would help most."""
 
 from __future__ import annotations
 
@@ -54,17 +54,17 @@ Examples:
 @namespace_options("Workloads of")
 @output_options()
 def capacity(**given: Any) -> int:
-    """Ask; the exit code is that of the verdict."""
+    """Run the command; return the exit code of the verdict."""
     check_outputs(given)
     if given["targets"] and given["pod"] is not None:
         raise UsageError("say what is to fit: deploy/web, or --pod FILE")
     source = click.get_current_context().get_parameter_source("pools")
     if (given["each"] or given["shapes"]) and source is not ParameterSource.COMMANDLINE:
-        given["pools"] = ()  # those of the project file answer another question
+        given["pools"] = ()  # The project file's pools are for other commands.
     options = read_options(given)
     from topospread.sources.needed_kinds import PLACEMENT
 
-    # What a pod of a file claims is not known yet.
+    # The claims of a pod from a file are not known yet.
     needed = PLACEMENT if given["pod"] is None else PLACEMENT.with_volumes
     inventory = read_inventory(given, by=[options], needed=needed)
     from topospread.answers.asked import about

@@ -1,4 +1,4 @@
-"""``topospread completion``: the script that makes a shell complete commands and options; kubectl asks by itself."""
+"""``topospread completion``: print the shell's completion script, and answer kubectl's completion requests."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ kubectl_complete-topospread.
 
 _FILES = ":0"
 _NO_FILES = ":4"
-"""cobra's directives, in the last line of an answer: whether the shell may complete file names besides."""
+"""The cobra directive on the last line of completions that forbids file names."""
 
 
 @click.command(cls=Explained, help=HELP, exits=EXITS_WORKED)
@@ -36,13 +36,13 @@ def completion(shell: str) -> int:
     kind = get_completion_class(shell)
     assert kind is not None
     made = kind(topospread, {}, "topospread", VARIABLE)
-    # Not made.source(): it runs the shell to ask for its version.
+    # made.source() would run the shell to find its version.
     click.echo(made.source_template % made.source_vars())
     return 0
 
 
 def kubectl_complete() -> None:
-    """Answer kubectl, which passes the words after ``kubectl topospread``, the one that is being typed last."""
+    """Answer kubectl's completion request: the words after ``kubectl topospread``, the incomplete word last."""
     from .main import topospread
 
     words = sys.argv[1:] or [""]

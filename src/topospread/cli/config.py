@@ -1,4 +1,4 @@
-"""``topospread config``: check a scheduler configuration, convert it between versions, show what is in force."""
+"""``topospread config``: validate, convert and show scheduler configurations."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ GATES = click.option("--feature-gates", default="", metavar="A=true,B=false", he
 
 @click.group(cls=ExplainedGroup, help=HELP)
 def config() -> None:
-    """Hold the subcommands."""
+    """The command group ``config``."""
 
 
 @config.command(
@@ -58,7 +58,7 @@ Examples:
 @click.option("--color", type=COLOUR, default="auto", help="Colours: on a terminal, always or never.")
 @output_options("github")
 def validate(**given: Any) -> int:
-    """Say that all is well, or every problem with its place; the exit code is that of the verdict."""
+    """Print every problem with its place; return the exit code of the verdict."""
     check_outputs(given)
     from topospread.answers.config_validate import accepted, refused
     from topospread.render.github import github
@@ -96,7 +96,7 @@ Examples:
 @click.option("--color", type=COLOUR, default="auto", help="Colours: on a terminal, always or never.")
 @click.option("-o", "--output", type=click.Choice(["text", "json", "yaml"]), default="text", help="How to show it.")
 def show(**given: Any) -> int:
-    """Show a configuration, or without a file the default one."""
+    """Print a configuration with its defaults; without a file, the default configuration."""
     if given["project"]:
         return _show_project()
     from topospread.config.load import default_configuration, standard_configuration

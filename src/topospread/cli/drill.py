@@ -1,4 +1,4 @@
-"""``topospread drill``: what happens when nodes fail, are drained or come back, and when workloads are scaled."""
+"""``topospread drill``: simulate node failures, drains, recoveries and scaling."""
 
 from __future__ import annotations
 
@@ -72,14 +72,14 @@ _STEPS = (
     "zone",
     "apply",
 )
-"""Options whose order counts."""
+"""Options that are steps of a drill. Their order on the command line matters."""
 
 
 class _InOrder(Explained):
-    """A command that remembers in which order its steps were given (``Context.meta``)."""
+    """A command that stores the order of its steps in ``Context.meta``."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Note the order, and parse as ever."""
+        """Store the order of the steps and parse the options."""
         until = args.index("--") if "--" in args else len(args)
         given = (each.partition("=")[0] for each in args[:until] if each.startswith("--"))
         ctx.meta[__name__] = [name[2:] for name in given if name[2:] in _STEPS]
@@ -126,7 +126,7 @@ def _step(name: str, metavar: str, text: str) -> Callable[[Any], Any]:
 @output_options("junit", "github")
 @click.pass_context
 def drill(context: click.Context, /, **given: Any) -> int:
-    """Run the drill; 1 when pods are pending at the end, a budget was broken, or a drain left pods."""
+    """Run the drill. Return 1 if pods are pending at the end, a budget is violated, or a drain leaves pods."""
     steps = read_steps(context.meta[__name__], given)
     check_outputs(given)
     check_html(given)
@@ -141,7 +141,7 @@ def drill(context: click.Context, /, **given: Any) -> int:
     from topospread.drills.steps import Apply
     from topospread.sources.needed_kinds import ALL, PLACEMENT
 
-    # What the files bring that a step applies is not known yet.
+    # Objects in files that a step applies are not known yet.
     needed = ALL if any(isinstance(each, Apply) for each in steps) else PLACEMENT
     inventory = read_inventory(given, by=[options], needed=needed)
     if given["each"]:
@@ -169,10 +169,11 @@ def drill(context: click.Context, /, **given: Any) -> int:
 
 
 def _check_beside(given: dict[str, Any], steps: list[Step]) -> None:
-    """Check that the options go together.
+    """Check that the options can be combined.
+
 
     Raises:
-        UsageError: they do not, or nothing is to happen.
+        UsageError: if they cannot, or if there is no step.
     """
     if not given["merge"]:
         drill_many.check_formats(given)
@@ -203,7 +204,7 @@ def _check_beside(given: dict[str, Any], steps: list[Step]) -> None:
 def _played(
     given: dict[str, Any], inventory: Inventory, steps: list[Step], options: SimulationOptions
 ) -> tuple[Drill, bool]:
-    """The drill, and whether it was interrupted."""
+    """Return the drill, and whether it was interrupted."""
     from topospread.drills.drill import drill as run
     from topospread.drills.interruption import Interrupted
 
@@ -225,7 +226,7 @@ def _played(
 
 
 def _keeps_after(given: dict[str, Any], inventory: Inventory) -> bool:
-    """Return whether anything is asked of what is there after steps."""
+    """Return whether output is requested that needs the cluster after each step."""
     if given["traffic"] or given["save"]:
         return True
     from topospread.rebalancing.at_once import is_cheap
@@ -234,10 +235,10 @@ def _keeps_after(given: dict[str, Any], inventory: Inventory) -> bool:
 
 
 def read_steps(order: list[str], given: dict[str, Any]) -> list[Step]:
-    """The steps in the order in which they were given.
+    """Return the steps in command-line order.
 
     Raises:
-        UsageError: one is not of its form, or --like and --zone do not stand behind --add-nodes.
+        UsageError: if a step is malformed, or --like or --zone does not follow --add-nodes.
     """
     values = {name: iter(given[name.replace("-", "_")]) for name in _STEPS}
     words = iter([(name, next(values[name])) for name in order])
@@ -294,7 +295,7 @@ def _add_nodes(number: str, words: list[tuple[str, str]]) -> Step:
 
 
 def _mending(found: Drill, given: dict[str, Any], options: SimulationOptions) -> Rebalance | None:
-    """Return the evictions that remove the skew that stays, if a page is to show them."""
+    """Return evictions that remove the remaining skew, if the output shows them."""
     after = found.steps[-1].after
     if after is None or not prints_page(given) or found.pending or not any(each.is_skewed for each in found.workloads):
         return None

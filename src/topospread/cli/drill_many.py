@@ -1,4 +1,4 @@
-"""``topospread drill`` with ``--each``, ``--merge`` or ``--check``: many drills instead of one."""
+"""``topospread drill`` with ``--each``, ``--merge`` or ``--check``: many drills in one command."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ if TYPE_CHECKING:
 
 INTERRUPTED = 130
 OF_CHECKS = ("junit", "github")
-"""Formats of --check alone."""
+"""Output formats that only --check has."""
 
 
 def each(given: dict[str, Any], inventory: Inventory, options: SimulationOptions) -> int:
-    """Play a drill for everything of a kind; 1 when one does not hold.
+    """Run one drill for each zone, node or Deployment. Return 1 if any does harm.
 
     Raises:
-        UsageError: there is none of the kind, no such part, or no Dask scheduler answers.
+        UsageError: if there is no such object or shard, or no Dask scheduler answers.
     """
     from topospread.drills.each import drill_each
     from topospread.drills.interruption import Interrupted
@@ -48,10 +48,10 @@ def each(given: dict[str, Any], inventory: Inventory, options: SimulationOptions
 
 
 def check_formats(given: dict[str, Any]) -> None:
-    """Check that no format of --check is asked of other drills.
+    """Check that formats of --check are used with --check only.
 
     Raises:
-        UsageError: if one is.
+        UsageError: if they are used otherwise.
     """
     for name in OF_CHECKS:
         if wants(given, name):
@@ -59,21 +59,21 @@ def check_formats(given: dict[str, Any]) -> None:
 
 
 def check_sharing(given: dict[str, Any]) -> None:
-    """Check that one option alone shares drills out.
+    """Check that at most one option distributes the drills.
 
     Raises:
-        UsageError: they do.
+        UsageError: if several options do.
     """
     if given["dask"] and (given["shard"] or given["workers"]):
         raise UsageError("--dask shares all drills out itself: neither --shard nor --workers stands beside it")
 
 
 def merge(given: dict[str, Any]) -> int:
-    """Put the parts of many drills together; 1 when one does not hold.
+    """Merge the shards of many drills. Return 1 if any drill does harm.
 
     Raises:
-        InputError: a file cannot be read.
-        UsageError: the files are not the parts of one whole.
+        InputError: if a file cannot be read.
+        UsageError: if the files are not all shards of one run.
     """
     from topospread.drills.checking import merged_checks
     from topospread.drills.each import merged
@@ -99,10 +99,10 @@ def _show_each(
 
 
 def check(given: dict[str, Any], steps: list[Step]) -> int:
-    """Play the drills of files; 1 when one falls short of what it expects.
+    """Run the Drill files. Return 1 if an expectation is not met.
 
     Raises:
-        UsageError: steps or options beside it that drills of files have themselves, or no Dask scheduler answers.
+        UsageError: if an option is given that Drill files set themselves, or no Dask scheduler answers.
     """
     from topospread.drills.checking import check_drills
     from topospread.drills.drill_file import find_drills
@@ -153,6 +153,6 @@ def _show_check(found: DrillCheck, given: dict[str, Any]) -> int:
         cases.setdefault(each.file, []).append((each.name, answer.findings(each)))
     commands = github(one for suite in cases.values() for _, findings in suite for one in findings)
     if given["outputs"] == (("github", ""),):
-        show_commands(commands)  # as they are: other texts cannot hold workflow commands
+        show_commands(commands)  # unescaped: no other text can contain workflow commands
         return code_of(answer.verdict, given)
     return write_answer(answer, given, {"junit": lambda: junit("topospread drill", cases), "github": lambda: commands})

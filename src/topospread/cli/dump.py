@@ -1,4 +1,4 @@
-"""``topospread dump``: a snapshot of the cluster that kubectl points at, without what is nobody's business."""
+"""``topospread dump``: write a snapshot of the kubeconfig's cluster, without secrets and other private data."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ Examples:
 @click.option("--from", "source", metavar="FILE", type=PATH, help="Read this snapshot instead of the cluster.")
 @click.option("--chunk-size", type=click.IntRange(min=0), default=500, help="Objects to ask for at once; 0 for all.")
 def dump(**given: Any) -> int:
-    """Take the snapshot; 0 also when optional kinds could not be read."""
+    """Write the snapshot. Return 0 even if optional kinds could not be read."""
     from topospread.sources.snapshot_facts import warnings_of
     from topospread.sources.snapshot_file import SnapshotTaking, check_path, writing
     from topospread.sources.snapshot_lists import ANONYMOUS, ORDER
@@ -67,8 +67,7 @@ def dump(**given: Any) -> int:
     from topospread.live.cluster_lists import WantedLists
     from topospread.live.take_snapshot import take_snapshot
 
-    # Who is told to end takes back what is half written, as on Ctrl-C; `run_or_terminate` sees to it while lists are
-    # read.
+    # SIGTERM removes a half-written file, like Ctrl-C. `run_or_terminate` handles signals while lists are read.
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     line = ReadingLine()
     try:
@@ -107,7 +106,7 @@ def _rewritten(given: Mapping[str, Any], salt: bytes | None) -> SnapshotFacts:
 
 
 def _replace_names(taking: SnapshotTaking, salt: bytes | None) -> Callable[[SnapshotFacts], SnapshotFacts]:
-    """Make the snapshot anonymous. Return the function that does the same to its facts."""
+    """Make the snapshot anonymous; return the function that renames in its facts."""
     from topospread.sources.pseudonyms import Pseudonyms, key_of
     from topospread.sources.snapshot_names import hashed, hashed_facts
 

@@ -1,4 +1,4 @@
-"""``topospread explain``: fields of spread constraints, rules of the linter, causes, and made-up clusters."""
+"""``topospread explain``: describe fields of spread constraints, lint rules, causes and synthetic clusters."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ Examples:
 
 
 def _names_from(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[CompletionItem]:
-    """Return what a shell may complete a name to."""
+    """Return the completions of a name."""
     from topospread.answers.cause_codes import CODES
     from topospread.api.fields import paths
     from topospread.linting.rules import BY_ID
@@ -51,7 +51,7 @@ def _names_from(context: click.Context, parameter: click.Parameter, incomplete: 
 @click.option("-o", "--output", type=click.Choice(["text", "json", "name"]), default="text", help="Form of the rules.")
 @click.option("--color", type=COLOUR, default="auto", help="Colours: on a terminal, always or never.")
 def explain(name: str, output: str, color: str) -> int:
-    """Print the explanation of a field, a rule, a cause or a topic.
+    """Explain a field, rule, cause or topic.
 
     Raises:
         UsageError: if the name is unknown or names a pod, or if -o is given for anything but ``rules``.
@@ -87,7 +87,7 @@ def explain(name: str, output: str, color: str) -> int:
 
 
 def _is_cause(name: str) -> bool:
-    """Print the paragraph of a cause's code, or all for ``causes``; return whether the name is one of them."""
+    """Print the paragraph of a cause code, or of all for ``causes``. Return False for another name."""
     from topospread.answers.cause_codes import CODES
     from topospread.render.blocks import Fact, Page
     from topospread.render.text import text
@@ -99,7 +99,7 @@ def _is_cause(name: str) -> bool:
 
 
 def _is_rule(name: str, color: str) -> bool:
-    """Print a rule; return whether there is one that is called so."""
+    """Print a rule. Return False if there is no such rule."""
     from topospread.linting.rules import BY_ID
     from topospread.linting.settings import unknown_rule
     from topospread.render.pages.rules import rule_page

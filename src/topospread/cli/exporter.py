@@ -1,4 +1,4 @@
-"""``topospread run exporter``: how the pods of a live cluster are spread, as metrics for Prometheus."""
+"""``topospread run exporter``: Prometheus metrics about how the pods of a live cluster are spread."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def exporter(**given: Any) -> int:
 
     require("live")
     judging = judging_of(given)
-    # The metrics are all that it serves: --bind-address is their own address, and loopback by default.
+    # The server only has metrics, so --bind-address is their address; loopback by default.
     metrics = given["bind_address"], given["port"]
     address = served_at(given | {"metrics": metrics}, given["port"], "--port")
     import asyncio
@@ -82,10 +82,10 @@ def exporter(**given: Any) -> int:
 
 
 def judging_of(given: dict[str, Any]) -> Judging:
-    """As which scheduler to judge.
+    """Return the scheduler version and configuration to follow.
 
     Raises:
-        InputError: the configuration cannot be read, or kube-scheduler would refuse it.
+        InputError: if the configuration cannot be read, or kube-scheduler rejects it.
     """
     from topospread.config.load import default_configuration
     from topospread.exporter.collector import SeriesLimits

@@ -1,4 +1,4 @@
-"""``topospread run extender``: answer kube-scheduler's filter and prioritize for pods that ask by annotations."""
+"""``topospread run extender``: answer kube-scheduler's filter and prioritize calls for pods with spread annotations."""
 
 from __future__ import annotations
 

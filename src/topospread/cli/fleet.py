@@ -1,4 +1,4 @@
-"""``topospread status`` about several clusters: which are named, and each asked in a process of its own."""
+"""``topospread status`` for several clusters. Each cluster is examined in its own process."""
 
 from __future__ import annotations
 
@@ -29,13 +29,13 @@ _ALL = "topospread.clusters"
 
 
 class ClustersOption(click.Option):
-    """``--on``, which may be given again; the environment and a project file name one cluster.
+    """``--on``, which can be repeated. The environment and the project file can name one cluster.
 
     Its value is the first cluster; `named_clusters` returns all of them.
     """
 
     def value_from_envvar(self, ctx: click.Context) -> Any:
-        """Return the variable as it is, not split at colons."""
+        """Return the variable unchanged; click would split it at colons."""
         return self.resolve_envvar_value(ctx)
 
     def process_value(self, ctx: click.Context, value: Any) -> Any:
@@ -45,12 +45,13 @@ class ClustersOption(click.Option):
 
 
 def named_clusters(given: dict[str, Any]) -> tuple[str, list[str]]:
-    """Return the option that names clusters, and their names; none for the one cluster of ``given``.
+    """Return the option that names several clusters, and their names; none for a single cluster.
 
-    Files among ``given["targets"]``, which a shell makes of ``--on prod-*.json.gz``, are clusters and are taken out.
+    A shell expands ``--on prod-*.json.gz`` so that further files become targets. They are moved from
+    ``given["targets"]`` to the clusters.
 
     Raises:
-        UsageError: if a file is no cluster, or other options cannot be combined with several clusters.
+        UsageError: if a file is not a cluster, or an option cannot be combined with several clusters.
     """
     files = [word for word in given["targets"] if is_named_file(word)]
     given["targets"] = tuple(word for word in given["targets"] if word not in files)
@@ -78,10 +79,10 @@ def named_clusters(given: dict[str, Any]) -> tuple[str, list[str]]:
 
 
 def _check(given: Mapping[str, Any], option: str, clusters: Sequence[str]) -> None:
-    """Check that nothing else is asked than several clusters can answer.
+    """Check that all options work with several clusters.
 
     Raises:
-        UsageError: if something is.
+        UsageError: if one does not.
     """
     for name in ("watch", "traffic", "anonymous"):
         if given[name]:
@@ -97,16 +98,16 @@ def _check(given: Mapping[str, Any], option: str, clusters: Sequence[str]) -> No
 def ask_each(
     given: dict[str, Any], option: str, clusters: Sequence[str], ask: Callable[[dict[str, Any]], Status]
 ) -> int:
-    """Ask each cluster, and show the answers as one.
+    """Run the question on each cluster and print one combined answer.
 
     Args:
         given: the options of the command.
         option: the option that names one cluster, ``cluster`` or ``context``.
         clusters: their names.
-        ask: the question, put to the cluster of its options.
+        ask: function that answers for one cluster's options.
 
     Raises:
-        UsageError: if no cluster can be read and asked.
+        UsageError: if no cluster can be read.
     """
     from topospread.answers.fleet import fleet, member, unreadable
     from topospread.drills.forked import answers, can_fork, cores
@@ -139,7 +140,7 @@ def ask_each(
 
 
 def _in_context(found: Status, name: str) -> Status:
-    """Return a status whose kubectl commands name their cluster."""
+    """Return a status whose suggested kubectl commands include the cluster's context."""
     return replace(
         found,
         remedies=tuple(

@@ -1,4 +1,4 @@
-"""Options that several commands share, and what they stand for: paths, clusters, configurations, versions."""
+"""Options that several commands share, and their values: paths, clusters, configurations and versions."""
 
 from __future__ import annotations
 
@@ -34,10 +34,10 @@ if TYPE_CHECKING:
 
 COLOUR = click.Choice(["auto", "always", "never"])
 AUTOSCALE = click.Choice(["keep", "min", "max"])
-"""Replicas of workloads that a HorizontalPodAutoscaler scales."""
+"""Modes for replicas of workloads with a HorizontalPodAutoscaler."""
 STANDARD_INPUT = "-"
 PATH = click.Path()
-"""Only so that shells complete files: what is there is found out when it is read."""
+"""A path. It is checked when it is read; the type only enables completion."""
 
 
 POOLS = click.option(
@@ -81,7 +81,7 @@ rendering_options = together(
 
 
 def inputs_with(**on: Any) -> Callable[[Command], Command]:
-    """Return the decorator for `input_options`; ``on`` is said to click about ``--on``."""
+    """Return the decorator for `input_options`. ``on`` holds click settings of ``--on``."""
     return together(
         click.option(
             "-f",
@@ -115,11 +115,16 @@ def inputs_with(**on: Any) -> Callable[[Command], Command]:
 
 
 input_options = inputs_with()
-"""``-f --on --strict --config --kube-version --color``, feature gates, and how charts are rendered."""
+"""The options ``-f --on --strict --config --kube-version --color``, feature gates and rendering options."""
 
 
 def namespace_options(shown: str) -> Callable[[Command], Command]:
-    """``-n`` and ``-A``, as kubectl has them; ``shown``: what is done with what is in the namespace."""
+    """Return the decorator for ``-n`` and ``-A``.
+
+
+    Args:
+        shown: verb phrase for the help, such as "Show".
+    """
 
     return together(
         click.option(
@@ -135,10 +140,10 @@ def namespace_options(shown: str) -> Callable[[Command], Command]:
 
 
 def checked_namespace(context: click.Context, parameter: click.Parameter, value: str | None) -> str | None:
-    """The name of a namespace, or none.
+    """Return the namespace, or None.
 
     Raises:
-        UsageError: no namespace can be called so.
+        UsageError: if it is not a valid namespace name.
     """
     from topospread.api.validation.names import dns_label
 
@@ -149,7 +154,7 @@ def checked_namespace(context: click.Context, parameter: click.Parameter, value:
 
 
 def shown_namespace(given: Mapping[str, Any]) -> str | None:
-    """The namespace that is asked about, ``None`` for all."""
+    """Return the namespace to show; None for all."""
     namespace: str | None = None if given["all_namespaces"] else given["namespace"]
     return namespace
 
@@ -158,7 +163,7 @@ def read_rendering(given: Mapping[str, Any], kube_version: str) -> Rendering:
     """Read the options of `rendering_options`.
 
     Raises:
-        UsageError: they contradict each other.
+        UsageError: if options cannot be combined.
     """
     from topospread.sources.rendering import Rendering, chart_options
 
@@ -179,19 +184,19 @@ def read_rendering(given: Mapping[str, Any], kube_version: str) -> Rendering:
 def read_inventory(
     given: Mapping[str, Any], *paths: str, by: Collection[SimulationOptions] = (), needed: NeededKinds | None = None
 ) -> Inventory:
-    """Read the paths and ``--on``, or the cluster that kubectl points at.
+    """Read the paths and ``--on``, or the kubeconfig's current cluster.
 
-    ``-n`` is where objects go that name no namespace.
+    ``-n`` is the namespace of objects without ``metadata.namespace``.
 
     Args:
         given: the options of `input_options` and `namespace_options`.
-        paths: in place of the command line's.
-        by: who is to get it, for what one lets in and another refuses.
-        needed: what is read of a live cluster; everything that a snapshot has by default.
+        paths: paths to read instead of those on the command line.
+        by: control planes that will use it; they decide which fields are allowed.
+        needed: kinds to read from a live cluster; by default all kinds of a snapshot.
 
     Raises:
-        InputError: something cannot be read or used.
-        UsageError: nothing is given, and there is no live cluster.
+        InputError: if the input cannot be read or used.
+        UsageError: if no input is given and there is no live cluster.
     """
     paths, cluster = paths or given["paths"], given["cluster"]
     if not paths and cluster is None and not named_options(given) and is_piped():
@@ -203,13 +208,13 @@ def read_inventory(
         raise UsageError(NOTHING_GIVEN)
     else:
         inventory = _or_applied(given, paths, by, stdin, _live_reading(given, needed))
-    # What was read stays until the process ends: garbage is not looked for there any more.
+    # The input lives until the process ends, so the garbage collector need not scan it again.
     gc.freeze()
     return inventory
 
 
 def _live_reading(given: Mapping[str, Any], needed: NeededKinds | None) -> LiveReading:
-    """Reads the cluster that is named, as far as that and what is applied to it need."""
+    """Return a function that reads the needed kinds from the named live cluster."""
     from topospread.sources.needed_kinds import ALL
 
     wanted = ALL if needed is None or given.get("save") or wants(given, "html") else needed
@@ -226,7 +231,7 @@ def _or_applied(
     """Read the input; manifests without nodes are applied to the cluster that kubectl points at, if there is one.
 
     Raises:
-        InputError: something cannot be read or used.
+        InputError: if the input cannot be read or used.
     """
     from topospread.sources.load import NoNodesError
 
@@ -255,7 +260,7 @@ def _loaded(
     from topospread.sources.load import load
 
     namespace = given["namespace"] or ("default" if live is None else read_access(given).namespace())
-    with progress("reading") as bar:  # of a cluster itself there is a line of its own
+    with progress("reading") as bar:  # live reads show their own progress line
         return load(
             paths,
             cluster=given["cluster"] if live is None else None,
@@ -273,28 +278,28 @@ def _loaded(
 
 
 def _settings_folder(given: Mapping[str, Any]) -> str:
-    """Return the folder whose settings describe custom resources: of `plan` that of the old state."""
+    """Return the folder whose settings describe custom resources; for `plan`, the folder in the old state."""
     named: str = given.get("settings_from") or os.curdir
     return named if os.path.isdir(named) else os.path.dirname(named) or os.curdir
 
 
 def file_words(*paths: str) -> list[str]:
-    """``-f PATH`` for each path."""
+    """Return ``-f PATH`` for each path."""
     return [word for path in paths for word in ("-f", path)]
 
 
 def read_options(
     given: Mapping[str, Any], kube_version: str | None = None, config: str | None = None
 ) -> SimulationOptions:
-    """Return the control plane of the command line, and how it says that pods are placed; replicas are not in it.
+    """Return the control plane and placement options of the command line, without ``--scale``.
 
     Args:
         given: the options of a command.
-        kube_version: another version than ``--kube-version``.
-        config: another file than ``--config``.
+        kube_version: version to use instead of ``--kube-version``.
+        config: file to use instead of ``--config``.
 
     Raises:
-        InputError: if the configuration cannot be read, or kube-scheduler would refuse it or the gates.
+        InputError: if the configuration cannot be read, or kube-scheduler rejects it or the gates.
     """
     from topospread.config.gates import read_gates
     from topospread.simulation.options import SimulationOptions
@@ -320,10 +325,10 @@ def read_options(
 
 
 def read_configuration(path: str | None, gates: Gates) -> Configuration | None:
-    """The configuration of ``--config``, also one wrapped in a ConfigMap; ``None`` when there is none.
+    """Return the configuration of ``--config``, also from a ConfigMap; None without the option.
 
     Raises:
-        InputError: it cannot be read, or kube-scheduler would refuse it.
+        InputError: if it cannot be read, or kube-scheduler rejects it.
     """
     if path is None:
         return None
@@ -333,10 +338,10 @@ def read_configuration(path: str | None, gates: Gates) -> Configuration | None:
 
 
 def parse_scale(given: Mapping[str, Any]) -> dict[str, int]:
-    """``--scale deploy/web=30`` as a mapping; what names no namespace is of ``-n``.
+    """Parse ``--scale deploy/web=30``. Names without a namespace get that of ``-n``.
 
     Raises:
-        UsageError: not of this form.
+        UsageError: if a value is malformed.
     """
     from topospread.workloads.scale import in_namespace, read_scale
 
@@ -345,10 +350,10 @@ def parse_scale(given: Mapping[str, Any]) -> dict[str, int]:
 
 
 def given_pools(given: Mapping[str, Any]) -> tuple[NodePool, ...]:
-    """The pools of ``--pools``.
+    """Return the pools of ``--pools``.
 
     Raises:
-        InputError: a file cannot be read, or says what means nothing.
+        InputError: if a file cannot be read or is invalid.
     """
     if not given["pools"]:
         return ()
@@ -367,14 +372,14 @@ traffic_options = together(
     ),
     click.option("--price", type=click.FloatRange(min=0), metavar="N", help="Price of a GB that crosses zones."),
 )
-"""``--traffic --clients --price``."""
+"""The options ``--traffic --clients --price``."""
 
 
 def asked_traffic(given: Mapping[str, Any]) -> TrafficQuestion | None:
-    """Return the question about traffic; ``None`` if there is none.
+    """Return the options for expected traffic; None without ``--traffic``.
 
     Raises:
-        UsageError: clients or a price stand there without --traffic, or mean nothing.
+        UsageError: if --clients or --price is given without --traffic, or is invalid.
     """
     if not given["traffic"]:
         if given["clients"] or given["price"] is not None:
@@ -398,7 +403,7 @@ def expected_traffic(
 
 
 def parse_cron_jobs(given: Mapping[str, Any]) -> list[str]:
-    """``--run-cron-job NAME``; what names no namespace is of ``-n``."""
+    """Parse ``--run-cron-job NAME``. Names without a namespace get that of ``-n``."""
     from topospread.workloads.scale import KIND_OF
 
     found = []

@@ -1,4 +1,4 @@
-"""``topospread lint``: what is wrong with manifests, or probably not meant, before they ship."""
+"""``topospread lint``: find problems in manifests before they are applied."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _LEFT_OUT: Final[dict[WhyNotRead, str]] = {
     "patch": "a kustomization's patch, left out: lint the kustomization's folder",
     "base": "not validated, a kustomization changes it: lint the kustomization's folder",
 }
-"""Why files were not read → words of the note."""
+"""Reason why files were not linted → words of the note."""
 
 HELP = """\
 Say what is wrong with manifests, or probably not meant: selectors that count nothing, constraints that never hold,
@@ -82,7 +82,7 @@ Examples:
 @output_options("line", "sarif", "junit", "github")
 @click.option("--color", type=COLOUR, default="auto", help="Colours: on a terminal, always or never.")
 def lint(**given: Any) -> int:
-    """Lint; 1 when there are warnings or errors (with --diff: fixes), 2 when something could not be read."""
+    """Run the command. Return 1 for warnings or errors (with --diff: for fixes), 2 for unreadable input."""
     check_outputs(given)
     from topospread.linting.fixing import mend
     from topospread.linting.run import run
@@ -110,10 +110,10 @@ def lint(**given: Any) -> int:
 
 
 def _live_cluster(given: dict[str, Any]) -> ClusterReading | None:
-    """Reads of the live cluster what manifests are held against; ``None`` where it is not meant by name.
+    """Return the reader of the live cluster to compare with; None if no live cluster is named.
 
     Raises:
-        UsageError: another cluster is named, too.
+        UsageError: if another cluster is named as well.
     """
     if not is_named(given):
         return None
@@ -131,7 +131,7 @@ def _live_cluster(given: dict[str, Any]) -> ClusterReading | None:
 
 
 def question_of(given: dict[str, Any]) -> Question:
-    """Return the options: those of the command line first, then the settings."""
+    """Return the lint options: the command line overrides the settings."""
     from topospread.config.versions import NEWEST
     from topospread.linting.reading import Question
 
@@ -157,7 +157,7 @@ def question_of(given: dict[str, Any]) -> Question:
 
 
 def _chosen(given: dict[str, Any], name: str, own: str | None) -> str | None:
-    """Return an option: what is typed comes before lint's own setting, and that before the project's."""
+    """Return an option's value: command line, else lint settings, else project settings."""
     source = click.get_current_context().get_parameter_source(name)
     values = (own, given[name]) if source is ParameterSource.DEFAULT_MAP else (given[name], own)
     return values[0] or values[1]
@@ -168,10 +168,10 @@ def _live_namespace(given: dict[str, Any]) -> str:
 
 
 def _say_what_was_not_linted(outcome: LintReport, question: Question, *, allow_empty: bool) -> None:
-    """Name on stderr what could not be read or is nothing of Kubernetes.
+    """Name unreadable files and files without Kubernetes objects on stderr.
 
     Raises:
-        InputError: nothing was linted at all, and that was not expected.
+        InputError: if nothing was linted, unless that is allowed.
     """
     from topospread.sources.files import no_object
 
@@ -186,7 +186,7 @@ def _say_what_was_not_linted(outcome: LintReport, question: Question, *, allow_e
 
 
 def left_out(read: Read) -> list[str]:
-    """Return the notes on files that were not linted, a line for each reason."""
+    """Return a note for each reason why files were not linted."""
     from topospread.sources.deliveries import note_of_deliveries
 
     lines = []
@@ -198,7 +198,7 @@ def left_out(read: Read) -> list[str]:
 
 
 def _namesakes(outcome: LintReport) -> Iterable[str]:
-    """Yield notes on manifests without a namespace whose names the cluster has in another namespace."""
+    """Yield notes on manifests without a namespace whose name exists in another namespace of the cluster."""
     from topospread.sources.namesakes import notes_on_namesakes
 
     given = outcome.given
@@ -211,7 +211,7 @@ def _namesakes(outcome: LintReport) -> Iterable[str]:
 
 
 def _written(report: LintReport, given: dict[str, Any]) -> int:
-    """Write the answer in every format that is asked for; return its exit code."""
+    """Write the answer in every requested format; return its exit code."""
     from topospread.answers.lint import cases, lint_answer
     from topospread.render.github import github
     from topospread.render.junit import junit

@@ -1,4 +1,4 @@
-"""Options that say which live cluster is read, whether one is meant at all, and its reading. Files are `inputs`'."""
+"""Options that select a live cluster, and reading it. Options for files are in `inputs`."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 PATH = click.Path()
 LIVE = "live"
-"""``--on live``: the cluster that kubectl points at."""
+"""The value of ``--on`` for the kubeconfig's current cluster."""
 NOTHING_GIVEN = "no cluster: add --on zones=3,nodes=6, --on FILE, or --context NAME"
 
 access_options = together(
@@ -29,10 +29,10 @@ access_options = together(
     click.option("--as-group", multiple=True, metavar="GROUP", help="With --as: of this group; may be given again."),
     click.option("--as-uid", metavar="UID", help="With --as: with this UID."),
 )
-"""``--context --kubeconfig --as --as-group --as-uid``."""
+"""The options ``--context --kubeconfig --as --as-group --as-uid``."""
 
 NOBODY: Mapping[str, Any] = {"context": None, "kubeconfig": None, "user": None, "as_group": (), "as_uid": None}
-"""The options where nothing is said."""
+"""Values of these options if none is given."""
 
 
 def read_access(given: Mapping[str, Any]) -> Access:
@@ -50,10 +50,10 @@ def read_access(given: Mapping[str, Any]) -> Access:
 
 
 def is_meant(given: Mapping[str, Any], paths: Sequence[str]) -> bool:
-    """Return whether a live cluster is read: it is named, or nothing else is.
+    """Return whether to read a live cluster: it is named, or no other input is.
 
     Raises:
-        UsageError: another cluster is named as well, or nothing is and there is no live cluster.
+        UsageError: if another cluster is named as well, or there is neither input nor a live cluster.
     """
     if "context" not in given:
         return False
@@ -77,12 +77,12 @@ def named_options(given: Mapping[str, Any]) -> list[str]:
 
 
 def is_named(given: Mapping[str, Any]) -> bool:
-    """Return whether a live cluster is meant by name."""
+    """Return whether the options name a live cluster."""
     return bool(named_options(given)) or given["cluster"] == LIVE
 
 
 def is_there(given: Mapping[str, Any]) -> bool:
-    """Return whether there is a live cluster to be read by a command that was told of none."""
+    """Return whether there is a live cluster to read by default."""
     from topospread.extras import missing_packages
 
     if "context" not in given or missing_packages("live"):
@@ -93,7 +93,7 @@ def is_there(given: Mapping[str, Any]) -> bool:
 
 
 def current_context() -> str:
-    """Return the current context of the kubeconfig, empty if there is none; no API server is asked."""
+    """Return the kubeconfig's current context, empty if there is none. No API server is contacted."""
     import re
     from pathlib import Path
 
@@ -119,11 +119,11 @@ def why_none() -> str:
 
 
 def read_live(given: Mapping[str, Any], needed: NeededKinds) -> LiveObjects:
-    """Read the needed kinds from the cluster; only the namespace of ``-n`` if not all may be read.
+    """Read the needed kinds; if that is forbidden, only those in the namespace of ``-n``.
 
     Raises:
-        InputError: there is no way to it, it cannot be reached, or it refuses nodes or pods.
-        UsageError: the extra ``live`` is not installed.
+        InputError: if there is no live cluster, it cannot be reached, or listing nodes or pods is forbidden.
+        UsageError: if the extra ``live`` is not installed.
     """
     access = read_access(given)
     from topospread.live.cluster_lists import WantedLists
@@ -140,7 +140,7 @@ def read_live(given: Mapping[str, Any], needed: NeededKinds) -> LiveObjects:
 
 
 def live_words(given: Mapping[str, Any]) -> list[str]:
-    """The options as they are typed."""
+    """Return the options as command-line words."""
     words: list[str] = []
     if "context" not in given:
         return words

@@ -1,4 +1,4 @@
-"""``topospread lsp``: what lint finds, in an editor while a manifest is typed."""
+"""``topospread lsp``: a language server that shows lint findings in an editor."""
 
 from __future__ import annotations
 
@@ -35,14 +35,14 @@ def lsp() -> int:
     require("lsp")
     from topospread.lsp.server import Server
 
-    # A file of its own: pygls closes what it writes to, and the command still writes to standard output at its end.
+    # pygls closes its output file, but the command writes to standard output at its end: use a duplicate.
     with open(os.dup(sys.stdout.fileno()), "wb") as out:
         Server(_asked).start_io(stdout=out)
     return 0
 
 
 def _asked() -> Question:
-    """Return what ``topospread lint`` asks in the working directory."""
+    """Return the lint options of the working directory."""
     from .lint import lint, question_of
 
     with lint.make_context("lint", []) as context:

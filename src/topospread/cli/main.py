@@ -1,6 +1,6 @@
-"""The command ``topospread`` (and the kubectl plugin of the same name): finds its subcommand, turns errors into words.
+"""The command ``topospread`` (and the kubectl plugin of the same name): runs subcommands and prints errors.
 
-Subcommands are imported when they are used, so that ``--help`` answers at once.
+Subcommands are imported on demand to keep ``--help`` fast.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ GROUPS = {
     "Check": ("lint", "lsp", "policies", "explain", "config"),
     "Run": ("run", "mcp"),
 }
-"""Commands by what they are for, in the order of the help."""
+"""Group → its commands, in the order of the help."""
 COMMANDS = {
     "status": ("topospread.cli.status:status", "What waits, what is skewed, and the first fix"),
     "why": ("topospread.cli.why:why", "Why does this pod wait, or why is it there? Since when?"),
@@ -51,7 +51,7 @@ COMMANDS = {
     "help": ("topospread.cli.about:help_", "Help on a command"),
     "version": ("topospread.cli.about:version", "The version"),
 }
-"""Name → where the command is, and what it answers."""
+"""Command → where it is defined, and its one-line help."""
 
 ABOUT = """\
 Where Kubernetes pods land, and why, decided as kube-scheduler decides it.
@@ -68,18 +68,18 @@ FAULT = 3
 INTERRUPTED = 130
 PIPE_CLOSED = 141
 DEBUG = "TOPOSPREAD_DEBUG"
-"""Environment variable that makes a fault show its traceback."""
+"""Environment variable that prints the traceback of an internal error."""
 
 
 class Commands(LazyGroup):
-    """The commands, by groups."""
+    """The root command, which lists commands by group."""
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write the commands alone, so that all fit a screen."""
+        """Write only the commands, so that they fit on one screen."""
         self.format_commands(ctx, formatter)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write the commands under the headings of their groups."""
+        """Write the commands below the headings of their groups."""
         formatter.write_paragraph()
         for group, names in GROUPS.items():
             for head, name in zip_longest((group,), names, fillvalue=""):
@@ -105,12 +105,12 @@ def topospread(ctx: click.Context) -> None:
 
 
 def main() -> None:
-    """Run a command; whatever goes wrong becomes a line on stderr and an exit code, never a traceback."""
-    # Nothing here multiplies matrices, and numpy's library would start threads for that: a tenth of a short command.
+    """Run a command. Every error becomes one line on stderr and an exit code, never a traceback."""
+    # No command needs BLAS threads, and starting them takes a tenth of a short command's time.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     with safe_output():
         code = _exit_code()
-    # The process ends: Python would look for garbage in all objects once more, a fifth of a long command's time.
+    # Skip the last garbage collection: it takes a fifth of a long command's time.
     gc.freeze()
     sys.exit(code)
 
@@ -144,9 +144,9 @@ def _exit_code() -> int:
 
 
 def _run() -> int:
-    """Answer a shell that completes, or run the command that was typed.
+    """Answer a completion request, or run the command.
 
-    Not click's own ``main``: it answers a closed pipe with exit code 1, which is an answer here.
+    click's own ``main`` is not used: it exits with 1 for a closed pipe, but here 1 means the verdict no.
     """
     name = program_name()
     asked = os.environ.get(VARIABLE)
@@ -159,18 +159,18 @@ def _run() -> int:
 
 
 def _discard_output() -> None:
-    """Nobody takes the output: what is left in buffers goes nowhere, or Python would try once more at its end."""
+    """Discard buffered output after a closed pipe. Otherwise Python tries to write it again at exit."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _usage(error: click.ClickException) -> str:
-    """Return click's message as one line; of an invalid value only what an option itself says."""
+    """Return click's message as one line."""
     own = isinstance(error, click.BadParameter) and error.message[:2] in ("--", "-o")
     return one_line(" ".join((error.message if own else error.format_message()).split()))
 
 
 def _failed(error: OSError) -> str:
-    """Return what the operating system refused, and for which file or program."""
+    """Return the operating system's error with the file or program."""
     names = [one_line(os.fsdecode(each)) for each in (error.filename, error.filename2) if isinstance(each, str | bytes)]
     why = error.strerror or one_line(str(error)) or type(error).__name__
     return f"{': '.join([*names, why])}; {DEBUG}=1 shows where"
@@ -190,12 +190,12 @@ def _say(text: str, code: int) -> int:
 
 
 def _refuse_files_as_options(words: list[str]) -> None:
-    """Refuse an option that is also the name of a file here, unless ``--`` separates options from paths.
+    """Reject an option that is also a file name in this folder, unless ``--`` ends the options.
 
-    A shell's ``*`` and programs such as pre-commit pass the names of files, and anybody may add a file ``--fix``.
+    A shell's ``*`` and tools such as pre-commit pass file names, and a stranger may add a file named ``--fix``.
 
     Raises:
-        UsageError: if an option is a file, too.
+        UsageError: if an option is also a file.
     """
     for word in words[: words.index("--")] if "--" in words else words:
         if word.startswith("-") and word != "-" and os.path.lexists(word):

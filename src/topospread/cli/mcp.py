@@ -1,4 +1,4 @@
-"""``topospread mcp``: the questions as tools of the Model Context Protocol, on standard input and output."""
+"""``topospread mcp``: a Model Context Protocol server whose tools are the commands' questions, over standard I/O."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def mcp(roots: tuple[str, ...], cluster: str | None, context: str | None) -> int
     """Serve until standard input ends.
 
     Raises:
-        UsageError: if the extra is missing, or what may be read is not said.
+        UsageError: if the extra is missing, or no readable folder or cluster is named.
     """
     require("mcp")
     asyncio.run(_serve(server_of(started(roots, cluster, context))))
@@ -62,10 +62,10 @@ def mcp(roots: tuple[str, ...], cluster: str | None, context: str | None) -> int
 
 
 def started(roots: tuple[str, ...], cluster: str | None, context: str | None) -> Started:
-    """Return what a command line allows.
+    """Return the folders and the cluster that the command line allows.
 
     Raises:
-        UsageError: if a folder is missing, two clusters are named, or everything could be read and nobody said so.
+        UsageError: if a folder is missing, two clusters are named, or no folder or cluster is named.
     """
     from topospread.sources.made_up import is_made_up
 
@@ -88,7 +88,7 @@ def started(roots: tuple[str, ...], cluster: str | None, context: str | None) ->
 
 
 def server_of(allowed: Started) -> Server[Any]:
-    """Return the server; a process of its own answers each call."""
+    """Return the server, which answers each call in a new process."""
     from mcp import types
     from mcp.server.lowlevel import Server
 
@@ -133,9 +133,9 @@ async def _serve(server: Server[Any]) -> None:
 
 
 async def _answered(call: Call) -> Reply:
-    """Return the answer of a process of its own, which ends when nobody waits for it any more.
+    """Answer a call in a new process, which is killed if the client cancels.
 
-    Without ``-P`` Python would import modules from the folder that is read.
+    ``-P`` keeps Python from importing modules from the folder that is read.
     """
     process = await asyncio.create_subprocess_exec(
         sys.executable,
@@ -145,7 +145,7 @@ async def _answered(call: Call) -> Reply:
         cwd=call.started.roots[0],
         stdin=asyncio.subprocess.PIPE,
         stdout=asyncio.subprocess.PIPE,
-        start_new_session=True,  # a drill copies its process, and its copies end with it
+        start_new_session=True,  # a drill forks; the fork ends with its process group
     )
     try:
         printed, _ = await process.communicate(msgspec.json.encode(call))
@@ -159,7 +159,10 @@ async def _answered(call: Call) -> Reply:
 
 
 def _input_schema(arguments: type[msgspec.Struct]) -> dict[str, Any]:
-    """Return the schema of a tool's arguments, without a reference at its root: some clients read none."""
+    """Return the JSON schema of a tool's arguments.
+
+    It has no reference at its root, which some clients cannot resolve.
+    """
     schema = msgspec.json.schema(arguments)
     definitions = schema.pop("$defs")
     found: dict[str, Any] = definitions.pop(arguments.__name__)

@@ -1,7 +1,7 @@
-"""The tools of ``topospread mcp``: their arguments, and the process that answers one call. Nothing is written.
+"""The tools of ``topospread mcp``: their arguments, and the process that answers one call.
 
-``python -P -m topospread.cli.mcp_tools`` reads a call as JSON from standard input and prints the answer as JSON. A
-process for each call keeps nothing between calls, and can be ended when the assistant no longer wants the answer.
+``python -P -m topospread.cli.mcp_tools`` reads a call as JSON from standard input and prints the answer as JSON. Each
+call has its own process, which keeps no state and can be killed when the client cancels. No tool writes files.
 """
 
 from __future__ import annotations
@@ -30,12 +30,12 @@ _COLUMNS: Final = 100
 
 
 class Started(Struct, frozen=True):
-    """The folders and the cluster that the person allowed who started the server.
+    """The folders and the cluster that the server's command line allows.
 
     Attributes:
         roots: real paths of the folders that may be read.
-        on: the cluster of calls that name none: a path, a made-up one, or ``live``.
-        context: its context, if it is live.
+        on: default cluster of calls: a path, a synthetic cluster, or ``live``.
+        context: its kubeconfig context if it is live.
     """
 
     roots: tuple[str, ...]
@@ -55,9 +55,9 @@ class Reply(Struct, frozen=True):
     """The answer to a call.
 
     Attributes:
-        text: the answer as a person reads it, or what is wrong with the call.
-        data: the answer as data; ``None`` for an explanation, and for an error.
-        error: whether the call could not be answered.
+        text: the answer as text, or the error message.
+        data: the answer as data; None for an explanation or an error.
+        error: whether the call failed.
     """
 
     text: str
@@ -192,13 +192,13 @@ class ExplainCall(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True)
 
 
 class Tool(Struct, frozen=True):
-    """A question that an assistant can ask.
+    """A tool of the server.
 
     Attributes:
-        about: what it answers, for the assistant.
+        about: description for the assistant.
         arguments: the struct of its arguments.
-        ask: puts the question; receives the allowed folders, too.
-        kinds: kinds of its answers; none for text alone.
+        ask: function that answers a call, within the allowed folders.
+        kinds: kinds of its answers; empty for text.
     """
 
     about: str
@@ -211,17 +211,17 @@ class Allowed:
     """The files and clusters that calls may read.
 
     Args:
-        started: what was allowed.
+        started: the allowed folders and cluster.
     """
 
     def __init__(self, started: Started) -> None:
         self._started = started
 
     def path(self, given: str) -> str:
-        """Return a path that may be read; a relative one begins at the first allowed folder.
+        """Return the real path if it is allowed. Relative paths start at the first allowed folder.
 
         Raises:
-            UsageError: it leads out of the allowed folders, directly or through a link, or lies in ``.git``.
+            UsageError: if it leaves the allowed folders, directly or through a link, or is in ``.git``.
         """
         from topospread.sources.roots import is_within
 
@@ -236,27 +236,27 @@ class Allowed:
         return given if given not in ("-", LIVE) else path
 
     def paths(self, given: Sequence[str]) -> list[str]:
-        """Return paths that may be read.
+        """Return the real paths if all are allowed.
 
         Raises:
-            UsageError: if one may not.
+            UsageError: if one is not allowed.
         """
         return [self.path(each) for each in given]
 
     def placing(self, pools: Sequence[str], scale: Mapping[str, int] = EMPTY) -> Placing:
-        """Return the circumstances of a call as a session takes them.
+        """Return the placement arguments for a session.
 
         Raises:
-            UsageError: if a file may not be read.
+            UsageError: if a file is not allowed.
         """
         return {"scale": scale, "pools": self.paths(pools)} if pools else {"scale": scale}
 
     def session(self, call: Question, manifests: Sequence[str] = ()) -> Session:
-        """Return the cluster of a call; manifests alone, which have nodes then, if neither it nor the server names one.
+        """Return a session on the call's cluster, the server's, or the manifests alone.
 
         Raises:
-            InputError: if it cannot be read.
-            UsageError: if there is none, or it may not be read.
+            InputError: if the cluster cannot be read.
+            UsageError: if there is no cluster, or a file is not allowed.
         """
         from topospread.session import Session
         from topospread.sources.made_up import is_made_up
@@ -277,18 +277,18 @@ class Allowed:
         )
 
     def applied(self, call: Question, manifests: Sequence[str]) -> tuple[Session, list[str]]:
-        """Return the cluster of a call, and the manifests that are to be applied to it.
+        """Return a session on the call's cluster, and the manifests to apply.
 
         Raises:
             InputError: if the cluster cannot be read.
-            UsageError: if there is none, or a file may not be read.
+            UsageError: if there is no cluster, or a file is not allowed.
         """
         is_named = bool(call.on or self._started.on)
         return self.session(call, manifests), self.paths(manifests) if is_named else []
 
 
 def _links(path: str) -> Iterator[str]:
-    """Yield the symbolic links below a folder, and no files of git's."""
+    """Yield the symbolic links below a folder, without those in ``.git``."""
     for folder, folders, files in os.walk(path):
         folders[:] = [each for each in folders if not each.startswith(".")]
         yield from (each for name in files if os.path.islink(each := os.path.join(folder, name)))
@@ -434,7 +434,7 @@ TOOLS: Final = {
 
 
 def answer_to(call: Call) -> Reply:
-    """Return the answer to a call; whatever is wrong with it is an answer, too."""
+    """Return the reply to a call. Errors are replies, too."""
     tool = TOOLS.get(call.tool)
     try:
         if tool is None:
@@ -452,7 +452,7 @@ def answer_to(call: Call) -> Reply:
 
 
 def escaped(data: Any) -> Any:
-    """Return data whose text holds nothing that a terminal or a pipeline would act on."""
+    """Return data with control characters and pipeline commands escaped in every string."""
     match data:
         case str():
             return escape_all(data)
@@ -464,7 +464,7 @@ def escaped(data: Any) -> Any:
 
 
 def main() -> None:
-    """Answer one call."""
+    """Answer one call from standard input."""
     reply = answer_to(msgspec.json.decode(sys.stdin.buffer.read(), type=Call))
     sys.stdout.buffer.write(msgspec.json.encode(reply))
 

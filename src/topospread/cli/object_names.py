@@ -1,4 +1,4 @@
-"""Completion of objects, zones and nodes from the input that is typed already. No cluster is asked."""
+"""Shell completion of objects, zones and nodes, from input that is already typed or from the live cluster."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ if TYPE_CHECKING:
     from topospread.api.node import Node
 
 _LARGEST = 20 << 20
-"""Bytes of files that are read while a person waits for a completion."""
+"""Maximum bytes of files that are read for a completion, because a person waits."""
 _KINDS = ("Deployment", "StatefulSet", "DaemonSet", "ReplicaSet", "Job", "Pod")
 
 
 def targets(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[CompletionItem]:
-    """Return the workloads and pods that begin so: ``deploy/web``, with the kind as it is typed."""
+    """Return the workloads and pods with this prefix: ``deploy/web``, with the kind as typed."""
     from topospread.workloads.scale import KIND_OF
 
     known = _known(context)
@@ -43,7 +43,7 @@ def targets(context: click.Context, parameter: click.Parameter, incomplete: str)
 
 
 def nodes(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[CompletionItem]:
-    """Return the zones and nodes that begin so: ``zone=eu-west-1a``, ``node=node-1``."""
+    """Return the zones and nodes with this prefix: ``zone=eu-west-1a``, ``node=node-1``."""
     from topospread.drills.choosing import chosen_values
 
     known = _known(context)
@@ -54,14 +54,14 @@ def nodes(context: click.Context, parameter: click.Parameter, incomplete: str) -
 
 
 def _completions(words: Iterable[str]) -> list[CompletionItem]:
-    """Return the words that a shell takes as they are: bash would run ``$(…)`` in a name that it has completed."""
+    """Return only words that are safe in a shell: bash would run ``$(…)`` in a completed name."""
     return [CompletionItem(each) for each in words if quote(each) == each]
 
 
 def _known(context: click.Context) -> tuple[Iterable[ObjectKey], Sequence[Node]] | None:
-    """Return the objects and nodes of the typed input; without any, those of the live cluster.
+    """Return the objects and nodes of the typed input, by default of the live cluster.
 
-    A kubeconfig that is typed may come from anybody: only the person's own is read.
+    A typed --kubeconfig is ignored because it may run programs; only the default one is used.
     """
     given = context.params
     if given.get("paths") or given.get("cluster") not in (None, LIVE):
@@ -78,7 +78,7 @@ def _known(context: click.Context) -> tuple[Iterable[ObjectKey], Sequence[Node]]
 
 
 def _typed(context: click.Context) -> Inventory | None:
-    """Return what -f and --on name, ``None`` if it cannot be read at once."""
+    """Return the inventory of the typed -f and --on; None if it cannot be read quickly."""
     from topospread.errors import TopospreadError
     from topospread.sources.load import load
     from topospread.sources.made_up import is_made_up
@@ -95,7 +95,7 @@ def _typed(context: click.Context) -> Inventory | None:
 
 
 def _size(path: str) -> int:
-    """Return the bytes of a file or of the files in a folder; a missing one is as large as none may be."""
+    """Return the bytes of a file or of a folder's files; too many for a missing file."""
     if not os.path.isdir(path):
         return os.path.getsize(path) if os.path.exists(path) else _LARGEST + 1
     return sum(each.stat().st_size for each in os.scandir(path) if each.is_file())

@@ -1,4 +1,4 @@
-"""``-o``: the formats of an answer, the files that they are written to, and the exit code of the verdict."""
+"""The option ``-o``: output formats, output files and the verdict's exit code."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from topospread.answer import Answer
 
 Writer = Callable[[], str]
-"""Gives the text of one format."""
+"""A function that returns the text of one format."""
 
 _EXIT_CODES: dict[Word, int] = {"yes": 0, "no": 1, "unknown": 4}
 FORMATS = ("text", "wide", "json", "yaml", "md", "html", "svg")
@@ -39,7 +39,7 @@ class OutputFormat(click.ParamType[tuple[str, str]]):
         """Return the format and the file.
 
         Raises:
-            click.BadParameter: if there is no such format, or nothing follows the equals sign.
+            click.BadParameter: if the format is unknown, or the file name after = is empty.
         """
         if isinstance(value, tuple):
             return value
@@ -54,7 +54,7 @@ class OutputFormat(click.ParamType[tuple[str, str]]):
         return name, path
 
     def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
-        """Return the formats that begin so."""
+        """Return the formats with this prefix."""
         return [CompletionItem(each) for each in self.formats if each.startswith(incomplete)]
 
 
@@ -62,7 +62,7 @@ def output_options(*others: str) -> Callable[[Command], Command]:
     """Return the decorator for ``-o --exit-zero --allow-unknown``.
 
     Args:
-        others: formats of this command beside those of every answer.
+        others: additional formats of this command.
     """
     formats = (*FORMATS, *others)
     return together(
@@ -82,10 +82,10 @@ def output_options(*others: str) -> Callable[[Command], Command]:
 
 
 def check_outputs(given: Mapping[str, Any]) -> None:
-    """Check before any work that at most one format goes to standard output.
+    """Check that at most one format goes to standard output.
 
     Raises:
-        UsageError: if several formats would be mixed there.
+        UsageError: if several formats do.
     """
     printed = [name for name, path in given["outputs"] if not path]
     if len(printed) > 1:
@@ -93,19 +93,19 @@ def check_outputs(given: Mapping[str, Any]) -> None:
 
 
 def wants(given: Mapping[str, Any], *formats: str) -> bool:
-    """Return whether one of these formats is asked for."""
+    """Return whether one of these formats is requested."""
     return any(name in formats for name, _ in given.get("outputs", ()))
 
 
 def write_answer(answer: Answer, given: Mapping[str, Any], others: Mapping[str, Writer] | None = None) -> int:
-    """Write an answer in every format that is asked for, text without ``-o``; return its exit code.
+    """Write an answer in every requested format; return its exit code.
 
-    Text is printed beside formats that all go to files.
+    Text is printed if no ``-o`` goes to standard output.
 
     Args:
-        answer: what is written.
+        answer: the answer.
         given: the options of `output_options`, and ``--color``.
-        others: further formats, or other texts for the usual ones.
+        others: writers of additional formats, or replacements for standard formats.
     """
     outputs = list(given["outputs"])
     if all(path for _, path in outputs):
@@ -120,18 +120,18 @@ def write_answer(answer: Answer, given: Mapping[str, Any], others: Mapping[str, 
 
 
 def text_of(answer: Answer, given: Mapping[str, Any]) -> str:
-    """Return an answer in the format that goes to standard output."""
+    """Return an answer in the format for standard output."""
     return _text(answer, next((name for name, path in given["outputs"] if not path), "text"), "", given)
 
 
 def prints_page(given: Mapping[str, Any]) -> bool:
-    """Return whether the page, with its warnings, goes to standard output."""
+    """Return whether the text page, which includes warnings, goes to standard output."""
     printed = [name for name, path in given["outputs"] if not path]
     return not printed or printed[0] in ("text", "wide", "md", "html")
 
 
 def code_of(verdict: Word, given: Mapping[str, Any]) -> int:
-    """Return the exit code of a verdict under ``--exit-zero`` and ``--allow-unknown``."""
+    """Return the exit code of a verdict, given ``--exit-zero`` and ``--allow-unknown``."""
     if given["exit_zero"] or (verdict == "unknown" and given["allow_unknown"]):
         return 0
     return _EXIT_CODES[verdict]

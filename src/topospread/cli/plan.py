@@ -1,4 +1,4 @@
-"""``topospread plan``: what a change of manifests does to the pods of a cluster, before it is merged."""
+"""``topospread plan``: the effects of a change of manifests on a cluster's pods, before it is merged."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ Examples:
 )
 @output_options()
 def plan(**given: Any) -> int:
-    """Compare the two states; the exit code is that of the verdict."""
+    """Compare the two states; return the exit code of the verdict."""
     check_outputs(given)
     from .project import project_settings, with_project
 
@@ -104,7 +104,7 @@ def plan(**given: Any) -> int:
 
 
 def _other_control_plane(given: dict[str, Any]) -> Plan:
-    """Return what another configuration, version or sampling does to the same objects.
+    """Return the effects of another configuration, version or sampling on the same objects.
 
     Raises:
         UsageError: if states are named as well.
@@ -140,7 +140,7 @@ def _other_control_plane(given: dict[str, Any]) -> Plan:
 
 
 def _paths_of(state: State, paths: Sequence[str]) -> list[str]:
-    """Return the paths that exist in a state; those of the other state alone are left out."""
+    """Return the paths that exist in a state. Paths that exist only in the other state are left out."""
     if not paths:
         return [state.folder]
     inside = [os.path.normpath(os.path.join(state.folder, path)) for path in paths]
@@ -176,7 +176,7 @@ def _answer(given: dict[str, Any], states: Sequence[State], paths: Sequence[Sequ
 
 
 def _options_for(given: dict[str, Any], paths: Sequence[str], every: Sequence[Sequence[str]]) -> dict[str, Any]:
-    """Return the options for one state: Helm's options apply to the state that has a chart."""
+    """Return the options for one state. Helm's options apply only to a state with a chart."""
     from topospread.sources.folders import has_chart
     from topospread.sources.rendering import NO_CHART_OPTIONS, chart_options
 
@@ -191,7 +191,7 @@ def _options_for(given: dict[str, Any], paths: Sequence[str], every: Sequence[Se
 
 
 def _read(given: dict[str, Any], state: State, paths: Sequence[str], by: SimulationOptions) -> Inventory:
-    """Return the objects of a state and of the cluster, with messages that name the files of a revision."""
+    """Return the objects of a state, applied to the cluster. Error messages name the files of a revision."""
     with _told_of(state):
         inventory = read_inventory({**given, "paths": tuple(paths)}, by=[by])
     for said in (inventory.warnings, inventory.notes):
@@ -201,7 +201,7 @@ def _read(given: dict[str, Any], state: State, paths: Sequence[str], by: Simulat
 
 @contextmanager
 def _told_of(state: State) -> Iterator[None]:
-    """Name a revision and the file in it in errors, not the temporary folder."""
+    """Make errors name a revision and its file instead of the temporary folder."""
     try:
         yield
     except InputError as error:
@@ -213,7 +213,7 @@ def _told_of(state: State) -> Iterator[None]:
 
 
 def _settings(old: State, state: State) -> Settings:
-    """Return the settings of the old state, for the files of a state."""
+    """Return the settings of the old state, adapted to the files of a state."""
     from topospread.linting.settings_of_revision import settings_of
 
     with _told_of(old):
@@ -223,12 +223,13 @@ def _settings(old: State, state: State) -> Settings:
 def _linted(
     given: dict[str, Any], settings: Settings, state: State, paths: Sequence[str]
 ) -> tuple[list[Finding], Read | None, tuple[str, ...]]:
-    """Return the findings of lint in a state, with paths as a person knows them, the manifests as they are written,
-    and the workloads that lint did not place.
+    """Return lint's findings in a state, the manifests as read, and the workloads that lint did not place.
+
+    Paths in findings are those that the user knows.
 
     Args:
         given: the options for the state.
-        settings: those of the old state.
+        settings: settings of the old state.
         state: the state.
         paths: its files.
     """

@@ -1,4 +1,4 @@
-"""``topospread policies``: the rules of the linter that an API server can ask by itself."""
+"""``topospread policies``: print lint rules as admission policies for the API server."""
 
 from __future__ import annotations
 
@@ -28,10 +28,10 @@ Examples:
 @click.option("--for", "kind", type=click.Choice(["vap", "kyverno"]), required=True, help="Who is to ask the rules.")
 @rule_options
 def policies(**given: Any) -> int:
-    """Print policies, and on stderr how many rules are not in them.
+    """Print the policies, and the number of missing rules on stderr.
 
     Raises:
-        UsageError: if no rule that is asked can be said in CEL.
+        UsageError: if no selected rule can be expressed in CEL.
     """
     from topospread.linting.policies.cel import EXPRESSED
     from topospread.linting.policies.policies import exported, left_out
@@ -53,12 +53,12 @@ def policies(**given: Any) -> int:
 def policies_text(
     policies: Iterable[Mapping[str, Any]], notes: Iterable[tuple[str, str]], left_out: Iterable[tuple[str, str]]
 ) -> str:
-    """The documents, below a comment that names what the linter finds besides.
+    """Return the policies as YAML, with a comment on what only the linter finds.
 
     Args:
-        policies: the objects.
-        notes: rules that are in them, each with what the linter knows more.
-        left_out: rules that are not, each with why.
+        policies: the policy objects.
+        notes: (rule, difference) for exported rules that find less than the linter.
+        left_out: (rule, reason) for rules that are not exported.
     """
     head = ["# Made by: topospread policies"]
     for title, lines in (("Not the same where", notes), ("Not in these policies", left_out)):

@@ -1,7 +1,7 @@
-"""The project file: `topospread.toml`, or `[tool.topospread]` of `pyproject.toml`, the nearest upwards.
+"""Read the project file: the nearest `topospread.toml` or `[tool.topospread]` of `pyproject.toml`.
 
-It sets options that the command line and the environment leave open. It may come from a stranger: its paths stay in
-the repository, it names no live cluster, and it writes no file.
+Its values apply if neither the command line nor the environment sets an option. A stranger may have written the file.
+So its paths must stay in the repository, and it cannot name a live cluster or write a file.
 """
 
 from __future__ import annotations
@@ -35,8 +35,8 @@ class Setting(msgspec.Struct, frozen=True):
     """A key of the project file.
 
     Attributes:
-        key, value: as the file has them; a path is relative to the working directory.
-        where: the file and the line.
+        key, value: as in the file, but paths are relative to the working directory.
+        where: file and line.
     """
 
     key: str
@@ -45,7 +45,7 @@ class Setting(msgspec.Struct, frozen=True):
 
 
 def project_settings(folder: str = ".") -> list[Setting]:
-    """Return the settings of the nearest project file, none if there is no file.
+    """Return the settings of the nearest project file; empty without a file.
 
     Raises:
         InputError: if the file cannot be read, is not TOML, or has a value that is not allowed.
@@ -64,11 +64,11 @@ def project_settings(folder: str = ".") -> list[Setting]:
 
 
 def with_project(given: Mapping[str, Any], settings: Iterable[Setting]) -> dict[str, Any]:
-    """Return the options of the command that runs, with what the command line and the environment leave open.
+    """Return the running command's options, completed from the project file.
 
     Args:
         given: the options.
-        settings: of the project.
+        settings: the project's settings.
     """
     context = click.get_current_context()
     parameters = {each.name: each for each in context.command.params}
@@ -82,7 +82,7 @@ def with_project(given: Mapping[str, Any], settings: Iterable[Setting]) -> dict[
 
 
 def project_defaults(settings: Iterable[Setting]) -> dict[str, Any]:
-    """Return the defaults of a command's parameters that settings make, as click's ``default_map``."""
+    """Return settings as click's ``default_map`` for a command."""
     made: dict[str, Callable[[str], Any]] = {
         "pools": lambda value: [value],
         "output": lambda value: [value],
@@ -92,7 +92,7 @@ def project_defaults(settings: Iterable[Setting]) -> dict[str, Any]:
 
 
 def _read(path: str) -> list[Setting] | None:
-    """Return the settings of a file, ``None`` for a pyproject.toml that has none."""
+    """Return the settings in a file; None for a pyproject.toml without them."""
     from topospread.sources.project_table import read_table
 
     text, table = read_table(path)
@@ -109,7 +109,7 @@ def _place(path: str, text: str, key: str) -> Place:
 
 
 def _checked(key: str, value: object, place: Place) -> Setting:
-    """Return a setting that a stranger may have written.
+    """Validate a setting, which a stranger may have written.
 
     Raises:
         ConfigError: if the value is not text, leaves the repository, or would reach a cluster or write a file.
@@ -129,6 +129,6 @@ def _checked(key: str, value: object, place: Place) -> Setting:
         value = os.path.normpath(os.path.join(os.path.dirname(place.source), value))
         if not is_within(value, root_of(place.source)):
             raise ConfigError(f"{key}: this path leaves the repository; give it on the command line", place)
-        # These words alone are no paths, and "./live" of a stranger must not become one.
+        # Only these exact words are not paths; "./live" must stay a path.
         value = os.path.join(os.curdir, value) if value in ("live", "-") else value
     return Setting(key, value, place)

@@ -1,4 +1,4 @@
-"""``topospread promise``: what the loss of a zone or a node leaves of a workload: shown, checked, designed."""
+"""``topospread promise``: show, check or design what workloads keep after the loss of a zone or a node."""
 
 from __future__ import annotations
 
@@ -24,4 +24,4 @@ COMMANDS = {
 
 @click.group(cls=LazyGroup, table=COMMANDS, help=HELP)
 def promise() -> None:
-    """Hold the subcommands."""
+    """The command group ``promise``."""

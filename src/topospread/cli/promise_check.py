@@ -1,4 +1,4 @@
-"""``topospread promise check``: whether promises are kept in every order of pods, or an order that breaks one."""
+"""``topospread promise check``: prove that promises are kept in every order of pods, or print a counterexample."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ Examples:
 @click.option("-l", "--selector", metavar="SELECTOR", help="Workloads whose pods have these labels.")
 @output_options("junit", "github", "sarif")
 def check(**given: Any) -> int:
-    """Write the answer; return the verdict's exit code."""
+    """Run the command; return the verdict's exit code."""
     check_outputs(given)
     options = read_options(given)
     inventory = read_inventory(given, by=[options])
@@ -89,7 +89,7 @@ def check(**given: Any) -> int:
 
 
 def _written(found: PromiseCheck, given: dict[str, Any]) -> int:
-    """Write the answer in every format that is asked for; return its exit code."""
+    """Write the answer in every requested format; return its exit code."""
     from topospread.answers.promise_check import cases, finding_of
     from topospread.render.github import github
     from topospread.render.junit import junit
@@ -108,7 +108,7 @@ def _written(found: PromiseCheck, given: dict[str, Any]) -> int:
 
 
 def _sources(given: dict[str, Any]) -> dict[str, object]:
-    """The cluster and the manifests, as seen from where the drill is written."""
+    """Return the cluster and the manifests, relative to the folder of the written drill."""
     from topospread.sources.made_up import is_made_up
 
     folder = os.path.dirname(given["drill"] or "") or os.curdir
@@ -128,7 +128,7 @@ def _sources(given: dict[str, Any]) -> dict[str, object]:
 
 
 def _gates(given: dict[str, Any]) -> dict[str, object]:
-    """Feature gates, as a drill's file says them."""
+    """Return feature gates in the form of a Drill file."""
     from topospread.config.gates import parse_gates, parted_gates
 
     names = {"": "featureGates", "apiserver": "apiserverFeatureGates", "scheduler": "schedulerFeatureGates"}
@@ -149,7 +149,7 @@ def _reading(given: dict[str, Any], folder: str) -> dict[str, object]:
 
 
 def _write_drill(found: PromiseCheck, path: str | None) -> None:
-    """Write the first counterexample that a drill can play.
+    """Write the first counterexample that can be a Drill file.
 
     Raises:
         InputError: if the file cannot be written.

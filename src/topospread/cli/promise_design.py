@@ -1,4 +1,4 @@
-"""``topospread promise design``: constraints that keep what is wanted of workloads, as YAML."""
+"""``topospread promise design``: print constraints that keep the wanted promises, as YAML."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ Examples:
 @click.command("design", cls=Explained, help=HELP)
 @target_argument(required=False)
 @input_options
-@click.option("--want", default="", metavar="PROMISES", help="zone-loss>=N, node-loss>=N or %, quorum.")
+@click.option("--want", default="", metavar="PROMISES", help="As declared: zone-loss>=4 drain>=66% skew<=1 …")
 @click.option("--survive", multiple=True, metavar="zone|node|KEY", help="Topology key whose domains may be lost.")
 @click.option("--left", multiple=True, type=int, metavar="COUNT", help="Pods to be left; one for each --survive.")
 @click.option("--of", "replicas", type=click.IntRange(min=1), metavar="COUNT", help="Replicas [default: as it says].")
@@ -86,7 +86,7 @@ def design_promises(**given: Any) -> int:
 
 
 def _edit_files(found: PromiseDesign, given: dict[str, Any]) -> PromiseDesign:
-    """Edit the manifests that the designs are for; return the answer with the files.
+    """Edit the designed workloads' manifests; return the answer with the file names.
 
     Raises:
         InputError: if a file cannot be read or written.
@@ -120,7 +120,7 @@ def _edit_files(found: PromiseDesign, given: dict[str, Any]) -> PromiseDesign:
 
 
 def _write_files(found: PromiseDesign, folder: str) -> None:
-    """Write one file for each workload that gets lines.
+    """Write a file for each workload that needs a change.
 
     Raises:
         InputError: if the folder or a file cannot be written.

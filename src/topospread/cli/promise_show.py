@@ -1,4 +1,4 @@
-"""``topospread promise show``: what losses, drains, rollouts and fewer replicas leave of workloads."""
+"""``topospread promise show``: the pods that workloads keep after losses, drains, rollouts and scaling."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ Examples:
 @click.option("-l", "--selector", metavar="SELECTOR", help="Workloads whose pods have these labels.")
 @output_options()
 def show_promises(**given: Any) -> int:
-    """Write the answer; return the verdict's exit code."""
+    """Run the command; return the verdict's exit code."""
     check_outputs(given)
     options = read_options(given)
     inventory = read_inventory(given, by=[options])

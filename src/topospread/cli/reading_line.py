@@ -1,4 +1,4 @@
-"""The line on a terminal's stderr that counts what has been read of a cluster. It reads nothing."""
+"""A line on the terminal's stderr that counts the objects read from a cluster."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _REDRAW = 0.1
 
 
 class ReadingLine:
-    """On a terminal, a line on stderr that counts what has been read of a cluster."""
+    """A line that counts objects while a cluster is read, if stderr is a terminal."""
 
     def __init__(self) -> None:
         self._shown = draws_progress()
@@ -19,7 +19,7 @@ class ReadingLine:
         self._read: dict[str, tuple[int, int]] = {}
 
     def __call__(self, resource: str, done: int, left: int | None) -> None:
-        """See ListsProgress."""
+        """Show a list's progress; see ListsProgress."""
         self._read[resource] = (done, left or 0)
         now = time.monotonic()
         if not self._shown or now - self._drawn < _REDRAW:
@@ -33,7 +33,7 @@ class ReadingLine:
         sys.stderr.flush()
 
     def clear(self) -> None:
-        """Leave the line empty."""
+        """Clear the line."""
         if self._drawn:
             draw(sys.stderr, "\r\x1b[2K")
             sys.stderr.flush()

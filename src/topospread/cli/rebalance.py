@@ -1,4 +1,4 @@
-"""``topospread rebalance``: which few evictions mend constraints that do not hold, and carrying them out."""
+"""``topospread rebalance``: find the fewest evictions that restore the spread, and carry them out with --apply."""
 
 from __future__ import annotations
 
@@ -65,14 +65,14 @@ Examples:
 )
 @output_options("commands")
 def rebalance(**given: Any) -> int:
-    """Show what to evict, and evict it where asked to; the exit code is that of the verdict."""
+    """Show the evictions, and carry them out if requested; return the verdict's exit code."""
     check_outputs(given)
     if given["apply"]:
         read_access(given)
     options = read_options(given)
     from topospread.sources.needed_kinds import PLACEMENT
 
-    # With --apply beside a snapshot the options say where pods are evicted, and the snapshot is what is looked at.
+    # With --apply and a snapshot, the options name the cluster for evictions, and the snapshot is examined.
     inventory = read_inventory(
         {**given, **NOBODY} if given["apply"] and given["paths"] else given, by=[options], needed=PLACEMENT
     )
@@ -96,7 +96,7 @@ def rebalance(**given: Any) -> int:
 
 
 def _found(given: dict[str, Any], inventory: Inventory, options: SimulationOptions) -> tuple[Rebalance, bool]:
-    """Return what to evict, and whether the search was interrupted."""
+    """Return the planned evictions, and whether the search was interrupted."""
     from topospread.api.selector_text import parse_selector
     from topospread.drills.interruption import Interrupted
     from topospread.rebalancing.rebalance import rebalance as plan_of_evictions
@@ -119,7 +119,7 @@ def _found(given: dict[str, Any], inventory: Inventory, options: SimulationOptio
 
 
 def _applied(given: dict[str, Any], found: Rebalance, inventory: Inventory) -> tuple[Applied, bool]:
-    """Evict the pods, and print each on stderr; return the evictions, and whether they were interrupted."""
+    """Evict the pods, and print each on stderr. Return the evictions, and whether they were interrupted."""
     import asyncio
 
     from topospread.drills.interruption import Interrupted
@@ -146,6 +146,6 @@ def _applied(given: dict[str, Any], found: Rebalance, inventory: Inventory) -> t
         applied = asyncio.run(evict())
     except Interrupted as interrupted:
         return interrupted.finished, True
-    except KeyboardInterrupt:  # before the first, or for a second time
+    except KeyboardInterrupt:  # before the first eviction, or a second Ctrl-C
         return Applied(over, partial=f"ended in eviction {len(over) + 1} of {len(found.moves)}"), True
     return applied, False

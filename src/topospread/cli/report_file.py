@@ -1,4 +1,4 @@
-"""``--html FILE``: the page about what a command was asked, as one file; what it shows is told in `web.report`."""
+"""``-o html=FILE``: the interactive page of a command's answer as one file. `web.report` builds it."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ class ReportWish(msgspec.Struct, frozen=True):
     """The content of a report.
 
     Attributes:
-        inventory, options: as the command was given them.
-        steps: of a drill.
-        shown: words of the page's address.
+        inventory, options: the command's input and options.
+        steps: steps of a drill.
+        shown: parameters of the page's address.
     """
 
     inventory: Inventory
@@ -40,7 +40,7 @@ class ReportWish(msgspec.Struct, frozen=True):
 
 
 def check_html(given: Mapping[str, Any]) -> None:
-    """Check the options for written files before the command computes anything.
+    """Check the options for output files before any work.
 
     Raises:
         UsageError: if the extra is missing, or --anonymous is given without a file, or the salt is unusable.
@@ -61,7 +61,7 @@ def html_text(given: Mapping[str, Any], wish: ReportWish) -> str:
     """Return the interactive page as one file.
 
     Raises:
-        UsageError: if a drill's steps have names, which the page of an anonymous cluster cannot show.
+        UsageError: if a drill's steps contain names, which an anonymous page cannot show.
     """
     from topospread.drills.steps import Apply
 

@@ -1,4 +1,4 @@
-"""Options that say which rules are asked, of ``lint`` and ``policies``."""
+"""Options that select lint rules, for ``lint`` and ``policies``."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ LEVELS = click.Choice(["error", "warning", "hint"])
 
 
 def _completed(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[str]:
-    """The rules that a word may become, behind those that stand before a comma."""
+    """Return the completions of a comma-separated list of rules."""
     from topospread.linting.rules import BY_ID
 
     before, comma, begin = incomplete.rpartition(",")
@@ -40,11 +40,11 @@ rule_options = together(
 
 
 def read_settings(given: Mapping[str, Any]) -> Settings:
-    """Return the project's settings, with the rules of the command line on top.
+    """Return the project's settings, overridden by the command line's rules.
 
     Raises:
-        ConfigError: if the file of --settings has none.
-        UsageError: if there is no such rule.
+        ConfigError: if the file of --settings has no settings.
+        UsageError: if a rule is unknown.
     """
     from dataclasses import replace
 
@@ -70,10 +70,10 @@ def read_settings(given: Mapping[str, Any]) -> Settings:
 
 
 def _rules(given: tuple[str, ...], option: str) -> list[str]:
-    """Rules separated by commas.
+    """Parse comma-separated rules.
 
     Raises:
-        UsageError: there is no such rule.
+        UsageError: if a rule is unknown.
     """
     from topospread.linting.settings import unknown_rule
 

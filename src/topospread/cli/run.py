@@ -1,4 +1,4 @@
-"""``topospread run``: what runs on, in a cluster or beside it."""
+"""``topospread run``: the long-running servers and controllers."""
 
 from __future__ import annotations
 
@@ -29,4 +29,4 @@ COMMANDS = {
 
 @click.group(cls=LazyGroup, table=COMMANDS, help=HELP)
 def run() -> None:
-    """Hold the subcommands."""
+    """The command group ``run``."""

@@ -1,4 +1,4 @@
-"""``--save FILE`` of commands that leave a cluster: whether it can be written, and writing it as a snapshot."""
+"""The option ``--save FILE``: write the resulting cluster as a snapshot."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ if TYPE_CHECKING:
 
 
 def saved_option(text: str) -> Callable[[Any], Any]:
-    """The option, with its help."""
+    """Return the option's decorator."""
     return click.option("--save", metavar="FILE", type=PATH, help=text)
 
 
 def check_saved(path: str | None) -> None:
-    """Check that --save can write its file, before the work begins.
+    """Check before any work that --save can write its file.
 
     Raises:
-        UsageError: if the name is ``-``, or has an ending that no snapshot has.
+        UsageError: if the name is ``-``, or its ending is not that of a snapshot.
         InputError: if the folder does not exist, or the path is a folder.
     """
     from topospread.sources.snapshot_file import STANDARD_OUTPUT, check_path
@@ -40,7 +40,7 @@ def check_saved(path: str | None) -> None:
 
 
 def write_saved(inventory: Inventory | None, given: Mapping[str, Any], options: SimulationOptions) -> None:
-    """Write the cluster to the file of ``--save``, if there are both, and print a summary to stderr."""
+    """Write the resulting cluster to the file of ``--save``, and a summary to stderr."""
     path = given["save"]
     if path is None or inventory is None:
         return

@@ -1,4 +1,4 @@
-"""``topospread run scale-in-keeper``: let ReplicaSets remove pods of the fullest domain first."""
+"""``topospread run scale-in-keeper``: make ReplicaSets remove pods from the fullest domain first."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ LEASE = "topospread-scale-in-keeper"
 @click.option("-v", "--v", "verbosity", type=click.IntRange(0, 10), default=0, help="How much to log, and how.")
 @click.option("--logging-format", type=click.Choice(["text", "json"]), default="text", help="How much to log, and how.")
 def scale_in_keeper(**given: Any) -> int:
-    """Run until SIGTERM (0) or until the lease is lost (1)."""
+    """Run until SIGTERM (exit code 0) or until the lease is lost (1)."""
     access = read_access(given)
     address = served_at(given, given["port"], "--port")
     import asyncio

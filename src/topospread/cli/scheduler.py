@@ -1,4 +1,4 @@
-"""``topospread run scheduler``: schedule the pods of a real cluster, beside kube-scheduler or instead of it."""
+"""``topospread run scheduler``: schedule the pods of a real cluster, next to kube-scheduler or instead of it."""
 
 from __future__ import annotations
 
@@ -40,17 +40,19 @@ Examples:
 DEFAULT_SCHEDULER = "default-scheduler"
 KUBE_SCHEDULERS_LEASE = ("kube-system", "kube-scheduler")
 _BETWEEN_COLLECTIONS = (50_000, 20, 50)
-"""`gc`'s thresholds: nearly all that is made while a cluster is listed stays, and looking for garbage among it took a
-fifth of the start."""
+"""`gc` thresholds.
+
+Nearly all objects that listing a cluster creates stay alive; scanning them took a fifth of the start.
+"""
 
 
 class Seconds(click.ParamType[float]):
-    """A duration as Go writes it, in seconds."""
+    """A duration in Go's syntax, converted to seconds."""
 
     name = "duration"
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
-        """Seconds; anything else is a usage error."""
+        """Return the seconds; an invalid duration is a usage error."""
         from topospread.config.durations import parse_duration
 
         nanoseconds = parse_duration(str(value))
@@ -98,7 +100,7 @@ SECONDS = Seconds()
 @click.option("-v", "--v", "verbosity", type=click.IntRange(0, 10), default=0, help="How much to log, and how.")
 @click.option("--logging-format", type=click.Choice(["text", "json"]), default="text", help="How much to log, and how.")
 def scheduler(**given: Any) -> int:
-    """Run until SIGTERM (0) or until the lease is lost (1)."""
+    """Run until SIGTERM (exit code 0) or until the lease is lost (1)."""
     gc.set_threshold(*_BETWEEN_COLLECTIONS)
     from topospread.extras import require
 
@@ -134,7 +136,7 @@ def scheduler(**given: Any) -> int:
 
 
 def _beside(given: dict[str, Any], configuration: Configuration, gates: Gates) -> Beside | None:
-    """The exporter, where it is asked for."""
+    """Return the exporter's settings, if it is enabled."""
     if not given["export"]:
         return None
     from topospread.exporter.collector import SeriesLimits
@@ -144,10 +146,10 @@ def _beside(given: dict[str, Any], configuration: Configuration, gates: Gates) -
 
 
 def _read(path: str | None, gates: Gates) -> tuple[Configuration, Operation]:
-    """The profiles and how the process runs, of ``--config`` or by default.
+    """Return the profiles and the process settings, from ``--config`` or the defaults.
 
     Raises:
-        InputError: it cannot be read, or kube-scheduler would refuse it.
+        InputError: if the file cannot be read, or kube-scheduler rejects it.
     """
     from topospread.config.find import find_configuration
     from topospread.config.load import default_configuration
@@ -171,11 +173,11 @@ _ELECTION = {
     "leader_elect_resource_name": "resource_name",
     "leader_elect_resource_namespace": "resource_namespace",
 }
-"""Option → the setting that it stands above."""
+"""Option → the setting that it overrides."""
 
 
 def _flags_above(operation: Operation, given: dict[str, Any]) -> Operation:
-    """The file's settings with those of the command line above them."""
+    """Return the file's settings, overridden by the command line."""
     from topospread.live.election import Timing
 
     chosen = {field: given[option] for option, field in _ELECTION.items() if given[option] is not None}
@@ -188,10 +190,10 @@ def _flags_above(operation: Operation, given: dict[str, Any]) -> Operation:
 
 
 def _refuse_what_is_not_covered(operation: Operation, path: str | None) -> None:
-    """Refuse what would be silently left out.
+    """Reject settings that would be ignored.
 
     Raises:
-        ConfigError: extenders.
+        ConfigError: if extenders are configured.
     """
     if operation.extenders:
         named = ", ".join(operation.extenders)
@@ -202,10 +204,10 @@ def _refuse_what_is_not_covered(operation: Operation, path: str | None) -> None:
 
 
 def _check_lease(election: LeaderElectionSettings, profiles: tuple[str, ...]) -> None:
-    """A second scheduler must not take part in kube-scheduler's election.
+    """Check that a second scheduler does not share kube-scheduler's lease.
 
     Raises:
-        UsageError: it would.
+        UsageError: if it would use the same lease.
     """
     lease = (election.resource_namespace, election.resource_name)
     if election.elect and lease == KUBE_SCHEDULERS_LEASE and DEFAULT_SCHEDULER not in profiles:

@@ -1,4 +1,4 @@
-"""``topospread serve``: a page in the browser, to look at a cluster and to try by hand."""
+"""``topospread serve``: a web page to explore a cluster and try changes."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ _TOKEN_AT_LEAST = 16
 @click.option("--token", metavar="TEXT", envvar="TOPOSPREAD_TOKEN", help="What a browser has to bring, once.")
 @click.option("--port", default=8375, type=click.IntRange(0, 65535), metavar="N", help="The port; 0 takes a free one.")
 def serve(**given: Any) -> int:
-    """Serve the page until it is interrupted."""
+    """Serve the page until Ctrl-C."""
     from topospread.extras import require
 
     require("web")
@@ -89,11 +89,11 @@ def serve(**given: Any) -> int:
 
 @contextmanager
 def _application(given: dict[str, Any], options: SimulationOptions) -> Iterator[Starlette]:
-    """The application about what is given; a live cluster is followed as long as it is there.
+    """Create the web application for the input. A live cluster is watched until the block ends.
 
     Raises:
-        InputError: something cannot be read or used, or the cluster refuses.
-        UsageError: nothing is given, and there is no live cluster.
+        InputError: if the input cannot be read or used, or the cluster denies access.
+        UsageError: if no input is given and there is no live cluster.
     """
     from topospread.web.application import application
     from topospread.web.editor import editor_routes
@@ -121,7 +121,7 @@ def _application(given: dict[str, Any], options: SimulationOptions) -> Iterator[
 
 
 def _is_followed(given: dict[str, Any]) -> bool:
-    """Return whether a live cluster is shown as it is, without manifests on top."""
+    """Return whether a live cluster is shown without manifests applied, so that it can be watched."""
     if given["paths"] or given["cluster"] not in (None, LIVE):
         return False
     if given["cluster"] is None and not named_options(given) and is_piped():
@@ -130,7 +130,7 @@ def _is_followed(given: dict[str, Any]) -> bool:
 
 
 def _live_words(given: dict[str, Any]) -> Any:
-    """Return the options that name the live cluster; a drill of it runs on the output of `topospread dump`."""
+    """Return the options that name the live cluster. Suggested drills run on the output of `topospread dump`."""
     from topospread.web.served import InputWords
 
     name = f"context {given['context']}" if given["context"] else "the cluster that kubectl points at"
@@ -138,10 +138,10 @@ def _live_words(given: dict[str, Any]) -> Any:
 
 
 def _token(given: str | None) -> str | None:
-    """The token that was chosen.
+    """Return the chosen access token.
 
     Raises:
-        UsageError: it can be guessed.
+        UsageError: if it is too easy to guess.
     """
     if given is not None and len(given) < _TOKEN_AT_LEAST:
         raise UsageError(f"--token takes a text of at least {_TOKEN_AT_LEAST} characters")
@@ -149,7 +149,7 @@ def _token(given: str | None) -> str | None:
 
 
 def _words(given: dict[str, Any]) -> Any:
-    """Return the input's names on the command line."""
+    """Return the command-line words for the input."""
     from topospread.web.served import InputWords
 
     paths = tuple(given["paths"])

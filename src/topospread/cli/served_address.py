@@ -1,4 +1,4 @@
-"""Options for the address of a server, its certificate and its metrics; shared by every command that serves."""
+"""Options for a server's address, certificate and metrics, shared by all servers."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class AddressAndPort(click.ParamType[tuple[str, int]]):
     name = "address"
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> tuple[str, int]:
-        """Return the address without brackets, and the port; anything else is a usage error."""
+        """Return the address without brackets, and the port; invalid input is a usage error."""
         host, _, port = str(value).rpartition(":")
         number = whole_number(port)
         if not host or number is None or not 0 < number < 1 << 16:
@@ -46,7 +46,7 @@ CLIENT_CA_OPTION = click.option(
 
 
 def tls_options(command: Command) -> Command:
-    """``--tls-cert-file --tls-private-key-file``."""
+    """Add the options ``--tls-cert-file`` and ``--tls-private-key-file``."""
     key = click.option(
         "--tls-private-key-file", type=_PATH, metavar="FILE", help="Serve HTTPS with this certificate and its key."
     )
@@ -57,13 +57,13 @@ def tls_options(command: Command) -> Command:
 
 
 def served_at(given: Mapping[str, Any], port: int, option: str) -> Address:
-    """Return the address that the options name.
+    """Return the address to serve at.
 
     Args:
-        option: the option that names the port.
+        option: name of the port option, for errors.
 
     Raises:
-        UsageError: if an option lacks another that it requires.
+        UsageError: if an option requires another that is missing.
     """
     from topospread.live.serving import Address
 

@@ -1,4 +1,4 @@
-"""``topospread simulate``: where the pods land, how the workloads spread, and why some stay pending."""
+"""``topospread simulate``: place pods, and show the spread of workloads and the pending pods."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from topospread.workloads.control_plane import ControlPlane
 
     Side = tuple[ControlPlane, Configuration | None, Sampling]
-    """What one simulation is run with."""
+    """Control plane, configuration and sampling of one simulation."""
 
 HELP = """\
 Place every pod that the manifests want, exactly as kube-scheduler would, and show where each lands.
@@ -77,7 +77,7 @@ SAMPLING = click.Choice(["all", "kube"])
 @namespace_options("Show")
 @output_options("name")
 def simulate(**given: Any) -> int:
-    """Run the simulation; the exit code is that of the verdict."""
+    """Run the simulation; return the exit code of the verdict."""
     given["scale"] = parse_scale(given)
     given["cron_jobs"] = parse_cron_jobs(given)
     given["traffic"] = asked_traffic(given)
@@ -107,10 +107,10 @@ def simulate(**given: Any) -> int:
 
 
 def _in_orders(given: dict[str, Any], inventory: Inventory, options: SimulationOptions) -> int:
-    """Try several orders; 1 when pods stay pending in any.
+    """Simulate several orders of the pods. Return 1 if pods stay pending in any order.
 
     Raises:
-        UsageError: it is shown in a way that has no ranges.
+        UsageError: if the output format cannot show ranges.
     """
     from topospread.answers.asked import about
     from topospread.answers.orders import orders_answer
@@ -128,7 +128,7 @@ def _in_orders(given: dict[str, Any], inventory: Inventory, options: SimulationO
 
 
 def _answered(result: Simulation, given: dict[str, Any], inventory: Inventory, options: SimulationOptions) -> int:
-    """Write the answer in every format that is asked for; return the exit code."""
+    """Write the answer in every requested format; return the exit code."""
     from topospread.answers.asked import about
     from topospread.answers.simulation import names, simulation_answer
 
@@ -136,7 +136,7 @@ def _answered(result: Simulation, given: dict[str, Any], inventory: Inventory, o
     if not prints_page(given):
         warn(result.warnings)
     if [name for name, _ in given["outputs"]] == ["name"] and not given["outputs"][0][1]:
-        show(names(result, namespace))  # of 5,000 nodes the answer itself takes long
+        show(names(result, namespace))  # building the whole answer is slow with 5,000 nodes
         return code_of(result.verdict, given)
     found = expected_traffic(result.after, given["traffic"], options)
     answer = about(simulation_answer(result, namespace, traffic=found), inventory, options)

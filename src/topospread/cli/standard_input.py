@@ -1,4 +1,4 @@
-"""Standard input: whether something was piped in, so that it is read without ``-``. What it says others read."""
+"""Detect whether data is piped into standard input, so that it is read without ``-``."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from typing import BinaryIO
 import click
 
 _PATIENCE = 3.0
-"""Seconds after which who waits for a pipe is told so."""
+"""Seconds after which a message says that the command waits for a pipe."""
 _WAITING = (
     "waiting for what is piped in; to read the cluster that kubectl points at instead, name it (--context, or "
     "--on live) or give </dev/null"
@@ -20,15 +20,15 @@ _WAITING = (
 
 
 def standard_input() -> BinaryIO | None:
-    """Standard input, ``None`` where it is closed."""
+    """Return standard input; None if it is closed."""
     return sys.stdin.buffer if sys.stdin is not None else None
 
 
 def is_piped() -> bool:
-    """Return whether standard input is a pipe or a file, and there is something in it.
+    """Return whether standard input is a non-empty pipe or file.
 
-    A terminal, /dev/null, a socket and a closed standard input are not; nor is a pipe that ends without a word, as
-    programs that start others leave it. Of a pipe the first byte is waited for.
+    A terminal, /dev/null, a socket and a closed standard input return False, and so does an empty pipe. For a pipe,
+    wait for the first byte.
     """
     given = standard_input()
     try:

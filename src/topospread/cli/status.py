@@ -1,4 +1,4 @@
-"""``topospread status``: what is pending, which hard constraints are exceeded, and the first fix."""
+"""``topospread status``: pending pods, exceeded hard constraints, and the first fix."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from topospread.api.inventory import Inventory
     from topospread.simulation.options import SimulationOptions
 
-# The words that give the same input to another command.
+# Command-line words for the same input.
 
 _WITH_VALUE: Final = {
     "cluster": "--on",
@@ -53,11 +53,11 @@ _FLAGS: Final = ("render_helm", "render_network", "with_hooks", "strict", "allow
 
 
 def typed_words(given: Mapping[str, Any], *paths: str) -> list[str]:
-    """Return the options that give the same input to another command.
+    """Return command-line words with which another command reads the same input.
 
     Args:
         given: the options of `input_options` and ``-n``.
-        paths: files in place of the command line's.
+        paths: files to use instead of those on the command line.
     """
     words = [*file_words(*(paths or given["paths"])), *live_words(given)]
     for name, option in _WITH_VALUE.items():
@@ -102,7 +102,7 @@ Examples:
 @page_options
 @output_options()
 def status(**given: Any) -> int:
-    """Show the status; the exit code is its verdict's."""
+    """Print the status; return the exit code of its verdict."""
     from topospread.sources.needed_kinds import PLACEMENT
 
     check_outputs(given)
@@ -133,7 +133,7 @@ def _answer(inventory: Inventory, given: dict[str, Any], options: SimulationOpti
     from topospread.answers.status import status as status_of
     from topospread.api.selector_text import parse_selector
 
-    # Beside a status that is drawn again and again a bar would only flicker.
+    # A progress bar would flicker, because --watch draws the status repeatedly.
     with nullcontext() if given["watch"] else progress("looking") as bar:
         found = status_of(
             inventory,

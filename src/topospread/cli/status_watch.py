@@ -1,4 +1,4 @@
-"""``topospread status --watch``: a text made anew whenever the live cluster changes. What it says is `status`'s."""
+"""``topospread status --watch``: redraw the status whenever the live cluster changes."""
 
 from __future__ import annotations
 
@@ -27,24 +27,24 @@ if TYPE_CHECKING:
     from topospread.sources.needed_kinds import NeededKinds
 
 _LOOK = 0.2
-"""Seconds between two looks at whether something changed."""
+"""Seconds between two checks for changes."""
 _AT_MOST_EVERY = 1.0
 _RESTS = 2.0
-"""So many times as long as making a text took is rested before the next one."""
+"""Minimum pause between two texts, as a multiple of the time that the last text took."""
 _PATIENCE = 120.0
-"""Seconds in which everything has to be listed once."""
+"""Seconds within which all lists must arrive."""
 _PROMPT = 1.5
-"""Seconds after which it is said that there is nothing to be shown yet, and why."""
+"""Seconds after which a message says why nothing is shown yet."""
 _UNANSWERED = "no answer from the API server yet"
 _READING = "the cluster is being read"
 _LOOKING = "the cluster is read, and looked at"
 
 
 def check_watch(given: Mapping[str, Any]) -> None:
-    """Check that a live cluster is followed, and that no output ends.
+    """Check that the input is a live cluster, and the output a stream.
 
     Raises:
-        UsageError: there is not.
+        UsageError: if either is not.
     """
     if given["paths"] or given["cluster"] not in (None, LIVE):
         raise UsageError("--watch follows the cluster that kubectl points at: no PATH and no other --on beside it")
@@ -54,10 +54,10 @@ def check_watch(given: Mapping[str, Any]) -> None:
 
 
 def watch(given: Mapping[str, Any], needed: NeededKinds, text_of: Callable[[Inventory], str]) -> None:
-    """Show the text of the cluster as it is, again and again, until interrupted.
+    """Show the text of the current cluster after each change, until Ctrl-C.
 
     Raises:
-        InputError: there is no way to the cluster, or it may not be read.
+        InputError: if the cluster cannot be reached or read.
     """
     access = read_access(given)
     from topospread.live.followed_cluster import following
@@ -77,7 +77,7 @@ def watch(given: Mapping[str, Any], needed: NeededKinds, text_of: Callable[[Inve
 
 @dataclass(frozen=True)
 class _Made:
-    """A text, of which state it is, and how many seconds it took."""
+    """A text, the cluster state it shows, and the seconds it took."""
 
     text: str
     state: FollowState
@@ -85,7 +85,7 @@ class _Made:
 
 
 def _made(text_of: Callable[[Inventory], str], followed: FollowedCluster) -> _Made:
-    """Return the text, or an error in its place, such as a namespace that does not exist yet."""
+    """Return the text, or an error message instead, such as for a missing namespace."""
     state, begun = followed.state, time.monotonic()
     try:
         text = text_of(followed.inventory())
@@ -111,7 +111,7 @@ def _until_changed(followed: FollowedCluster, since: FollowState, rest: float, s
 
 
 def head_line(state: FollowState, now: float) -> str:
-    """Return the time, and the time and cause of an old state."""
+    """Return the current time, and for an outdated state its time and the reason."""
     if state.behind_since is None:
         return f"{_time(now)}  up to date"
     last = f"the last state is of {_time(state.behind_since)}; {one_line(state.last_error)}"
@@ -123,10 +123,10 @@ def _time(seconds: float) -> str:
 
 
 class Waiting:
-    """Says, while the block runs, for how long and on what it has been waited; nothing where that is short.
+    """Show for how long and why the block has been waiting, if it takes long.
 
     Attributes:
-        why: on what; another reason may be given at any time.
+        why: the reason; it may be changed while waiting.
     """
 
     def __init__(self, shown: WatchView, prompt: float = _PROMPT) -> None:
@@ -152,20 +152,20 @@ class Waiting:
 
 
 class WatchView(Protocol):
-    """The output that shows the text."""
+    """An output for the repeated text."""
 
     def wait(self, why: str, seconds: float) -> None:
-        """There is nothing to be shown yet; called often."""
+        """Show that there is no text yet, and why. Called often."""
 
     def draw(self, text: str, state: FollowState) -> None:
-        """Show it."""
+        """Show the text."""
 
     def mark(self, state: FollowState) -> None:
-        """Show whether it is up to date; called often."""
+        """Show whether the text is up to date. Called often."""
 
 
 class Screen:
-    """A terminal: the text stays in its place, cut to the screen."""
+    """A terminal. The text is redrawn in place and cut to the screen."""
 
     def __init__(self) -> None:
         self._lines: list[str] = []
@@ -173,17 +173,17 @@ class Screen:
         draw(sys.stdout, "\x1b[2J")
 
     def wait(self, why: str, seconds: float) -> None:
-        """See WatchView."""
+        """Show the reason for waiting; see WatchView."""
         draw(sys.stdout, f"\x1b[H{one_line(f'{why}, for {seconds:.0f} s')[: width()]}\x1b[K\n\x1b[J")
         sys.stdout.flush()
 
     def draw(self, text: str, state: FollowState) -> None:
-        """See WatchView."""
+        """Draw the text; see WatchView."""
         self._lines = text.rstrip("\n").split("\n")
         self._paint(state)
 
     def mark(self, state: FollowState) -> None:
-        """See WatchView. The time stands still while nothing changes and nothing is wrong."""
+        """Redraw the head line; see WatchView. The shown time stays while nothing changes."""
         if state.behind_since is not None or "not up to date" in self._head:
             self._paint(state)
 
@@ -201,10 +201,10 @@ class Screen:
 
 
 class Printed:
-    """No terminal: the text is printed again when it is another.
+    """An output that is not a terminal. The text is printed again when it changes.
 
     Args:
-        plain: nothing stands between two texts, as they are documents.
+        plain: whether to print nothing between texts, because they are documents.
     """
 
     def __init__(self, *, plain: bool) -> None:
@@ -214,13 +214,13 @@ class Printed:
         self._waits = ""
 
     def wait(self, why: str, seconds: float) -> None:
-        """See WatchView. On stderr, each reason once."""
+        """Print each reason once on stderr; see WatchView."""
         if why != self._waits:
             self._waits = why
             click.echo(f"{one_line(why)}, for {seconds:.0f} s", err=True)
 
     def draw(self, text: str, state: FollowState) -> None:
-        """See WatchView."""
+        """Print the text if it changed; see WatchView."""
         if text == self._text:
             return
         if not self._plain:
@@ -230,7 +230,7 @@ class Printed:
         sys.stdout.flush()
 
     def mark(self, state: FollowState) -> None:
-        """See WatchView. On stderr, once when it is behind and once when it is not any more."""
+        """Print on stderr when the text becomes outdated or up to date; see WatchView."""
         behind = state.behind_since is not None
         if behind != self._behind:
             self._behind = behind

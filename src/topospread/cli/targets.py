@@ -1,4 +1,4 @@
-"""TARGET: the objects that a command is asked about, written as kubectl takes them."""
+"""The argument TARGET: objects in kubectl's syntax."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ Command = TypeVar("Command", bound=Callable[..., Any])
 
 
 def target_argument(*, required: bool, files: bool = False) -> Callable[[Command], Command]:
-    """Return the decorator for ``TARGET``, as the option ``targets``.
+    """Return the decorator for ``TARGET``; its values are in the parameter ``targets``.
 
     Args:
-        required: whether there must be one.
-        files: whether files stay among the targets, for a command that knows what they are.
+        required: whether at least one target is required.
+        files: whether files are accepted as targets, for commands that handle them.
     """
     metavar = "TARGET" if required else "[TARGET]"
     callback = _read if files else _read_no_files
@@ -31,7 +31,7 @@ def target_argument(*, required: bool, files: bool = False) -> Callable[[Command
 
 
 def file_error(word: str, context: click.Context) -> UsageError:
-    """Return the error for a file in the place of a target."""
+    """Return the error for a file instead of a target."""
     return UsageError(f"{word} is a file: {context.command_path} -f {shell_line([word])}")
 
 
@@ -47,7 +47,7 @@ def _read_no_files(context: click.Context, parameter: click.Parameter, words: tu
 
 
 def _read(context: click.Context, parameter: click.Parameter, words: tuple[str, ...]) -> tuple[str, ...]:
-    """Return the targets: ``deploy/web``, ``shop/deploy/web``, ``web-0``, or a kind and a name, ``deploy web``."""
+    """Return the targets: ``deploy/web``, ``shop/deploy/web``, ``web-0``, or kind and name, ``deploy web``."""
     from topospread.workloads.scale import KIND_OF
 
     found: list[str] = []
@@ -67,7 +67,7 @@ _POD_KINDS = ("po", "pod", "pods")
 
 
 def one_target(targets: Sequence[str]) -> str:
-    """Return the only target.
+    """Return the single target.
 
     Raises:
         UsageError: if there are several.

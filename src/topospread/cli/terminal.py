@@ -1,4 +1,4 @@
-"""The terminal's width, its colours, and a progress bar on stderr for long work."""
+"""Terminal output: width, colours, safe streams and a progress bar on stderr."""
 
 from __future__ import annotations
 
@@ -20,17 +20,17 @@ _PATIENCE = 1.0
 _REDRAW = 0.1
 _BAR = 30
 _BEGIN = time.monotonic()
-"""When the command began, near enough: who has waited for its reading need not wait again for its placing."""
+"""Start time of the command. A progress bar appears one second after it, also in later phases."""
 _PROCESS = os.getpid()
 
 
 def draws_progress() -> bool:
-    """Return whether this process tells a terminal how far it has come: its copies do not."""
+    """Return whether this process shows progress on a terminal. Worker processes do not."""
     return sys.stderr.isatty() and os.getpid() == _PROCESS
 
 
 def width() -> int:
-    """Columns to write in: the terminal's, 80 where there is none."""
+    """Return the terminal's width in columns; 80 without a terminal."""
     return shutil.get_terminal_size((DEFAULT_WIDTH, 24)).columns if sys.stdout.isatty() else DEFAULT_WIDTH
 
 
@@ -42,13 +42,13 @@ def has_colours(colour: str) -> bool:
 
 
 def warn(warnings: Iterable[str]) -> None:
-    """Print warnings on stderr, a line each."""
+    """Print each warning on a line of stderr."""
     for warning in warnings:
         click.echo(f"warning: {one_line(warning)}", err=True)
 
 
 def show(text: str) -> None:
-    """Print a text with the colours that it has; `click.echo` would decide about them again."""
+    """Print a text with its colours. `click.echo` could strip them."""
     sys.stdout.write(text)
 
 
@@ -58,37 +58,37 @@ def show_commands(text: str) -> None:
 
 
 def draw(stream: TextIO, text: str) -> None:
-    """Write cursor movements and text that is safe already."""
+    """Write text and cursor movements without escaping. The text must be safe already."""
     (stream.write_unchanged if isinstance(stream, SafeStream) else stream.write)(text)
 
 
 class OutputError(OSError):
-    """A stream of the command cannot be written."""
+    """Raised if an output stream cannot be written."""
 
 
 class SafeStream:
-    """A stream of a terminal, a file or a pipeline: text cannot move the cursor, change colours or give commands.
+    """An output stream that escapes control characters and pipeline commands.
 
-    Everything that a command prints passes through it, errors and logs included.
+    All output of a command passes through it, including errors and logs.
     """
 
     encoding = "utf-8"
-    """Not the encoding of the stream below: click would go round a stream that says ASCII."""
+    """Always UTF-8: click would bypass a stream whose encoding is ASCII."""
 
     def __init__(self, stream: TextIO) -> None:
         self._stream = stream
 
     def write(self, text: str) -> int:
-        """Write a text, its control characters and commands escaped."""
+        """Write a text with control characters and pipeline commands escaped."""
         return self.write_unchanged(escape_commands(for_terminal(text)))
 
     def write_unchanged(self, text: str) -> int:
-        """Write a text as it is; see `draw`."""
+        """Write a text unescaped; see `draw`."""
         with _as_output_error():
             return self._stream.write(text)
 
     def flush(self) -> None:
-        """Write what is in the buffer."""
+        """Flush the buffer."""
         with _as_output_error():
             self._stream.flush()
 
@@ -113,7 +113,7 @@ def _as_output_error() -> Iterator[None]:
 
 @contextmanager
 def safe_output() -> Iterator[None]:
-    """Let stdout and stderr be `SafeStream` meanwhile; a closed stream stays None."""
+    """Replace stdout and stderr by `SafeStream` inside the block; a closed stream stays None."""
     before = sys.stdout, sys.stderr
     for stream in before:
         print_anywhere(stream)
@@ -125,7 +125,7 @@ def safe_output() -> Iterator[None]:
 
 
 def written(data: object, output: str) -> str:
-    """Plain data as ``-o json`` or ``-o yaml`` have it."""
+    """Return plain data as JSON or YAML text, like ``-o json`` and ``-o yaml``."""
     if output == "yaml":
         from topospread.api.yaml_text import yaml_text
 
@@ -136,15 +136,15 @@ def written(data: object, output: str) -> str:
 
 
 class Bar(Protocol):
-    """Is told how far the work has come."""
+    """A callback that receives progress."""
 
     def __call__(self, done: int, total: int | None) -> None:
-        """``done`` of ``total``; ``total`` is ``None`` while it cannot be known."""
+        """Show that ``done`` of ``total`` is finished; ``total`` is None if it is unknown."""
 
 
 @contextmanager
 def progress(what: str) -> Iterator[Bar | None]:
-    """A bar on stderr that appears when the command has taken a second; ``None`` when stderr is no terminal."""
+    """Show a progress bar on stderr after one second; yields None if stderr is not a terminal."""
     if not draws_progress():
         yield None
         return
@@ -177,7 +177,7 @@ _ERRORS = "topospread-substitutes"
 
 
 def print_anywhere(stream: TextIO | None) -> None:
-    """Let a stream whose encoding lacks our signs take plain ones in their place; ``None`` is a closed one."""
+    """Make a stream replace characters that its encoding lacks with ASCII ones. A closed stream is None."""
     import codecs
 
     if isinstance(stream, TextIOWrapper) and stream.encoding.lower().replace("-", "") != "utf8":

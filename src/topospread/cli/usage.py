@@ -1,4 +1,4 @@
-"""Help of commands, imported only when it is shown, and the name that a command was called by."""
+"""Help pages, examples, and error messages for old command lines. Imported only on demand."""
 
 from __future__ import annotations
 
@@ -18,11 +18,13 @@ from topospread.text import shell_line
 
 _PLAIN = "topospread"
 VARIABLE = "_TOPOSPREAD_COMPLETE"
-"""Environment variable by which a shell asks what may come next."""
+"""Environment variable with which a shell requests completions."""
 _BETWEEN_COLLECTIONS = (5_000, 100, 10)
-"""`gc`'s thresholds: modules and what is read stay until a command ends, so that garbage is looked for among older
-objects as seldom as after 500,000 new ones. The young are few enough for the processor's cache. A command that runs on
-is left as it is."""
+"""`gc` thresholds.
+
+Most objects live until the command ends, so old objects are scanned only after 500,000 new ones. The young generation
+fits the processor's cache. Servers keep Python's default.
+"""
 _RUN_ON = ("serve", "mcp", "lsp", "scheduler", "exporter", "webhook", "extender")
 _FILE_ENDINGS = (".yaml", ".yml", ".json", ".gz", ".tgz")
 
@@ -38,7 +40,7 @@ OLD_COMMANDS = {
     "webhook": "run webhook",
     "extender": "run extender",
 }
-"""Old command → new one; this table is deleted with 1.1."""
+"""Old command → new command. Delete this table with 1.1."""
 SHARED = {
     "--filename": "Apply",
     "--on": "Cluster",
@@ -77,12 +79,12 @@ SHARED = {
     "--allow-unknown": "Exit code",
     "--exit-zero": "Exit code",
 }
-"""Options of several commands, in the order of the help → the heading of `explain options`."""
+"""Options that several commands share, in the order of the help → heading in `explain options`."""
 EXITS = "Exit codes  0 yes, 1 no, 2 bad input, 3 fault of topospread, 4 unknown"
 EXITS_WORKED = "Exit codes  0 it worked, 2 bad input, 3 fault of topospread"
 _COLUMNS = 80
 _WIDEST = 24
-"""Columns of the widest option that has its text beside it."""
+"""Widest option, in columns, whose text starts on the same line."""
 _LONGEST_LABEL = 70
 OLD_OPTIONS = {
     "--raw": "--render never",
@@ -100,14 +102,14 @@ OLD_OPTIONS = {
     "--explain": "topospread explain {value}",
     "--export-policy": "topospread policies --for {value}",
 }
-"""Old option → what is written instead."""
+"""Old option → its replacement."""
 
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
 
 def together(*options: Callable[[Any], Any]) -> Callable[[Command], Command]:
-    """Return one decorator for several options, which help shows in this order."""
+    """Return one decorator for several options. Help shows them in this order."""
 
     def decorate(command: Command) -> Command:
         for option in reversed(options):
@@ -118,10 +120,10 @@ def together(*options: Callable[[Any], Any]) -> Callable[[Command], Command]:
 
 
 class _Examples(click.Command):
-    """A command whose help shows its examples under the name that the program was called by."""
+    """A command whose examples use the program name that was typed."""
 
     def format_help_text(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write the help, with the examples as they are typed."""
+        """Write the help text and the examples."""
         given = self.help
         self.help = called(given or "", ctx)
         super().format_help_text(ctx, formatter)
@@ -129,11 +131,11 @@ class _Examples(click.Command):
 
 
 class Explained(_Examples):
-    """A command with examples, which says how old words and files in the wrong place are written.
+    """A command with examples. It answers old words and misplaced files with the correct command line.
 
     Args:
-        own: options that mean something else here than in other commands, and are explained here.
-        exits: the exit codes, if the command answers no question.
+        own: shared options whose meaning differs in this command; its help explains them.
+        exits: help text on exit codes, for commands without a verdict.
     """
 
     def __init__(self, *args: Any, own: Sequence[str] = (), exits: str = EXITS, **kwargs: Any) -> None:
@@ -143,9 +145,9 @@ class Explained(_Examples):
         self._exits = exits
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write the command's own options, the names of those of all commands, and the exit codes.
+        """Write the command's own options, the names of shared options, and the exit codes.
 
-        Options whose help is the same share a row.
+        Options with the same help text share a row.
         """
         own: dict[str, list[click.Option]] = {}
         shared: list[str] = []
@@ -170,9 +172,9 @@ class Explained(_Examples):
     def make_context(
         self, info_name: str | None, args: list[str], parent: click.Context | None = None, **extra: Any
     ) -> click.Context:
-        """Return the context, in which the project file sets what the command line and the environment leave open."""
+        """Return the context. The project file sets options that the command line and environment do not."""
         asks_cluster = any(each.name == "cluster" for each in self.params)
-        # A plan reads the project file of the old state. Lint reads none where --settings names other settings.
+        # `plan` uses the old state's project file. `lint` uses none if --settings names other settings.
         elsewhere = self.name == "plan" or any(each.partition("=")[0] == "--settings" for each in args)
         if asks_cluster and not elsewhere and not extra.get("resilient_parsing") and not {"-h", "--help"} & set(args):
             from .project import project_defaults, project_settings
@@ -181,10 +183,10 @@ class Explained(_Examples):
         return super().make_context(info_name, args, parent, **extra)
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Parse the words behind the command.
+        """Parse the command's arguments.
 
         Raises:
-            UsageError: if a word is an old option, a file in the wrong place, or not expected.
+            UsageError: if a word is an old option, a misplaced file, or unexpected.
         """
         typed = list(args)
         try:
@@ -205,7 +207,7 @@ class ExplainedGroup(_Examples, click.Group):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        """Find the command; an old one is answered with the new line, a misspelt one with the nearest.
+        """Return the command; the error for an old or misspelled name suggests the right one.
 
         Raises:
             UsageError: if there is no such command.
@@ -223,10 +225,10 @@ class ExplainedGroup(_Examples, click.Group):
 
 
 class LazyGroup(ExplainedGroup):
-    """A group whose commands are imported when they are used.
+    """A command group that imports commands on demand.
 
     Args:
-        table: name → ``module:attribute`` of the command, and what it answers.
+        table: name → ``module:attribute`` of the command, and its one-line help.
     """
 
     def __init__(self, *args: Any, table: Mapping[str, tuple[str, str]], **kwargs: Any) -> None:
@@ -238,7 +240,7 @@ class LazyGroup(ExplainedGroup):
         return list(self.table)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        """Return the command of a name, ``None`` if there is none."""
+        """Return the command with this name; None if there is none."""
         if cmd_name not in self.table:
             return None
         if cmd_name not in _RUN_ON:
@@ -256,7 +258,7 @@ class LazyGroup(ExplainedGroup):
 
 
 def called(text: str, ctx: click.Context) -> str:
-    """Return examples as they are typed: as a kubectl plugin ``topospread why`` is ``kubectl topospread why``."""
+    """Return examples for the program name that was typed, such as ``kubectl topospread why``."""
     name = ctx.find_root().info_name or _PLAIN
     if name == _PLAIN:
         return text
@@ -267,7 +269,7 @@ def option_rows(options: Mapping[str, Sequence[click.Option]]) -> Iterator[str]:
     """Yield the lines of a table of options.
 
     Args:
-        options: text → the options that it explains.
+        options: help text → options with this text.
     """
     labels = {text: _label(each) for text, each in options.items()}
     width = min(max(map(len, labels.values()), default=0), _WIDEST)
@@ -304,7 +306,7 @@ def _text(option: click.Option) -> str:
 
 
 def _label(options: Sequence[click.Option]) -> str:
-    """Return how options that share a row are written: ``--cordon, --drain NODES``."""
+    """Return the label of options that share a row: ``--cordon, --drain NODES``."""
     metavar = "" if options[0].is_flag or options[0].count else f" {_metavar(options[0])}"
     if len(options) == 1:
         return ", ".join(options[0].opts) + metavar
@@ -321,13 +323,13 @@ def _metavar(option: click.Option) -> str:
 
 
 def _order(option: str) -> int:
-    """Return the place of an option of all commands in the help."""
+    """Return a shared option's position in the help."""
     names = {"-f": "--filename", "-n": "--namespace", "-A": "--all-namespaces", "-l": "--selector"}
     return list(SHARED).index(names.get(option, option))
 
 
 def is_named_file(word: str) -> bool:
-    """Return whether a word is written like a file rather than an object."""
+    """Return whether a word looks like a file name rather than an object."""
     return word == "-" or word.endswith(_FILE_ENDINGS)
 
 
@@ -337,7 +339,7 @@ def is_file(word: str) -> bool:
 
 
 def new_line(old: str, words: list[str]) -> str:
-    """Return an old command line in new words, as far as the words alone say what they are."""
+    """Return an old command line in the new syntax, as far as it can be derived."""
     found = OLD_COMMANDS[old].split()
     before = ""
     for word in words:
@@ -372,7 +374,7 @@ def _of_option(error: click.NoSuchOption, args: list[str]) -> UsageError:
 
 
 def _of_word(word: str, path: str) -> UsageError:
-    """Return the error for a word that the command does not take."""
+    """Return the error for an unexpected word."""
     if is_file(word):
         return UsageError(f"{word} is a file: {path} -f {shell_line([word])}")
     return UsageError(f"unexpected word '{word}'; {path} --help shows what it takes")

@@ -1,4 +1,4 @@
-"""``topospread run webhook``: answer the API server's admission requests by the linter's rules and a policy file."""
+"""``topospread run webhook``: answer the API server's admission requests with lint findings and a policy file."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``topospread why``: why a pod is pending and what would let it in, or why it is where it is."""
+"""``topospread why``: explain why a pod is pending and which changes would help, or why it has its node."""
 
 from __future__ import annotations
 
@@ -32,14 +32,14 @@ if TYPE_CHECKING:
     from topospread.explanation.result import Explanation
     from topospread.simulation.options import SimulationOptions
 
-# ``topospread why --audit``: what happened in a cluster, from a snapshot and an audit log, or its events.
+# ``topospread why --audit``: replay an audit log or events on a snapshot.
 
 
 def replay(given: dict[str, Any]) -> int:
-    """Show what happened; the exit code is that of the verdict.
+    """Replay the log; return the exit code of the verdict.
 
     Raises:
-        UsageError: if options of one pod are given as well.
+        UsageError: if options for a single pod are given as well.
     """
     if given["audit"] and given["events"]:
         raise UsageError("name what is replayed: --audit FILE or --events FILE, one of them")
@@ -85,7 +85,7 @@ Examples:
 """
 
 _KINDS = frozenset({"Pod", "Deployment", "ReplicaSet", "ReplicationController", "StatefulSet", "DaemonSet", "Job"})
-"""Kinds that a manifest may bring to be explained."""
+"""Kinds in manifests that can be explained."""
 
 
 @click.command(cls=Explained, help=HELP)
@@ -104,7 +104,7 @@ _KINDS = frozenset({"Pod", "Deployment", "ReplicaSet", "ReplicationController", 
 @click.option("--since", default="", metavar="TIME", help="… since a time (2026-11-22T16:42:12Z).")
 @output_options()
 def why(**given: Any) -> int:
-    """Explain a pod; the exit code is that of the verdict."""
+    """Explain a pod; return the exit code of the verdict."""
     check_outputs(given)
     if given["audit"] or given["events"]:
         return replay(given)
@@ -157,9 +157,9 @@ def _pending(given: dict[str, Any], inventory: Inventory, options: SimulationOpt
 
 
 def _with_tries(explanation: Explanation, inventory: Inventory, given: dict[str, Any]) -> Explanation:
-    """Add kube-scheduler's attempts to the explanation of a pod that waits in a live cluster.
+    """Add kube-scheduler's own attempts to the explanation of a pending pod in a live cluster.
 
-    Its events are asked for once it is known which pod is meant; where they may not be read, that is told.
+    The pod's events are read. If that is forbidden, the explanation says so.
     """
     if not getattr(inventory.read_from, "live", False):
         return explanation
@@ -178,7 +178,7 @@ def _with_tries(explanation: Explanation, inventory: Inventory, given: dict[str,
 
 
 def _only_one(inventory: Inventory, manifests: tuple[str, ...]) -> str | None:
-    """Return the pod or workload that the manifests hold, if there is one only."""
+    """Return the only pod or workload in the manifests; None if there are several."""
     found = [
         f"{namespace}/{kind.lower()}/{name}"
         for (kind, namespace, name), place in inventory.places.items()

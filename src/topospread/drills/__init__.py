@@ -1,1 +1,1 @@
-"""Drills: nodes fail, are drained or come back, and workloads are scaled, step by step."""
+"""Drills: simulate node failures, drains, recoveries, scaling and rollouts step by step."""

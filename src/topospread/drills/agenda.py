@@ -1,4 +1,4 @@
-"""The events due at later times of a drill."""
+"""Timed actions of a drill."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ Action = Callable[[], None]
 
 
 class Agenda:
-    """Actions by time; those of one time in the order in which they were put down."""
+    """A queue of actions by time. Actions at the same time run in the order they were added."""
 
     def __init__(self) -> None:
         self._entries: list[tuple[float, int, Action]] = []
@@ -19,16 +19,16 @@ class Agenda:
         return bool(self._entries)
 
     def add(self, time: float, action: Action) -> None:
-        """Let something happen then."""
+        """Run an action at a time."""
         self._numbers += 1
         heapq.heappush(self._entries, (time, self._numbers, action))
 
     @property
     def following(self) -> float | None:
-        """Time of the next event; ``None`` if there is none."""
+        """Return the time of the next action; None if there is none."""
         return self._entries[0][0] if self._entries else None
 
     def do_what_is_due(self, now: float) -> None:
-        """Do what is to happen by then, what that puts down for then included."""
+        """Run all actions due at `now`, including those that these actions add."""
         while self._entries and self._entries[0][0] <= now:
             heapq.heappop(self._entries)[2]()

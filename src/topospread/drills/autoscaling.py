@@ -1,4 +1,4 @@
-"""An autoscaler that goes from minReplicas to maxReplicas one by one, whatever its metrics say."""
+"""Simulate a HorizontalPodAutoscaler that scales from minReplicas to maxReplicas one by one. Metrics are ignored."""
 
 from __future__ import annotations
 
@@ -16,13 +16,12 @@ from .world import World
 
 
 def autoscale(world: World, step: Autoscale) -> DrillAutoscaler:
-    """Scale a workload from minReplicas to maxReplicas, and note from how many on a pod waits.
+    """Scale a workload from minReplicas to maxReplicas, and return when pods begin to stay pending.
 
-    The pods that come are placed one after the other, before the next one is asked for; once one waits, the rest come
-    together.
+    Each pod is placed before the next is created. Once a pod is pending, the remaining pods are created at once.
 
     Raises:
-        UsageError: there is no such autoscaler, or what it scales is not there.
+        UsageError: if there is no such autoscaler, or its target is missing.
     """
     item = _the_autoscaler(world, step)
     key = target_of(item)
@@ -51,7 +50,7 @@ def _scale(world: World, key: WorkloadKey, replicas: int) -> None:
 
 
 def _waiting(world: World, key: WorkloadKey) -> list[FollowedPod]:
-    """Pods that wait although everything that is under way was waited for."""
+    """Return the workload's pods that stay pending after all current work is done."""
     if any(not each.node for each in world.pods.of(key)):
         world.rest()
     return [each for each in world.pods.of(key) if not each.node]

@@ -1,4 +1,4 @@
-"""Drills of files played, and held to what they expect."""
+"""Run the drills in Drill files and compare the results with their expectations."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from .interruption import Interrupted
 from .shards import DrillPart, Shard, mark, whole_marks
 
 Progress = Callable[[int, int], None]
-"""Told how many drills of how many are over."""
+"""Receives the number of finished drills, and of all drills."""
 
 
 class DrillShortfall(Base, frozen=True):
@@ -36,7 +36,7 @@ class DrillShortfall(Base, frozen=True):
 
 
 class DrillOfFile(Base, frozen=True):
-    """A drill of a file, and its result."""
+    """A drill from a file, with its result."""
 
     name: Annotated[str, Meta(description="Name of the drill.")]
     file: Annotated[str, Meta(description="File of the drill.")]
@@ -48,11 +48,11 @@ class DrillOfFile(Base, frozen=True):
 
 @dataclass(frozen=True)
 class DrillCheck(PlainData):
-    """All drills that were played, in the order of their files.
+    """All drills that ran, in the order of their files.
 
     Attributes:
-        partial: where it was ended before its end, in words; "" where all are there.
-        part: which part of a whole this is, where only that was asked for.
+        partial: where the run was interrupted; "" if it is complete.
+        part: the shard, if only one was requested.
     """
 
     drills: tuple[DrillOfFile, ...]
@@ -61,7 +61,7 @@ class DrillCheck(PlainData):
 
     @property
     def passed(self) -> bool:
-        """True if all came to what was expected."""
+        """True if every drill meets its expectations."""
         return all(each.verdict == "yes" for each in self.drills)
 
 
@@ -73,18 +73,18 @@ def check_drills(
     workers: int | None = None,
     shard: Shard | None = None,
 ) -> DrillCheck:
-    """Play drills, and hold them to what they expect.
+    """Run drills and compare the results with their expectations.
 
     Args:
         files: the drills.
-        cluster: in place of their own.
-        progress: told how many of how many are over.
-        workers: how many processes work at once; by default one for each core.
-        shard: only this part of them, to be put together with the others by `merged_checks`.
+        cluster: cluster that replaces those in the files.
+        progress: receives the number of finished drills, and of all drills.
+        workers: number of parallel processes; by default one for each core.
+        shard: run only this shard; `merged_checks` merges shards.
 
     Raises:
-        InputError: what a drill names cannot be used; of several, the first. Its place says which drill.
-        Interrupted: Ctrl-C; with the drills that were over.
+        InputError: if the input of a drill is unusable; the first error, whose place names the drill.
+        Interrupted: on Ctrl-C, with the finished drills.
     """
     part = mark(shard, [f"{each.text.name}#{each.document}" for each in files]) if shard is not None else None
     own = shard.share(files) if shard is not None else list(files)
@@ -122,15 +122,15 @@ def check_drills(
 
 
 def counted_drills(files: Sequence[DrillFile]) -> str:
-    """``1 drill``, ``3 drills``."""
+    """Return ``1 drill`` or ``3 drills``."""
     return f"{len(files)} drill{'s' * (len(files) != 1)}"
 
 
 def merged_checks(parts: Sequence[tuple[str, DrillCheck]]) -> DrillCheck:
-    """The whole of some parts, each with the name of where it was read: the same as if it had been played at once.
+    """Merge shards, each with its file name, into the result of a single run.
 
     Raises:
-        UsageError: they are not the parts of one whole, or one is not whole itself.
+        UsageError: if the shards do not belong together, or one is incomplete.
     """
     marks = whole_marks(parts)
     by_index = {mark.shard.index: each for (_, mark), (_, each) in zip(marks, parts, strict=True)}
@@ -144,16 +144,16 @@ def _checked(file: DrillFile, cluster: str | None) -> DrillOfFile:
 
 @dataclass(frozen=True, slots=True)
 class ReadDrill:
-    """A drill of a file, and everything that the file names, read: it can be played where its files are not."""
+    """A drill with all its input already read, so that another machine can run it."""
 
     file: DrillFile
     begun: BegunDrill
 
     def checked(self) -> DrillOfFile:
-        """Play the drill and compare it with what is expected.
+        """Run the drill and compare the result with its expectations.
 
         Raises:
-            InputError: what it names cannot be used.
+            InputError: if its input is unusable.
         """
         file = self.file
         try:
@@ -169,10 +169,10 @@ class ReadDrill:
 
 
 def read_drill(file: DrillFile, cluster: str | None = None) -> ReadDrill:
-    """Read everything that a drill names; ``cluster``: in place of its own.
+    """Read all input of a drill. ``cluster`` replaces the file's cluster.
 
     Raises:
-        InputError: something cannot be read or used.
+        InputError: if the input cannot be read or used.
     """
     how = file.settings
     try:

@@ -1,4 +1,4 @@
-"""The nodes that a step selects, and the error if there are none. No node is changed here."""
+"""Select the nodes that a step names, or raise an error with suggestions."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ _SHOWN = 6
 
 
 def chosen(choice: NodeChoice, nodes: Sequence[Node], step: str) -> list[str]:
-    """Names of the nodes, in their order.
+    """Return the names of the selected nodes, in input order.
 
     Args:
         choice: a label, or a name.
-        nodes: those that are there.
-        step: as it was given, for the error.
+        nodes: the current nodes.
+        step: the step's text, for errors.
 
     Raises:
-        UsageError: no node is meant.
+        UsageError: if no node is selected.
     """
     if not choice.key:
         return _valued(choice.value, nodes, step)
@@ -40,10 +40,10 @@ def chosen(choice: NodeChoice, nodes: Sequence[Node], step: str) -> list[str]:
 
 
 def _valued(value: str, nodes: Sequence[Node], step: str) -> list[str]:
-    """Return the nodes that have a value: as their name, or in a label.
+    """Return the nodes whose name or label has a value.
 
     Raises:
-        UsageError: if there are none, or labels that mean different nodes.
+        UsageError: if no node has it, or if several labels have it on different nodes.
     """
     named = [node.name for node in nodes if node.name == value]
     keys = sorted({key for node in nodes for key, each in node.labels.items() if each == value})
@@ -61,17 +61,17 @@ def _valued(value: str, nodes: Sequence[Node], step: str) -> list[str]:
 
 
 def chosen_values(nodes: Sequence[Node]) -> list[str]:
-    """Return the zones, or without zones the names of the nodes, as ``KEY=VALUE``."""
+    """Return the zones as ``KEY=VALUE``; without zones, the node names."""
     labels = NodeChoice("zone", "").labels
     zones = sorted({node.labels[label] for node in nodes for label in labels if node.labels.get(label)})
     return [f"zone={each}" for each in zones] or [f"node={node.name}" for node in nodes]
 
 
 def one_node(name: str, nodes: Sequence[Node], step: str) -> Node:
-    """The node of a name.
+    """Return the node with a name.
 
     Raises:
-        UsageError: there is none.
+        UsageError: if there is no such node.
     """
     for node in nodes:
         if node.name == name:

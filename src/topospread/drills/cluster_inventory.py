@@ -1,4 +1,4 @@
-"""The cluster of a drill as an inventory that controllers can look at anew; what they make of it is the planners'."""
+"""Convert a drill's current state to an inventory, which controllers read again."""
 
 from __future__ import annotations
 
@@ -19,22 +19,22 @@ from topospread.workloads.timestamps import snapshot_time
 from .pods import FollowedPod
 
 _SOME_TIME = 1_767_225_600.0
-"""When a drill begins where nothing in the input tells: the beginning of 2026."""
+"""Start time of drills whose input has no time: the beginning of 2026."""
 
 
 def begin_of(inventory: Inventory) -> float:
-    """Return when a drill begins, in seconds since 1970: the time of the snapshot."""
+    """Return the start time of a drill in Unix seconds: the time of the snapshot."""
     return snapshot_time(inventory.nodes, inventory.pods) or _SOME_TIME
 
 
 def without_leaving(inventory: Inventory, down: Collection[str]) -> Inventory:
-    """The cluster without pods that are about to be gone: terminating ones whose kubelet is there to end them."""
+    """Return the cluster without terminating pods on healthy nodes, because their kubelet will end them."""
     pods = [each for each in inventory.pods if not (is_leaving(each) and each.spec.node_name not in down)]
     return inventory if len(pods) == len(inventory.pods) else with_fields(inventory, pods=pods)
 
 
 def with_budgets_open(inventory: Inventory) -> Inventory:
-    """The cluster with budgets whose statuses a drill keeps itself, from the first preemption on."""
+    """Return the cluster with PodDisruptionBudgets whose status the drill computes itself."""
     kept = PodDisruptionBudgetStatus(disruptions_allowed=0)
     return with_fields(
         inventory, pod_disruption_budgets=[replace(each, status=kept) for each in inventory.pod_disruption_budgets]
@@ -45,10 +45,10 @@ def as_they_stand(run: Run, pods: Iterable[FollowedPod], times: Times, down: Col
     """Return the cluster's objects at this moment of the drill, as an API server would list them.
 
     Args:
-        run: has the workloads and volumes.
+        run: the simulation, with workloads and volumes.
         pods: the drill's pods.
-        times: the present time of the drill.
-        down: nodes whose kubelet is silent.
+        times: the drill's times.
+        down: nodes that are NotReady.
     """
     finished = [each for each in run.plan.inventory.pods if each.phase in ("Succeeded", "Failed")]
     nodes = [each for each in run.cluster.nodes.nodes if each is not None]
@@ -56,7 +56,7 @@ def as_they_stand(run: Run, pods: Iterable[FollowedPod], times: Times, down: Col
 
 
 class Times:
-    """Moments of a drill as objects carry them: seconds since 1970 when it began, and since then until now."""
+    """Converts drill times to timestamps. Holds the drill's start in Unix seconds, and the seconds since then."""
 
     def __init__(self, begin: float, now: float) -> None:
         self.begin = begin
@@ -64,12 +64,12 @@ class Times:
         self.now = self.text(now)
 
     def text(self, seconds: float) -> str:
-        """A moment; what was before the drill began was just before."""
+        """Return a drill time as a timestamp. Times before the start become one moment before it."""
         return datetime.fromtimestamp(self.begin + max(seconds, -1), UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
 def stored(each: FollowedPod, times: Times, down: Collection[str]) -> Pod:
-    """A pod as an API server would have it."""
+    """Return a pod as the API server would store it."""
     pod = each.pod
     metadata = replace(
         pod.metadata,
@@ -87,12 +87,12 @@ def stored(each: FollowedPod, times: Times, down: Collection[str]) -> Pod:
 
 
 def with_uid(pod: Pod, uid: str) -> Pod:
-    """The pod with a uid."""
+    """Return the pod with this uid."""
     return replace(pod, metadata=replace(pod.metadata, uid=uid))
 
 
 def _status(each: FollowedPod, times: Times, down: Collection[str]) -> PodStatus:
-    """Running and ready as a kubelet would say; what the input says of its own pods stays, as long as it is so."""
+    """Return a running and ready status. Pods of the input keep their status while it is true."""
     given = each.pod.status
     is_own = each.queued is None and given is not None and given.phase
     if is_own and given is not None and each.node not in down and each.ready_since < 0:

@@ -1,8 +1,7 @@
-"""Many drills on the workers of an existing Dask cluster (the extra ``dask``); what each comes to is not decided here.
+"""Run many drills on an existing Dask cluster (extra ``dask``).
 
-Dask's executor gives the parts out, and gives those out again whose worker dies. A part is played by a process that the
-worker starts, as what plays drills copies itself, which a worker's threads do not allow. Files are read here: workers
-are other machines.
+Dask distributes the parts and repeats parts of dead workers. A drill forks, which a worker's threads do not allow, so
+each worker starts a process for a part. Files are read before, because workers are other machines.
 """
 
 from __future__ import annotations
@@ -28,12 +27,12 @@ from .interruption import Interrupted
 from .shards import Shard
 
 _PATIENCE = 10
-"""Seconds until a scheduler has to have answered."""
+"""Seconds to wait for the scheduler's answer."""
 _PARTS = 4
-"""For each thread of a worker: the last ones to be at work have little left to do."""
+"""Parts per worker thread. Several small parts keep all workers busy until the end."""
 _COMMAND = "from topospread.drills.dask_workers import main; main()"
 Progress = Callable[[int, int], None]
-"""Told how many parts of how many are over."""
+"""Receives the number of finished parts, and of all parts."""
 
 
 class SharedWork(Protocol):
@@ -44,16 +43,16 @@ class SharedWork(Protocol):
         """The topospread version that wrote it."""
 
     def play(self, shard: Shard) -> object:
-        """A part of it.
+        """Run a part.
 
         Raises:
-            TopospreadError: what is wrong with it.
+            TopospreadError: if the part fails.
         """
 
 
 @dataclass(frozen=True, slots=True)
 class SharedEach:
-    """The same drill for everything of a kind, whole; every worker gets it once."""
+    """One kind of drill for every zone, node or Deployment. Every worker receives the input once."""
 
     inventory: Inventory
     kind: EachKind
@@ -61,34 +60,33 @@ class SharedEach:
     version: str = __version__
 
     def play(self, shard: Shard) -> EachDrill:
-        """Some of them."""
+        """Run a shard of the drills."""
         return drill_each(self.inventory, self.kind, self.options, 1, shard=shard)
 
 
 @dataclass(frozen=True, slots=True)
 class SharedCheck:
-    """One drill of a file."""
+    """One drill from a file."""
 
     drill: ReadDrill
     version: str = __version__
 
     def play(self, shard: Shard) -> DrillOfFile:
-        """All of it: it is a part of its own."""
+        """Run the drill; it is a part of its own."""
         return self.drill.checked()
 
 
 def drill_each_on_dask(work: SharedEach, address: str, progress: Progress | None = None) -> EachDrill:
-    """The same as `drill_each`, played by the workers of a Dask scheduler.
+    """Run `drill_each` on the workers of a Dask scheduler.
 
     Args:
-        work: what is played.
-        address: of the scheduler, ``tcp://HOST:PORT``.
-        progress: told how many parts of how many are over.
+        work: the drills.
+        address: the scheduler's address, ``tcp://HOST:PORT``.
+        progress: receives the number of finished parts, and of all parts.
 
     Raises:
-        UsageError: the extra is not installed, nobody answers there, there are no workers, or they have another
-            version.
-        Interrupted: Ctrl-C; with what was over.
+        UsageError: if the extra is missing, the scheduler does not answer, or it has no workers of this version.
+        Interrupted: on Ctrl-C, with the finished drills.
     """
     with _workers(address) as (client, threads):
         number = threads * _PARTS
@@ -107,18 +105,18 @@ def drill_each_on_dask(work: SharedEach, address: str, progress: Progress | None
 def check_drills_on_dask(
     files: Sequence[DrillFile], cluster: str | None, address: str, progress: Progress | None = None
 ) -> DrillCheck:
-    """The same as `checking.check_drills`, played by the workers of a Dask scheduler.
+    """Run `checking.check_drills` on the workers of a Dask scheduler.
 
     Args:
-        files: the drills; what they name is read here.
-        cluster: in place of their own.
-        address: of the scheduler, ``tcp://HOST:PORT``.
-        progress: told how many drills of how many are over.
+        files: the drills; their input is read by this process.
+        cluster: cluster that replaces those in the files.
+        address: the scheduler's address, ``tcp://HOST:PORT``.
+        progress: receives the number of finished drills, and of all drills.
 
     Raises:
-        InputError: what a drill names cannot be used; of several, the first.
-        UsageError: as of `drill_each_on_dask`.
-        Interrupted: Ctrl-C; with the drills that were over.
+        InputError: if the input of a drill is unusable; the first error.
+        UsageError: like `drill_each_on_dask`.
+        Interrupted: on Ctrl-C, with the finished drills.
     """
     with _workers(address) as (client, _):
         parts, unread = _given_out(files, cluster, client)
@@ -135,9 +133,9 @@ def check_drills_on_dask(
 
 
 def _given_out(files: Sequence[DrillFile], cluster: str | None, client: Any) -> tuple[list[Any], InputError | None]:
-    """Drills that are given out, up to the first that cannot be read, and why.
+    """Submit the drills up to the first unreadable one; return the tasks and that error.
 
-    Each goes with its task, which the scheduler keeps: what lies on workers may be lost with one.
+    A drill's input is part of its task, which the scheduler keeps. Data on a worker would be lost with the worker.
     """
     parts: list[Any] = []
     with _large_tasks():
@@ -151,10 +149,9 @@ def _given_out(files: Sequence[DrillFile], cluster: str | None, client: Any) -> 
 
 
 def _kept_by_scheduler(data: bytes, client: Any) -> Any:
-    """Keep the common input as the result of a task: if every worker that has it dies, it is computed again.
+    """Store the common input as a task's result, which Dask recomputes if workers die.
 
-    Scattered data would be lost with the last worker that has them; a copy in each part's task is too much for large
-    clusters.
+    Scattered data would be lost with its last worker, and a copy in every task is too large.
     """
     with _large_tasks():
         return client.submit(whole, data, pure=False)
@@ -162,7 +159,7 @@ def _kept_by_scheduler(data: bytes, client: Any) -> Any:
 
 @contextmanager
 def _large_tasks() -> Iterator[None]:
-    """Tasks are large on purpose: no warning of it."""
+    """Suppress Dask's warning about large tasks, which are intended."""
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", "Sending large graph")
         yield
@@ -170,10 +167,10 @@ def _large_tasks() -> Iterator[None]:
 
 @contextmanager
 def _workers(address: str) -> Iterator[tuple[Any, int]]:
-    """A client of the scheduler, and how many threads its workers have.
+    """Yield a client of the scheduler, and the number of its workers' threads.
 
     Raises:
-        UsageError: the extra is not installed, nobody answers there, or there are no workers.
+        UsageError: if the extra is missing, the scheduler does not answer, or it has no workers.
     """
     try:
         from distributed import Client
@@ -199,10 +196,10 @@ def _wait_for(parts: Sequence[Any], progress: Progress | None) -> None:
 
 
 def _read(written: bytes) -> Any:
-    """Read the output of a process.
+    """Decode the output of a process.
 
     Raises:
-        TopospreadError: what was wrong with the part.
+        TopospreadError: if the part failed.
     """
     found = pickle.loads(written)
     if isinstance(found, TopospreadError):
@@ -216,10 +213,10 @@ def whole(data: bytes) -> bytes:
 
 
 def play_part(work: bytes, index: int, number: int) -> bytes:
-    """One part, played in a process of its own.
+    """Run one part in a new process.
 
     Raises:
-        RuntimeError: the process died.
+        RuntimeError: if the process died.
     """
     done = subprocess.run(
         [sys.executable, "-P", "-c", _COMMAND],
@@ -233,14 +230,14 @@ def play_part(work: bytes, index: int, number: int) -> bytes:
 
 
 def main() -> None:
-    """Play one part, as a process of its own."""
+    """Run one part from standard input."""
     shard, data = pickle.loads(sys.stdin.buffer.read())
     work: SharedWork = pickle.loads(data)
     sys.stdout.buffer.write(pickle.dumps(_played(work, shard)))
 
 
 def _played(work: SharedWork, shard: Shard) -> object:
-    """The part, or what was wrong with it."""
+    """Return the result of the part, or its error."""
     if work.version != __version__:
         return UsageError(f"--dask: the worker has topospread {__version__}, not {work.version}")
     try:

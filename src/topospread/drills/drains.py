@@ -1,7 +1,7 @@
-"""Nodes drained as kubectl does it: cordoned, then pod after pod evicted as far as disruption budgets let it.
+"""Drain nodes like kubectl: cordon them, then evict their pods as PodDisruptionBudgets allow.
 
-`workloads.draining` chooses the pods and answers as the Eviction API does. A rejected eviction is attempted again every
-five seconds. kubectl does that without an end; here a drain ends when nothing changes any more.
+`workloads.draining` selects the pods and answers like the Eviction API. A rejected eviction is retried every five
+seconds. kubectl retries forever; here a drain ends when the cluster no longer changes.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from .world import World
 
 
 def cordon(world: World, names: Sequence[str]) -> None:
-    """Let nodes take no new pods; the node lifecycle controller adds the taint."""
+    """Cordon nodes. The node lifecycle controller adds the taint."""
     for name in names:
         node = world.node(name)
         world.change_node(with_taint_of_cordon(replace(node, spec=replace(node.spec, unschedulable=True))))
@@ -28,7 +28,7 @@ def cordon(world: World, names: Sequence[str]) -> None:
 
 
 def uncordon(world: World, names: Sequence[str]) -> None:
-    """Let nodes take new pods again."""
+    """Uncordon nodes."""
     for name in names:
         world.change_node(_without_cordon(world.node(name)))
     world.note("uncordoned", nodes=names)
@@ -40,7 +40,7 @@ def _without_cordon(node: Node) -> Node:
 
 
 def drain(world: World, names: Sequence[str]) -> list[UnevictedPod]:
-    """Cordon nodes and evict their pods; those that stay although they are meant to go, and why."""
+    """Cordon nodes and evict their pods. Return the pods that could not be evicted, with the reasons."""
     cordon(world, names)
     world.settle()
     left: list[UnevictedPod] = []
@@ -84,7 +84,7 @@ def _evict(world: World, waiting: list[FollowedPod]) -> list[UnevictedPod]:
 
 
 def _allowed(world: World, pods: Iterable[FollowedPod], reasons: dict[str, str]) -> Iterator[FollowedPod]:
-    """One pod after the other that may be evicted, as those before it leave things; why the others may not."""
+    """Yield pods that may be evicted, each after the previous eviction. Fill `reasons` for the other pods."""
     for each in pods:
         budgets = [(budget.name, budget.healthy, budget.needed) for budget in world.health.budgets_of(each)]
         why = why_not(budgets, healthy=world.is_ready(each))

@@ -1,9 +1,8 @@
-"""Random choices of a cluster, drawn once for each of several drills that are otherwise equal.
+"""Random choices in a drill, so that repeated drills cover different outcomes.
 
-Which of equals comes first, who is faster: kubelets, controllers or kube-scheduler. The same number draws the same
-every time; the first drill takes things in one order. In the first eight somebody is faster all the time; in some of
-those after them that is drawn each time, as nothing keeps anybody ahead. Which of equal nodes is taken is drawn by the
-cycle.
+They decide the order of equal pods, and whether kubelets, controllers or kube-scheduler act first. The same run number
+gives the same choices; the first run is in input order. In the first eight runs one actor is always faster; in later
+runs that can change each time. The scheduling cycle chooses between nodes with equal scores.
 """
 
 from __future__ import annotations
@@ -19,15 +18,21 @@ from .pods import FollowedPod
 
 
 class Draws:
-    """The draws of one drill.
+    """The random choices of one run.
 
     Attributes:
-        controllers_first: who waits for a place gets another pod before kube-scheduler gives the place away.
-        ends_slowly: deleted pods hold what they have until controllers and kube-scheduler have nothing else to do.
+        controllers_first: controllers create a pod for a free place before kube-scheduler gives the place to another
+            pod.
+        ends_slowly: deleted pods keep their resources until controllers and kube-scheduler are idle.
     """
 
     def __init__(self, number: int) -> None:
-        """``number``: of this drill among those that are alike."""
+        """Create the choices of a run.
+
+
+        Args:
+            number: number of the run; 0 is the first.
+        """
         self._number = number
         self._one_by_one = bool(number % 2)
         self._all_at_once = bool(number // 2 % 2)
@@ -37,41 +42,40 @@ class Draws:
         self.ends_slowly = bool(number.bit_count() % 2)
 
     def controller_goes_on(self) -> bool:
-        """Return whether a controller that took a step takes another one before pods are placed."""
+        """Return whether a controller takes another step before pods are placed."""
         return bool(self._race(2)) if self._races_anew else self._all_at_once
 
     def started(self, pods: Collection[FollowedPod]) -> list[FollowedPod]:
-        """Return the pods that get ready next, together."""
+        """Return the pods that become ready next, at the same time."""
         found = sorted(pods, key=self.key)
         if self._races_anew:
             return found[: 1 + self._race(len(found))] if found else found
         return found[:1] if self._one_by_one else found
 
     def _race(self, ways: int) -> int:
-        """One of several ways in which it may go: the next one."""
+        """Choose one of `ways` possible outcomes."""
         self._races += 1
         return int(made_up_uid("Pod", f"race {self._races}", str(self._number))[:8], 16) % ways
 
     def key(self, pod: FollowedPod) -> str:
-        """Return the tie-breaker between pods."""
+        """Return a random tie-breaker for a pod."""
         return made_up_uid("Pod", pod.namespace, f"{pod.name}{self._number or ''}")
 
     def order(self, pods: Iterable[FollowedPod]) -> list[FollowedPod]:
-        """Pods in an order that nothing decides, as that of a cache; in the first drill as they come."""
+        """Return pods in random order, for orders that Kubernetes does not define; in the first run unchanged."""
         return sorted(pods, key=self.key) if self._number else list(pods)
 
     def created(self, pods: Iterable[QueuedPod]) -> list[QueuedPod]:
-        """Pods that several controllers create at the same moment; in the first drill as they come."""
+        """Return pods that several controllers create at the same time in random order; in the first run unchanged."""
         found = list(pods)
         if not self._number or len({id(each.workload) for each in found}) < 2:
             return found
         return sorted(found, key=lambda each: made_up_uid("Pod", each.namespace, f"{each.name}{self._number}"))
 
     def turns(self, pods: Iterable[FollowedPod]) -> list[list[FollowedPod]]:
-        """Pods that are asked to go at the same moment, by many who do not wait for each other.
+        """Split pods that are deleted at the same time into groups that are deleted one after another.
 
-        In the first drill all of them before anybody else acts; in others some are first, in any order, and what
-        follows of that may be done when the next are asked.
+        In the first run there is one group. In others there may be several, and controllers may act between them.
         """
         turns: list[list[FollowedPod]] = [[]]
         for each in self.order(pods):
@@ -86,13 +90,13 @@ class Draws:
     def in_order_of_removal(
         self, pods: Iterable[FollowedPod], related: Iterable[FollowedPod], times: Times, down: set[str]
     ) -> list[FollowedPod]:
-        """Pods of a ReplicaSet, first the one that goes first.
+        """Return a ReplicaSet's pods in the order of removal when it is scaled down.
 
         Args:
-            pods: of the ReplicaSet.
-            related: those of all its owner's ReplicaSets.
-            times: what time it is.
-            down: nodes whose kubelet is not there.
+            pods: pods of the ReplicaSet.
+            related: pods of all ReplicaSets of the same owner.
+            times: the drill's times.
+            down: nodes that are NotReady.
         """
         by_key = {each.key: each for each in self.order(pods)}
         there = [with_uid(stored(each, times, down), self._uid(each)) for each in by_key.values()]
@@ -100,5 +104,5 @@ class Draws:
         return [by_key[f"{each.namespace}/{each.name}"] for each in removal_order(there, others, times.seconds)]
 
     def _uid(self, pod: FollowedPod) -> str:
-        """Return the tie-breaker between pods of almost the same age: drawn when a pod is created."""
+        """Return the tie-breaker between pods of almost the same age, chosen when a pod is created."""
         return pod.pod.metadata.uid or self.key(pod)

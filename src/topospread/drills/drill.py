@@ -1,4 +1,4 @@
-"""A drill: the way from an inventory and steps to what comes of them. What each step does is told by its own module."""
+"""The function `drill`: run steps on an inventory and return the results. Each step has its own module."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from .play import Manifests, Play, Progress
 from .result import Drill, SkewRange, StepBounds, StepOutcome
 from .steps import Apply, Rollout, Step
 
-# Several drills that are alike but for what is drawn, as ranges; who plays them is not here.
+# Ranges over several runs that differ in random choices.
 
 
 def with_ranges(drills: Sequence[Drill]) -> Drill:
-    """The first of some drills with the ranges of all."""
+    """Return the first run with the ranges of all runs."""
     first = drills[0]
     if len(drills) == 1:
         return first
@@ -58,25 +58,24 @@ def drill(  # noqa: PLR0913 - keyword arguments
     fallback: bool = False,
     progress: Progress | None = None,
 ) -> Drill:
-    """Let things happen to a cluster, one after the other, and say what comes of each.
+    """Simulate steps on a cluster, one after another, and return the result of each.
 
     Args:
         inventory: the input, which is not changed.
-        steps: what happens (`topospread.drills.steps`).
-        options: the control plane, and how pods are placed.
-        namespace: where objects of manifests go that are applied and name none.
-        runs: play so many drills that are alike but for what is drawn in a cluster (which of equal pods is removed,
-            which of equal nodes taken, in which order pods get ready), and give ranges; by default 8 where something
-            is rolled out or applied.
-        keep_after: give everything that is there after each step, too (`StepOutcome.after`; of several drills that are
-            alike, those of the first).
-        fallback: play them once more with hard constraints that are soft while a domain is lost (`Drill.fallback`).
-        progress: told how many steps of how many are over.
+        steps: the steps (`topospread.drills.steps`).
+        options: the control plane and placement options.
+        namespace: namespace of objects in applied manifests without ``metadata.namespace``.
+        runs: number of repetitions with other random choices (which equal pod is removed, which equal node is taken, in
+            which order pods become ready), reported as ranges; by default 8 if a step rolls out or applies manifests,
+            else 1.
+        keep_after: also return the cluster after each step of the first run (`StepOutcome.after`).
+        fallback: also run the drill with hard constraints that are soft while a domain is lost (`Drill.fallback`).
+        progress: receives the number of finished steps, and of all steps.
 
     Raises:
-        InputError: an object that the API server would refuse, or a path that cannot be read.
-        UsageError: a step names what is not there.
-        topospread.drills.interruption.Interrupted: Ctrl-C, a KeyboardInterrupt; with what was over as a drill.
+        InputError: if the API server denies an object, or a path cannot be read.
+        UsageError: if a step names a missing object.
+        topospread.drills.interruption.Interrupted: on Ctrl-C (a KeyboardInterrupt), with the finished steps as a drill.
     """
     begun = BegunDrill(inventory, tuple(steps), applied_manifests(steps, namespace), options)
     found = play_runs(begun, runs, keep_after=keep_after, progress=progress)
@@ -90,13 +89,13 @@ def drill(  # noqa: PLR0913 - keyword arguments
 
 @dataclass(frozen=True, slots=True)
 class BegunDrill:
-    """All that a drill is played with; nothing is read any more.
+    """The complete input of a drill, already read.
 
     Attributes:
-        inventory: what there is at the beginning.
-        manifests: those that steps apply, by their paths.
-        options: how pods are placed; its seed is that of the first run.
-        falls_back: hard constraints are soft while a domain is lost.
+        inventory: the initial cluster.
+        manifests: path → objects that steps apply.
+        options: the simulation options; the seed is for the first run.
+        falls_back: whether hard constraints are soft while a domain is lost.
     """
 
     inventory: Inventory
@@ -110,7 +109,7 @@ def applied_manifests(steps: Sequence[Step], namespace: str | None) -> Manifests
     """Return the objects of the files that steps apply.
 
     Raises:
-        InputError: if a file cannot be read or used, or holds no object.
+        InputError: if a file cannot be read or used, or contains no object.
     """
     found = {}
     for step in steps:
@@ -125,12 +124,12 @@ def applied_manifests(steps: Sequence[Step], namespace: str | None) -> Manifests
 def play_runs(
     begun: BegunDrill, runs: int | None, *, keep_after: bool = False, progress: Progress | None = None
 ) -> Drill:
-    """The same as `drill`, of what was read.
+    """Run a drill whose input is already read; see `drill`.
 
     Raises:
-        InputError: an object that the API server would refuse.
-        UsageError: a step names what is not there.
-        topospread.drills.interruption.Interrupted: Ctrl-C, a KeyboardInterrupt; with what was over as a drill.
+        InputError: if the API server denies an object.
+        UsageError: if a step names a missing object.
+        topospread.drills.interruption.Interrupted: on Ctrl-C (a KeyboardInterrupt), with the finished steps as a drill.
     """
     steps, options = begun.steps, begun.options
     number = runs or (_RUNS if any(isinstance(each, Apply | Rollout) for each in steps) else 1)

@@ -1,4 +1,4 @@
-"""Drills in files, ``kind: Drill``: read, with the place of everything that is wrong; played by `checking`."""
+"""Read Drill files (``kind: Drill``). Errors name the place of the faulty field. `checking` runs the drills."""
 
 from __future__ import annotations
 
@@ -58,13 +58,13 @@ _STEPS = (*_NODES, "scale", "scaleDown", "autoscale", "rollout", "wait", "addNod
 
 @dataclass(frozen=True, slots=True)
 class DrillFile:
-    """One drill of a file.
+    """One drill from a file.
 
     Attributes:
-        name: ``metadata.name``, or else the file's.
-        text, document: where it stands.
-        manifests: what it begins with.
-        settings: how it is played.
+        name: ``metadata.name``, by default the file's name.
+        text, document: its file and YAML document.
+        manifests: the initial objects.
+        settings: the settings of the drill.
     """
 
     name: str
@@ -76,22 +76,22 @@ class DrillFile:
     expect: Expectations
 
     def place(self, path: str) -> Place:
-        """Return the position of a field, or of the object that would hold it."""
+        """Return the place of a field; of its nearest parent if it is missing."""
         return place_in(self.text, self.document, path, self.name)
 
 
 def find_drills(
     paths: Iterable[str], *, helm_in_kustomizations: bool = False, network: bool = False
 ) -> list[DrillFile]:
-    """Return the drills of files and of folders, whose other files are skipped.
+    """Return the drills in files and folders. Other files in folders are skipped.
 
     Args:
         paths: files and folders.
-        helm_in_kustomizations, network: what `Rendering` allows; a file cannot allow it itself.
+        helm_in_kustomizations, network: permissions of `Rendering`, which a Drill file cannot grant itself.
 
     Raises:
         InputError: if a file cannot be read, or is invalid.
-        UsageError: if a path has no drill.
+        UsageError: if a path contains no drill.
     """
     found: list[DrillFile] = []
     for path in paths:
@@ -131,7 +131,7 @@ def _drills(path: str, root: str, *, named: bool) -> Iterator[DrillFile]:
 
 
 class _DrillReader(FileFields):
-    """Turns plain data into a drill; whatever it does not know is refused with its place."""
+    """Converts plain data to a drill. Unknown fields raise an error with their place."""
 
     def drill(self, value: dict[str, Any]) -> DrillFile:
         self.known(value, ("apiVersion", "kind", "metadata", "spec"), "")

@@ -1,4 +1,4 @@
-"""The input and settings of a drill as its file states them: everything that the command's options state."""
+"""The input and settings in a Drill file. They correspond to the command's options."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ FIELDS = (
     "runs",
     "preemption",
 )
-"""Fields of ``spec`` beside ``steps`` and ``expect``."""
+"""Fields of ``spec`` other than ``steps`` and ``expect``."""
 _MOST_RUNS = 100
 
 
@@ -44,9 +44,9 @@ class DrillInput:
     """The input of a drill; paths are relative to the working directory.
 
     Attributes:
-        cluster: a made-up cluster or a file, "" for none.
-        paths: manifests, in the order in which they are applied.
-        rendering: how charts and kustomizations among them become manifests.
+        cluster: a synthetic cluster or a file; "" for none.
+        paths: manifests, in the order of application.
+        rendering: settings for rendering charts and kustomizations.
     """
 
     cluster: str = ""
@@ -57,10 +57,10 @@ class DrillInput:
     strict: bool = False
 
     def read(self, cluster: str | None, apiserver: Gates) -> Inventory:
-        """Everything that is there at the beginning; ``cluster``: in place of the own.
+        """Read the initial cluster. ``cluster`` replaces the file's cluster.
 
         Raises:
-            InputError: something cannot be read or used.
+            InputError: if the input cannot be read or used.
         """
         return load(
             self.paths,
@@ -79,10 +79,10 @@ class DrillSettings:
     """The settings of a drill.
 
     Attributes:
-        gates, apiserver_gates: kube-scheduler's and the API server's.
-        config: the file of kube-scheduler's configuration.
-        pools: files of pools.
-        seed, runs, preemption: as of `topospread.drill`.
+        gates, apiserver_gates: feature gates of kube-scheduler and the API server.
+        config: kube-scheduler's configuration file.
+        pools: files with node pools.
+        seed, runs, preemption: see `topospread.drill`.
     """
 
     kube_version: str
@@ -99,7 +99,7 @@ def read_manifests(fields: FileFields, spec: Mapping[str, Any], kube_version: st
     """Read the input of a drill.
 
     Raises:
-        InputError: a field is not what it has to be.
+        InputError: if a field is invalid.
     """
     cluster = fields.string(spec.get("cluster", ""), "spec.cluster")
     helm = fields.mapping(spec.get("helm", {}), "spec.helm")
@@ -127,7 +127,7 @@ def read_settings(fields: FileFields, spec: Mapping[str, Any]) -> DrillSettings:
     """Read the settings of a drill.
 
     Raises:
-        InputError: a field is not what it has to be, or a gate is none of the version.
+        InputError: if a field is invalid, or the version has no such feature gate.
     """
     version = fields.string(spec.get("kubeVersion", str(NEWEST)), "spec.kubeVersion")
     KubeVersion.parse(version, fields.place("spec.kubeVersion"))
@@ -148,7 +148,7 @@ def read_settings(fields: FileFields, spec: Mapping[str, Any]) -> DrillSettings:
 
 
 def _gates(fields: FileFields, spec: Mapping[str, Any], version: str, component: Component) -> Gates:
-    """One program's gates: those of both, and above them its own."""
+    """Return one component's gates: the common gates, overridden by its own."""
     said: dict[str, bool] = {}
     names = [name for name in ("featureGates", f"{component}FeatureGates") if name in spec]
     for name in names:

@@ -1,4 +1,4 @@
-"""The same drill for every zone, node or Deployment, as a list of what each comes to, worst first."""
+"""Run the same drill for every zone, node or Deployment, and sort the results worst first."""
 
 from __future__ import annotations
 
@@ -50,16 +50,16 @@ class DrillOutcome(Base, frozen=True):
 
 
 _Found = tuple[DrillOutcome, tuple[Unjudged, ...]]
-"""What a drill comes to, and the parts of its pending pods that topospread does not model."""
+"""A drill's outcome, and the unmodelled parts of its pending pods."""
 
 
 @dataclass(frozen=True)
 class EachDrill(PlainData):
-    """All of them, worst first.
+    """The outcomes of all drills, worst first.
 
     Attributes:
-        partial: where it was ended before its end, in words; "" where all are there.
-        part: which part of a whole this is, where only that was asked for.
+        partial: where the run was interrupted; "" if it is complete.
+        part: the shard, if only one was requested.
         unjudged: parts of pods that topospread does not model.
     """
 
@@ -72,12 +72,12 @@ class EachDrill(PlainData):
 
     @property
     def verdict(self) -> Word:
-        """Yes if all end without harm."""
+        """Yes if all drills end without harm."""
         return worst(each.verdict for each in self.outcomes)
 
     @property
     def holds(self) -> bool:
-        """True if all end without harm."""
+        """True if all drills end without harm."""
         return self.verdict == "yes"
 
 
@@ -90,20 +90,20 @@ def drill_each(  # noqa: PLR0913 - what to play, and how it is shared out
     progress: Callable[[int, int], None] | None = None,
     shard: Shard | None = None,
 ) -> EachDrill:
-    """Let every zone or node fail, or every Deployment be rolled out, each from the same beginning.
+    """Simulate the failure of every zone or node, or the rollout of every Deployment, one at a time.
 
     Args:
-        inventory: what there is.
-        kind: of what.
-        options: how pods are placed.
-        workers: how many processes work at once; by default one for each core.
-        progress: told how many of how many are over.
-        shard: only this part of them, to be put together with the others by `merged`.
+        inventory: the initial cluster.
+        kind: zone, node or deploy.
+        options: the simulation options.
+        workers: number of parallel processes; by default one for each core.
+        progress: receives the number of finished drills, and of all drills.
+        shard: run only this shard; `merged` merges shards.
 
     Raises:
-        InputError: an object that the API server would refuse.
-        UsageError: there is none of the kind.
-        Interrupted: Ctrl-C; with what was over.
+        InputError: if the API server denies an object.
+        UsageError: if there is no such object.
+        Interrupted: on Ctrl-C, with the finished drills.
     """
     play = _terse(inventory, options)
     begin = play.begin()
@@ -121,7 +121,7 @@ def drill_each(  # noqa: PLR0913 - what to play, and how it is shared out
         return _outcome(target, own.begin(), own.go_on(target[1]), own)
 
     def bracketed(target: tuple[str, Step], found: _Found) -> _Found:
-        """Return the outcome, which is no only if there is harm, too, if unjudged pods may use every node."""
+        """Return the outcome, as no only if there is also harm when unjudged pods may use every node."""
         outcome, parts = found
         if not outcome.unjudged or not _has_harm(outcome):
             return found
@@ -148,10 +148,10 @@ def drill_each(  # noqa: PLR0913 - what to play, and how it is shared out
 
 
 def merged(parts: Sequence[tuple[str, EachDrill]]) -> EachDrill:
-    """The whole of some parts, each with the name of where it was read: the same as if it had been played at once.
+    """Merge shards, each with its file name, into the result of a single run.
 
     Raises:
-        UsageError: they are not the parts of one whole, or one is not whole itself.
+        UsageError: if the shards do not belong together, or one is incomplete.
     """
     whole_marks(parts)
     found = sorted((outcome for _, each in parts for outcome in each.outcomes), key=_goodness)
@@ -161,7 +161,7 @@ def merged(parts: Sequence[tuple[str, EachDrill]]) -> EachDrill:
 
 
 def over_so_far(parts: Sequence[EachDrill]) -> EachDrill:
-    """Combine the parts that were played, at least one, into an incomplete result."""
+    """Combine the finished parts (at least one) into an incomplete result."""
     marks = [each.part for each in parts if each.part is not None]
     found = sorted((outcome for each in parts for outcome in each.outcomes), key=_goodness)
     ended = f"ended after {len(found)} of {marks[0].targets}"
@@ -170,7 +170,7 @@ def over_so_far(parts: Sequence[EachDrill]) -> EachDrill:
 
 
 def _look_once(play: Play) -> None:
-    """Let kube-scheduler look at all nodes for every workload, so that no drill has to catch up with the beginning."""
+    """Schedule each workload's pods once now, so that the cached results are shared by all forked drills."""
     run = play.world.run
     for workload in run.plan.workloads:
         if workload.template is not None:
@@ -184,7 +184,7 @@ def _terse(inventory: Inventory, options: SimulationOptions) -> Play:
 
 
 def targets_of(play: Play, kind: EachKind) -> list[tuple[str, Step]]:
-    """Return the objects of a kind, each with the step to play for it."""
+    """Return the objects of a kind, each with its step."""
     world = play.world
     nodes = [each for each in world.cluster.nodes.nodes if each is not None]
     if kind == "deploy":
@@ -229,5 +229,5 @@ def _has_harm(each: DrillOutcome) -> bool:
 
 
 def _goodness(each: DrillOutcome) -> tuple[object, ...]:
-    """The least comes first."""
+    """Return a sort key: the worst drill first."""
     return -each.pending, not each.stuck, -len(each.gone), -len(each.broken), -each.lost, each.target

@@ -1,4 +1,4 @@
-"""The expectations of a drill, and where it falls short of them. `drill_file` reads their notation."""
+"""Compare a drill with its expectations. `drill_file` reads their notation."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ class Expectations:
     """The expectations of a drill; a field that is ``None`` or empty is not checked.
 
     Attributes:
-        pending: at most so many pods wait at the end.
-        skew: no hard constraint of any workload has more at the end.
-        skew_of: no constraint of this workload has more at the end.
-        ready: at least so many pods of this workload are ready at every moment.
-        broken_budgets: at most so many disruption budgets are broken.
-        not_evicted: at most so many pods are left by drains.
-        settled_within: every step is over after so many seconds.
+        pending: maximum number of pending pods at the end.
+        skew: maximum skew of any hard constraint at the end.
+        skew_of: workload → maximum skew of its constraints at the end.
+        ready: workload → minimum number of ready pods at any time.
+        broken_budgets: maximum number of violated PodDisruptionBudgets.
+        not_evicted: maximum number of pods that drains leave.
+        settled_within: maximum duration of each step in seconds.
     """
 
     pending: int | None = None
@@ -37,12 +37,12 @@ class Expectations:
 
 @dataclass(frozen=True, slots=True)
 class Shortfall:
-    """Something that is not as expected.
+    """An unmet expectation.
 
     Attributes:
-        path: what was asked, as a path in the file: ``spec.expect.ready[deploy/web]``.
-        message: what is the case.
-        of: what falls short, where one expectation is of many: a workload's constraint, or a step.
+        path: path of the expectation in the file: ``spec.expect.ready[deploy/web]``.
+        message: the actual value.
+        of: the object concerned if the expectation covers several: a constraint or a step.
     """
 
     path: str
@@ -51,10 +51,10 @@ class Shortfall:
 
 
 def shortfalls(drill: Drill, expected: Expectations) -> list[Shortfall]:
-    """Return where a drill falls short of what is expected, in the first of its equal runs or in another.
+    """Return the unmet expectations of a drill, in its first run that has any.
 
     Raises:
-        UsageError: a workload is named that is not there.
+        UsageError: if an expectation names a missing workload.
     """
     alike = (drill, *drill.others)
     found: dict[tuple[str, str], tuple[Shortfall, set[int]]] = {}
@@ -74,7 +74,7 @@ def _of_one(drill: Drill, expected: Expectations) -> list[Shortfall]:
 
 
 def _numbers(drill: Drill, expected: Expectations) -> Iterator[Shortfall]:
-    """Counts that are to be no more than so many."""
+    """Yield unmet expectations about maximum numbers."""
     pending = [f"{each.namespace}/{pod}" for each in drill.pending for pod in each.pods]
     broken = [f"{each.budget} ({each.healthy} healthy of {each.needed})" for each in drill.breaches]
     left = [f"{each.namespace}/{each.name}" for step in drill.steps for each in step.not_evicted]

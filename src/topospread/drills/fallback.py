@@ -1,7 +1,7 @@
-"""The gain of workloads if hard constraints were soft while a domain is lost: ``drill --fallback``.
+"""Simulate hard constraints that are soft while a domain is lost: ``drill --fallback``.
 
-The pods that hard constraints keep pending then are tried once more with soft ones. When the domain is back, those that
-are still pending have their hard constraints again.
+Pending pods are scheduled again with soft constraints. When the domain returns, pods that are still pending get their
+hard constraints back.
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ Constraints = list[TopologySpreadConstraint] | None
 
 
 class Fallback:
-    """The pods of a drill whose hard constraints are soft for a time."""
+    """The pods of a drill whose hard constraints are temporarily soft."""
 
     def __init__(self, world: World) -> None:
         self._world = world
         self._hard: dict[PodKey, Constraints] = {}
 
     def apply(self) -> bool:
-        """Make hard constraints of pending pods soft where they count a lost domain; whether there were any."""
+        """Make hard constraints of pending pods soft if they count a lost domain. Return whether any changed."""
         world = self._world
         waiting = world.pods.waiting
         keys = {key for each in waiting.values() for key in hard_keys(each.pod)}
@@ -48,7 +48,7 @@ class Fallback:
         return bool(soft)
 
     def end(self) -> None:
-        """Give pods that are still pending their hard constraints back."""
+        """Restore the hard constraints of pods that are still pending."""
         self._change({key: hard for key, hard in self._hard.items() if key in self._world.pods.waiting})
         self._hard.clear()
 

@@ -1,4 +1,4 @@
-"""Fields of a drill in a file: taken as what they have to be, or refused with their place; not what they mean."""
+"""Check the types of fields in a Drill file. Errors name the place of the field."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from topospread.sources.text import Text, shown_path
 
 
 def place_in(text: Text, document: int, path: str, name: str = "") -> Place:
-    """Return the position of a field, or of the object that would hold it."""
+    """Return the place of a field; of its nearest parent if it is missing."""
     found = locate(text.data, document, parse_path(path))
     return Place(
         text.name,
@@ -26,10 +26,10 @@ def place_in(text: Text, document: int, path: str, name: str = "") -> Place:
 
 
 class FileFields:
-    """Takes plain data of one document apart.
+    """Reads the fields of one YAML document.
 
     Attributes:
-        name: of the drill, for errors.
+        name: name of the drill, for errors.
         root: real path of the folder that the paths in the document must not leave.
     """
 
@@ -40,7 +40,7 @@ class FileFields:
         self.name = ""
 
     def path(self, path: str, where: str) -> str:
-        """Return a path as seen from the working directory.
+        """Return a path relative to the working directory.
 
         Raises:
             InputError: if it leaves the root.
@@ -52,14 +52,14 @@ class FileFields:
         return joined
 
     def paths(self, value: Any, where: str) -> tuple[str, ...]:
-        """Return the paths of a list, each as `path` has it."""
+        """Return the paths in a list, relative to the working directory."""
         return tuple(self.path(each, f"{where}[{i}]") for i, each in enumerate(self.strings(value, where)))
 
     def known(self, value: Mapping[str, Any], known: Sequence[str], where: str) -> None:
-        """Refuse what is not known.
+        """Reject unknown fields.
 
         Raises:
-            InputError: a field is not; with what is near.
+            InputError: if a field is unknown; suggests a similar one.
         """
         for name in value:
             if name not in known:
@@ -68,43 +68,43 @@ class FileFields:
                 raise self.error(f"there is no field '{name}'; {hint}", f"{where}.{name}" if where else str(name))
 
     def mapping(self, value: Any, where: str) -> dict[str, Any]:
-        """A mapping, or an `InputError`."""
+        """Return the value as a mapping, or raise InputError."""
         if not isinstance(value, dict):
             raise self.error("expected a mapping" if value is not None else "it is missing", where)
         return value
 
     def items(self, value: Any, where: str) -> list[Any]:
-        """A list, or an `InputError`."""
+        """Return the value as a list, or raise InputError."""
         if not isinstance(value, list):
             raise self.error("expected a list" if value is not None else "it is missing", where)
         return value
 
     def string(self, value: Any, where: str) -> str:
-        """A string, or an `InputError`."""
+        """Return the value as a string, or raise InputError."""
         if not isinstance(value, str):
             raise self.error(f"expected a string, got {value!r}; put it in quotes", where)
         return value
 
     def number(self, value: Any, where: str) -> int:
-        """A whole number from 0, or an `InputError`."""
+        """Return the value as a whole number of at least 0, or raise InputError."""
         if not isinstance(value, int) or isinstance(value, bool) or value < 0:
             raise self.error(f"expected a number, from 0, got {value!r}", where)
         return value
 
     def error(self, words: str, where: str) -> InputError:
-        """An error at a field, or at what it would stand in."""
+        """Return an error at a field, or at its nearest existing parent."""
         return ConfigError(words, self.place(where))
 
     def flag(self, value: Any, where: str) -> bool:
-        """True or false, or an `InputError`."""
+        """Return the value as a boolean, or raise InputError."""
         if not isinstance(value, bool):
             raise self.error(f"expected true or false, got {value!r}", where)
         return value
 
     def strings(self, value: Any, where: str) -> list[str]:
-        """A list of strings, or an `InputError`."""
+        """Return the value as a list of strings, or raise InputError."""
         return [self.string(each, f"{where}[{i}]") for i, each in enumerate(self.items(value, where))]
 
     def place(self, where: str) -> Place:
-        """Return the position of a field."""
+        """Return the place of a field."""
         return place_in(self.text, self.document, where, self.name)

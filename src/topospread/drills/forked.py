@@ -1,7 +1,7 @@
-"""A question answered by copies of this process, each from the state as it is now, which none changes for another.
+"""Run a function in forked copies of this process, each starting from the current state.
 
-Copies share memory as long as nobody writes, so that a large cluster is built once. Where the system knows no fork,
-`can_fork` says so. Nothing is known here of what is asked.
+Forked processes share memory until they write to it, so a large cluster is built only once. `can_fork` returns False on
+systems without fork.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ Item = TypeVar("Item")
 Answer = TypeVar("Answer")
 
 _TRIES = 2
-"""How often an item is given out whose process died."""
+"""Attempts for an item whose process died."""
 
 
 def can_fork() -> bool:
@@ -44,12 +44,12 @@ def answers(
     """Compute the answers for items in forked processes, ``workers`` at a time; return them in the items' order.
 
     Raises:
-        ChildProcessError: an item's process died twice.
-        Exception: what asking raised.
-        Interrupted: Ctrl-C; with the answers that were there.
+        ChildProcessError: if an item's process died twice.
+        Exception: the exception of a function call.
+        Interrupted: on Ctrl-C, with the answers so far.
     """
     found: dict[int, Answer] = {}
-    gc.freeze()  # a copy that looks for garbage would write to all that it shares
+    gc.freeze()  # a garbage collection in a child would write to shared memory
     try:
         for number, answer in _as_they_come(ask, items, workers):
             found[number] = answer
@@ -98,7 +98,7 @@ def _begun(ask: Callable[[Item], Answer], item: Item) -> tuple[Connection, BaseP
 
 
 def _answer(ask: Callable[[Item], Answer], item: Item, connection: Connection) -> None:
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # a terminal sends Ctrl-C to all; who began us ends us
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # a terminal sends Ctrl-C to children, too
     try:
         connection.send((ask(item), None))
     except Exception as error:
@@ -106,7 +106,7 @@ def _answer(ask: Callable[[Item], Answer], item: Item, connection: Connection) -
 
 
 def _sendable(error: Exception) -> Exception:
-    """Return the error, or a RuntimeError with its words if pickle cannot restore it in the parent process."""
+    """Return the error, or a RuntimeError with its message if it cannot be pickled."""
     try:
         pickle.loads(pickle.dumps(error))
     except Exception:
@@ -115,7 +115,7 @@ def _sendable(error: Exception) -> Exception:
 
 
 def _received(connection: Connection) -> tuple[Answer, Exception | None] | None:
-    """Return what a process sent; ``None`` if it died before."""
+    """Return the result from a process; None if it died first."""
     try:
         received: tuple[Answer, Exception | None] = connection.recv()
     except EOFError:

@@ -1,6 +1,6 @@
-"""Ready pods of each workload and budget during a drill, and the fewest there were.
+"""Track the ready pods of each workload and PodDisruptionBudget during a drill, and their minimum.
 
-A pod is ready as soon as it is on a node whose kubelet is there. How many a budget wants, `simulation.budgets` says.
+A pod is ready while its node is Ready. `simulation.budgets` computes how many healthy pods a budget requires.
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ from .result import BrokenBudget
 
 
 class FollowedBudget(msgspec.Struct, eq=False):
-    """One PodDisruptionBudget.
+    """A PodDisruptionBudget and its pods.
 
     Attributes:
-        needed: how many healthy pods it wants.
-        healthy: how many of its pods are ready.
+        needed: required number of healthy pods.
+        healthy: number of ready pods.
     """
 
     budget: PodDisruptionBudget
@@ -37,17 +37,17 @@ class FollowedBudget(msgspec.Struct, eq=False):
 
     @property
     def name(self) -> str:
-        """``namespace/name``."""
+        """``namespace/name`` of the budget."""
         return f"{self.budget.namespace}/{self.budget.name}"
 
 
 class Health:
-    """Ready pods as they come and go; the keeper of the budgets' statuses while pods are placed.
+    """Counts ready pods and keeps the budgets' statuses up to date.
 
     Args:
-        cluster: whose budgets these are.
-        pods: all that there are, waiting ones included.
-        now: what time it is, in seconds of the drill.
+        cluster: cluster with the budgets.
+        pods: all pods, including pending ones.
+        now: function that returns the drill time in seconds.
     """
 
     def __init__(self, cluster: Cluster, pods: Iterable[FollowedPod], now: Callable[[], float]) -> None:
@@ -65,7 +65,7 @@ class Health:
         self._ask(pods)
 
     def _ask(self, pods: Iterable[FollowedPod]) -> None:
-        """Compute how many healthy pods each budget wants, by the workloads of its pods."""
+        """Compute each budget's required number of healthy pods from its pods' workloads."""
         workloads: dict[int, dict[int, Workload]] = {}
         for pod in pods:
             for budget in self.budgets_of(pod):
@@ -76,14 +76,14 @@ class Health:
             each.needed = desired_healthy(each.budget, expected)
 
     def gained(self, pod: FollowedPod) -> None:
-        """A pod is ready."""
+        """Record that a pod became ready."""
         if pod.workload is not None:
             self.ready[key_of(pod.workload)] += 1
         for budget in self.budgets_of(pod):
             budget.healthy += 1
 
     def lost(self, pod: FollowedPod) -> None:
-        """A pod that was ready is not any more."""
+        """Record that a pod is no longer ready."""
         if pod.workload is not None:
             key = key_of(pod.workload)
             self.ready[key] -= 1
@@ -95,12 +95,12 @@ class Health:
                 self.breaches[budget.name] = BrokenBudget(budget.name, self._now(), budget.healthy, budget.needed)
 
     def begin_step(self) -> None:
-        """Remember the fewest from here on."""
+        """Restart the minimums at the current counts."""
         self.fewest = {}
         self.breaches = {}
 
     def budgets_of(self, pod: FollowedPod) -> list[FollowedBudget]:
-        """The budgets that select a pod."""
+        """Return the budgets that select a pod."""
         if pod.namespace not in self._budgets:
             return []
         key = (pod.namespace, frozenset(pod.labels.items()))
@@ -111,7 +111,7 @@ class Health:
         return found
 
     def recount(self) -> None:
-        """Let every budget's status say how many evictions it allows."""
+        """Update disruptionsAllowed in every budget's status."""
         for budgets in self._budgets.values():
             for each in budgets:
                 status = replace(

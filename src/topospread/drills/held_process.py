@@ -1,4 +1,4 @@
-"""A copy of this process that holds something, is asked about it again and again, and can be ended at once."""
+"""A forked process that keeps an object, answers questions about it, and can be killed."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from topospread.errors import TopospreadError, UsageError
 from .forked import can_fork
 
 MOST_MEMORY: Final = 4 << 30
-"""Bytes that a copy may take beside what it shares."""
+"""Bytes that a process may use in addition to shared memory."""
 _LOOK: Final = 0.05
 _MOST_FILES: Final = 4096
 
@@ -30,15 +30,15 @@ Told = Callable[[str], None]
 
 
 class AbandonedError(UsageError):
-    """Nobody waits for the answer any more."""
+    """The client of a question is gone."""
 
 
 class HeldProcess(Generic[Held]):
-    """A forked copy of this process that answers one question at a time; without fork, this process answers itself.
+    """A forked process that answers one question at a time. On systems without fork, this process answers.
 
     Args:
-        held: the object that questions are asked about. A question may change the copy's object, never this one.
-        anew: makes a second such object, which is used in this process where the system has no fork.
+        held: the object of the questions. Questions may change only the fork's copy.
+        anew: function that creates a separate object, for systems without fork.
     """
 
     def __init__(self, held: Held, anew: Callable[[], Held]) -> None:
@@ -52,16 +52,16 @@ class HeldProcess(Generic[Held]):
             there.close()
 
     def ask(self, question: Callable[[Held, Told], T], is_over: Callable[[], bool], told: Told) -> T:
-        """Return what a question gives in the process.
+        """Answer a question in the process.
 
         Args:
-            question: a function that pickle knows.
-            is_over: returns whether nobody waits any more; the process ends then.
-            told: is given words on how far it is.
+            question: a picklable function.
+            is_over: function that returns True once the client is gone; the process is then killed.
+            told: receives progress messages.
 
         Raises:
-            AbandonedError: nobody waits any more.
-            TopospreadError: the question's, or the process took too much memory.
+            AbandonedError: if the client is gone.
+            TopospreadError: if the question fails, or the process needs too much memory.
         """
         with self._lock:
             if is_over():
@@ -86,25 +86,25 @@ class HeldProcess(Generic[Held]):
 
     @property
     def is_busy(self) -> bool:
-        """True while it works on a question."""
+        """True while a question is being answered."""
         return self._lock.locked()
 
     def end(self) -> None:
-        """End the process at once."""
+        """Kill the process."""
         if self._held is None:
             self._process.kill()
             self._process.join()
 
 
 def _serve(held: Held, connection: Connection) -> None:
-    """Answer until the server closes its end; its sockets and signals are none of this process's."""
+    """Answer questions until the parent closes its end. The parent's sockets and signal handlers are not used."""
     signal.set_wakeup_fd(-1)
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
     own = connection.fileno()
     os.closerange(3, own)
     os.closerange(own + 1, _MOST_FILES)
-    gc.freeze()  # or a search for garbage would write to all that is shared
+    gc.freeze()  # a garbage collection would write to shared memory
     _bound_memory()
     last = 0.0
 

@@ -1,4 +1,4 @@
-"""Work that somebody ended before its end (Ctrl-C), with what there is of it; what to do with that is the caller's."""
+"""The exception for work that Ctrl-C interrupted, with the partial result."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import Any
 
 
 class Interrupted(KeyboardInterrupt):
-    """``finished``: what was there when it was ended, marked as partial."""
+    """Raised on Ctrl-C. ``finished`` is the partial result, marked as partial."""
 
     def __init__(self, finished: Any) -> None:
         self.finished = finished

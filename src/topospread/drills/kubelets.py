@@ -1,4 +1,7 @@
-"""Pending work of kubelets in a drill: pods to start and deleted pods to end. `world` applies the effects."""
+"""Work that kubelets have not done yet in a drill: pods to start and deleted pods to end.
+
+`world` applies the effects.
+"""
 
 from __future__ import annotations
 
@@ -11,11 +14,11 @@ from .pods import FollowedPod
 
 
 class Kubelets:
-    """Kubelets act when controllers and kube-scheduler, who are faster, have nothing else to do.
+    """Kubelets, which act only when controllers and kube-scheduler are idle.
 
     Attributes:
-        starting: pods that have a node and are not ready yet.
-        ending: deleted pods that hold what they have until then.
+        starting: pods with a node that are not ready yet.
+        ending: deleted pods that still use their resources.
     """
 
     def __init__(self, draws: Draws) -> None:
@@ -24,7 +27,7 @@ class Kubelets:
         self._draws = draws
 
     def act(self, ended: Callable[[FollowedPod], None], started: Callable[[FollowedPod], None]) -> bool:
-        """Let pods end, and start: all, or, in some of the drills alike, some; whether there were any."""
+        """End and start all waiting pods, or in some runs a random part. Return whether there were any."""
         ending, self.ending = self.ending, []
         for pod in ending:
             ended(pod)

@@ -1,4 +1,4 @@
-"""Steps that give controllers something else to do: replicas, manifests, nodes. All is planned anew."""
+"""Drill steps after which controllers plan again: scaling and new nodes."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ from .world import World
 
 
 def scale(world: World, step: Scale) -> None:
-    """A workload gets other replicas.
+    """Change a workload's replicas.
 
     Raises:
-        UsageError: it is not there, has no replicas, or not more than it is to be scaled down to.
+        UsageError: if it is missing, cannot be scaled, or a scale-down is not below its current replicas.
     """
     if step.down:
         key = the_workload(step.target, [key_of(each) for each in world.run.plan.workloads])
@@ -36,10 +36,10 @@ def scale(world: World, step: Scale) -> None:
 
 
 def add_nodes(world: World, step: AddNodes) -> None:
-    """Nodes come.
+    """Add nodes.
 
     Raises:
-        UsageError: the one that they are to be like is not there, or is in no zone.
+        UsageError: if the model node is missing, or has no zone label.
     """
     there = [each for each in world.cluster.nodes.nodes if each is not None]
     model = one_node(step.like, there, str(step))
@@ -58,7 +58,7 @@ def add_nodes(world: World, step: AddNodes) -> None:
 
 
 def node_like(model: Node, name: str, zone: str) -> Node:
-    """A new node: with the labels and resources of another one, neither cordoned nor silent."""
+    """Return a new node with the labels and resources of `model`, ready and not cordoned."""
     labels = {**model.labels, HOSTNAME: name} if HOSTNAME in model.labels else dict(model.labels)
     if zone:
         labels[ZONE] = zone

@@ -1,6 +1,6 @@
-"""Nodes that fall silent, and what follows: taints one after the other, evictions when pods tolerate them no longer.
+"""Simulate NotReady nodes: taints added at a limited rate, then evictions when tolerations expire.
 
-When and how fast is the rule of `workloads.node_lifecycle` and `workloads.taint_eviction`; here it takes its course.
+`workloads.node_lifecycle` and `workloads.taint_eviction` have the rules for times and rates.
 """
 
 from __future__ import annotations
@@ -31,19 +31,19 @@ from .pods import FollowedPod
 from .world import World
 
 UNREACHABLE = "unreachable"
-"""Why pods of silent nodes are evicted."""
+"""Reason of evictions from NotReady nodes."""
 _NO_SCHEDULE, _NO_EXECUTE = UNREACHABLE_TAINTS
 Zone = tuple[str, str]
 
 
 class _Zones(msgspec.Struct):
-    """The zones of a drill, for the silent nodes that were noticed.
+    """The zones of a drill, with their NotReady nodes.
 
     Attributes:
-        run: the run that has these nodes; replaced manifests may change their labels and taints.
+        run: the simulation with these nodes; applied manifests may change their labels and taints.
         nodes: number of nodes.
         states: zone → its state and number of nodes.
-        left: zone → silent nodes without the NoExecute taint, the first by name last.
+        left: zone → NotReady nodes without the NoExecute taint, in reverse order of names.
     """
 
     run: Run
@@ -56,7 +56,7 @@ class NodeFailures:
     """The node lifecycle and taint eviction controllers of a drill.
 
     Attributes:
-        held_back: zones whose silent nodes are not tainted NoExecute: too much of them is silent.
+        held_back: zones without NoExecute taints, because too many of their nodes are NotReady.
     """
 
     def __init__(self, world: World, version: KubeVersion, *, comparison_operators: bool = False) -> None:
@@ -70,14 +70,14 @@ class NodeFailures:
         world.on_arrival.append(self._came)
 
     def fail(self, names: Sequence[str]) -> None:
-        """Nodes fall silent."""
+        """Make nodes NotReady."""
         new = [each for each in names if each not in self._world.down]
         self._world.go_down(new)
         self._world.note("down", nodes=new)
         self._world.at(self._world.now + self._grace, partial(self._notice, new))
 
     def recover(self, names: Sequence[str]) -> None:
-        """Nodes tell of themselves again."""
+        """Make nodes Ready again."""
         world = self._world
         back = [each for each in names if each in world.down]
         self._noticed -= set(back)
@@ -104,7 +104,7 @@ class NodeFailures:
         self._go_on()
 
     def _go_on(self) -> None:
-        """Taint in every zone in which a silent node has no NoExecute taint yet, as soon as that may be."""
+        """Schedule the next NoExecute taint in each zone that has an untainted NotReady node."""
         self.held_back = set()
         zones = self._zones_now()
         states, left = zones.states, zones.left
@@ -121,7 +121,7 @@ class NodeFailures:
                 self._taint(zone, left, rate)
 
     def _taint(self, zone: Zone, left: dict[Zone, list[str]], rate: float) -> None:
-        """Taint the first node of a zone, and the next node when its time has come."""
+        """Taint the first node of a zone, and schedule the next."""
         name = left[zone].pop()
         if not left[zone]:
             del left[zone]
@@ -133,7 +133,7 @@ class NodeFailures:
         world.at(self._next[zone], self._go_on)
 
     def _stop(self) -> None:
-        """Every node is silent: the controller takes that as its own trouble and drives nobody away."""
+        """Stop tainting: if every node is NotReady, the controller assumes its own connection is broken."""
         world = self._world
         self._zones = None
         for name in sorted(self._noticed):
@@ -144,7 +144,7 @@ class NodeFailures:
                     pod.leaves_at = None
 
     def _zones_now(self) -> _Zones:
-        """Return the zones as they are now; found once until nodes are added, fall silent or recover."""
+        """Return the current zones. Cached until nodes are added, fail or recover."""
         world, known = self._world, self._zones
         nodes = world.cluster.nodes
         if known is None or known.run is not world.run or known.nodes != len(nodes):
@@ -160,12 +160,12 @@ class NodeFailures:
         return known
 
     def _came(self, pod: FollowedPod) -> None:
-        """A pod was placed: where taints are that it tolerates for a time only, it has to leave again."""
+        """Schedule the eviction of a placed pod that tolerates its node's taints only for a time."""
         if no_execute(self._world.node(pod.node)):
             self._let_leave([pod])
 
     def _let_leave(self, pods: Iterable[FollowedPod]) -> None:
-        """Pods of tainted nodes go when they tolerate the taints no longer."""
+        """Schedule evictions of pods on tainted nodes at the end of their toleration."""
         world = self._world
         times: set[tuple[str, float]] = set()
         for pod in pods:

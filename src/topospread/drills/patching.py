@@ -1,4 +1,4 @@
-"""An object of the cluster changed by a JSON patch (RFC 6902): the manifest that a drill applies; it applies none."""
+"""Apply a JSON patch (RFC 6902) to an object of the cluster; a drill then applies the resulting manifest."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _MISSING = object()
 
 @dataclass(frozen=True, slots=True)
 class PatchedObject:
-    """An object that is to be otherwise.
+    """An object and the patch to apply to it.
 
     Attributes:
         patch: RFC 6902 operations, as JSON text.
@@ -43,13 +43,13 @@ class PatchedObject:
 
     @property
     def operations(self) -> list[Json]:
-        """The patch as data."""
+        """Return the patch as data."""
         found: list[Json] = json.loads(self.patch)
         return found
 
     @property
     def object(self) -> str:
-        """``KIND/NAMESPACE/NAME``, ``KIND/NAME`` of what is in no namespace."""
+        """``KIND/NAMESPACE/NAME``; ``KIND/NAME`` for cluster-scoped objects."""
         return "/".join(each for each in (self.kind, self.namespace, self.name) if each)
 
     def __str__(self) -> str:
@@ -57,21 +57,21 @@ class PatchedObject:
 
 
 def patched(inventory: Inventory, change: PatchedObject) -> Inventory:
-    """Return the object with the patch applied; nothing if the patch removes it.
+    """Return an inventory with the patched object; empty if the patch deletes it.
 
     Raises:
-        InputError: the API server would refuse the object.
-        UsageError: there is no such object, or the patch does not fit it.
+        InputError: if the API server denies the object.
+        UsageError: if there is no such object, or the patch does not apply to it.
     """
     return _of([manifest(inventory, change)])
 
 
 def after_remedy(inventory: Inventory, options: SimulationOptions, remedy: Remedy) -> Inventory:
-    """Return the cluster after the changes of a remedy, when nothing happens any more.
+    """Return the stable cluster after the changes of a remedy.
 
     Raises:
-        InputError: if the API server would refuse an object.
-        UsageError: if the remedy is no patch of objects, or an object of it is missing.
+        InputError: if the API server denies an object.
+        UsageError: if the remedy does not patch objects, or an object is missing.
     """
     applied: dict[str, Inventory] = {}
     steps: list[Step] = []
@@ -86,7 +86,7 @@ def after_remedy(inventory: Inventory, options: SimulationOptions, remedy: Remed
         elif part.command and kind != "Pod":
             applied[str(number)] = patched(inventory, change)
             steps.append(Apply(str(number)))
-        else:  # no rollout brings it about: the object is written otherwise, is a pod, or is a node's state
+        else:  # no rollout: the object is replaced, a pod, or a node's state
             made = Inventory() if part.patch == _REMOVED else patched(inventory, change)
             inventory = _replaced(inventory, change, made)
     play = Play(inventory, options, applied)
@@ -97,7 +97,7 @@ def after_remedy(inventory: Inventory, options: SimulationOptions, remedy: Remed
 
 
 def _replaced(inventory: Inventory, change: PatchedObject, made: Inventory) -> Inventory:
-    """Return the inventory with an object in place of the one of its name."""
+    """Return the inventory with an object replaced."""
     attribute = KINDS[change.kind.removesuffix("List")].attribute
     there: list[KubeObject] = getattr(inventory, attribute)
     own = change.namespace or "default", change.name
@@ -108,10 +108,10 @@ def _replaced(inventory: Inventory, change: PatchedObject, made: Inventory) -> I
 
 
 def manifest(inventory: Inventory, change: PatchedObject) -> Json:
-    """The object as the patch leaves it, as plain data.
+    """Return the patched object as plain data.
 
     Raises:
-        UsageError: there is no such object, or the patch does not fit it.
+        UsageError: if there is no such object, or the patch does not apply to it.
     """
     made = _new_object(change)
     if made is not None:
@@ -130,7 +130,7 @@ def manifest(inventory: Inventory, change: PatchedObject) -> Json:
 
 
 def _new_object(change: PatchedObject) -> Json | None:
-    """The object that a patch of a list adds, ``None`` where it patches another thing."""
+    """Return the object that the patch appends to a list; None for other patches."""
     first, *more = change.operations or [{}]
     value = first.get("value")
     if more or first.get("path") != "/items/-" or not isinstance(value, dict):
@@ -140,10 +140,10 @@ def _new_object(change: PatchedObject) -> Json | None:
 
 
 def _document(inventory: Inventory, change: PatchedObject) -> Json:
-    """The object as it is.
+    """Return the current object.
 
     Raises:
-        UsageError: there is none.
+        UsageError: if there is none.
     """
     for each in getattr(inventory, KINDS[change.kind].attribute):
         item: KubeObject = each
@@ -165,12 +165,12 @@ def _of(documents: Sequence[Json]) -> Inventory:
 
 
 def apply_patch(document: Any, operations: Sequence[Json]) -> Any:
-    """RFC 6902's add, replace and remove; the document itself stays as it is.
+    """Apply RFC 6902 operations add, replace and remove to a copy of the document.
 
-    A field that is replaced need not be there: what has its default is not written.
+    Replacing a missing field is allowed, because default values are not stored.
 
     Raises:
-        UsageError: a path leads nowhere, or an operation is another one.
+        UsageError: if a path does not exist, or the operation is not supported.
     """
     made = msgspec.json.decode(msgspec.json.encode(document))
     for each in operations:

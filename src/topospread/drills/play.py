@@ -1,4 +1,4 @@
-"""Steps played one after the other, each until nothing happens any more, and how things stand after each."""
+"""Run the steps of a drill until the cluster is stable after each, and record the results."""
 
 from __future__ import annotations
 
@@ -50,18 +50,18 @@ from .steps import (
 )
 from .world import World
 
-# An autoscaler in a drill: when nothing happens any more, pools grow for pods that wait. The model is `scaling`'s.
+# Pools add nodes for pending pods when the cluster is stable. `scaling` has the model.
 
 
 class PoolGrowth:
-    """The pools of a drill; their new nodes are there at once, and none is taken away again."""
+    """The node pools of a drill. New nodes are ready at once, and none is removed."""
 
     def __init__(self, world: World, pools: Sequence[NodePool]) -> None:
         self._world = world
         self._scaler = PoolScaler.of(pools)
 
     def rest(self) -> None:
-        """Let time pass until nothing happens any more and no new node would help a pod that waits."""
+        """Let time pass until the cluster is stable and no new node would help a pending pod."""
         self._world.rest()
         while (node := self._wanted()) is not None:
             self._world.note("added", nodes=[node.name], detail="by the autoscaler")
@@ -69,7 +69,7 @@ class PoolGrowth:
             self._world.rest()
 
     def uses(self, keys: Collection[str]) -> tuple[PoolUse, ...]:
-        """Return the use of each pool, with the domains that it could add and that no node has."""
+        """Return the use of each pool, with the domains that only it could add."""
         if not self._scaler.pools:
             return ()
         nodes = [each for each in self._world.cluster.nodes.nodes if each is not None]
@@ -90,22 +90,30 @@ def _with(node: Node, inventory: Inventory) -> Inventory:
 
 Spreads = Mapping[WorkloadKey, Sequence[ConstraintArithmetic]]
 Manifests = Mapping[str, Inventory]
-"""Path of an `Apply` or a `Rollout` → what stands there."""
+"""Path of an `Apply` or `Rollout` step → its objects."""
 Progress = Callable[[int, int], None]
-"""Told how many steps of how many are over."""
+"""Receives the number of finished steps, and of all steps."""
 
 
 class Play:
-    """A drill under way.
+    """A running drill.
 
     Attributes:
-        says_how_spread: work out how workloads are spread after each step; who asks for other things has no need of it.
-        keeps_after: keep everything that is there after each step (`StepOutcome.after`).
-        falls_back: hard constraints of pending pods are soft while a domain is lost.
+        says_how_spread: compute the spread of workloads after each step.
+        keeps_after: keep the cluster after each step (`StepOutcome.after`).
+        falls_back: make hard constraints of pending pods soft while a domain is lost.
     """
 
     def __init__(self, inventory: Inventory, options: SimulationOptions, manifests: Manifests, number: int = 0) -> None:
-        """``number``: of this drill among those that are alike but for what is drawn."""
+        """Create a drill.
+
+
+        Args:
+            inventory: the initial cluster.
+            options: the simulation options.
+            manifests: objects that steps apply.
+            number: number of the run, which selects its random choices.
+        """
         self.world = World(inventory, options, number)
         self.says_how_spread = True
         self.keeps_after = False
@@ -126,12 +134,12 @@ class Play:
         self._said: set[str] = set()
 
     def play(self, steps: Sequence[Step], progress: Progress | None = None) -> Drill:
-        """All steps. One that a wait follows is left to it; any other goes on until nothing happens any more.
+        """Run all steps, each until the cluster is stable. A step before a wait runs only as long as the wait.
 
         Raises:
-            InputError: a manifest that the API server would refuse.
-            UsageError: a step names what is not there.
-            Interrupted: Ctrl-C; with the steps that were over.
+            InputError: if the API server denies a manifest.
+            UsageError: if a step names a missing object.
+            Interrupted: on Ctrl-C, with the finished steps.
         """
         outcomes = [self.begin()]
         for number, step in enumerate(steps):
@@ -144,7 +152,7 @@ class Play:
         return self.drill(outcomes)
 
     def drill(self, outcomes: Sequence[StepOutcome], partial: str = "") -> Drill:
-        """Return the result of the steps so far; ``partial``: why the drill stopped before its end."""
+        """Return the result of the steps so far. ``partial`` is the reason for an early stop."""
         world = self.world
         workloads = () if partial else tuple(self._state(each) for each in world.run.plan.workloads)
         return Drill(
@@ -158,23 +166,23 @@ class Play:
         )
 
     def begin(self) -> StepOutcome:
-        """Return the state at the beginning, once nothing happens any more."""
+        """Return the initial state, once the cluster is stable."""
         return self._outcome("", 0.0, self._growth.rest)
 
     def take(self, step: Step, following: Step | None) -> StepOutcome:
-        """One step of several: what a wait follows is left to it.
+        """Run one of several steps. If a wait follows, do not wait until the cluster is stable.
 
         Raises:
-            InputError: a manifest that the API server would refuse.
-            UsageError: it names what is not there.
+            InputError: if the API server denies a manifest.
+            UsageError: if the step names a missing object.
         """
         return self._step(step, goes_on=not isinstance(following, Wait) and not isinstance(step, Wait))
 
     def go_on(self, step: Step) -> StepOutcome:
-        """One step, until nothing happens any more.
+        """Run one step until the cluster is stable.
 
         Raises:
-            UsageError: it names what is not there.
+            UsageError: if the step names a missing object.
         """
         return self._step(step, goes_on=True)
 
@@ -252,13 +260,13 @@ class Play:
         )
 
     def _new_remarks(self, states: Sequence[WorkloadState], pending: Sequence[PendingGroup]) -> list[str]:
-        """Return the remarks that the step before did not have."""
+        """Return the remarks that the previous step did not have."""
         now = list(remarks(self.world, self._failures, states, pending))
         before, self._said = self._said, set(now)
         return [each for each in now if each not in before]
 
     def _states(self, events: Sequence[DrillEvent]) -> Iterator[WorkloadState]:
-        """Workloads that something happened to, whose pods are back, or that lack pods, in input order."""
+        """Yield changed, recovered or incomplete workloads, in input order."""
         world = self.world
         named = {(pod.workload, pod.namespace) for event in events for pod in event.pods}
         before, self._spreads = self._spreads, self._now_spread()
@@ -274,7 +282,7 @@ class Play:
         return sum(not each.node for each in self.world.pods.of(key_of(workload)))
 
     def _state(self, workload: Workload, before: Spreads | None = None) -> WorkloadState:
-        """Return the state of a workload; ``before``: the spread of all workloads when the step began."""
+        """Return the state of a workload. ``before`` is the spread of all workloads at the start of the step."""
         key, health = key_of(workload), self.world.health
         now = self._spreads.get(key, ())
         was = self._spreads if before is None else before
@@ -296,7 +304,7 @@ class Play:
         return {key_of(each): found[id(each)] for each in self.world.run.plan.workloads if id(each) in found}
 
     def _pending(self) -> Iterator[PendingGroup]:
-        """Pods that wait, of one workload and with one message together, judged as things stand now."""
+        """Yield groups of pending pods with one workload and message, evaluated in the current state."""
         groups: dict[tuple[WorkloadKey, str], tuple[Workload, list[str], PodOutcome]] = {}
         for pod in self.world.pods.waiting.values():
             outcome = self._outcome_of(pod)
@@ -324,7 +332,7 @@ class Play:
 def _aligned(
     was: Sequence[ConstraintArithmetic], now: Sequence[ConstraintArithmetic]
 ) -> Iterator[ConstraintArithmetic]:
-    """Yield each constraint as it was before; a new one as it is now."""
+    """Yield the previous arithmetic of each constraint; for a new constraint, the current one."""
     for each in now:
         same = (
             other

@@ -1,4 +1,4 @@
-"""The pods of a drill: whose each is, where it is, and whether it counts as there; who moves them is not here."""
+"""The pods of a drill, indexed by key, node and workload."""
 
 from __future__ import annotations
 
@@ -19,23 +19,23 @@ WorkloadKey = tuple[str, str, str]
 
 
 def key_of(workload: Workload) -> WorkloadKey:
-    """Return the key of a workload, the same in every plan."""
+    """Return a workload's key, which stays the same when controllers plan again."""
     return workload.kind, workload.namespace, workload.name
 
 
 class FollowedPod(msgspec.Struct, eq=False):
-    """One pod.
+    """A pod of a drill.
 
     Attributes:
-        pod: as it was created, or as it stands in the input.
-        name: its own; a pod that many replicas share has none.
-        workload: ``None`` for pods that nobody creates anew: bare ones, and those of kubelets.
-        node: "" while it waits.
-        created, ready_since: seconds of the drill; negative for what was there before.
-        terminating: it is being deleted, and its kubelet is not there to do so.
-        queued: as it stands in the queue, for a pod that came there.
-        leaves_at: when a taint drives it away, as it now stands.
-        number: place in the order in which pods came.
+        pod: the pod object as created, or from the input.
+        name: its name; empty if replicas share one pod object.
+        workload: its workload; None for bare pods and static pods, which are not replaced.
+        node: its node; "" while it is pending.
+        created, ready_since: drill times in seconds; negative for earlier events.
+        terminating: whether it is deleted but its node is NotReady.
+        queued: its queue entry, if it was queued.
+        leaves_at: time of its taint eviction, in the current state.
+        number: position in the order of creation.
     """
 
     pod: Pod
@@ -52,12 +52,12 @@ class FollowedPod(msgspec.Struct, eq=False):
 
     @property
     def key(self) -> PodKey:
-        """``namespace/name``."""
+        """``namespace/name`` of the pod."""
         return pod_key(self.namespace, self.name)
 
     @property
     def labels(self) -> dict[str, str]:
-        """Its labels."""
+        """The pod's labels."""
         return self.pod.labels
 
 
@@ -72,7 +72,7 @@ class FollowedPods:
         self._of: dict[WorkloadKey, dict[PodKey, FollowedPod]] = {}
 
     def add(self, pod: FollowedPod) -> None:
-        """A pod came: on a node, or to wait for one."""
+        """Add a pod, on a node or pending."""
         self._added += 1
         pod.number = self._added
         self.by_key[pod.key] = pod
@@ -84,19 +84,19 @@ class FollowedPods:
             self.waiting[pod.key] = pod
 
     def place(self, pod: FollowedPod, node: str) -> None:
-        """A pod that waited has a node."""
+        """Record the node of a pending pod."""
         del self.waiting[pod.key]
         pod.node = node
         self._on_node.setdefault(node, {})[pod.key] = pod
 
     def move(self, pod: FollowedPod, node: str) -> None:
-        """A pod turns out to be on another node."""
+        """Record that a pod is on another node."""
         del self._on_node[pod.node][pod.key]
         pod.node = node
         self._on_node.setdefault(node, {})[pod.key] = pod
 
     def remove(self, pod: FollowedPod) -> None:
-        """A pod is gone."""
+        """Remove a pod."""
         del self.by_key[pod.key]
         self.waiting.pop(pod.key, None)
         if pod.workload is not None:
@@ -105,21 +105,21 @@ class FollowedPods:
             del self._on_node[pod.node][pod.key]
 
     def on(self, nodes: Iterable[str]) -> list[FollowedPod]:
-        """The pods on some nodes, node after node."""
+        """Return the pods on some nodes, node by node."""
         return [pod for node in nodes for pod in self._on_node.get(node, {}).values()]
 
     def of(self, key: WorkloadKey) -> list[FollowedPod]:
-        """The pods of a workload, those included that are being deleted."""
+        """Return the pods of a workload, including terminating ones."""
         return list(self._of.get(key, {}).values())
 
 
 def there_of(pod: FollowedPod) -> DrillPod:
-    """A pod as an event names it."""
+    """Return a pod in the form of events."""
     return DrillPod(pod.namespace, pod.name, owner_of(pod), pod.node)
 
 
 def by_preemptor(evictions: Iterable[EvictedPod]) -> dict[str, list[DrillPod]]:
-    """Pods that were preempted, by the pod that they had to make room for."""
+    """Return preempting pod → its evicted pods."""
     found: dict[str, list[DrillPod]] = {}
     for each in evictions:
         found.setdefault(each.preemptor, []).append(DrillPod(each.namespace, each.name, each.workload, each.node))
@@ -127,18 +127,18 @@ def by_preemptor(evictions: Iterable[EvictedPod]) -> dict[str, list[DrillPod]]:
 
 
 def owner_of(pod: FollowedPod | None) -> str:
-    """``KIND/NAME`` of its workload, "" for none."""
+    """Return ``KIND/NAME`` of the pod's workload; "" without one."""
     workload = pod.workload if pod is not None else None
     return f"{workload.kind}/{workload.name}" if workload is not None else ""
 
 
 def waiting_pod(queued: QueuedPod, created: float = -1.0) -> FollowedPod:
-    """A pod that came into the queue."""
+    """Return the entry of a pod that was added to the queue."""
     return FollowedPod(queued.pod, queued.namespace, queued.name, queued.workload, created=created, queued=queued)
 
 
 def planned_pods(run: Run) -> Iterable[FollowedPod]:
-    """All pods of a plan, the bare ones and those of kubelets included."""
+    """Return all pods of a plan, including bare pods and static pods."""
     known: set[int] = set()
     workload: Workload | None
     for workload in run.plan.workloads:

@@ -1,4 +1,4 @@
-"""Facts that decide a drill and are easily missed, such as pods that are never replaced."""
+"""Remarks on facts that affect a drill and are easily missed, such as pods that are never replaced."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _VOLUME_REASONS = ("PersistentVolume's node affinity", "volume node affinity con
 def remarks(
     world: World, failures: NodeFailures, changed: Sequence[WorkloadState], pending: Sequence[PendingGroup]
 ) -> Iterator[str]:
-    """Sentences on how things stand after a step."""
+    """Yield remarks on the state after a step."""
     yield from _held_back(world, failures)
     waits = not_replaced(world)
     if waits:
@@ -49,7 +49,7 @@ def _held_back(world: World, failures: NodeFailures) -> Iterator[str]:
 
 
 def not_replaced(world: World) -> list[FollowedPod]:
-    """Pods of StatefulSets that are terminating on silent nodes, in whose place none may come."""
+    """Return terminating pods of StatefulSets on NotReady nodes, which block their replacement."""
     terminating = _terminating(world)
     return [each for each in terminating if each.workload is not None and each.workload.kind == "StatefulSet"]
 
@@ -83,7 +83,7 @@ def _pinned(pending: Sequence[PendingGroup]) -> Iterator[str]:
 
 
 def _staying(world: World) -> Iterator[str]:
-    """Pods that tolerate for good that their node is silent."""
+    """Yield a remark on pods that tolerate NotReady nodes forever."""
     tainted = [name for name in world.down if any(t.effect == "NoExecute" for t in world.node(name).spec.taints or ())]
     stay = [each for each in world.pods.on(sorted(tainted)) if each.leaves_at is None and not each.terminating]
     daemons = [each for each in stay if each.workload is not None and each.workload.kind == "DaemonSet"]
@@ -101,7 +101,7 @@ def _staying(world: World) -> Iterator[str]:
 
 
 def _skewed(world: World, changed: Sequence[WorkloadState]) -> Iterator[str]:
-    """Skew of hard constraints that nothing mends by itself: nobody waits, and nobody moves."""
+    """Yield a remark on skewed hard constraints that stay skewed, because no pod is pending."""
     skewed = [
         f"{each.namespace}/{each.name}"
         for each in changed

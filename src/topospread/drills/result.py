@@ -1,6 +1,6 @@
-"""The result of a drill as data: what happened when, the workloads after each step, and the shortfalls.
+"""The result of a drill as data: events, workloads after each step, and harm.
 
-Nothing is printed or decided here.
+The modules of the steps compute it; `answers.drill` shows it.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ EventKind = Literal[
 
 
 class DrillPod(Base, frozen=True):
-    """A pod of an event."""
+    """A pod in an event."""
 
     namespace: Annotated[str, Meta(description="Namespace of the pod.")]
     name: Annotated[str, Meta(description="Name of the pod.")]
@@ -45,7 +45,7 @@ class DrillPod(Base, frozen=True):
 
 
 class DrillEvent(Base, frozen=True):
-    """Something that happened in a step."""
+    """An event in a step."""
 
     at: Annotated[float, Meta(description="Seconds since the drill began.")]
     kind: Annotated[
@@ -63,16 +63,16 @@ class DrillEvent(Base, frozen=True):
 
 
 class WorkloadState(msgspec.Struct, frozen=True):
-    """One workload after a step.
+    """A workload after a step.
 
     Attributes:
-        replicas: how many pods it is to have.
-        ready: how many are on nodes whose kubelets are there.
-        ready_before: how many were, when the step began.
-        fewest: the fewest that were ready at any moment of the step.
-        pending: how many wait for a node.
-        terminating: how many are being deleted on nodes that are down.
-        spread: its constraints, with the pods of each domain before and after the step.
+        replicas: desired number of pods.
+        ready: number of pods on Ready nodes.
+        ready_before: number of ready pods when the step began.
+        fewest: minimum number of ready pods during the step.
+        pending: number of pending pods.
+        terminating: number of terminating pods on NotReady nodes.
+        spread: its constraints, with each domain's pods before and after the step.
     """
 
     kind: str
@@ -93,7 +93,7 @@ class WorkloadState(msgspec.Struct, frozen=True):
 
 
 class BrokenBudget(Base, frozen=True):
-    """A PodDisruptionBudget with fewer healthy pods than it wants."""
+    """A PodDisruptionBudget with fewer healthy pods than it requires."""
 
     budget: Annotated[str, Meta(description="NAMESPACE/NAME of the budget.")]
     at: Annotated[float, Meta(description="Seconds since the drill began.")]
@@ -102,7 +102,7 @@ class BrokenBudget(Base, frozen=True):
 
 
 class DrillRollout(Base, frozen=True):
-    """A rollout under way, or one that the step completed."""
+    """A rollout that is in progress, or that the step completed."""
 
     kind: Annotated[str, Meta(description="Kind of the workload.")]
     namespace: Annotated[str, Meta(description="Namespace of the workload.")]
@@ -126,7 +126,7 @@ class DrillAutoscaler(Base, frozen=True):
 
 
 class UnevictedPod(Base, frozen=True):
-    """A pod that a drain did not evict."""
+    """A pod that a drain could not evict."""
 
     namespace: Annotated[str, Meta(description="Namespace of the pod.")]
     name: Annotated[str, Meta(description="Name of the pod.")]
@@ -140,17 +140,17 @@ class StepOutcome:
     """The result of one step.
 
     Attributes:
-        step: as it was given; "" for how things stood at the beginning.
-        begins, ends: seconds since the drill began; the end is that of the last thing that happened.
-        ready: how many pods of workloads are ready after it.
-        changed: workloads that something happened to, or that something is wrong with.
-        pending: pods that wait after it, grouped.
-        breaches: budgets that were broken.
+        step: the step's text; "" for the initial state.
+        begins, ends: seconds since the drill began; the end is the last event.
+        ready: number of ready pods of workloads after it.
+        changed: workloads that changed or have a problem.
+        pending: groups of pending pods after it.
+        breaches: PodDisruptionBudgets that were violated.
         not_evicted: pods that a drain could not evict.
-        rollouts: those under way after it, and those that it completed.
-        remarks: sentences on what decides here and is easily missed.
-        autoscaled: how far an autoscaler came, in a step that lets it go to its most replicas.
-        after: everything that is there after it, for what is asked of that, where the drill was to keep it.
+        rollouts: rollouts that are in progress or that it completed.
+        remarks: sentences on important facts that are easily missed.
+        autoscaled: the replicas that an autoscaler reached, for an autoscale step.
+        after: the cluster after it, if the drill keeps it.
     """
 
     step: str
@@ -169,7 +169,7 @@ class StepOutcome:
 
 
 class SkewRange(Base, frozen=True):
-    """The skew of one constraint over several runs."""
+    """The skew of a constraint over several runs."""
 
     workload: Annotated[str, Meta(description="`Deployment shop/web`")]
     topology_key: Annotated[str, Meta(description="Topology key of the constraint.")]
@@ -178,7 +178,7 @@ class SkewRange(Base, frozen=True):
 
 
 class StepBounds(Base, frozen=True):
-    """A step over several runs."""
+    """The results of a step over several runs."""
 
     pending: Annotated[tuple[int, int], Meta(description="Fewest and most pending pods.")]
     stuck: Annotated[int, Meta(description="Runs in which a rollout is not complete.")]
@@ -186,7 +186,7 @@ class StepBounds(Base, frozen=True):
 
 
 class NewlyPending(msgspec.Struct, frozen=True):
-    """Pods of one workload that are pending at the end, beyond those of the beginning.
+    """Pods of a workload that are pending at the end but were not at the beginning.
 
     Attributes:
         workload: ``Deployment/web``.
@@ -199,12 +199,12 @@ class NewlyPending(msgspec.Struct, frozen=True):
 
 
 class Harm(msgspec.Struct, frozen=True):
-    """The harm of one drill. Pods that were pending at the beginning, and budgets broken then, are none.
+    """The harm of one drill: new pending pods, violated budgets, stuck rollouts and drains.
 
     Attributes:
-        pending: pods that are judged, by workload.
+        pending: newly pending pods by workload, without unjudged pods.
         stuck: rollouts that are not complete at the end.
-        breaches: budgets that were broken.
+        breaches: PodDisruptionBudgets that were newly violated.
         not_evicted: pods that drains did not evict.
     """
 
@@ -218,35 +218,34 @@ class Harm(msgspec.Struct, frozen=True):
 
 
 def newly_pending(begin: StepOutcome, end: StepOutcome) -> tuple[NewlyPending, ...]:
-    """Return the judged pods that are pending after a step, beyond those that were pending at the beginning."""
+    """Return the judged pods that are pending after a step but were not at the beginning."""
     before: Counter[tuple[str, str]] = Counter()
     after: Counter[tuple[str, str]] = Counter()
     for group in begin.pending:
         before[group.namespace, group.workload] += len(group.pods)
     for group in end.pending:
-        if not is_unjudged(group):  # a pod that was open before and is refused now was pending all the time
+        if not is_unjudged(group):  # an unjudged pod that is rejected now was pending all the time
             after[group.namespace, group.workload] += len(group.pods)
     return tuple(NewlyPending(*key, pods) for key, pods in (after - before).items())
 
 
 @dataclass(frozen=True)
 class Drill(PlainData):
-    """The whole answer.
+    """The result of a drill.
 
     Attributes:
-        steps: the beginning, and one for each step.
-        nodes: how many there are at the end.
-        workloads: all of them as they stand at the end.
-        runs: how many drills were played that are alike but for what is drawn; ``steps`` are of the first.
-        ranges: what came of each step in all of them; empty where there was one.
-        others: the drills beside the first, where there were several.
-        warnings, notes: sentences for a person; warnings must be seen.
-        partial: where it was ended before its end, in words; "" for a drill that is whole.
-        pools: what came of the pools of nodes that an autoscaler grows, by name.
-        assumed: if pods are not judged, the same drill as if filters that topospread does not model let every node
-            pass.
-        fallback: the same drill with hard constraints that are soft while a domain is lost, if that was asked for.
-        begun: the `BegunDrill`, from which the answer's fixes are tried.
+        steps: the initial state, then one outcome for each step.
+        nodes: number of nodes at the end.
+        workloads: all workloads at the end.
+        runs: number of runs with different random choices; ``steps`` are those of the first run.
+        ranges: results of each step over all runs; empty for a single run.
+        others: the other runs.
+        warnings, notes: sentences for the user; warnings must be shown.
+        partial: where the drill was interrupted; "" if it is complete.
+        pools: use of the node pools, by name.
+        assumed: if some pods are unjudged, the same drill with unmodelled filters that admit every node.
+        fallback: the same drill with hard constraints that are soft while a domain is lost, if requested.
+        begun: the `BegunDrill`, from which fixes are simulated.
     """
 
     steps: tuple[StepOutcome, ...]
@@ -265,12 +264,12 @@ class Drill(PlainData):
 
     @property
     def pending(self) -> tuple[PendingGroup, ...]:
-        """Pods that wait at the end."""
+        """Pending pods at the end."""
         return self.steps[-1].pending
 
     @property
     def breaches(self) -> tuple[BrokenBudget, ...]:
-        """Budgets that were broken in any step, each at its worst."""
+        """PodDisruptionBudgets violated in any step, each at its worst."""
         worst: dict[str, BrokenBudget] = {}
         for each in (breach for step in self.steps for breach in step.breaches):
             if each.budget not in worst or each.healthy < worst[each.budget].healthy:
@@ -279,18 +278,18 @@ class Drill(PlainData):
 
     @property
     def stuck(self) -> tuple[DrillRollout, ...]:
-        """Rollouts that are not over at the end."""
+        """Rollouts that are incomplete at the end."""
         return tuple(each for each in self.steps[-1].rollouts if not each.over)
 
     @property
     def harm(self) -> Harm:
-        """The harm that did not exist at the beginning; of several runs, that of the first run with any."""
+        """The new harm; of several runs, that of the first run with any."""
         own = self._own_harm
         return own if own else next(filter(None, (each._own_harm for each in self.others)), own)
 
     @property
     def unjudged(self) -> tuple[Unjudged, ...]:
-        """Parts that topospread does not model and that keep pods pending at the beginning or the end."""
+        """Unmodelled parts that keep pods pending at the beginning or the end."""
         runs = (self, *self.others)
         return unjudged_parts(
             group for each in runs for step in (each.steps[0], each.steps[-1]) for group in step.pending
@@ -298,14 +297,14 @@ class Drill(PlainData):
 
     @property
     def verdict(self) -> Word:
-        """Yes if it ends without harm; unknown if that depends on parts that topospread does not model."""
+        """Yes if the drill ends without harm; unknown if that depends on unmodelled parts."""
         if self.assumed is None and not self.unjudged:
             return "no" if self.harm else "yes"
         return "no" if self.harm and (self.assumed is None or self.assumed.harm) else "unknown"
 
     @property
     def holds(self) -> bool:
-        """True if it ends without harm."""
+        """True if the drill ends without harm."""
         return self.verdict == "yes"
 
     @property

@@ -1,7 +1,7 @@
-"""Rollouts that go on step by step as pods come and go: Deployments, StatefulSets and DaemonSets, as controllers do it.
+"""Continue rollouts of Deployments, StatefulSets and DaemonSets step by step, like their controllers.
 
-How many pods come and go, and which, are the rules of `workloads.rolling`, `workloads.rolling_stateful_set` and
-`workloads.rolling_daemon_set`; how a rollout begins is told in `rollouts`.
+`workloads.rolling`, `workloads.rolling_stateful_set` and `workloads.rolling_daemon_set` decide which pods are replaced.
+`rollouts` starts rollouts.
 """
 
 from __future__ import annotations
@@ -32,11 +32,11 @@ from .successors import is_of
 from .world import World
 
 REPLACED = "replaced by a rollout"
-"""Why old pods go."""
+"""Reason for deleting old pods."""
 
 
 def template_item(world: World, key: WorkloadKey) -> Deployment | StatefulSet | DaemonSet | None:
-    """The object whose template is rolled out, as it is now."""
+    """Return the current object whose template is rolled out."""
     inventory = world.run.plan.inventory
     items: Iterable[Deployment | StatefulSet | DaemonSet]
     match key[0]:
@@ -50,7 +50,7 @@ def template_item(world: World, key: WorkloadKey) -> Deployment | StatefulSet | 
 
 
 def go_on(world: World, key: WorkloadKey) -> bool:
-    """Take the next step of a rollout; whether there was one to take."""
+    """Take the next step of a rollout. Return whether there was one."""
     workload, item = world.workload(key), template_item(world, key)
     if workload is None or item is None:
         return False
@@ -65,7 +65,7 @@ def go_on(world: World, key: WorkloadKey) -> bool:
 
 
 def state(world: World, key: WorkloadKey) -> DrillRollout | None:
-    """Return the state of a rollout; ``None`` if its workload is gone."""
+    """Return the state of a rollout; None if its workload is deleted."""
     workload, item = world.workload(key), template_item(world, key)
     if workload is None or item is None:
         return None
@@ -89,23 +89,23 @@ def state(world: World, key: WorkloadKey) -> DrillRollout | None:
 
 @dataclass(slots=True)
 class RolledPods:
-    """The pods of a rollout: of the new revision, and of older ones; those that are being deleted are none any more."""
+    """The pods of a rollout by revision, without terminating pods."""
 
     world: World
     workload: Workload
 
     @property
     def all(self) -> list[FollowedPod]:
-        """All pods, including those being deleted."""
+        """All pods, including terminating ones."""
         return self.world.pods.of(key_of(self.workload))
 
     @property
     def every(self) -> list[FollowedPod]:
-        """New ones and old ones."""
+        """New and old pods."""
         return [each for each in self.all if not each.terminating]
 
     def is_new(self, pod: FollowedPod) -> bool:
-        """Return whether a pod is of the new revision."""
+        """Return whether a pod has the new revision."""
         template = self.workload.template
         return template is not None and is_of(pod.pod, template, self.workload.kind)
 
@@ -138,7 +138,7 @@ def _deployment_goes_on(world: World, pods: RolledPods, item: Deployment) -> boo
 
 
 def _recreate(world: World, pods: RolledPods) -> bool:
-    """All old pods go; new ones are created when they are gone for good (pkg/controller/deployment/recreate.go)."""
+    """Delete all old pods, then create new ones once the old are gone (pkg/controller/deployment/recreate.go)."""
     old = [each for each in pods.all if not pods.is_new(each)]
     running = [each for each in old if not each.terminating]
     if running:

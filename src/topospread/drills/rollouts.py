@@ -1,4 +1,4 @@
-"""The start of rollouts: by ``kubectl rollout restart`` or by manifests. `rolling` continues them."""
+"""Start rollouts, by ``kubectl rollout restart`` or by applying manifests. `rolling` continues them."""
 
 from __future__ import annotations
 
@@ -28,11 +28,11 @@ _LISTS = {"Deployment": "deployments", "StatefulSet": "stateful_sets", "DaemonSe
 
 
 def roll_out(world: World, step: Rollout, manifests: Inventory | None) -> None:
-    """Begin a rollout: as ``kubectl rollout restart`` does, or by applying manifests.
+    """Start a rollout, like ``kubectl rollout restart`` or by applying manifests.
 
     Raises:
-        InputError: an object that the API server would refuse.
-        UsageError: the workload is not there, or is none that is rolled out; or a turn cannot be taken.
+        InputError: if the API server denies an object.
+        UsageError: if the workload is missing or cannot be rolled out, or a step of a given order is impossible.
     """
     before = world.inventory()
     key = the_workload(step.target, [key_of(each) for each in world.run.plan.workloads])
@@ -56,7 +56,7 @@ def roll_out(world: World, step: Rollout, manifests: Inventory | None) -> None:
 
 
 def apply_and_roll(world: World, manifests: Inventory, path: str) -> None:
-    """Apply manifests, and begin the rollouts of workloads whose templates they change."""
+    """Apply manifests, and start rollouts of workloads whose templates change."""
     before = world.inventory()
     world.note("applied", detail=path)
     world.replan(lambda inventory: _revised(before, applied(inventory, manifests)))
@@ -66,7 +66,7 @@ def apply_and_roll(world: World, manifests: Inventory, path: str) -> None:
 
 
 def states(world: World) -> list[DrillRollout]:
-    """Return the states of the rollouts that have begun, and forget those that have ended."""
+    """Return the states of the started rollouts, and forget the completed ones."""
     found = []
     for key in list(world.rollouts):
         standing = state(world, key)
@@ -99,13 +99,13 @@ def _was(before: Inventory, item: Rolled) -> Rolled | None:
 
 
 def _changed(before: Inventory, item: Rolled) -> bool:
-    """Return whether a workload that was there had another template."""
+    """Return whether an existing workload had another template."""
     was = _was(before, item)
     return was is not None and canonical(was.spec.template) != canonical(item.spec.template)
 
 
 def _revised(before: Inventory, after: Inventory) -> Inventory:
-    """Manifests applied, and new templates marked as such."""
+    """Return the inventory with manifests applied and changed templates marked as new revisions."""
 
     def marked(item: Rolled) -> Rolled:
         was = _was(before, item)
@@ -120,7 +120,7 @@ def _revised(before: Inventory, after: Inventory) -> Inventory:
 
 
 def _restarted(inventory: Inventory, key: WorkloadKey, when: str) -> Inventory:
-    """The cluster with an annotation in a workload's template (``kubectl rollout restart``)."""
+    """Return the cluster with the restart annotation in a workload's template (``kubectl rollout restart``)."""
 
     def changed(item: Rolled) -> Rolled:
         if (item.namespace, item.name) != key[1:]:
@@ -137,9 +137,9 @@ def _restarted(inventory: Inventory, key: WorkloadKey, when: str) -> Inventory:
 
 
 def _as_new_revision(item: Rolled) -> Rolled:
-    """Return a workload with a changed template as the API server and the controller make it.
+    """Return a workload with a changed template as the API server and controller would update it.
 
-    A StatefulSet's status names the revision; a DaemonSet's generation of the template grows
+    A StatefulSet's status gets a new revision; a DaemonSet's template generation is increased
     (pkg/registry/apps/daemonset/strategy.go, ``PrepareForUpdate``).
     """
     if isinstance(item, StatefulSet):

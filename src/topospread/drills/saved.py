@@ -1,4 +1,4 @@
-"""Parts of many drills as they were written by ``-o json``, read again. `each` and `checking` put them together."""
+"""Read shards of drills that ``-o json`` wrote. `each` and `checking` merge them."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def read_each(path: str) -> EachDrill:
     """Read the result that ``topospread drill --each … --shard … -o json`` wrote.
 
     Raises:
-        InputError: the file cannot be read, or is something else.
+        InputError: if the file cannot be read, or is another kind of file.
     """
     read = _read(path, _Each, "--each")
     if read.kind != "DrillEach":
@@ -51,10 +51,10 @@ def read_each(path: str) -> EachDrill:
 
 
 def is_check(path: str) -> bool:
-    """Return whether a file was written by ``topospread drill --check -o json``; one that is none of ours is not.
+    """Return whether ``topospread drill --check -o json`` wrote a file.
 
     Raises:
-        InputError: the file cannot be read.
+        InputError: if the file cannot be read.
     """
     try:
         return msgspec.json.decode(read_text(Source(path, None)).data, type=_WrittenKind).kind == "DrillCheck"
@@ -66,7 +66,7 @@ def read_check(path: str) -> DrillCheck:
     """Read the result that ``topospread drill --check … --shard … -o json`` wrote.
 
     Raises:
-        InputError: the file cannot be read, or is something else.
+        InputError: if the file cannot be read, or is another kind of file.
     """
     read = _read(path, _Check, "--check")
     return DrillCheck(read.drills, read.partial, read.part)

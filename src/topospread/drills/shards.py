@@ -1,4 +1,4 @@
-"""Parts of many drills that are played apart, and put together again; what a drill comes to is not decided here."""
+"""Split many drills into shards, and check that shards can be merged."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Item = TypeVar("Item")
 
 @dataclass(frozen=True, slots=True)
 class Shard:
-    """One of ``of`` parts, which are counted from 0, as a Kubernetes Indexed Job counts its pods."""
+    """One of ``of`` shards. Numbers start at 0, like the completion indexes of a Kubernetes Indexed Job."""
 
     index: int
     of: int
@@ -26,12 +26,12 @@ class Shard:
         return f"{self.index}/{self.of}"
 
     def share(self, items: Sequence[Item]) -> list[Item]:
-        """The items of this part: every ``of``-th, so that all parts have about as much to do."""
+        """Return the items of this shard: every ``of``-th item, so that shards take about equally long."""
         return list(items[self.index :: self.of])
 
 
 class DrillPart(Base, frozen=True):
-    """The part of all drills that this is (``--shard``)."""
+    """The shard of a partial result (``--shard``)."""
 
     index: Annotated[int, Meta(description="Number of the part, from 0.")]
     of: Annotated[int, Meta(description="Number of parts.")]
@@ -40,27 +40,27 @@ class DrillPart(Base, frozen=True):
 
     @property
     def shard(self) -> Shard:
-        """The part's number, and how many there are."""
+        """The shard's number, and the number of shards."""
         return Shard(self.index, self.of)
 
 
 class Part(Protocol):
-    """The drills that were played, of one part or of all."""
+    """A complete or partial result of many drills."""
 
     @property
     def partial(self) -> str:
-        """The reason why not all of it was played; "" if it was."""
+        """The reason why the run is incomplete; "" if it is complete."""
 
     @property
     def part(self) -> DrillPart | None:
-        """The part's number; None for the whole."""
+        """The shard; None for the complete result."""
 
 
 def read_shard(text: str, where: str) -> Shard:
     """Parse a shard such as ``0/4``.
 
     Raises:
-        UsageError: it is not of this form, or there is no such part.
+        UsageError: if it is malformed or out of range.
     """
     index, slash, of = text.partition("/")
     if not slash or not (index.isascii() and index.isdecimal() and of.isascii() and of.isdecimal()):
@@ -72,15 +72,15 @@ def read_shard(text: str, where: str) -> Shard:
 
 
 def mark(shard: Shard, names: Sequence[str]) -> DrillPart:
-    """The mark of a part of the drills of these names."""
+    """Return the description of a shard of the drills with these names."""
     return DrillPart(shard.index, shard.of, len(names), hashlib.sha256("\n".join(names).encode()).hexdigest()[:16])
 
 
 def whole_marks(parts: Iterable[tuple[str, Part]]) -> list[tuple[str, DrillPart]]:
-    """The marks of parts that are all of one whole, and whole themselves; each with the name of where it was read.
+    """Return the shards, each with its file name, if they can be merged.
 
     Raises:
-        UsageError: they are not.
+        UsageError: if they cannot be merged.
     """
     marks = []
     for name, each in parts:
@@ -94,10 +94,10 @@ def whole_marks(parts: Iterable[tuple[str, Part]]) -> list[tuple[str, DrillPart]
 
 
 def _check_whole(marks: Iterable[tuple[str, DrillPart]]) -> None:
-    """Check that all parts, each with the name of its file, belong to one whole.
+    """Check that the shards, each with its file name, form one complete run.
 
     Raises:
-        UsageError: they are of different drills, one is there twice, or one is missing.
+        UsageError: if they are of different runs, or a shard is missing or repeated.
     """
     known: dict[int, str] = {}
     first: tuple[str, DrillPart] | None = None

@@ -1,4 +1,4 @@
-"""The steps of a drill as data, and how they are written; what comes of them is not told here."""
+"""The steps of a drill as data, and their text form. `play` runs them."""
 
 from __future__ import annotations
 
@@ -27,15 +27,15 @@ _ALIASES = {
         "node.kubernetes.io/instancegroup",
     ),
 }
-"""What may stand in place of a label's key; ``node`` means the name."""
+"""Short name → label keys. ``node`` stands for the node's name."""
 
 
 @dataclass(frozen=True, slots=True)
 class NodeChoice:
-    """Nodes by a label, or one by its name.
+    """A selection of nodes by label or name.
 
     Attributes:
-        key: a label, or ``node``, ``zone``, ``region`` or ``pool``; empty if the value alone says which.
+        key: a label key, or ``node``, ``zone``, ``region`` or ``pool``; empty to match the value alone.
     """
 
     key: str
@@ -46,13 +46,13 @@ class NodeChoice:
 
     @property
     def labels(self) -> tuple[str, ...]:
-        """The labels that are meant, the first that any node has; "" for the name."""
+        """Possible label keys, of which the first on any node is used; "" stands for the node's name."""
         return _ALIASES.get(self.key, (self.key,))
 
 
 @dataclass(frozen=True, slots=True)
 class _ToNodes:
-    """Something that happens to nodes; it is written as its class is called."""
+    """A step on nodes. Its text starts with the class name in lower case."""
 
     nodes: NodeChoice
 
@@ -68,35 +68,35 @@ class _ToNodes:
 
 @dataclass(frozen=True, slots=True)
 class Fail(_ToNodes):
-    """Nodes fall silent."""
+    """Make nodes NotReady: their kubelets stop reporting."""
 
 
 @dataclass(frozen=True, slots=True)
 class Recover(_ToNodes):
-    """Silent nodes tell of themselves again."""
+    """Make NotReady nodes Ready again."""
 
 
 @dataclass(frozen=True, slots=True)
 class Cordon(_ToNodes):
-    """Nodes take no new pods."""
+    """Cordon nodes."""
 
 
 @dataclass(frozen=True, slots=True)
 class Uncordon(_ToNodes):
-    """Nodes take new pods again."""
+    """Uncordon nodes."""
 
 
 @dataclass(frozen=True, slots=True)
 class Drain(_ToNodes):
-    """Nodes are cordoned, and their pods evicted."""
+    """Cordon nodes and evict their pods."""
 
 
 @dataclass(frozen=True, slots=True)
 class Scale:
-    """A workload gets other replicas; ``target``: ``[NAMESPACE/]KIND/NAME``.
+    """Change the replicas of ``target``, ``[NAMESPACE/]KIND/NAME``.
 
     Attributes:
-        down: these have to be fewer than it has.
+        down: whether the new replicas must be fewer than the current ones.
     """
 
     target: str
@@ -109,7 +109,7 @@ class Scale:
 
 @dataclass(frozen=True, slots=True)
 class Autoscale:
-    """An autoscaler goes from its fewest replicas to its most; ``target``: ``[NAMESPACE/]hpa/NAME``."""
+    """Scale ``target``, ``[NAMESPACE/]hpa/NAME``, from its minimum to its maximum replicas."""
 
     target: str
 
@@ -119,7 +119,7 @@ class Autoscale:
 
 @dataclass(frozen=True, slots=True)
 class Wait:
-    """Time passes: so many seconds."""
+    """Let this number of seconds pass."""
 
     seconds: float
 
@@ -131,7 +131,7 @@ class Wait:
 
 @dataclass(frozen=True, slots=True)
 class AddNodes:
-    """Nodes come that are like one that is there; ``zone``: in another zone than that one."""
+    """Add nodes like an existing node, in its zone or in ``zone``."""
 
     number: int
     like: str
@@ -143,7 +143,7 @@ class AddNodes:
 
 @dataclass(frozen=True, slots=True)
 class Apply:
-    """Manifests are applied."""
+    """Apply manifests."""
 
     path: str
 
@@ -152,18 +152,17 @@ class Apply:
 
 
 TurnKind = Literal["stands", "placed", "ready", "deleted", "gone"]
-"""Of a pod: it is there before a rollout; it gets a node; a kubelet says it is ready; its controller deletes it; it has
-ended."""
+"""Kinds of rollout events: the pod exists before the rollout, is placed, becomes ready, is deleted, or has ended."""
 TURNS: tuple[TurnKind, ...] = get_args(TurnKind)
 
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """The next event of a rollout with a given order.
+    """An event in a rollout with a given order.
 
     Attributes:
-        node: where; "" for a new pod that is ready, which may be any.
-        pod: the name of one that stands there before; "" for any other, as those of one node and revision are alike.
+        node: the pod's node; "" for any new pod that becomes ready.
+        pod: name of a pod that exists before; "" for any, because pods of the same node and revision are equivalent.
     """
 
     does: TurnKind
@@ -176,12 +175,12 @@ class Turn:
 
 @dataclass(frozen=True, slots=True)
 class Rollout:
-    """A workload is rolled out anew: as it is, or with manifests that are applied.
+    """Restart a workload's rollout, or apply manifests and roll them out.
 
     Attributes:
         target: ``[NAMESPACE/]KIND/NAME``.
-        path: of the manifests, "" for none.
-        turns: who acts one after the other, where that is not left to the drill.
+        path: path of the manifests; "" for a restart.
+        turns: the order of events; empty to let the drill choose.
     """
 
     target: str
@@ -200,7 +199,7 @@ def read_choice(text: str, where: str) -> NodeChoice:
     """Parse a selection of nodes such as ``zone=a``; ``where`` is named in errors.
 
     Raises:
-        UsageError: it is not of this form.
+        UsageError: if it is malformed.
     """
     key, equals, value = text.partition("=")
     if not equals or not key or not value:
@@ -212,16 +211,16 @@ def read_scale(text: str, where: str) -> Scale:
     """Parse ``deploy/web=30``.
 
     Raises:
-        UsageError: it is not of this form.
+        UsageError: if it is malformed.
     """
     return Scale(*scale.read_scale(text, where))
 
 
 def read_scale_down(text: str, where: str) -> Scale:
-    """Parse ``deploy/web=3``, fewer replicas than there are.
+    """Parse ``deploy/web=3`` as a scale-down.
 
     Raises:
-        UsageError: it is not of this form.
+        UsageError: if it is malformed.
     """
     return Scale(*scale.read_scale(text, where), down=True)
 
@@ -230,7 +229,7 @@ def read_autoscale(text: str, where: str) -> Autoscale:
     """Parse ``hpa/web``.
 
     Raises:
-        UsageError: it is not of this form.
+        UsageError: if it is malformed.
     """
     *namespace, kind, name = text.split("/") if text.count("/") in (1, 2) else ("", "")
     if kind.lower() not in _AUTOSCALERS or not name:
@@ -242,7 +241,7 @@ def read_rollout(text: str, where: str) -> Rollout:
     """Parse ``deploy/web`` or ``deploy/web=new.yaml``.
 
     Raises:
-        UsageError: it is not of this form.
+        UsageError: if it is malformed.
     """
     target, equals, path = text.partition("=")
     if not target or (equals and not path):
@@ -254,7 +253,7 @@ def read_wait(text: str, where: str) -> Wait:
     """Parse a duration such as ``5m``.
 
     Raises:
-        UsageError: it is no duration, or one that is no whole seconds or lies in the past.
+        UsageError: if it is not a positive duration in whole seconds.
     """
     nanoseconds = parse_duration(text)
     if nanoseconds is None or nanoseconds < 0 or nanoseconds % _NANOSECONDS:

@@ -1,4 +1,4 @@
-"""Pods that controllers create in place of removed ones. Planners decide how many are wanted.
+"""Replacement pods that controllers create for removed pods.
 
 Sources: pkg/controller/replicaset/replica_set.go (``manageReplicas``),
 pkg/controller/statefulset/stateful_set_control.go (``processReplica``), pkg/controller/daemon/daemon_controller.go
@@ -26,11 +26,11 @@ from topospread.workloads.stateful_set import keeps_its_revision, of_template
 
 from .pods import FollowedPod, FollowedPods, WorkloadKey, key_of
 
-# Claims that are made with the pods of a drill, of ephemeral volumes; what they are bound to is not decided here.
+# Claims of ephemeral volumes of a drill's new pods. Binding is done elsewhere.
 
 
 class MadeClaims:
-    """Puts the claims of new pods where kube-scheduler looks for them."""
+    """Creates the claims of new pods, so that kube-scheduler finds them."""
 
     def __init__(self, run: Run) -> None:
         self._run = run
@@ -40,7 +40,7 @@ class MadeClaims:
         self._volumes = VolumeController(run.cluster, attributes_classes=gates.enabled("VolumeAttributesClass"))
 
     def given_to(self, pod: Pod, name: str) -> Pod:
-        """The pod, under its own name where claims know it by that; those that bind at once are bound."""
+        """Return the pod with its own name if its claims depend on it. Claims with immediate binding are bound."""
         if not any(volume.ephemeral is not None for volume in pod.spec.volumes or ()):
             return pod
         plan, objects = self._run.plan, self._run.cluster.objects
@@ -58,13 +58,13 @@ _NOBODY = frozenset({"Pod", "Node"})
 
 
 class Successors:
-    """Pods to come: those that can be created at once, and those that wait until a name or a place is free.
+    """Replacement pods: created at once, or delayed until a name or node is free.
 
     Args:
-        run: whose workloads these are.
-        pods: the pods there are; those among them that are being deleted hold their places.
-        names: for new pods.
-        is_ready: whether a pod is.
+        run: simulation with the workloads.
+        pods: the current pods. Terminating pods keep their names and places.
+        names: generator of pod names.
+        is_ready: function that returns whether a pod is ready.
     """
 
     def __init__(self, run: Run, pods: FollowedPods, names: Names, is_ready: Callable[[FollowedPod], bool]) -> None:
@@ -81,7 +81,7 @@ class Successors:
                 self._vacant.setdefault(key_of(each.workload), []).append(each)
 
     def of(self, gone: FollowedPod) -> QueuedPod | None:
-        """Return the pod created at once in place of a deleted one; ``None`` if none is, or not yet."""
+        """Return the pod created at once for a deleted pod; None if it is delayed or not replaced."""
         workload = gone.workload
         if workload is None or workload.kind in _NOBODY or workload.template is None:
             return None
@@ -91,7 +91,7 @@ class Successors:
         return self._created(workload, gone)
 
     def replicas(self, workload: Workload, number: int) -> Iterator[QueuedPod]:
-        """So many new pods of a workload's template."""
+        """Yield `number` new pods from a workload's template."""
         template = workload.template
         if template is None:
             return
@@ -100,7 +100,7 @@ class Successors:
             yield QueuedPod(self._made.given_to(template, name), name, workload, template.spec.priority or 0)
 
     def on_nodes(self, workload: Workload, nodes: Iterable[str]) -> Iterator[QueuedPod]:
-        """New pods of a DaemonSet, for these nodes."""
+        """Yield new pods of a DaemonSet for these nodes."""
         template = workload.template
         if template is None:
             return
@@ -110,7 +110,7 @@ class Successors:
             yield QueuedPod(pod, name, workload, pod.spec.priority or 0)
 
     def due(self) -> Iterator[QueuedPod]:
-        """The pods whose time has come: nobody holds their place any more, and who comes before them is ready."""
+        """Yield the delayed pods whose name and node are free, and whose predecessor is ready."""
         for key, gone in list(self._vacant.items()):
             stateful = self._sets.get(key)
             due = self._next_ordinals(key, stateful, gone) if stateful is not None else self._free(gone)
@@ -126,8 +126,9 @@ class Successors:
         return [each for each in gone if not each.terminating]
 
     def _next_ordinals(self, key: WorkloadKey, item: StatefulSet, gone: list[FollowedPod]) -> list[FollowedPod]:
-        """Return the missing ordinals of a StatefulSet to create; in order, only the first, once all before it are
-        ready.
+        """Return the ordinals to create in a StatefulSet.
+
+        With ordered management, only the first missing ordinal, once all before it are ready.
         """
         in_order = item.spec.pod_management_policy != "Parallel"
         start = (item.spec.ordinals.start if item.spec.ordinals else 0) or 0
@@ -149,7 +150,7 @@ class Successors:
         return any(not self._is_ready(each) for each in before)
 
     def waits(self, workload: Workload) -> bool:
-        """Return whether a pod's place has to be free before it is created anew."""
+        """Return whether a pod's name or node must be free before its replacement is created."""
         if workload.kind == "Job":
             return self._job(workload).spec.pod_replacement_policy == "Failed"
         return workload.kind in ("StatefulSet", "DaemonSet")
@@ -167,7 +168,7 @@ class Successors:
         return QueuedPod(self._made.given_to(pod, name), name, workload, pod.spec.priority or 0)
 
     def like(self, workload: Workload, gone: FollowedPod) -> Pod:
-        """Return the successor of a pod: from the template, unless it keeps its form or revision."""
+        """Return the replacement of a pod, from the template unless it keeps its form or revision."""
         template, kind = workload.template, workload.kind
         if template is None or self._stays(workload, template, gone):
             return _anew(gone.pod)
@@ -178,7 +179,7 @@ class Successors:
         return template if item is None else of_template(item, template, gone.pod)
 
     def _stays(self, workload: Workload, template: Pod, gone: FollowedPod) -> bool:
-        """Return whether a pod comes back as it was."""
+        """Return whether the replacement equals the removed pod."""
         match workload.kind:
             case "StatefulSet":
                 item = self._sets.get(key_of(workload))
@@ -188,7 +189,7 @@ class Successors:
                 return is_of(gone.pod, template, workload.kind)
             case "Job":
                 return self._job(workload).spec.completion_mode == "Indexed"
-        # in the midst of a rollout an older ReplicaSet creates it
+        # during a rollout an older ReplicaSet creates it
         return TEMPLATE_HASH_LABEL in gone.labels and not is_of(gone.pod, template, workload.kind)
 
 
@@ -196,7 +197,7 @@ _REVISION_LABELS = {"StatefulSet": REVISION_HASH_LABEL, "DaemonSet": GENERATION_
 
 
 def is_of(pod: Pod, template: Pod, kind: str) -> bool:
-    """Return whether a pod of a kind of workload shows the revision of a template."""
+    """Return whether a pod has the revision of a template."""
     label = _REVISION_LABELS.get(kind, TEMPLATE_HASH_LABEL)
     return pod.labels.get(label) == template.labels.get(label)
 

@@ -1,8 +1,8 @@
-"""A Deployment's rolling update in a given order: who acts, one turn after the other, each only as the real ones may.
+"""Replay a Deployment's rolling update in a given order of events.
 
-A turn is refused where kube-scheduler would take another node, the Deployment controller would not remove so many pods
-or the ReplicaSet controller others, and where a kubelet has nothing to do. Pods are created as soon as they may be.
-`promise.rollout_orders` finds such orders; how a rollout goes by itself is told in `rolling`.
+An event is rejected if the real components could not cause it: kube-scheduler would choose another node, or the
+controllers would delete other pods. Pods are created as early as allowed. `promise.rollout_orders` finds such orders;
+`rolling` has rollouts in free order.
 """
 
 from __future__ import annotations
@@ -31,10 +31,10 @@ from .world import World
 
 
 def stand(world: World, step: Rollout, key: WorkloadKey) -> None:
-    """Let pods be where a rollout is said to find them: on any of the nodes that were as good, one after the other.
+    """Place the existing pods on their given nodes, each of which must have been among the best.
 
     Raises:
-        UsageError: one is not there, or kube-scheduler would not have taken its node.
+        UsageError: if a pod is missing, or kube-scheduler would not have chosen its node.
     """
     by_name = {each.name: each for each in world.pods.of(key)}
     turns = [each for each in step.turns if each.does == "stands"]
@@ -50,10 +50,10 @@ def stand(world: World, step: Rollout, key: WorkloadKey) -> None:
 
 
 def play_turns(world: World, step: Rollout, key: WorkloadKey) -> None:
-    """Take the turns of a rollout that has begun.
+    """Run the given events of a started rollout.
 
     Raises:
-        UsageError: one cannot be taken, or it is no Deployment's rolling update.
+        UsageError: if an event is impossible, or it is not a Deployment's rolling update.
     """
     workload, item = world.workload(key), template_item(world, key)
     strategy = None
@@ -65,7 +65,7 @@ def play_turns(world: World, step: Rollout, key: WorkloadKey) -> None:
 
 
 class _Turns:
-    """The turns of one rollout."""
+    """The events of one rollout."""
 
     def __init__(self, world: World, step: Rollout, workload: Workload, strategy: Strategy) -> None:
         self._world = world
@@ -75,7 +75,7 @@ class _Turns:
         self._pods = RolledPods(world, workload)
 
     def take(self) -> None:
-        """All of them, after those that say where pods stand; deleted pods hold what they have until they are gone."""
+        """Run all events after the initial placements. Deleted pods keep their resources until they are gone."""
         draws = self._world.draws
         slowly, draws.ends_slowly = draws.ends_slowly, True
         for does, turns in groupby(self._step.turns, lambda each: each.does):
@@ -112,7 +112,7 @@ class _Turns:
                 world.ended(pod)
 
     def _place(self, turn: Turn) -> None:
-        """The new pod that has waited for the longest gets its node."""
+        """Place the oldest pending new pod on its node."""
         world = self._world
         pod = next((each for each in self._pods.every if not each.node), None)
         if pod is None or pod.queued is None:
@@ -124,7 +124,7 @@ class _Turns:
         world.collect()
 
     def _delete(self, turns: Sequence[Turn]) -> None:
-        """The controller removes as many old pods as it may, all together."""
+        """Delete old pods, as many at once as the controller may."""
         number = sum(to_remove(self._pods.standing, self._strategy))
         if number != len(turns):
             raise _refused(self._step, turns[0], f"{number} old pods are removed together now, not {len(turns)}")
@@ -132,7 +132,7 @@ class _Turns:
         self._world.delete(chosen, REPLACED, replaced=False)
 
     def _chosen(self, turns: Sequence[Turn]) -> Iterator[FollowedPod]:
-        """Old pods on these nodes; where not only a uid decides who goes, it has to be those."""
+        """Yield the old pods on these nodes, which must be the controller's choice unless only a uid decides."""
         left = Counter(each.node for each in turns)
         for group in self._groups():
             number = left.total()
@@ -150,7 +150,7 @@ class _Turns:
         raise _refused(self._step, turns[0], "no old pod is there")
 
     def _groups(self) -> list[list[FollowedPod]]:
-        """Old pods in the order in which they go; those together between which nothing but a uid decides."""
+        """Return old pods in the order of removal. Pods that only a uid orders share a group."""
         world, every = self._world, self._pods.every
         stored = {pod_key(each.namespace, each.name): each for each in world.inventory().pods}
         by_key = {each.key: each for each in every}
@@ -160,10 +160,10 @@ class _Turns:
 
 
 def _bind(world: World, step: Rollout, turn: Turn, pod: FollowedPod) -> None:
-    """Put a pod on the node of a turn, which has to be one of the best.
+    """Place a pod on the event's node, which must be among the best.
 
     Raises:
-        UsageError: it is none of them.
+        UsageError: if it is not.
     """
     free = replace(pod.pod, spec=replace(pod.pod.spec, node_name=""))
     scheduler = world.run.scheduler

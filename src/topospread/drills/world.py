@@ -1,7 +1,7 @@
-"""A cluster in time: pods come and go, controllers create them anew, kube-scheduler's queue places them.
+"""The state of a drill over time: controllers replace pods, and kube-scheduler's queue places them.
 
-What happens to nodes, and why pods have to go, is decided by the modules of the steps; here time passes, and what they
-do takes its course. Sources of what controllers do: the planners of `workloads`.
+The modules of the steps change nodes and delete pods. This module lets time pass and applies the effects. The planners
+in `workloads` name the sources for controllers.
 """
 
 from __future__ import annotations
@@ -46,25 +46,32 @@ _NANOSECONDS = 1_000_000_000
 
 
 class World:
-    """Everything that a drill changes.
+    """The mutable state of a drill.
 
     Attributes:
-        began, now: when the drill began, in seconds since 1970, and seconds since then.
-        down: nodes whose kubelet is not there.
-        run: the simulation under way; another one when controllers have been given other manifests.
+        began, now: start in Unix seconds, and seconds since then.
+        down: NotReady nodes.
+        run: the current simulation, replaced when manifests change.
         pods: all pods.
-        health: how many of them are ready.
-        draws: what is left to chance.
-        gates: of the API server and the controllers.
-        events: what happened so far.
-        on_arrival: told of every pod that gets a node.
-        kubelets: what they have yet to do.
-        rollouts: workload → what goes on as long as pods come and go; says whether it did anything.
+        health: counts of ready pods.
+        draws: the random choices.
+        gates: feature gates of the API server and the controllers.
+        events: the events so far.
+        on_arrival: called for every pod that gets a node.
+        kubelets: work of kubelets that is not done yet.
+        rollouts: workload → function that continues its rollout and returns whether it did anything.
         before_round: called before each round of controllers and kube-scheduler; raises an error to end the drill.
     """
 
     def __init__(self, inventory: Inventory, options: SimulationOptions, number: int = 0) -> None:
-        """``number``: of this drill among those that are alike but for what is drawn."""
+        """Create the state.
+
+
+        Args:
+            inventory: the initial cluster.
+            options: the simulation options.
+            number: number of the run, which selects its random choices.
+        """
         self.draws = Draws(number)
         self.kubelets = Kubelets(self.draws)
         self.now = 0.0
@@ -84,24 +91,24 @@ class World:
 
     @property
     def cluster(self) -> Cluster:
-        """The state pods are placed on."""
+        """The cluster on which pods are placed."""
         return self.run.cluster
 
-    # Manifests change: everything is planned anew.
+    # When manifests change, everything is planned again.
 
     def inventory(self) -> Inventory:
-        """Everything that is there now, as an API server would have it."""
+        """The current objects, as an API server would store them."""
         there = self.draws.order(each for each in self.pods.by_key.values() if self.is_created(each))
         return as_they_stand(self.run, there, Times(self.began, self.now), self.down)
 
     def replan(
         self, change: Callable[[Inventory], Inventory] | None = None, scale: Mapping[str, int] | None = None
     ) -> None:
-        """Let all controllers look at everything again, after a change of manifests or other replicas.
+        """Let all controllers plan again after a change of manifests or replicas.
 
         Raises:
-            InputError: an object that the API server would refuse.
-            UsageError: ``scale`` names what is not there.
+            InputError: if the API server denies an object.
+            UsageError: if ``scale`` names a missing workload.
         """
         inventory = self.inventory()
         self._begin(change(inventory) if change else inventory, with_fields(self._options, scale=scale))
@@ -140,25 +147,25 @@ class World:
         if removed:
             self.note("evicted", pods=removed, detail="deleted by their controllers")
 
-    # Time passes.
+    # Time.
 
     def at(self, time: float, action: Action) -> None:
-        """Let something happen then."""
+        """Run an action at a drill time."""
         self._agenda.add(time, action)
 
     def settle(self) -> None:
-        """Let controllers and kube-scheduler do what they do at once."""
+        """Run controllers and kube-scheduler until they are idle, without passing time."""
         self._settle(self.now)
 
     def pass_time(self, seconds: float) -> None:
-        """Let so much time pass."""
+        """Let this number of seconds pass."""
         until = self.now + seconds
         self._play(until)
         self.now = until
         self.queue.at(round(until * _NANOSECONDS))
 
     def rest(self) -> None:
-        """Let time pass until nothing happens any more."""
+        """Let time pass until the cluster is stable."""
         self._play(None)
 
     def _play(self, until: float | None) -> None:
@@ -174,7 +181,7 @@ class World:
             self._do_what_is_due(following)
 
     def _do_what_is_due(self, time: float) -> None:
-        """Let happen what is to happen by then; where that is nothing any more, no time has passed."""
+        """Run the actions due at a time. The clock does not move if none of them is still relevant."""
         before, happened = self.now, len(self.events)
         self.now = max(self.now, time)
         self._agenda.do_what_is_due(self.now)
@@ -198,27 +205,27 @@ class World:
                 return
 
     def _roll_on(self, goes_on: Callable[[], bool]) -> bool:
-        """Let a rollout take a step, or, in some of the drills alike, all that it can before pods are placed."""
+        """Let a rollout take one step, or, in some runs, all possible steps before pods are placed."""
         acted = goes_on()
         while acted and self.draws.controller_goes_on() and goes_on():
             pass
         return acted
 
-    # Pods come and go.
+    # Pods.
 
     def create(self, workload: Workload, number: int) -> None:
-        """Pods of a workload's template are created."""
+        """Create pods from a workload's template."""
         self._create(self.successors.replicas(workload, number))
 
     def create_on(self, workload: Workload, nodes: Iterable[str]) -> None:
-        """Pods of a DaemonSet are created for nodes."""
+        """Create pods of a DaemonSet for nodes."""
         self._create(self.successors.on_nodes(workload, nodes))
 
     def delete(self, pods: Iterable[FollowedPod], why: str, *, replaced: bool = True) -> bool:
-        """Pods are deleted, at once: what is on a node that is down stays there, terminating; others are gone.
+        """Delete pods. Pods on NotReady nodes stay terminating; other pods are removed.
 
-        Each is asked for when those before it are deleted. Whether there were any. ``replaced``: their controllers
-        create others in their place.
+        Each item is requested after the previous deletion. Return whether there were any. With ``replaced``,
+        controllers create replacements.
         """
         gone, there = [], []
         for each in pods:
@@ -232,7 +239,7 @@ class World:
         return bool(gone)
 
     def vanish(self, pods: Sequence[FollowedPod]) -> None:
-        """Pods that were terminating are gone."""
+        """Remove terminating pods."""
         for each in pods:
             self.ended(each)
         self.note("lost", pods=[there_of(each) for each in pods])
@@ -269,12 +276,12 @@ class World:
             self.pods.add(pod)
 
     def ended(self, pod: FollowedPod) -> None:
-        """A deleted pod holds nothing any more."""
+        """Free the resources of a deleted pod."""
         self._remove(pod)
         pod.terminating = False
 
     def started(self, pod: FollowedPod) -> None:
-        """A kubelet says that a pod is ready."""
+        """Mark a pod as ready."""
         pod.ready_since = self.now
         if self.is_ready(pod):
             self.health.gained(pod)
@@ -285,7 +292,7 @@ class World:
         self.pods.remove(pod)
 
     def _create(self, made: Iterable[QueuedPod]) -> bool:
-        """Pods come into the queue; whether there were any."""
+        """Add pods to the queue. Return whether there were any."""
         new = list(made)
         self.run.queue += new
         self._enter_new()
@@ -293,7 +300,7 @@ class World:
         return bool(new)
 
     def _enter_new(self) -> None:
-        """Follow what was put at the end of the queue."""
+        """Track the pods that were appended to the queue."""
         for queued in self.run.queue[self._queued :]:
             outcome = self.run.outcome(queued)
             if outcome is None or not outcome.evicted:
@@ -304,13 +311,13 @@ class World:
         self._queued = len(self.run.queue)
 
     def collect(self) -> bool:
-        """Take note of what was placed and preempted; whether anything was."""
+        """Process newly placed and preempted pods. Return whether there were any."""
         run, placed = self.run, list[FollowedPod]()
         for pod in self._newly_placed():
             outcome = run.outcome(pod.queued) if pod.queued is not None else None
             if outcome is None or outcome.placement.node is None:
                 continue
-            if not placed:  # what found no node took its time, too, and nobody is interested in that
+            if not placed:  # failed attempts took time, too, but nothing observes it
                 self.now = max(self.now, float(self.queue.now // _NANOSECONDS))
             self.pods.place(pod, outcome.placement.node)
             pod.ready_since = self.now
@@ -329,7 +336,7 @@ class World:
         return bool(placed or preempted)
 
     def _newly_placed(self) -> list[FollowedPod]:
-        """Return the waiting pods that were placed since the last call, in the order in which they came."""
+        """Return the pending pods placed since the last call, in order of creation."""
         new = self.run.placements[self._seen_placed :]
         if not new:
             return []
@@ -353,30 +360,30 @@ class World:
             self.note("evicted", pods=gone, detail=f"preempted by {preemptor}")
         return len(new)
 
-    # Nodes change.
+    # Nodes.
 
     def change_node(self, new: Node) -> None:
-        """A node is in another state."""
+        """Replace a node by its new state."""
         cluster = self.cluster
         old = cluster.nodes.nodes[cluster.nodes.row_of[new.name]]
         if old is not None and cluster.put_node(new):
             self.queue.node_changed(old, new)
 
     def node(self, name: str) -> Node:
-        """A node that is there."""
+        """Return a current node."""
         found = self.cluster.nodes.nodes[self.cluster.nodes.row_of[name]]
         assert found is not None, "a row that has a name has a node"
         return found
 
     def go_down(self, names: Iterable[str]) -> None:
-        """Kubelets fall silent: what is there is not ready any more."""
+        """Make nodes NotReady. Their pods are no longer ready."""
         for name in names:
             for each in filter(self.is_ready, self.pods.on([name])):
                 self.health.lost(each)
             self.down.add(name)
 
     def come_up(self, names: Iterable[str]) -> None:
-        """Kubelets tell of themselves again: pods that were to go are gone, the others are ready."""
+        """Make nodes Ready. Their terminating pods are removed, and the other pods become ready."""
         names = list(names)
         self.down -= set(names)
         there = self.pods.on(names)
@@ -388,21 +395,25 @@ class World:
             self.vanish(leaving)
 
     def note(self, kind: EventKind, nodes: Iterable[str] = (), pods: Iterable[DrillPod] = (), detail: str = "") -> None:
-        """Write down what happened."""
+        """Record an event."""
         ready, pending = self.health.ready.total(), len(self.pods.waiting)
         self.events.append(DrillEvent(self.now, kind, detail, tuple(nodes), tuple(pods), ready, pending))
 
     def workload(self, key: WorkloadKey) -> Workload | None:
-        """The workload of a key, as it is planned now."""
+        """Return the current plan of a workload."""
         return self._workloads.get(key)
 
     def in_order_of_removal(self, pods: Iterable[FollowedPod], related: Iterable[FollowedPod]) -> list[FollowedPod]:
-        """Pods of a ReplicaSet, first the one that goes first; ``related``: those of all its owner's ReplicaSets."""
+        """Return a ReplicaSet's pods in the order of removal.
+
+        ``related`` are the pods of all its owner's ReplicaSets.
+        """
         return self.draws.in_order_of_removal(pods, related, Times(self.began, self.now), self.down)
 
     def is_created(self, pod: FollowedPod) -> bool:
-        """Return whether a pod is there: in an ordered StatefulSet it comes when the one before has a node, and then
-        stays.
+        """Return whether a pod exists.
+
+        In an ordered StatefulSet a pod is created once its predecessor has a node.
         """
         before = pod.queued.after if pod.queued is not None and not pod.node else None
         known = self.pods.by_key.get(pod_key(before.namespace, before.name)) if before is not None else None
@@ -410,10 +421,10 @@ class World:
 
     @property
     def expects_something(self) -> bool:
-        """True if something is to happen later."""
+        """True if an action is scheduled for later."""
         return bool(self._agenda)
 
     def is_ready(self, pod: FollowedPod) -> bool:
-        """Return whether a pod is on a node whose kubelet is there, and not on its way out."""
+        """Return whether a pod is on a Ready node and not terminating."""
         is_there = bool(pod.node) and pod.node not in self.down and not pod.terminating
         return is_there and self.kubelets.starting.get(pod.key) is not pod

@@ -1,1 +1,1 @@
-"""Spread figures that follow a live cluster event by event. Nothing is placed or written."""
+"""Spread metrics that follow a live cluster event by event."""

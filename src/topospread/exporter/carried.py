@@ -1,7 +1,7 @@
-"""Figures of workloads carried over changes of nodes: which domains come and go of a constraint, without counting anew.
+"""Update workloads' metrics after node changes without counting their pods again.
 
-Most workloads have no pods on a node that comes, goes, or changes its zone: of their constraints a domain is there more
-or less, which holds nothing. Where more may follow, as the minimum may be another, they are looked at anew.
+Most workloads have no pods on a changed node, so that only empty domains of their constraints appear or disappear. If
+the global minimum may change, the workload is evaluated again.
 """
 
 from __future__ import annotations
@@ -29,13 +29,7 @@ from .node_changes import NodeChanges
 
 @dataclass(frozen=True, slots=True)
 class NodesOfDomains:
-    """The nodes that form the domains of a constraint; equal rules name the same nodes for all pods.
-
-    Attributes:
-        topology_key: whose values are the domains.
-        keys: labels that a node needs.
-        asked: what the policies ask of a node: selectors, affinity and tolerations, as text.
-    """
+    """The rule that selects a constraint's nodes and domains. Equal rules select the same nodes for all pods."""
 
     topology_key: str
     keys: tuple[str, ...]
@@ -46,7 +40,7 @@ class NodesOfDomains:
     comparison_operators: bool = field(compare=False, repr=False)
 
     def takes_part(self, nodes: NodeTable) -> Bools:
-        """Nodes that do, bool[rows], as `CountedConstraint.takes_part` has it."""
+        """Return the nodes that count, bool[rows], like `CountedConstraint.takes_part`."""
         rows = slice(0, nodes.size)
         inclusion = Inclusion(self.pod_class, nodes, self.comparison_operators)
         found = inclusion(rows, honors_affinity=self.honors_affinity, honors_taints=self.honors_taints)
@@ -56,7 +50,7 @@ class NodesOfDomains:
 
 
 def rules_of(spreads: Iterable[Spread]) -> tuple[NodesOfDomains, ...] | None:
-    """Return the rules of a workload's constraints, hard ones first; ``None`` if its revisions have their own."""
+    """Return the rules of a workload's constraints, hard ones first; None if its revisions have different rules."""
     every = tuple(spreads)
     if len(every) > 1:
         return None
@@ -86,12 +80,12 @@ def _rule(counted: CountedConstraint, spread: Spread) -> NodesOfDomains:
 
 
 class Moved(NamedTuple):
-    """Domains of a rule after changes.
+    """The changed domains of a rule.
 
     Attributes:
-        changed: whether any came or went.
-        went: those that did, by name.
-        names: of all that there are, in their order; none where none came or went.
+        changed: whether domains appeared or disappeared.
+        went: domains that disappeared, by name.
+        names: all current domains in order; empty if nothing changed.
     """
 
     changed: bool
@@ -100,11 +94,11 @@ class Moved(NamedTuple):
 
 
 class CarriedFigures:
-    """The update of figures when nodes change on which a workload has, and counts, no pods.
+    """Updates the metrics of workloads without pods, or counted pods, on the changed nodes.
 
     Args:
-        cluster: after the changes.
-        changes: of nodes.
+        cluster: cluster after the changes.
+        changes: changes of nodes.
     """
 
     def __init__(self, cluster: Cluster, changes: NodeChanges) -> None:
@@ -118,7 +112,7 @@ class CarriedFigures:
         self._moved: dict[NodesOfDomains, Moved] = {}
 
     def of(self, figures: WorkloadStatus, rules: Sequence[NodesOfDomains]) -> WorkloadStatus | None:
-        """The figures now, the very same where nothing changed; ``None`` where the workload has to be looked at."""
+        """Return the updated metrics, the same object if unchanged; None if the workload must be evaluated again."""
         moved = [self._of_rule(each) for each in rules]
         if not any(each.changed for each in moved):
             return figures
@@ -153,7 +147,7 @@ class CarriedFigures:
 
 
 def _carried(known: ConstraintStatus, moved: Moved) -> ConstraintStatus | None:
-    """A constraint whose empty domains came and went; ``None`` where its minimum may be another."""
+    """Return a constraint with changed empty domains; None if its minimum may change."""
     if not moved.changed:
         return known
     holding = {each.name for each in known.domains}
@@ -165,7 +159,7 @@ def _carried(known: ConstraintStatus, moved: Moved) -> ConstraintStatus | None:
 
 
 def without_nodes(figures: WorkloadStatus) -> WorkloadStatus:
-    """Figures without how many nodes a domain has, and which are left out: nobody asks, and each node changes it."""
+    """Return metrics without node counts and excluded nodes, which are not exported and change with every node."""
     slim = [
         replace(each, left_out=(), domains=tuple(DomainPods(one.name, one.matching, 0) for one in each.domains))
         for each in figures.constraints

@@ -1,6 +1,6 @@
-"""Figures as Prometheus collects them: made at each scrape from what is known then, so that no series outlives it.
+"""A Prometheus collector of spread metrics, computed at each scrape, so that old series disappear.
 
-At most so many workloads have series, those in most trouble; constraints over many domains have none by domain.
+The number of workloads with series is limited, worst first. Constraints over many domains have no series by domain.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from .tracker import Tracker
 
 Labels = tuple[str, ...]
 Samples = dict[str, dict[Labels, float]]
-"""Family → labels' values → value."""
+"""Family → label values → value."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,8 +32,8 @@ class SeriesLimits:
     """Upper limits for the number of series.
 
     Attributes:
-        workloads: so many workloads have series.
-        domains: constraints over more domains have none by domain; 0 for none at all.
+        workloads: maximum number of workloads with series.
+        domains: maximum number of domains of a constraint with series by domain; 0 for no such series.
     """
 
     workloads: int = 2_000
@@ -41,13 +41,13 @@ class SeriesLimits:
 
 
 class SpreadCollector(Collector):
-    """Collects what a tracker and its contact know.
+    """Collects the metrics of a tracker and its watch health.
 
     Args:
-        tracker: has the figures.
-        contact: knows how old they are.
-        kube_version: of the kube-scheduler that it decides as.
-        limits: of the number of series.
+        tracker: the metrics' source.
+        contact: age of the watched state.
+        kube_version: the kube-scheduler version to follow.
+        limits: limits on the number of series.
     """
 
     def __init__(self, tracker: Tracker, contact: Contact, kube_version: str, limits: SeriesLimits) -> None:
@@ -57,11 +57,11 @@ class SpreadCollector(Collector):
         self._limits = limits
 
     def describe(self) -> Iterable[GaugeMetricFamily | CounterMetricFamily]:
-        """The families, empty."""
+        """Return the families without samples."""
         return [_family(each.name) for each in FAMILIES]
 
     def collect(self) -> Iterator[GaugeMetricFamily | CounterMetricFamily]:
-        """All families with their samples as things stand."""
+        """Return all families with their current samples."""
         samples: Samples = {each.name: {} for each in FAMILIES}
         figures = self._tracker.figures.values()
         shown: Iterable[WorkloadStatus] = figures
@@ -113,7 +113,7 @@ class SpreadCollector(Collector):
 
 
 def of_contact(contact: Contact) -> Samples:
-    """Return the age of what is known of an API server, and its errors."""
+    """Return the age of the watched state of an API server, and its errors."""
     return {
         "topospread_changes_total": {labels: float(count) for labels, count in contact.changes.items()},
         "topospread_last_sync_age_seconds": _single(contact.ages()),
@@ -126,7 +126,7 @@ def of_contact(contact: Contact) -> Samples:
 
 
 def families(samples: Samples) -> Iterator[GaugeMetricFamily | CounterMetricFamily]:
-    """The families of samples."""
+    """Return the families of samples."""
     for name, found in samples.items():
         family = _family(name)
         for labels, value in found.items():
@@ -139,7 +139,7 @@ def _single(values: Mapping[str, float]) -> dict[Labels, float]:
 
 
 def _worst(each: WorkloadStatus) -> dict[ConstraintOf, ConstraintStatus]:
-    """A constraint for each set of labels: of several revisions the one that is exceeded most."""
+    """Return one constraint for each set of labels: the worst of several revisions."""
     found: dict[ConstraintOf, ConstraintStatus] = {}
     for one in each.constraints:
         labels = ConstraintOf(each.namespace, f"{each.kind}/{each.name}", one.topology_key, one.when_unsatisfiable)

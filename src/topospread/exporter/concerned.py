@@ -1,6 +1,6 @@
-"""Workloads that a change affects: they count it, repel it, or share its node.
+"""Find the workloads that a change affects: they count a pod, repel it, or share its node.
 
-It names too many rather than too few: whoever is named is looked at anew, and nothing else is.
+It may return too many workloads, but never too few, because only these are evaluated again.
 """
 
 from __future__ import annotations
@@ -24,22 +24,22 @@ from .node_changes import NodeChanges
 from .planned_cluster import Touched
 
 _MANY = 500
-"""Changes of pods at once, after which it is not asked any more whom they concern."""
+"""Number of simultaneous pod changes above which all workloads count as affected."""
 _OWNERS = (ReplicationController, ReplicaSet, StatefulSet)
 """What default constraints look up by a pod's controller reference."""
 
 
 @dataclass(slots=True, eq=False)
 class Followed:
-    """A workload, and what its figures rest on.
+    """A workload, and the inputs of its metrics.
 
     Attributes:
-        keys: of its pods on nodes.
-        classes: of its pods there, and of its template.
-        selectors: of its constraints.
-        terms: required ones of its pods, towards others and away from them.
-        refused_on: names of nodes where a pod of its would be refused.
-        rules: of its constraints, which nodes make domains; ``None`` where each change of nodes has it looked at.
+        keys: keys of its placed pods.
+        classes: classes of its placed pods and its template.
+        selectors: selectors of its constraints.
+        terms: required affinity and anti-affinity terms of its pods.
+        refused_on: names of nodes that would reject their pod of this workload.
+        rules: rules of its constraints that select nodes; None to evaluate it after every node change.
     """
 
     group: PlanGroup
@@ -54,12 +54,12 @@ class Followed:
 
 
 class Concerned:
-    """Finds them.
+    """Finds affected workloads.
 
     Args:
         cluster: the state after the changes.
-        followed: by namespace, all workloads.
-        of_pod: whose a pod on a node is.
+        followed: namespace → workloads.
+        of_pod: placed pod → workload.
     """
 
     def __init__(
@@ -70,7 +70,7 @@ class Concerned:
         self._of_pod = of_pod
 
     def by(self, touched: Touched) -> Iterator[Followed]:
-        """Yield the workloads that changes affect; one may come several times."""
+        """Yield the affected workloads, perhaps repeatedly."""
         if touched.everything or len(touched.pods) > _MANY or self._is_felt_by_all(touched.nodes):
             yield from self._all()
             return
@@ -92,8 +92,9 @@ class Concerned:
             yield from self._by_object(item)
 
     def _is_felt_by_all(self, changes: NodeChanges) -> bool:
-        """Return whether a key is on nodes now and was on none, or the other way round: losses are told by keys on
-        nodes.
+        """Return whether a topology key appeared on its first node or disappeared from its last.
+
+        Losses are computed for keys that nodes have.
         """
         if not changes.any:
             return False
@@ -129,7 +130,7 @@ class Concerned:
         return any(term.matches(one, of_space) for term in terms for one in each.classes)
 
     def _by_object(self, item: KubeObject) -> Iterator[Followed]:
-        """Default constraints select by Services and owners; the rest is behind volumes."""
+        """Yield workloads that an object affects: Services and owners for default constraints, the rest for volumes."""
         if isinstance(item, Service):
             selects = Selector.nothing() if item.spec.selector is None else Selector.from_set(item.spec.selector)
             for each in self._followed.get(item.namespace, {}).values():

@@ -1,4 +1,4 @@
-"""The last contact for each kind, and errors: the age of what is shown. No decision depends on it."""
+"""Record the last contact with the API server for each kind, and errors."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ log = logging.getLogger("topospread.live.export")
 
 @dataclass(slots=True)
 class Heard:
-    """The last contact for one kind, in seconds of the clock.
+    """The last contact for one kind. Times are in seconds.
 
     Attributes:
-        last: when the API server last said something; ``None`` before it did.
-        up: whether it is followed now.
-        failing_since: when following it failed; ``None`` while it does not.
+        last: time of the last data from the API server; None before the first.
+        up: whether it is watched now.
+        failing_since: time at which watching failed; None if it works.
     """
 
     last: float | None = None
@@ -31,13 +31,13 @@ class Heard:
 
 @dataclass
 class Contact(Observer):
-    """An observer that remembers, and says when contact is lost and is there again.
+    """An observer that records contacts, and logs losses and recoveries.
 
     Attributes:
-        logs: whether it says so; otherwise somebody else does.
-        kinds: by name in paths, ``pods``.
-        changes: (kind, ``added``, ``modified`` or ``deleted``) → how many.
-        requests: (method, status) → how many.
+        logs: whether to log losses and recoveries.
+        kinds: resource name, ``pods`` → last contact.
+        changes: (kind, ``added``, ``modified`` or ``deleted``) → count.
+        requests: (method, status) → count.
     """
 
     clock: Callable[[], float] = time.monotonic
@@ -50,25 +50,25 @@ class Contact(Observer):
     logs: bool = True
 
     def expect(self, kind: str) -> None:
-        """A kind is to be followed."""
+        """Start to expect contacts for a kind."""
         self.kinds.setdefault(kind, Heard())
         self.errors[kind] += 0
         self.relists[kind] += 0
 
     def changed(self, kind: str, change: str) -> None:
-        """An object of a kind came, changed or went."""
+        """Count an added, modified or deleted object."""
         self.changes[kind, change] += 1
         self.kinds.setdefault(kind, Heard()).last = self.clock()
 
     def ages(self) -> dict[str, float]:
-        """Seconds since each kind was heard of."""
+        """Return kind → seconds since its last contact."""
         now = self.clock()
         return {kind: now - each.last for kind, each in list(self.kinds.items()) if each.last is not None}
 
     def watching(self, kind: str, change: WatchChange, why: str = "") -> None:
         """See Observer."""
         if change == "absent" and why.startswith("404"):
-            self.kinds.pop(kind, None)  # the API server does not serve it, so it has no age and cannot be down
+            self.kinds.pop(kind, None)  # not served by the API server, so it has no age and cannot be down
             return
         heard = self.kinds.setdefault(kind, Heard())
         if change in ("failed", "absent"):

@@ -1,4 +1,4 @@
-"""Keeps a tracker fed from an API server: lists and watches each kind, works in small steps. It serves nothing."""
+"""Keeps a tracker fed from an API server: list and watch each kind, and update metrics in small steps."""
 
 from __future__ import annotations
 
@@ -33,26 +33,26 @@ FOLLOWED: tuple[Watched, ...] = (
     Watched(LimitRange, "/api/v1/limitranges", optional=True),
     Watched(Pod, "/api/v1/pods"),
 )
-"""Every kind that `status` reads, but for budgets; nodes and pods have to be readable, without others less is known."""
+"""Kinds that `status` reads, except PodDisruptionBudgets. Nodes and pods must be readable; other kinds are optional."""
 NEEDED = ("nodes", "pods")
 _STEP = 0.02
-"""Seconds of work after which whoever waits is served."""
+"""Maximum seconds of work before requests are served."""
 _GATHER = 0.1
-"""Seconds in which changes that come together are gathered."""
+"""Pause in seconds in which changes can gather."""
 _AGAIN = 5.0
-"""Seconds after which a kind that may not be read is asked for again."""
+"""Seconds before an unreadable kind is requested again."""
 
 
 class Following:
-    """Feeds a tracker for as long as it runs.
+    """Feeds a tracker while it runs.
 
     Args:
-        client: of the API server.
-        tracker: takes the objects.
-        contact: told of what happens.
+        client: client of the API server.
+        tracker: receives the objects.
+        contact: records contacts.
 
     Attributes:
-        ready: everything was listed once, and is in the figures.
+        ready: whether all kinds were listed once and are in the metrics.
     """
 
     def __init__(self, client: ApiClient, tracker: Tracker, contact: Contact) -> None:
@@ -69,7 +69,7 @@ class Following:
         return made
 
     async def run(self) -> None:
-        """Follow until cancelled."""
+        """Watch until cancelled."""
         async with asyncio.TaskGroup() as group:
             for each in self._reflectors:
                 group.create_task(each.run())
@@ -84,18 +84,18 @@ class Following:
                 await asyncio.sleep(0)
             if not self.ready:
                 gc.collect()
-                gc.freeze()  # what was listed lives as long as this does, and need not be gone through again
+                gc.freeze()  # the listed objects live as long as the process: exclude them from garbage collection
                 self.ready = True
             await self._wake.wait()
             await asyncio.sleep(_GATHER)
 
     def missing(self) -> list[str]:
-        """Kinds that have not been listed yet."""
+        """Return the kinds that have not been listed yet."""
         return [each.name for each, one in zip(FOLLOWED, self._reflectors, strict=True) if not one.synced.is_set()]
 
 
 class _Taken:
-    """Takes the objects of a kind."""
+    """Receives the objects of a kind."""
 
     def __init__(self, watched: Watched, tracker: Tracker, contact: Contact, wake: asyncio.Event) -> None:
         self._watched = watched
@@ -109,7 +109,7 @@ class _Taken:
         return set(self.known)
 
     def put(self, item: Any) -> None:
-        """An object came or changed; one that comes again after a list is no change."""
+        """Add or update an object. An unchanged object from a new list does not count as a change."""
         key = (item.namespace, item.name)
         before = self.known.get(key)
         if before is not None and before.metadata.resource_version == item.metadata.resource_version:
@@ -120,7 +120,7 @@ class _Taken:
             self._wake.set()
 
     def delete(self, key: Key, item: Any) -> None:
-        """An object is gone."""
+        """Delete an object."""
         gone = self.known.pop(key, None)
         if gone is None:
             return

@@ -1,7 +1,8 @@
-"""Objects that are planned together: a controller, its ReplicaSets, pods and autoscaler. Nothing is planned here.
+"""Groups of objects that are planned together: a controller, its ReplicaSets, pods and autoscaler.
 
-A change then costs as much as the group that it is in, not as the cluster. Where a controller may adopt what nobody
-controls (pkg/controller/controller_ref_manager.go), all of the namespace is one group: who gets it depends on all.
+A change costs as much as its group, not as the cluster. If a controller may adopt orphans
+(pkg/controller/controller_ref_manager.go), the whole namespace is one group, because adoption depends on all its
+objects.
 """
 
 from __future__ import annotations
@@ -34,11 +35,11 @@ PLANNED: dict[type[KubeObject], str] = {
     HorizontalPodAutoscaler: "horizontal_pod_autoscalers",
     Pod: "pods",
 }
-"""Kinds that make up groups → where an inventory has them."""
+"""Kind of grouped objects → its list in an inventory."""
 
 
 class PlanGroup(NamedTuple):
-    """A group of objects that are planned together; ``kind`` is `WHOLE` for all of a namespace."""
+    """A group of objects that are planned together. ``kind`` is `WHOLE` for a whole namespace."""
 
     namespace: str
     kind: str
@@ -47,7 +48,7 @@ class PlanGroup(NamedTuple):
 
 WHOLE = "*"
 _Owner = tuple[str, str]
-"""Kind and name of what a pod's controller reference names; an orphan's is the pod itself."""
+"""Kind and name in a pod's controller reference; for an orphan, of the pod itself."""
 
 
 class GroupedNamespace:
@@ -55,7 +56,7 @@ class GroupedNamespace:
 
     Attributes:
         of: kind → name → object.
-        adopts: something here may be adopted.
+        adopts: whether a controller may adopt an orphan.
     """
 
     def __init__(self, name: str) -> None:
@@ -71,11 +72,11 @@ class GroupedNamespace:
     # Groups.
 
     def groups(self) -> set[PlanGroup]:
-        """All of them."""
+        """Return all groups."""
         return {self.group_of(kind, item) for kind, items in self.of.items() for item in items.values()}
 
     def group_of(self, kind: type[KubeObject], item: Any) -> PlanGroup:
-        """The group that an object is in, be it here or not."""
+        """Return the group of an object, whether it is present or not."""
         if self.adopts:
             return PlanGroup(self.name, WHOLE, "")
         if kind is Pod:
@@ -95,7 +96,10 @@ class GroupedNamespace:
         )
 
     def _group_of_set(self, name: str) -> PlanGroup:
-        """The group of a ReplicaSet's pods; one that was not read may be a Deployment's (`Hierarchy.missing`)."""
+        """Return the group of a ReplicaSet's pods.
+
+        An unread ReplicaSet may belong to a Deployment (`Hierarchy.missing`).
+        """
         known = self.of[ReplicaSet].get(name)
         if known is not None:
             return self._own_group(ReplicaSet, known)
@@ -107,7 +111,7 @@ class GroupedNamespace:
     # Changes.
 
     def put(self, kind: type[KubeObject], item: Any) -> set[PlanGroup]:
-        """An object came or changed; the groups that it was and is in."""
+        """Add or update an object. Return its old and new groups."""
         before = self.of[kind].get(item.name)
         touched = self._around(kind, before) if before is not None else set()
         touched |= self._around(kind, item)
@@ -126,7 +130,7 @@ class GroupedNamespace:
         return touched | self._around(kind, item) | self._adopted(kind, before, item)
 
     def delete(self, kind: type[KubeObject], name: str) -> set[PlanGroup]:
-        """An object is gone; the groups that it was in."""
+        """Delete an object. Return its groups."""
         before = self.of[kind].get(name)
         if before is None:
             return set()
@@ -136,7 +140,7 @@ class GroupedNamespace:
         return touched | self._around(kind, before) | self._adopted(kind, before, None)
 
     def _around(self, kind: type[KubeObject], item: Any) -> set[PlanGroup]:
-        """Its group, and those that pods of ReplicaSets that were not read may be in for it."""
+        """Return an object's group, and groups of pods whose unread ReplicaSets may belong to it."""
         found = {self.group_of(kind, item)}
         if kind is ReplicaSet and not self.adopts:
             found |= {
@@ -161,7 +165,7 @@ class GroupedNamespace:
     # Orphans.
 
     def _adopted(self, kind: type[KubeObject], before: Any, after: Any) -> set[PlanGroup]:
-        """Find out anew what may be adopted; all groups where that makes the namespace one, or no longer."""
+        """Update the possible adoptions. Return all groups if the namespace becomes one group, or no longer is."""
         if kind is HorizontalPodAutoscaler:
             return set()
         key = (kind, (after or before).name)
@@ -179,7 +183,7 @@ class GroupedNamespace:
         return touched | self.groups()
 
     def _look_at(self, kind: type[KubeObject], orphan: Any) -> None:
-        """Note whether a selector matches a pod or ReplicaSet without a controller."""
+        """Record whether a selector matches an orphan."""
         if kind not in (Pod, ReplicaSet):
             return
         if orphan.metadata.controller is not None:
@@ -191,10 +195,10 @@ class GroupedNamespace:
             for each in self.of[adopter].values()
         )
 
-    # What a group holds.
+    # Members of groups.
 
     def members(self, group: PlanGroup) -> Iterator[tuple[type[KubeObject], Any]]:
-        """The objects of a group."""
+        """Yield the objects of a group."""
         if group.kind == WHOLE:
             if self.adopts:
                 yield from ((kind, item) for kind, items in self.of.items() for item in items.values())
@@ -212,7 +216,7 @@ class GroupedNamespace:
             yield from ((Pod, self.of[Pod][each]) for each in self._pods.get(owner, ()))
 
     def _owners(self, group: PlanGroup, sets: Iterable[str]) -> Iterator[_Owner]:
-        """Yield the owners that the controller references of a group's pods name."""
+        """Yield the owners in the controller references of a group's pods."""
         if group.kind != "ReplicaSet":
             yield group.kind, group.name
         names = dict.fromkeys(sets)
@@ -228,7 +232,7 @@ _CONTROLLERS = (Deployment, *_ADOPT_PODS)
 
 
 def inventory_of(members: Iterable[tuple[type[KubeObject], Any]]) -> Inventory:
-    """The objects of a group as an inventory, in the order in which the API server lists them."""
+    """Return the objects of a group as an inventory, in the API server's order."""
     found = Inventory()
     for kind, item in sorted(members, key=lambda each: f"{each[1].namespace}/{each[1].name}"):
         getattr(found, PLANNED[kind]).append(item)
@@ -245,7 +249,7 @@ def _selector(item: Any) -> object:
 
 
 def _selects(kind: type[KubeObject], item: Any, labels: Mapping[str, str]) -> bool:
-    """Return whether a controller selects what bears these labels; one without a selector may select anything."""
+    """Return whether a controller selects an object with these labels. Without a selector it may select any."""
     try:
         return controller(kind.__name__, item, Place()).selector.matches(labels)
     except InvalidError:

@@ -1,4 +1,4 @@
-"""The latest time that any object tells of: what "now" is for a controller, kept up to date object by object."""
+"""The latest time in any object, updated incrementally. Controllers use it as the current time."""
 
 from __future__ import annotations
 
@@ -6,18 +6,18 @@ from collections.abc import Hashable
 from heapq import heapify, heappop, heappush
 
 _SLACK = 1024
-"""So many outdated entries, beside as many as there are objects, are kept before they are sorted out."""
+"""Number of outdated entries, in addition to the number of objects, before they are removed."""
 
 
 class LatestTime:
-    """The highest of the times that objects have now."""
+    """The maximum of all objects' current times."""
 
     def __init__(self) -> None:
         self._of: dict[Hashable, float] = {}
         self._heap: list[tuple[float, Hashable]] = []
 
     def put(self, key: Hashable, seconds: float | None) -> None:
-        """An object tells of a time now, or of none."""
+        """Set or remove an object's time."""
         if self._of.get(key) == seconds:
             return
         if seconds is None:
@@ -31,7 +31,7 @@ class LatestTime:
 
     @property
     def seconds(self) -> float | None:
-        """It, in seconds since 1970; ``None`` where no object tells of any."""
+        """Return the maximum in Unix seconds; None without any time."""
         heap = self._heap
         while heap and self._of.get(heap[0][1]) != -heap[0][0]:
             heappop(heap)

@@ -1,6 +1,6 @@
-"""The exporter's metrics as data: names, labels and what they say; it counts nothing.
+"""The exporter's metrics as data: names, labels and help texts.
 
-The reference page is written from this table, so that what is served and what is documented are one.
+The reference page is generated from this table.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""Changes of nodes that matter beyond their own pods: labels, taints, nodes added or removed.
+"""Collect node changes that affect pods on other nodes: labels, taints, and added or removed nodes.
 
-Whether a node is open, has room or has images matters to pods on it alone: no pod is placed here. It asks nobody.
+Cordons, free resources and images affect only the node's own pods, because the exporter places no pods.
 """
 
 from __future__ import annotations
@@ -14,16 +14,16 @@ from topospread.cluster import Cluster
 
 @dataclass(slots=True)
 class NodeChanges:
-    """Nodes that came, went, or changed in what decides on the domains of others.
+    """Nodes that were added, removed, or changed in fields that affect other nodes' domains.
 
     Attributes:
-        before: name → the node as it was at first, ``None`` where there was none.
+        before: name → the node before the first change; None if it did not exist.
     """
 
     before: dict[str, Node | None] = field(default_factory=dict)
 
     def note(self, name: str, before: Node | None, after: Node | None) -> bool:
-        """A node changed; whether in anything that others than its own pods may rest on."""
+        """Record a node change. Return whether it can affect pods on other nodes."""
         matters = before is None or after is None or not _is_alike(before, after)
         if matters:
             self.before.setdefault(name, before)
@@ -31,7 +31,7 @@ class NodeChanges:
 
     @property
     def any(self) -> bool:
-        """True if there are any."""
+        """True if there are any changes."""
         return bool(self.before)
 
     def were(self) -> list[Node]:
@@ -39,12 +39,12 @@ class NodeChanges:
         return [each for each in self.before.values() if each is not None]
 
     def are(self, cluster: Cluster) -> list[int]:
-        """Rows of those that are there."""
+        """Return the rows of the changed nodes that exist."""
         rows = cluster.nodes.row_of
         return [rows[name] for name in self.before if name in rows]
 
     def brings_or_takes_a_key(self, keys: Iterable[str], cluster: Cluster) -> bool:
-        """Return whether one of some keys is on nodes now and was on none, or the other way round."""
+        """Return whether one of the keys appeared on its first node or disappeared from its last."""
         nodes, were, are = cluster.nodes, self.were(), self.are(cluster)
         for key in keys:
             column = nodes.labels(key)

@@ -1,4 +1,4 @@
-"""Constraints that keep waiting pods off nodes. The message of a pod is the scheduler's own verdict."""
+"""Find the constraints that keep pending pods off nodes."""
 
 from __future__ import annotations
 
@@ -18,20 +18,20 @@ from topospread.workloads.planned import QueuedPod
 from .planned_cluster import PlannedCluster
 
 MOST_ASKED = 200
-"""Of so many kinds of waiting pods the constraints are looked for; of the others only the number is told."""
+"""Maximum number of classes of pending pods that are examined. Other pods are only counted."""
 _SPREAD = PodTopologySpread.name
 
 
 @dataclass(frozen=True, slots=True)
 class BlockedPods:
-    """Pods that wait.
+    """The pending pods.
 
     Attributes:
-        by: constraint → how many pods it keeps off nodes; a pod may be kept off by several.
-        waiting: how many pods of the profiles wait for a node, gated ones left out.
-        not_asked: of how many of them the constraints were not looked for.
-        unjudged: part of pods that topospread does not model, such as ``resourceClaims`` → how many waiting pods it
-            alone may keep off nodes.
+        by: constraint → number of pods that it keeps off nodes. A pod may have several.
+        waiting: number of pending pods of the profiles, without gated pods.
+        not_asked: number of pending pods that were not examined.
+        unjudged: part of pods that topospread does not model, such as ``resourceClaims`` → number of pending pods that
+            it alone may keep off nodes.
     """
 
     by: Mapping[ConstraintOf, int] = field(default_factory=dict)
@@ -41,10 +41,10 @@ class BlockedPods:
 
 
 def blocked_by(world: PlannedCluster) -> BlockedPods:
-    """The constraints behind the pods that no node would take now.
+    """Return the constraints that keep pods pending now.
 
-    A constraint keeps a pod off where it is the first to reject a node that every filter before lets pass
-    (pkg/scheduler/framework/runtime, ``RunFilterPlugins``: the first rejection is the one that is told).
+    A constraint keeps a pod off a node if it is the first filter to reject the node
+    (pkg/scheduler/framework/runtime, ``RunFilterPlugins``: only the first rejection is reported).
     """
     alike: dict[tuple[tuple[int, str], str], list[QueuedPod]] = {}
     for queued in world.pending():
@@ -67,7 +67,7 @@ def blocked_by(world: PlannedCluster) -> BlockedPods:
 
 
 def _keys_against(scheduler: Scheduler, queued: QueuedPod, verdict: Verdict) -> list[str]:
-    """Return the topology keys of the constraints that reject a node; none where a node takes the pod."""
+    """Return the topology keys of constraints that reject a node; empty if a node is feasible."""
     by_spread = [number for number, each in enumerate(verdict.rejections) if each.plugin == _SPREAD]
     if not by_spread or (verdict.blame < 0).any():
         return []

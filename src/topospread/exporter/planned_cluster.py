@@ -1,7 +1,7 @@
-"""The cluster as the exporter keeps it: what groups and single objects make of it, and what each change touches.
+"""The exporter's cluster state, built from planned groups and single objects, with a record of changes.
 
-Objects go through the planner as they do for `status`, a group or a handful at a time, so that both see the same. Who
-is concerned by what was touched is found out in `concerned`.
+Objects go through the same planner as in `status`, a group or a few objects at a time. `concerned` finds the workloads
+that changes affect.
 """
 
 from __future__ import annotations
@@ -33,23 +33,23 @@ from .node_changes import NodeChanges
 IN_CLUSTER: dict[type[KubeObject], str] = {
     each.struct: each.attribute for each in KINDS.values() if each.struct not in PLANNED
 }
-"""Kinds that are taken one by one → where an inventory, and the cluster too, has them."""
+"""Kind of single objects → its list in an inventory and in the cluster."""
 _OF_GROUPS = frozenset({ReplicaSet, ReplicationController, StatefulSet, Namespace})
-"""Kinds of which the planner adds or completes objects."""
+"""Kinds to which the planner adds objects or fields."""
 _ObjectId = tuple[type[KubeObject], str, str]
 
 
 @dataclass(slots=True)
 class Touched:
-    """The groups and nodes touched since the last call.
+    """The changes since the last call.
 
     Attributes:
-        everything: what any workload may rest on.
-        nodes: which came, went, or changed; rows of those that are there are among ``rows``.
-        pods: classes of pods that came or went, each with the node's row.
-        moved: those pods.
-        rows: nodes on which no pod may fare as before.
-        objects: Services, owners, volumes, claims and the like that changed, as they were and are.
+        everything: whether every workload may be affected.
+        nodes: changed nodes; the rows of existing ones are in ``rows``.
+        pods: classes of added and removed pods, with node rows.
+        moved: these pods.
+        rows: rows of nodes whose pods must be evaluated again.
+        objects: other changed objects (Services, owners, volumes, claims), in their old and new states.
     """
 
     everything: bool = False
@@ -61,7 +61,7 @@ class Touched:
 
     @property
     def any(self) -> bool:
-        """True if there is anything."""
+        """True if anything changed."""
         return bool(self.everything or self.pods or self.rows or self.objects or self.nodes.any)
 
 
@@ -70,11 +70,11 @@ class PlannedGroup:
     """The last plan of a group.
 
     Attributes:
-        pods: those that the cluster has of it, with the object that says so.
-        objects: ReplicaSets, claims and the like that the cluster has of it.
-        promised: pods that wait → the node that each is promised.
-        queue: pods that wait.
-        surplus: its controllers are about to delete pods; which ones rests on more than the pods' specs.
+        pods: its pods in the cluster, with their objects.
+        objects: its other objects in the cluster, such as ReplicaSets and claims.
+        promised: pending pod → nominated node.
+        queue: pending pods.
+        surplus: whether its controllers will delete pods. The choice depends on more than the pods' specs.
     """
 
     plan: Plan
@@ -86,14 +86,14 @@ class PlannedGroup:
 
 
 class PlannedCluster:
-    """A cluster that takes plans.
+    """A cluster state that is updated from plans.
 
     Args:
-        options: the version, its gates and the profiles, as `status` takes them.
+        options: version, feature gates and profiles, like for `status`.
 
     Attributes:
-        touched: what changed since it was last taken.
-        surplus: groups of which controllers are about to delete pods.
+        touched: changes since the last call of `take_touched`.
+        surplus: groups whose controllers will delete pods.
     """
 
     def __init__(self, options: SimulationOptions) -> None:
@@ -116,13 +116,13 @@ class PlannedCluster:
         touched, self.touched = self.touched, Touched()
         return touched
 
-    # Objects that are in no group.
+    # Single objects.
 
     def put(self, items: Iterable[KubeObject], beside: Inventory) -> None:
-        """Objects that came or changed; ``beside``: what the planner has to know besides.
+        """Add or update objects. ``beside`` has further objects that the planner needs.
 
         Raises:
-            InputError: the API server would refuse one.
+            InputError: if the API server denies an object.
         """
         given = Inventory(storage_classes=list(beside.storage_classes))
         wanted = set()
@@ -149,13 +149,13 @@ class PlannedCluster:
                 self._note_pods(row)
 
     def _note_pods(self, row: int) -> None:
-        """The pods on a node count elsewhere, or no longer, or only now."""
+        """Record that the counting of a node's pods changed."""
         for key, pod_class in self.cluster.on_node[row].items():
             self.touched.moved.add(key)
             self.touched.pods[pod_class, row] = None
 
     def delete(self, item: KubeObject) -> None:
-        """An object is gone."""
+        """Delete an object."""
         if isinstance(item, Node):
             name = item.name
             row = self.cluster.nodes.row_of.get(name)
@@ -174,7 +174,7 @@ class PlannedCluster:
             self.touched.objects += [item] if before is None else [before, item]
 
     def _known(self, item: KubeObject) -> KubeObject | None:
-        """An object as the cluster has it."""
+        """Return the cluster's version of an object."""
         if isinstance(item, Service):
             return self.cluster.objects.services.get(item.namespace, {}).get(item.name)
         table: dict[Any, KubeObject] = getattr(self.cluster.objects, KINDS[type(item).__name__].attribute, {})
@@ -183,10 +183,10 @@ class PlannedCluster:
     # Groups.
 
     def take(self, group: PlanGroup, given: Inventory) -> PlannedGroup | None:
-        """Plan a group anew, and take what comes of it; ``None`` where nothing is left of it.
+        """Plan a group again and apply the result; None if the group is empty.
 
         Raises:
-            InputError: the API server would refuse an object; the group stays as it was.
+            InputError: if the API server denies an object. The group is unchanged then.
         """
         known = self._planned.get(group)
         if not any(getattr(given, each) for each in PLANNED.values()):
@@ -218,15 +218,15 @@ class PlannedCluster:
         return self._planned.get(group)
 
     def groups(self, namespace: str | None = None) -> list[PlanGroup]:
-        """The groups that there are."""
+        """Return all groups."""
         return [each for each in self._planned if namespace in (None, each.namespace)]
 
     def pending(self) -> Iterable[QueuedPod]:
-        """Pods that are there and wait for a node."""
+        """Return the pending pods."""
         return (queued for each in self._planned.values() for queued in each.queue)
 
     def _replace(self, group: PlanGroup, before: PlannedGroup, after: PlannedGroup) -> None:
-        """Put what a group is now in the place of what it was, but for what another group has taken over."""
+        """Replace a group's old objects by its new ones, except objects that another group took over."""
         for key, item in before.objects.items():
             if key in after.objects or self._whose_object.get(key) != group or key[0] is Namespace:
                 continue
@@ -297,7 +297,7 @@ class PlannedCluster:
         self._note_crowd(row)
 
     def _note_crowd(self, row: int) -> bool:
-        """Remember whether pods take more of a node than it has: one that leaves then lets others be."""
+        """Record whether a node is overcommitted. Then removing one pod can make room for others."""
         nodes = self.cluster.nodes
         over = nodes.used[row] > nodes.allocatable[row]
         over[[NON_ZERO_CPU, NON_ZERO_MEMORY]] = False

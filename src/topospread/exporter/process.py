@@ -32,7 +32,7 @@ log = logging.getLogger("topospread.live.export")
 
 @dataclass(frozen=True)
 class Judging:
-    """As which scheduler the figures are made, and how many are shown."""
+    """The scheduler version and configuration to follow, and the limits on series."""
 
     configuration: Configuration
     gates: Gates
@@ -44,9 +44,9 @@ class Export:
     """The settings of the exporter process.
 
     Attributes:
-        kubeconfig, context: where the API server is; both may be ``None``.
-        address: where to serve.
-        qps, burst: requests a second; watches are not counted.
+        kubeconfig, context: kubeconfig and context; both may be None.
+        address: address to serve at.
+        qps, burst: limits on requests per second, without watches.
     """
 
     judging: Judging
@@ -58,10 +58,10 @@ class Export:
 
 
 class Exporter:
-    """A tracker with what feeds it and what shows it.
+    """A tracker with its watches and its collector.
 
     Attributes:
-        collector: for a registry.
+        collector: collector for a registry.
         following: feeds the tracker while it runs.
     """
 
@@ -73,7 +73,7 @@ class Exporter:
         self.following = Following(client, tracker, contact)
 
     def synced(self) -> str:
-        """Return why it is not ready; "" if it is."""
+        """Return why the exporter is not ready; "" if it is."""
         missing = self.following.missing()
         if missing:
             return f"not listed yet: {', '.join(missing)}"
@@ -81,10 +81,10 @@ class Exporter:
 
 
 async def export(wanted: Export) -> int:
-    """Run until it is asked to stop.
+    """Run until a stop is requested.
 
     Raises:
-        InputError: no API server, or no right to what is needed; the message says which.
+        InputError: if there is no API server, or a permission is missing; the message names it.
     """
     stop = Stop()
     stop.listen()
@@ -117,7 +117,7 @@ async def export(wanted: Export) -> int:
 
 @asynccontextmanager
 async def _running(exporter: Exporter, ended: Callable[[], None]) -> AsyncIterator[None]:
-    """Follow while the block runs; a fault of what follows is told at once, and raised at the end of the block."""
+    """Watch while the block runs. An error is logged at once and raised at the end of the block."""
     task = asyncio.create_task(exporter.following.run())
     task.add_done_callback(lambda _: ended())
     try:
@@ -130,7 +130,7 @@ async def _running(exporter: Exporter, ended: Callable[[], None]) -> AsyncIterat
 
 
 async def _following(exporter: Exporter) -> None:
-    """Follow; a fault of the figures is no reason to end a scheduler."""
+    """Watch. An error here must not stop a scheduler in the same process."""
     try:
         await exporter.following.run()
     except Exception:

@@ -1,7 +1,7 @@
-"""Follows a cluster: objects in, figures out, by event. What a change concerns is looked at anew, and nothing else.
+"""Keep the metrics of a watched cluster up to date by evaluating only affected workloads.
 
-What is said of a workload is what `status` says, by the same code. It reads nothing itself: who reads calls `put` and
-`delete`, and has the work done in small steps by `work`.
+A workload's metrics are computed by the code of `status`. The caller passes changes to `put` and `delete`, and calls
+`work` repeatedly.
 """
 
 from __future__ import annotations
@@ -40,9 +40,9 @@ from .pending import BlockedPods, blocked_by
 from .planned_cluster import PlannedCluster, PlannedGroup
 
 _OF_ALL: tuple[type[KubeObject], ...] = (PriorityClass, RuntimeClass)
-"""Kinds by which any pod may be planned otherwise."""
+"""Kinds that affect the planning of any pod."""
 _BESIDE: tuple[type[KubeObject], ...] = (*_OF_ALL, LimitRange, Namespace, StorageClass)
-"""Kinds that the planner is told of with every group."""
+"""Kinds that the planner needs for every group."""
 
 
 @dataclass(slots=True)
@@ -50,9 +50,9 @@ class WorkDone:
     """Counts of the work done since the start.
 
     Attributes:
-        planned: groups that were planned.
-        looked_at: workloads that were looked at.
-        failures: group → what is wrong with it; its figures are as they were.
+        planned: number of planned groups.
+        looked_at: number of evaluated workloads.
+        failures: group → its error. Its metrics are unchanged.
     """
 
     planned: int = 0
@@ -61,18 +61,17 @@ class WorkDone:
 
 
 class Tracker:
-    """Follows a cluster.
+    """Computes the metrics of a cluster incrementally.
 
     Args:
-        options: as `status` takes them: version, gates, profiles.
+        options: version, feature gates and profiles, like for `status`.
 
     Attributes:
-        done: how much was done.
-        figures: by the workload's namespace, kind and name what `status` would say of it, but for domains' totals, how
-            many nodes they have and which take no part; its losses are by zone, hostname and the keys of its own
-            constraints.
-        blocked: pods that wait, by the constraint that keeps them off nodes.
-        since: when the first change came that is not in the figures yet, in seconds of `time.monotonic`; ``None``.
+        done: counts of the work done.
+        figures: (namespace, kind, name) of a workload → its status, without node counts and excluded nodes. Losses are
+            by zone, hostname and the keys of its constraints.
+        blocked: pending pods, by the constraint that keeps them off nodes.
+        since: time of the first unprocessed change, in seconds of `time.monotonic`; None if there is none.
     """
 
     def __init__(self, options: SimulationOptions) -> None:
@@ -93,10 +92,10 @@ class Tracker:
         self._unseen: dict[Followed, None] = {}
         self._ask_pending = False
 
-    # What happens.
+    # Changes.
 
     def put(self, item: KubeObject) -> bool:
-        """An object came or changed; whether that may change a figure."""
+        """Add or update an object. Return whether this may change a metric."""
         kind = type(item)
         if kind in PLANNED:
             return self._put_planned(kind, item)
@@ -114,7 +113,7 @@ class Tracker:
         return True
 
     def delete(self, kind: type[KubeObject], namespace: str, name: str, item: KubeObject | None) -> bool:
-        """An object is gone; ``item``: its last state, where it is known."""
+        """Delete an object; ``item`` is its last state if known."""
         if kind in (Node, Pod):
             self._hear_of(kind, namespace, name, None)
         if kind in PLANNED:
@@ -149,12 +148,12 @@ class Tracker:
         return True
 
     def _rests_on_status(self, groups: Iterable[PlanGroup]) -> bool:
-        """Return whether a controller is about to delete pods: which ones may rest on how they are."""
+        """Return whether a controller will delete pods. Its choice may depend on pod statuses."""
         known = map(self.world.known, groups)
         return any(each is None or each.surplus for each in known)
 
     def _hear_of(self, kind: type[KubeObject], namespace: str, name: str, item: Any) -> None:
-        """Keep the latest time that anything tells of; what controllers are about to delete may rest on it."""
+        """Record the latest time in any object, which may decide which pods a controller deletes."""
         before = self._latest.seconds
         told = None
         if item is not None:
@@ -164,7 +163,7 @@ class Tracker:
             self._plan(self.world.surplus)
 
     def _plan_for(self, item: KubeObject) -> None:
-        """Plan all groups anew that an object beside them may change."""
+        """Plan all groups again that an object outside groups may affect."""
         if isinstance(item, _OF_ALL):
             self._plan(self.world.groups())
         elif isinstance(item, LimitRange | Namespace):
@@ -177,10 +176,10 @@ class Tracker:
         if self.since is None:
             self.since = time.monotonic()
 
-    # What is done about it.
+    # Processing.
 
     def work(self, until: float) -> bool:
-        """Bring the figures up to date, until a time of `time.monotonic`; whether they are."""
+        """Update the metrics until a time of `time.monotonic`. Return whether they are complete."""
         while True:
             if self._single:
                 self._take_single()
@@ -213,7 +212,7 @@ class Tracker:
         try:
             self.world.put(items, beside)
         except InputError:
-            for each in items:  # one of them is refused: the others are not to suffer
+            for each in items:  # one of them is denied: put the others alone
                 try:
                     self.world.put([each], beside)
                 except InputError as error:
@@ -238,7 +237,7 @@ class Tracker:
         self._ask_pending = True
 
     def _clock(self) -> list[Node]:
-        """A node that tells the time, and nothing else."""
+        """Return a node that only carries the current time."""
         seconds = self._latest.seconds
         if seconds is None:
             return []
@@ -261,7 +260,7 @@ class Tracker:
     # Workloads.
 
     def _follow(self, group: PlanGroup, planned: PlannedGroup | None) -> None:
-        """Put the workloads of a group in the place of those that it had."""
+        """Replace the workloads of a group."""
         before: dict[tuple[str, str], list[Followed]] = {}
         for each in self._of_group.pop(group, ()):
             before.setdefault((each.workload.kind, each.workload.name), []).append(each)
@@ -289,7 +288,7 @@ class Tracker:
             self._followed.setdefault(group.namespace, {}).update((id(each), each) for each in found)
 
     def _renew(self, known: Followed, made: Followed, *, is_new: bool) -> None:
-        """Take over what was planned anew, and have it looked at where that may matter."""
+        """Store a workload that was planned again, and evaluate it if needed."""
         cluster = self.world.cluster
         templates = [each.workload.template for each in (known, made)]
         before, after = (None if each is None else cluster.shared_class(each) for each in templates)
@@ -302,7 +301,7 @@ class Tracker:
         self._of_pod.update(dict.fromkeys(made.keys, known))
 
     def _carry_over(self, carried: CarriedFigures) -> None:
-        """Let the figures of all others know of domains that came and went."""
+        """Apply appeared and disappeared domains to the metrics of all other workloads."""
         for each, known in self.figures.items():
             if each in self._unseen or each.rules is None:
                 continue
@@ -330,14 +329,14 @@ class Tracker:
         required = [terms_of(one) for one in each.classes]
         each.terms = tuple(term for terms in required for term in (*terms.affinity, *terms.anti_affinity))
         each.refused_on = frozenset(one.node for one in found.refused)
-        by_volumes = any(one.volumes for one in each.classes)  # which may ask for any label
+        by_volumes = any(one.volumes for one in each.classes)  # storage may depend on any label
         each.rules = None if by_volumes or spreads.problem else rules_of(spread for _, spread in spreads.of)
 
 
 def _is_same(before: KubeObject, after: KubeObject) -> bool:
-    """Return whether two states of an object are planned alike, but for what is about to be deleted.
+    """Return whether two states of an object give the same plan, except for the choice of pods to delete.
 
-    Of a pod's status only its phase and what it is promised count then.
+    Of a pod's status, only phase and nominatedNodeName matter then.
     """
     if isinstance(before, Pod) and isinstance(after, Pod):
         return (

@@ -1,4 +1,4 @@
-"""Spreading that kube-scheduler does not have, declared by annotations: what they say, and what follows for a node.
+"""Spread rules that kube-scheduler does not have, declared by annotations.
 
-Nothing here schedules, watches or serves: `live.extender_service` answers kube-scheduler, others say what it would.
+`live.extender_service` serves them to kube-scheduler.
 """

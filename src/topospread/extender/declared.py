@@ -1,6 +1,7 @@
-"""Annotations for the extender, and their problems. `domain_rules` applies them.
+"""Parse the extender's annotations. `domain_rules` applies them.
 
-Entries are separated by semicolons or lines; one that begins with ``prefer`` is preferred, the others are required::
+Semicolons or line breaks separate entries. An entry that starts with ``prefer`` is preferred; other entries are
+required::
 
     topospread.dev/max-per-domain: "kubernetes.io/hostname: 2; topology.kubernetes.io/zone: zone-a=4, *=3"
     topospread.dev/shares: "topology.kubernetes.io/zone: zone-a=60, zone-b=30, zone-c=10"
@@ -27,13 +28,13 @@ HIERARCHY: Final = "topospread.dev/hierarchy"
 COUNTED: Final = "topospread.dev/counted"
 ANNOTATIONS: Final = (MAX_PER_DOMAIN, SHARES, HIERARCHY, COUNTED)
 EVERY_OTHER: Final = "*"
-"""In place of a domain: each that is not named."""
+"""Stands for all domains that are not named."""
 
 WHOLE: Final = 100
 MOST: Final = 16
-"""Rules of one annotation, and levels of one hierarchy: the extender judges every node by each of them."""
+"""Maximum number of rules per annotation, and of levels per hierarchy, because each node is evaluated by each rule."""
 MOST_VALUES: Final = 64
-"""Values of the selector: the extender compares the labels of every pod of the namespace with them."""
+"""Maximum number of selector values, which are compared with the labels of every pod in the namespace."""
 _DIGITS: Final = 10
 _KEY: Final = re.compile(r"([a-z0-9]([-a-z0-9.]*[a-z0-9])?/)?[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?")
 _VALUE: Final = re.compile(r"[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?|\*")
@@ -41,18 +42,18 @@ _PREFER: Final = re.compile(r"prefer\s+(.*)", re.DOTALL)
 
 
 class AnnotationProblem(NamedTuple):
-    """The problem of one annotation."""
+    """A problem in an annotation."""
 
     annotation: str
     message: str
 
 
 class DomainCaps(msgspec.Struct, frozen=True):
-    """At most so many pods in a domain.
+    """A maximum number of pods in each domain.
 
     Attributes:
-        caps: domain → pods; under `EVERY_OTHER` that of domains that are not named, which have none without it.
-        preferred: whether it is a wish, and keeps no pod off.
+        caps: domain → maximum pods. `EVERY_OTHER` applies to unnamed domains, which are otherwise unlimited.
+        preferred: whether it only affects scores.
     """
 
     key: str
@@ -61,7 +62,7 @@ class DomainCaps(msgspec.Struct, frozen=True):
 
 
 class DomainShares(msgspec.Struct, frozen=True):
-    """Each domain's percentage of the pods; they add up to 100, and other domains hold none."""
+    """Each domain's percentage of the pods. They add up to 100, and unnamed domains get no pods."""
 
     key: str
     percent: Mapping[str, int]
@@ -69,10 +70,10 @@ class DomainShares(msgspec.Struct, frozen=True):
 
 
 class DomainHierarchy(msgspec.Struct, frozen=True):
-    """Even over the first key's domains, in each of them over the second's, and so on.
+    """An even spread over the first key's domains, within each over the second key's, and so on.
 
     Attributes:
-        levels: key and the skew that is allowed among the domains of one parent, the widest first.
+        levels: (topology key, allowed skew within a parent domain), widest key first.
     """
 
     levels: tuple[tuple[str, int], ...]
@@ -83,11 +84,11 @@ DomainRule = DomainCaps | DomainShares | DomainHierarchy
 
 
 class DeclaredSpread(msgspec.Struct, frozen=True):
-    """The spread that the annotations ask for.
+    """The spread that the annotations declare.
 
     Attributes:
-        rules: in the order of the annotations above.
-        counted: the pods that are counted; None for those with the pod's own labels.
+        rules: rules in the order of the annotations above.
+        counted: selector of the counted pods; None for pods with the pod's own labels.
     """
 
     rules: tuple[DomainRule, ...]
@@ -95,7 +96,7 @@ class DeclaredSpread(msgspec.Struct, frozen=True):
 
 
 def texts_of(metadata: ObjectMeta) -> dict[str, str]:
-    """The annotations that are meant for the extender, as they are written."""
+    """Return the texts of the extender's annotations."""
     given = metadata.annotations
     if given is None:
         return {}
@@ -109,7 +110,7 @@ def texts_of(metadata: ObjectMeta) -> dict[str, str]:
 
 
 def declared(texts: Mapping[str, str]) -> tuple[DeclaredSpread, list[AnnotationProblem]]:
-    """Return the declared spread and its problems: with any problem the extender rejects every node."""
+    """Return the declared spread and its problems. With any problem the extender rejects every node."""
     rules: list[DomainRule] = []
     problems: list[AnnotationProblem] = []
     for annotation, parse in _PARSERS.items():

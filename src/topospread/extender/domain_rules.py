@@ -1,10 +1,9 @@
-"""The effect of declared rules on each node: why it is rejected, or its score.
+"""Apply declared rules to nodes: rejections and scores.
 
-* A cap refuses a domain that holds as many as it may.
-* Shares refuse a domain that holds its part of the pods there will be: of ``n``, with this one, ``ceil(n · share)``.
-  There is always a domain that holds less, so that nothing is refused everywhere but for want of room.
-* A hierarchy refuses a domain that would be more than its skew above the least of its siblings, level by level: a rack
-  is set against the racks of its own zone, where a second spread constraint would set it against all of them.
+* A cap rejects a domain with its maximum number of pods. * Shares reject a domain with ``ceil(n · share)`` of ``n``
+pods, including this one. Some domain always has fewer, so that shares never reject all nodes unless resources are
+missing. * A hierarchy rejects a domain that would exceed the least of its siblings by more than the skew, at each
+level. A rack is compared with the racks of its own zone, while a second spread constraint would compare all racks.
 """
 
 from __future__ import annotations
@@ -30,15 +29,15 @@ from .declared import (
 from .surroundings import PodSurroundings
 
 MOST: Final = 10
-"""The best score of an extender (k8s.io/kube-scheduler/extender/v1, ``MaxExtenderPriority``)."""
+"""Maximum score of an extender (k8s.io/kube-scheduler/extender/v1, ``MaxExtenderPriority``)."""
 
 
 class Opinion(NamedTuple):
     """A rule's rejection or score for a node.
 
     Attributes:
-        against: why it is refused, "" when it is not.
-        wish: how much it is wished for, more the better; only to be set against other nodes' of the same rule.
+        against: reason of a rejection; "" for none.
+        wish: preference, higher is better. It is only comparable between nodes of the same rule.
     """
 
     against: str
@@ -46,11 +45,11 @@ class Opinion(NamedTuple):
 
 
 NodeJudge = Callable[[Node], Opinion | None]
-"""None of a node that lacks the rule's keys."""
+"""Function that evaluates a node; None for a node without the rule's keys."""
 
 
 def refused(asked: DeclaredSpread, around: PodSurroundings, names: Iterable[str]) -> dict[str, str]:
-    """Node → why it is refused, of those that required rules refuse."""
+    """Return node → reason, for nodes that required rules reject."""
     judges = [(rule, _judge(rule, around)) for rule in asked.rules if not rule.preferred]
     found: dict[str, str] = {}
     for name in names:
@@ -63,7 +62,7 @@ def refused(asked: DeclaredSpread, around: PodSurroundings, names: Iterable[str]
 
 
 def scores(asked: DeclaredSpread, around: PodSurroundings, names: Iterable[str]) -> dict[str, int]:
-    """Node → points from 0 to `MOST`: the mean of what each rule gives it, by rank among what these nodes are worth."""
+    """Return node → score from 0 to `MOST`: the mean of its ranks by each rule."""
     every = list(names)
     total = dict.fromkeys(every, 0.0)
     for rule in asked.rules:
@@ -156,7 +155,7 @@ def _by_hierarchy(rule: DomainHierarchy, around: PodSurroundings) -> NodeJudge:
 
 
 def _paths(node: Node, keys: list[str]) -> list[tuple[str, ...]]:
-    """The domains that hold a node, as far as it has the keys, each with those that it is a part of."""
+    """Return the nested domains of a node, as far as it has the keys. Each includes its parent domains."""
     found: list[tuple[str, ...]] = []
     labels: Mapping[str, str] = node.labels
     for key in keys:

@@ -1,4 +1,4 @@
-"""Nodes for a pod: which are open to it, and how many counted pods each holds."""
+"""Collect the data for rules: the nodes that are open to a pod, and the counted pods on each node."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ NOT_OF_THE_GROUP: Final = frozenset(
         "topology.kubernetes.io/region",
     }
 )
-"""Labels that controllers and the API server add: pods that are one group differ in them."""
+"""Labels that controllers and the API server add, which differ within a group of pods."""
 
 
 @dataclass(frozen=True)
@@ -34,7 +34,7 @@ class PodSurroundings:
     """The data that a rule reads.
 
     Attributes:
-        pod: the pod that is to be placed.
+        pod: the pod to place.
         nodes: every node, by name.
         matching: node → counted pods on it.
         counts_itself: 1 when the pod is one of the counted pods, else 0.
@@ -47,11 +47,11 @@ class PodSurroundings:
 
     @cached_property
     def open(self) -> list[Node]:
-        """The nodes that selectors, required node affinity and taints leave to the pod, whatever room they have."""
+        """Return the nodes that selectors, required node affinity and taints allow, regardless of resources."""
         return [node for node in self.nodes.values() if _is_open(node, self.pod)]
 
     def by_domain(self, key: str) -> Counter[str]:
-        """Domain → counted pods, of all nodes that have the key."""
+        """Return domain → counted pods, over all nodes with the key."""
         found: Counter[str] = Counter()
         for name, node in self.nodes.items():
             if key in node.labels:
@@ -60,7 +60,7 @@ class PodSurroundings:
 
 
 def group_of(pod: Pod, counted: Selector | None) -> Selector:
-    """The pods that are counted for a pod."""
+    """Return the selector of the pods that are counted for a pod."""
     if counted is not None:
         return counted
     return Selector.from_set({key: value for key, value in pod.labels.items() if key not in NOT_OF_THE_GROUP})
@@ -69,13 +69,13 @@ def group_of(pod: Pod, counted: Selector | None) -> Selector:
 def surroundings(
     pod: Pod, counted: Selector | None, nodes: Mapping[str, Node], placed: Iterable[tuple[Pod, str]]
 ) -> PodSurroundings:
-    """Return the nodes for a pod with their counted pods.
+    """Return the data for placing a pod.
 
     Args:
         pod: the pod.
-        counted: which pods it counts, of its own namespace; None for those with its labels.
+        counted: selector of the counted pods in its namespace; None for pods with its labels.
         nodes: every node.
-        placed: other pods with the name of their node; finished and terminating ones are not counted.
+        placed: other pods with their node names. Finished and terminating pods are not counted.
     """
     selector = group_of(pod, counted)
     matching: Counter[str] = Counter()

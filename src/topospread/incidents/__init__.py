@@ -1,1 +1,1 @@
-"""Past events of a cluster, rebuilt from a snapshot and an audit log: `topospread.incidents.replay`."""
+"""Replay an audit log or events on a snapshot: `topospread.incidents.replay`."""

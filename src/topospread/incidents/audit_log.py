@@ -1,7 +1,7 @@
-"""An audit log of kube-apiserver, JSON lines, to what was done to nodes and pods; it keeps no state of the cluster.
+"""Read changes of nodes and pods from kube-apiserver's audit log (JSON lines).
 
-Source: k8s.io/apiserver/pkg/apis/audit/v1/types.go, ``Event``: of level Metadata a record says who did what to which
-object, of RequestResponse also the object.
+Source: k8s.io/apiserver/pkg/apis/audit/v1/types.go, ``Event``: at level Metadata a record has the user, verb and object
+name; at RequestResponse also the object.
 """
 
 from __future__ import annotations
@@ -26,12 +26,12 @@ _FIRST_FAILURE = 300
 
 @dataclass(frozen=True, slots=True)
 class AuditRecord:
-    """A request that changed something.
+    """A request that changed an object.
 
     Attributes:
-        at: when it was answered (RFC 3339).
-        subresource: ``binding``, ``status``, ``eviction``, "" for none.
-        request, answer: the objects, empty where the level leaves them out.
+        at: time of the answer (RFC 3339).
+        subresource: ``binding``, ``status``, ``eviction``, or "".
+        request, answer: the objects; empty if the level omits them.
     """
 
     at: str
@@ -45,10 +45,10 @@ class AuditRecord:
 
 
 def read_audit_log(path: str | os.PathLike[str]) -> tuple[list[AuditRecord], int]:
-    """Requests that succeeded and changed nodes, pods or events, by time; and how many records there are in all.
+    """Return successful changes of nodes, pods and events, sorted by time, and the number of all records.
 
     Raises:
-        InputError: the file cannot be read, or a line is no record of an audit log.
+        InputError: if the file cannot be read, or a line is not an audit record.
     """
     name = os.fspath(path)
     whole = read_text(Source(name, None)).data.decode().split("\n")

@@ -1,7 +1,7 @@
-"""Bindings of an audit log that exceed maxSkew when they arrive, and whether an order of decisions allows them.
+"""Find bindings in an audit log that exceed maxSkew, and check whether another decision order explains them.
 
-Schedulers send bindings asynchronously, so a hard constraint holds in the order of decisions, and the log has the order
-of arrival. A pod that was bound later may have been decided earlier if it existed when this one was bound.
+Schedulers send bindings asynchronously, so hard constraints hold in the order of decisions, while the log has the order
+of arrival. A pod that was bound later may have been placed earlier if it already existed.
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ from .result import SkewedBinding
 
 
 class _Open(msgspec.Struct):
-    """A binding over maxSkew, until pods that were bound later explain it.
+    """A binding over maxSkew that later bindings may still explain.
 
     Attributes:
-        number: its place among all of them.
-        counts: pods by domain when it arrived, and those bound later that may have been decided before it.
-        most: pods that its domain may have more than the emptiest, without the pod itself.
+        number: its index among all such bindings.
+        counts: pods by domain when it arrived, including later pods that may have been placed before it.
+        most: allowed excess of its domain over the emptiest, without the pod itself.
     """
 
     number: int
@@ -41,7 +41,7 @@ class _Open(msgspec.Struct):
 
 
 class BindingOrder:
-    """Judges each binding of a log by the constraints of its pod."""
+    """Checks each binding of a log against its pod's constraints."""
 
     def __init__(self, history: ClusterHistory, options: SimulationOptions) -> None:
         self._history, self._options = history, options
@@ -51,7 +51,7 @@ class BindingOrder:
         self.found: list[SkewedBinding] = []
 
     def see(self, record: AuditRecord) -> None:
-        """Apply a record to the history, and judge the binding if it is one."""
+        """Apply the record to the history. If it is a binding, check it."""
         key = record.namespace, record.name or name_of(record.answer)
         before = self._history.pods.get(key) if record.subresource == "binding" else None
         bound = len(self._history.placed)
@@ -65,7 +65,7 @@ class BindingOrder:
         if before is not None and not before.spec.node_name and len(self._history.placed) > bound:
             self._bound(before, self._history.placed[-1][2], record.at, self._run)
         if record.verb == "deletecollection":
-            self._run = None  # many objects changed: they are read again at the next binding
+            self._run = None  # many objects changed: read them again at the next binding
         elif record.resource == "nodes":
             self._follow_node(key[1], self._run.cluster)
         else:
@@ -100,7 +100,7 @@ class BindingOrder:
         try:
             spread = spread_of(run.scheduler, run.cluster.shared_class(pod))
         except PluginError:
-            return  # a selector that does not compile
+            return  # the selector is invalid
         for arithmetic in spread:
             self._judge(arithmetic, labels.get(arithmetic.topology_key, ""), (pod, node, at))
 

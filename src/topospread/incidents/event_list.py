@@ -1,7 +1,7 @@
-"""The cluster's events, as ``kubectl get events -A -o json`` lists them, to what they say of nodes and pods.
+"""Read changes of nodes and pods from the output of ``kubectl get events -A -o json``.
 
-An event is a sentence: it says that a pod was refused, placed, made or deleted, and that a node was cordoned, became
-not ready, went or came; not what an object looked like. What is taken of each reason stands beside it.
+Events report that a pod was rejected, placed, created or deleted, and that a node was cordoned, became NotReady, or was
+added or removed. They do not contain the objects.
 """
 
 from __future__ import annotations
@@ -38,11 +38,11 @@ _DELETED: Final = re.compile(r"Deleted pod: (\S+)|delete Pod (\S+) in StatefulSe
 
 @dataclass(frozen=True, slots=True)
 class ToldEvent:
-    """One moment of an event; one that was repeated has two, its first and its last.
+    """One occurrence of an event. A repeated event has two, the first and the last.
 
     Attributes:
-        at: when, in microseconds (RFC 3339, UTC): one that was told to the second stands at its beginning.
-        kind, namespace, name: what it is about.
+        at: time in microseconds (RFC 3339, UTC). A time in whole seconds is the start of the second.
+        kind, namespace, name: the object concerned.
     """
 
     at: str
@@ -53,7 +53,7 @@ class ToldEvent:
     name: str
 
     def refusals(self) -> Iterator[ToldRefusal]:
-        """Yield the refusal that this event reports."""
+        """Yield the rejection that this event reports."""
         if self.reason == "FailedScheduling" and self.kind == "Pod":
             yield ToldRefusal((self.namespace, self.name), self.message)
 
@@ -62,7 +62,7 @@ def read_events(path: str | os.PathLike[str]) -> tuple[list[ToldEvent], int]:
     """Read a list of events, sorted by time; also return their number.
 
     Raises:
-        InputError: the file cannot be read, or is no list of events (v1 or events.k8s.io/v1) as JSON.
+        InputError: if the file cannot be read, or is not a JSON list of events (v1 or events.k8s.io/v1).
     """
     name = os.fspath(path)
     try:
@@ -110,11 +110,11 @@ def _mapping(item: Json, name: str) -> Json:
 
 
 class EventReplay:
-    """Makes happen to a cluster what events say.
+    """Applies events to a cluster.
 
     Args:
         history: the cluster, which is changed.
-        begin: the snapshot: nodes that come back are taken from it, and the templates that new pods are made of.
+        begin: the snapshot, from which returning nodes and the templates of new pods are taken.
     """
 
     def __init__(self, history: ClusterHistory, begin: Inventory) -> None:
@@ -193,7 +193,7 @@ class EventReplay:
             self._history.alter(event.at, event.name, None)
 
     def _bring_back(self, event: ToldEvent) -> None:
-        """Told of every node when a controller starts, and of new ones: what those look like is not told."""
+        """Restore a node. Controllers report existing and new nodes; their contents are unknown."""
         if event.name in self._history.nodes:
             return
         known = self._known.get(event.name)
@@ -214,6 +214,6 @@ def _first(pattern: re.Pattern[str], message: str) -> str:
 
 
 def _tainted(node: Node, taints: Iterable[Taint]) -> Node:
-    """With these in place of the taints that say whether a node is ready."""
+    """Return the node with these taints instead of its readiness taints."""
     others = [each for each in node.spec.taints or () if each.key not in (UNREACHABLE, NOT_READY)]
     return with_fields(node, spec=with_fields(node.spec, taints=[*others, *taints]))

@@ -1,4 +1,4 @@
-"""The nodes and pods of a cluster as a log leaves them, step by step; who is refused is not told here."""
+"""The nodes and pods of a cluster, updated step by step from a log."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ Item = TypeVar("Item", Node, Pod)
 
 @dataclass(frozen=True, slots=True)
 class AlteredNode:
-    """An alteration with the node as it was before, ``None`` for one that was not there."""
+    """A node change, with the node before it; None for a new node."""
 
     alteration: NodeChange
     before: Node | None
@@ -35,10 +35,10 @@ class ClusterHistory:
     """A cluster while a log is replayed on it.
 
     Attributes:
-        begin: the snapshot. Only its nodes and pods change. No controller runs: the log has what controllers did.
-        altered: every alteration so far.
+        begin: the snapshot. Only nodes and pods change. No controller is simulated, because the log has their actions.
+        altered: all node changes so far.
         placed: (time, pod, node) of each binding in the log, in the log's order.
-        unknown: how many records or events say that something changed, and not how.
+        unknown: number of changes without details.
     """
 
     begin: Inventory
@@ -66,7 +66,7 @@ class ClusterHistory:
             self._pod(record)
 
     def inventory(self, nodes: Mapping[str, Node] | None = None) -> Inventory:
-        """The cluster as it is; ``nodes``: in place of its own."""
+        """Return the current cluster. ``nodes`` replaces its nodes."""
         return replace(
             self.begin,
             nodes=list((self.nodes if nodes is None else nodes).values()),
@@ -82,7 +82,7 @@ class ClusterHistory:
         )
 
     def without(self, number: int) -> dict[str, Node]:
-        """The nodes without an alteration, and without all that came to that node after it."""
+        """Return the nodes without one change, and without later changes of the same node."""
         name, before = self.altered[number].alteration.node, self.altered[number].before
         nodes = {other: node for other, node in self.nodes.items() if other != name}
         return nodes if before is None else nodes | {name: before}
@@ -96,7 +96,7 @@ class ClusterHistory:
         self.alter(record.at, name, after)
 
     def alter(self, at: str, name: str, after: Node | None) -> None:
-        """A node is another one, or gone (``None``)."""
+        """Replace or delete (None) a node."""
         before = self.nodes.get(name)
         for what, detail in _alterations(before, after):
             self.altered.append(AlteredNode(NodeChange(at, name, what, detail), before))
@@ -106,7 +106,7 @@ class ClusterHistory:
             self.nodes[name] = after
 
     def bind(self, at: str, key: PodName, node: str) -> None:
-        """A pod got its node."""
+        """Place a pod on its node."""
         pod = self.pods.get(key)
         if pod is None:
             self.unknown += 1
@@ -144,7 +144,7 @@ class ClusterHistory:
 
 
 def _alterations(before: Node | None, after: Node | None) -> Iterator[tuple[Alteration, str]]:
-    """Yield the differences in what kube-scheduler reads."""
+    """Yield the differences in fields that kube-scheduler reads."""
     if before is None or after is None:
         if before is not after:
             yield ("deleted", "") if after is None else ("added", "")
@@ -166,7 +166,7 @@ def _listed(names: set[str]) -> str:
 
 
 def _typed(data: Json, kind: str, struct: type[Item]) -> Item | None:
-    """Return the object, or None if a field has another type or a quantity is not valid."""
+    """Return the object; None if a field has the wrong type or a quantity is invalid."""
     if data.get("kind", kind) != kind or "spec" not in data:
         return None
     try:
@@ -183,6 +183,6 @@ def name_of(data: Json) -> str:
 
 
 def _is_kept(data: Json) -> bool:
-    """Return whether a pod that is deleted is there until its kubelet has ended it."""
+    """Return whether a deleted pod stays until its kubelet has ended it."""
     metadata = data.get("metadata")
     return isinstance(metadata, dict) and bool(metadata.get("deletionGracePeriodSeconds"))

@@ -1,4 +1,4 @@
-"""Pods that were refused according to a log, and the reasons, judged on the cluster at that time."""
+"""The rejected pods in a log, evaluated on the cluster at that time."""
 
 from __future__ import annotations
 
@@ -22,21 +22,21 @@ _REASON = "FailedScheduling"
 
 
 class ToldRefusal(NamedTuple):
-    """A report that a pod found no node, in kube-scheduler's words."""
+    """A report that a pod found no node, with kube-scheduler's message."""
 
     pod: PodName
     message: str
 
 
 class JudgedPod(NamedTuple):
-    """A verdict on one pod, and the group that shows its sums."""
+    """A verdict on one pod, and the group with its skew arithmetic."""
 
     verdict: Verdict
     group: PendingGroup
 
 
 def told_refusals(record: AuditRecord) -> Iterator[ToldRefusal]:
-    """Yield the refusals in a record: an event of kube-scheduler, or the condition that it writes to the pod."""
+    """Yield the rejections in a record: a FailedScheduling event, or the condition PodScheduled."""
     answer = record.answer or record.request
     if record.resource == "events" and answer.get("reason") == _REASON:
         about = answer.get("regarding") or answer.get("involvedObject")
@@ -55,7 +55,7 @@ def told_refusals(record: AuditRecord) -> Iterator[ToldRefusal]:
 
 
 def judged(inventory: Inventory, name: PodName, options: SimulationOptions) -> JudgedPod | None:
-    """The verdict on a pod that waits, nothing else being placed; ``None`` for one that is not waiting there."""
+    """Return the verdict on a pending pod, without placing other pods; None if it is not pending."""
     run = prepare(inventory, options, with_spreads=False)
     for queued in run.queue:
         if (queued.pod.namespace, queued.name) == name:
@@ -67,7 +67,7 @@ def judged(inventory: Inventory, name: PodName, options: SimulationOptions) -> J
 
 
 def cause_of(history: ClusterHistory, name: PodName, options: SimulationOptions) -> NodeChange | None:
-    """The last alteration without which the pod would have found a node."""
+    """Return the last node change without which the pod would have found a node."""
     for number in reversed(range(len(history.altered))):
         nodes = history.without(number)
         found = judged(history.inventory(nodes), name, options) if nodes else None

@@ -1,6 +1,6 @@
-"""From a snapshot and a log to what happened: the log replayed on the snapshot, every refusal judged then.
+"""Replay a log on a snapshot, and evaluate every rejection on the cluster at that time.
 
-The log is kube-apiserver's audit log (`audit_log`), or the cluster's events (`event_list`).
+The log is kube-apiserver's audit log (`audit_log`) or a list of events (`event_list`).
 """
 
 from __future__ import annotations
@@ -30,18 +30,18 @@ def replay(
     events: str | os.PathLike[str] | None = None,
     since: str = "",
 ) -> Incident:
-    """Rebuild what happened: which pod was refused when, by which sums, and which change of a node began it.
+    """Return the rejected pods with times, skew arithmetic and the node changes that caused the rejections.
 
     Args:
-        inventory: the cluster as it was when the log begins.
-        audit: an audit log of kube-apiserver, JSON lines; what is logged at level RequestResponse is replayed.
+        inventory: the cluster at the start of the log.
+        audit: kube-apiserver's audit log, JSON lines; records at level RequestResponse are replayed.
         options: the control plane.
-        events: in its place, a list of events as JSON; what they say of pods and nodes is replayed.
-        since: when the snapshot was taken (RFC 3339, in UTC): what the log has of before is in it already.
+        events: instead of `audit`: a JSON list of events, whose changes of pods and nodes are replayed.
+        since: time of the snapshot (RFC 3339, UTC); earlier records are ignored.
 
     Raises:
-        InputError: something cannot be read, or a line is no record of an audit log.
-        UsageError: there is neither an audit log nor a list of events, or both.
+        InputError: if a file cannot be read, or a line is not an audit record.
+        UsageError: unless exactly one of `audit` and `events` is given.
     """
     if (audit is None) == (events is None):
         raise UsageError("a replay takes an audit log or a list of events, one of them")
@@ -95,7 +95,7 @@ def _play_events(path: str | os.PathLike[str], since: str, history: ClusterHisto
 
 
 class _Refusals:
-    """The refusals of a log, one for each pod and sentence until the pod has a node."""
+    """The rejections in a log, one for each pod and message until the pod has a node."""
 
     def __init__(self, history: ClusterHistory, options: SimulationOptions) -> None:
         self._history, self._options = history, options
@@ -103,7 +103,7 @@ class _Refusals:
         self.found: list[PodRefusal] = []
 
     def see(self, at: str, refusals: Iterable[ToldRefusal]) -> None:
-        """Note what is said of refusals, before what it changes."""
+        """Record rejections before their record changes the cluster."""
         for told in refusals:
             pod = self._history.pods.get(told.pod)
             if pod is not None and pod.spec.node_name:

@@ -1,4 +1,4 @@
-"""The result as data: nodes that changed, pods that were refused with their sums, and what began it."""
+"""The result of a replay as data: rejected pods with skew arithmetic, and the node changes that caused it."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class NodeChange(Base, frozen=True):
 
     @property
     def words(self) -> str:
-        """The change in words: ``node c1 was cordoned``."""
+        """The change as words: ``node c1 was cordoned``."""
         if self.what in ("taints", "labels", "allocatable"):
             return f"{self.what} of node {self.node} changed{f': {self.detail}' if self.detail else ''}"
         return f"node {self.node} was {self.what}{f': {self.detail}' if self.detail else ''}"
@@ -49,17 +49,17 @@ class SkewedBinding(Base, frozen=True, kw_only=True):
 
 @dataclass(frozen=True, slots=True)
 class PodRefusal:
-    """A pod that found no node, from the first time until it had one.
+    """A rejected pod, from its first rejection until it got a node.
 
     Attributes:
         pod: ``namespace/name``.
-        first, last: when that was first and last said.
-        said: kube-scheduler's sentence as the log first has it.
-        computed: the sentence for the cluster as it was then, "" where the pod is not known.
-        group: with the sums, ``None`` where the pod is not known, or found a node in the cluster as rebuilt.
-        cause: the last alteration of a node without which, and without what came to that node after it, the pod would
-            have found a node; ``None`` where there is none.
-        placed_at, placed_on: when and where it went in the end, "" for not within the log.
+        first, last: times of the first and last report.
+        said: kube-scheduler's first message in the log.
+        computed: topospread's message for the cluster at that time; "" if the pod is unknown.
+        group: the group with the skew arithmetic; None if the pod is unknown or finds a node in the replayed cluster.
+        cause: the last node change without which (and without later changes of the same node) the pod would have found
+            a node; None if there is none.
+        placed_at, placed_on: time and node of its placement; "" if it is not in the log.
     """
 
     pod: str
@@ -74,19 +74,19 @@ class PodRefusal:
 
     @property
     def agrees(self) -> bool:
-        """True if what was computed is what was said, but for what is said of preemption."""
+        """True if the computed message equals the logged one, ignoring its part on preemption."""
         return bool(self.computed) and self.said.startswith(self.computed)
 
 
 @dataclass(frozen=True)
 class Incident:
-    """The whole answer.
+    """The result of a replay.
 
     Attributes:
-        begins, ends: of the log's records; "" for an empty one.
-        records: how many there are, whatever they are about.
-        placed: when which pod got which node: time, pod, node.
-        unreplayed: records of changes that could not be replayed.
+        begins, ends: times of the first and last record; "" for an empty log.
+        records: number of all records.
+        placed: (time, pod, node) of each placement.
+        unreplayed: number of changes that could not be replayed.
         over_skew: bindings of an audit log that exceeded maxSkew when they arrived.
     """
 

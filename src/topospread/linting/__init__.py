@@ -1,1 +1,1 @@
-"""Lint: rules, and findings with their place, for manifests that do not do what their author means."""
+"""Lint rules for manifests, and findings with their place."""

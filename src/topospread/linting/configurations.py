@@ -1,4 +1,4 @@
-"""A KubeSchedulerConfiguration, on its own or in a ConfigMap, as something to lint; asks no rule."""
+"""Find and load KubeSchedulerConfigurations in manifests, also inside ConfigMaps."""
 
 from __future__ import annotations
 
@@ -31,9 +31,9 @@ class Loaded(NamedTuple):
     """The result of reading a configuration.
 
     Attributes:
-        configuration: the profiles in force; None when kube-scheduler would not take it.
-        refused: why it would not.
-        unknown: plugins that kube-scheduler does not have; the profiles are without them.
+        configuration: the profiles; None if kube-scheduler rejects the configuration.
+        refused: the reasons for a rejection.
+        unknown: plugins that kube-scheduler does not have, which are removed from the profiles.
     """
 
     configuration: Configuration | None
@@ -42,9 +42,9 @@ class Loaded(NamedTuple):
 
 
 def load_judged(value: Mapping[str, Any], gates: Gates) -> Loaded:
-    """The profiles of a configuration, or why kube-scheduler would not take it.
+    """Load a configuration, or return why kube-scheduler rejects it.
 
-    Plugins that it does not know may be those of a scheduler somebody has built: the rest is judged without them.
+    Unknown plugins may belong to a custom scheduler: the configuration is loaded without them.
     """
     try:
         return Loaded(load_configuration(dict(value), kube_version=gates.kube_version, gates=gates), [], [])
@@ -57,7 +57,7 @@ def load_judged(value: Mapping[str, Any], gates: Gates) -> Loaded:
     if not all(_UNKNOWN.search(problem.message) for problem in problems):
         return Loaded(None, problems, [])
     known = copy.deepcopy(dict(value))
-    for problem in reversed(problems):  # from the end, so that the indices of the others stay
+    for problem in reversed(problems):  # from the end, so that earlier indices stay valid
         changed(known, FieldEdit("remove", problem.field))
     rest = load_judged(known, gates)
     return Loaded(rest.configuration, rest.refused, problems + rest.unknown)
@@ -66,7 +66,7 @@ def load_judged(value: Mapping[str, Any], gates: Gates) -> Loaded:
 def configurations_in(
     value: Mapping[str, Any], location: Location, layouts: Layouts
 ) -> Iterator[tuple[dict[str, Any], Location]]:
-    """The configurations that a ConfigMap holds, each with where it stands in the ConfigMap's text."""
+    """Yield the configurations in a ConfigMap, with their locations in its text."""
     data = value.get("data")
     for key, text in data.items() if isinstance(data, dict) else ():
         if not isinstance(text, str) or KIND not in text:
@@ -83,7 +83,7 @@ def configurations_in(
 
 
 def _documents(text: Text) -> list[YamlDocument]:
-    """The documents of a text; none when it is no YAML, as most of what ConfigMaps hold."""
+    """Return the documents of a text; empty if it is not YAML, like most ConfigMap data."""
     try:
         return list(read_documents(text))
     except (DecodeError, DuplicateError):
@@ -91,9 +91,9 @@ def _documents(text: Text) -> list[YamlDocument]:
 
 
 def _in_place(location: Location, key: str, layouts: Layouts) -> Text | None:
-    """The whole text with everything blanked but one block scalar: positions in it are those in the file.
+    """Return the text with all but one block scalar blanked out, so that positions stay those in the file.
 
-    None where the ConfigMap's text does not stand in the file as it is: quoted, folded, in JSON, rendered.
+    None if the data is not literally in the file: quoted, folded, JSON or rendered.
     """
     node, taken = layouts.nearest(location, ("data", key))
     if location.text.origins or location.document is None or taken < 2 or node is None or node.style != "|":

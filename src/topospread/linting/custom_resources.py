@@ -1,7 +1,7 @@
-"""Objects of unknown kinds whose parts are about pods: those parts held against what the API server takes of a pod's.
+"""Check pod templates and other pod fields in custom resources like the API server checks pods.
 
-Of a pod's spec only what decides where it goes is looked at: kinds of their own may leave other fields open, or add
-some. A controller may add labels to those that are written.
+Only fields that affect scheduling are checked: a custom resource may omit or add other fields, and its controller may
+add labels.
 """
 
 from __future__ import annotations
@@ -25,18 +25,18 @@ from .problem import Problem
 
 _KEPT: Final = (CONSTRAINTS, "affinity", "tolerations", "nodeSelector")
 _ADDED: Final = frozenset({"additionalLabelSelectors"})
-"""Fields of constraints that kinds of their own have besides those of Kubernetes (Prometheus, Alertmanager)."""
+"""Additional fields of constraints in some custom resources (Prometheus, Alertmanager)."""
 _ENCODER: Final = msgspec.json.Encoder(enc_hook=str)
 _CONTAINERS: Final = [{"name": "pod", "image": "pod"}]
 
 
 class CustomResource(msgspec.Struct, frozen=True):
-    """The parts about pods in one object.
+    """The pod-related parts of an object.
 
     Attributes:
-        refused: what an API server refuses of a pod.
-        unknown: fields that Kubernetes does not know.
-        pods: its templates, as rules look at them.
+        refused: values that the API server denies in a pod.
+        unknown: fields that pods do not have.
+        pods: its pod templates.
     """
 
     refused: tuple[Problem, ...]
@@ -45,11 +45,11 @@ class CustomResource(msgspec.Struct, frozen=True):
 
 
 def custom_resource(subject: LintSubject, namespace: str) -> CustomResource | None:
-    """Return the parts about pods in an object of unknown kind; None if there are none.
+    """Return the pod-related parts of a custom resource; None if there are none.
 
     Args:
         subject: the object.
-        namespace: where it goes if it names none.
+        namespace: namespace if the object has none.
     """
     parts = pod_parts(subject.value)
     if not parts:
@@ -74,7 +74,7 @@ def custom_resource(subject: LintSubject, namespace: str) -> CustomResource | No
 
 
 def _as_pod(part: PodPart) -> dict[str, Any]:
-    """A pod with what the part says of where it goes."""
+    """Return a minimal pod with the part's scheduling fields."""
     spec = {name: part.spec[name] for name in _KEPT if part.is_pod and name in part.spec}
     constraints = part.spec.get(CONSTRAINTS)
     if isinstance(constraints, list):
@@ -93,7 +93,7 @@ def _refused(part: PodPart) -> Iterator[Problem]:
 
 
 def _moved(field: str, part: PodPart) -> str:
-    """The path in the object of a field of the pod."""
+    """Return the path in the object for a field path of the pod."""
     if field.startswith("metadata.labels"):
         return part.labels_path + field.removeprefix("metadata.labels")
     return part.path + field.removeprefix("spec")
@@ -113,5 +113,5 @@ def _unknown(part: PodPart) -> Iterator[Problem]:
 
 @lru_cache(maxsize=1024)
 def _type_named(kind: str) -> type[KubeObject]:
-    """A type by the name of a kind, as rules name what they found."""
+    """Return a type with the kind's name, because findings name types."""
     return msgspec.defstruct(kind, [], bases=(KubeObject,))  # type: ignore[return-value]

@@ -1,7 +1,6 @@
-"""A text → the objects in it as plain data, lists taken apart, each with where it stands; not what kinds they are.
+"""Split a text into its objects as plain data, with their locations. Lists are flattened.
 
-Of a cluster's snapshot most objects are pods whose owner's template is judged in their place: those are decoded into
-the typed object straight away.
+In a snapshot most objects are pods of a controller, whose template is linted instead. Such pods are decoded directly.
 """
 
 from __future__ import annotations
@@ -25,11 +24,11 @@ _POD: Final = msgspec.json.Decoder(Pod)
 
 
 def objects_in(text: Text) -> Iterator[tuple[Any, Location]]:
-    """The objects of a text, and whatever else stands where one should: plain data, or a `Pod` that has an owner.
+    """Yield the objects of a text, or any other value in their place. Pods with an owner are typed.
 
     Raises:
-        DecodeError: the text is neither YAML nor JSON.
-        DuplicateError: one key stands twice in one mapping.
+        DecodeError: if the text is neither YAML nor JSON.
+        DuplicateError: if a mapping has a key twice.
     """
     if not looks_like_json(text):
         yield from _in_yaml(text)
@@ -51,7 +50,7 @@ def _in_yaml(text: Text) -> Iterator[tuple[Any, Location]]:
 
 
 def _json_documents(text: Text) -> list[tuple[int, int]]:
-    """Return the positions of JSON documents; none if the text is YAML that begins with a brace."""
+    """Return the positions of JSON documents; empty if the text is YAML that starts with a brace."""
     try:
         return split_documents(text)
     except DecodeError as error:
@@ -61,7 +60,7 @@ def _json_documents(text: Text) -> list[tuple[int, int]]:
 
 
 def _is_meant_as_json(text: Text) -> bool:
-    """Return whether a text that is not JSON is no YAML either, and looks rather like the former."""
+    """Return whether a broken text looks like JSON and is not YAML either."""
     try:
         for _ in read_documents(text):
             pass
@@ -73,7 +72,7 @@ def _is_meant_as_json(text: Text) -> bool:
 
 
 def _in_list(listed: JsonList) -> Iterator[tuple[Any, Location]]:
-    """The items of a JSON list."""
+    """Yield the items of a JSON list."""
     of, quantities = _item_type(listed.kind, listed.api_version), KnownQuantities()
     for index, raw in enumerate(listed.items):
         location = listed.spot_of(index)
@@ -86,7 +85,7 @@ def _in_list(listed: JsonList) -> Iterator[tuple[Any, Location]]:
 
 
 def _owned_pod(raw: msgspec.Raw, of: dict[str, Any], quantities: KnownQuantities) -> Pod | None:
-    """Return a stored pod with a controller; None for other objects, and for pods that need a closer look."""
+    """Return a stored pod with a controller; None for other objects and for pods that need full decoding."""
     try:
         head = _HEAD.decode(raw)
         metadata = head.metadata
@@ -95,7 +94,7 @@ def _owned_pod(raw: msgspec.Raw, of: dict[str, Any], quantities: KnownQuantities
             pod = _POD.decode(raw)
             return pod if quantities.all_valid(pod) else None
     except (ValueError, RecursionError):
-        pass  # A closer look finds the place.
+        pass  # full decoding finds the place of the error
     return None
 
 
@@ -115,6 +114,6 @@ def _objects(value: Any, location: Location) -> Iterator[tuple[Any, Location]]:
 
 
 def _item_type(kind: str, version: Any) -> dict[str, Any]:
-    """The type of items that name none: those of a PodList are Pods, those of a List anything."""
+    """Return the default type of list items: Pods in a PodList, unknown in a List."""
     item = kind.removesuffix("List")
     return {"kind": item, "apiVersion": version} if item else {}

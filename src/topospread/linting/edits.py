@@ -1,6 +1,6 @@
-"""One change of an object → the characters of its text to replace, comments and formatting kept; writes no file.
+"""Turn a change of an object into replaced characters of its text. Comments and formatting stay.
 
-Where a change cannot be made so that the rest stays as it is, there is none: anchors, aliases, a mapping's only field.
+Changes that would affect other text are not made: anchors, aliases, a mapping's only field.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _END_OF_LIST: Final = "-"
 
 
 class Splice(NamedTuple):
-    """Characters to replace; offsets are those of the text's nodes."""
+    """Characters to replace. Offsets are those of the text's nodes."""
 
     start: int
     end: int
@@ -28,13 +28,13 @@ class Splice(NamedTuple):
 
 
 def splice_of(edit: FieldEdit, root: TextValue, text: str, *, as_json: bool) -> Splice | None:
-    """The characters that make a change; None when it cannot be made by exchanging a few.
+    """Return the replacement for a change; None if a local replacement is not possible.
 
     Args:
         edit: the change.
-        root: the node of the object.
-        text: the text that the nodes' offsets count in.
-        as_json: whether the text is JSON, whatever a mapping in it looks like.
+        root: the object's node.
+        text: the text to which the nodes' offsets refer.
+        as_json: whether the text is JSON rather than YAML with flow mappings.
     """
     path = parse_path(edit.path)
     parent = _find(root, path[:-1])
@@ -55,7 +55,7 @@ def splice_of(edit: FieldEdit, root: TextValue, text: str, *, as_json: bool) -> 
 
 
 def changed(value: Any, edit: FieldEdit) -> Any:
-    """Plain data with a change made; what the text has to hold afterwards."""
+    """Return plain data with a change made: the expected content of the edited text."""
     path = parse_path(edit.path)
     holder = value
     for step in path[:-1]:
@@ -82,7 +82,7 @@ def _begin(node: TextValue) -> int:
 
 
 class _Writer:
-    """Makes splices of one text."""
+    """Creates replacements in one text."""
 
     def __init__(self, text: str, as_json: bool) -> None:
         self.text = text
@@ -91,11 +91,11 @@ class _Writer:
         self.newline = "\r\n" if text.endswith("\r", 0, max(first, 0)) else "\n"
 
     def replaced(self, node: TextValue, value: Any) -> Splice | None:
-        """Another value; of block collections and block scalars only somebody who reads them can make another."""
+        """Replace a value. None for block collections and block scalars, which need a human editor."""
         old = self.text[node.start : node.end]
         if node.form == "alias" or old[:1] in ("&", "!") or node.style in ("|", ">"):
             return None
-        if node.form == "scalar" and not old:  # nothing stands behind the colon
+        if node.form == "scalar" and not old:  # the value after the colon is empty
             return Splice(node.start, node.end, f" {self._flow(value)}")
         if node.form != "scalar" and not node.flow:
             return None
@@ -107,7 +107,7 @@ class _Writer:
         return Splice(node.start, node.end, self._flow(value))
 
     def added(self, node: TextValue, key: str, value: Any) -> Splice | None:
-        """One more field of a mapping, behind the last."""
+        """Append a field to a mapping."""
         if node.flow:
             return self._added_in_brackets(node, f"{self._flow(key)}: {self._flow(value)}")
         last = list(node.children.values())[-1] if node.children else None
@@ -117,13 +117,13 @@ class _Writer:
         return self._behind(node, self._block(key, value, self._column(_begin(first))))
 
     def appended(self, node: TextValue, value: Any) -> Splice | None:
-        """One more item of a list, behind the last."""
+        """Append an item to a list."""
         if node.flow:
             return self._added_in_brackets(node, self._flow(value))
         return self._behind(node, self._item(value, self._column(node.start)))
 
     def removed(self, parent: TextValue, node: TextValue) -> Splice | None:
-        """A field or an item taken away, unless it is the last one."""
+        """Remove a field or an item; None if it is the only one."""
         siblings = list(parent.children.values())
         at = next(index for index, each in enumerate(siblings) if each is node)
         following = siblings[at + 1] if at + 1 < len(siblings) else None
@@ -139,10 +139,10 @@ class _Writer:
             return Splice(line, self._next_line(node.end), "")
         if following is None or following.key is None or "#" in self.text[node.end : following.key]:
             return None
-        return Splice(begin, following.key, "")  # the first field behind a list's dash
+        return Splice(begin, following.key, "")  # the first field after a list's dash
 
     def _added_in_brackets(self, node: TextValue, words: str) -> Splice:
-        """One more entry of a flow collection; in one that has a line for each, on a line of its own."""
+        """Append an entry to a flow collection; on its own line if entries have their own lines."""
         last = list(node.children.values())[-1] if node.children else None
         if last is None:
             return Splice(node.start + 1, node.end - 1, words)
@@ -152,9 +152,9 @@ class _Writer:
         return Splice(last.end, last.end, f",{gap}{words}")
 
     def _behind(self, node: TextValue, lines: list[str]) -> Splice:
-        """Lines behind the last one of a block collection."""
+        """Insert lines after the last line of a block collection."""
         end = node.end
-        if self.text.endswith("\n", 0, end):  # a block scalar ends with its line
+        if self.text.endswith("\n", 0, end):  # a block scalar includes its line end
             return Splice(end, end, "".join(line + self.newline for line in lines))
         at = self.text.find("\n", end)
         at = len(self.text) if at < 0 else at - self.text.endswith("\r", 0, at)
@@ -170,7 +170,7 @@ class _Writer:
         return offset - (self.text.rfind("\n", 0, offset) + 1)
 
     def _block(self, key: str, value: Any, indent: int) -> list[str]:
-        """A field in lines: a mapping and a list of mappings in several, another value in one."""
+        """Return the lines of a field. Mappings and lists of mappings take several lines."""
         begin = f"{' ' * indent}{self._flow(key)}:"
         if isinstance(value, list) and value and all(isinstance(each, dict) for each in value):
             return [begin, *(line for each in value for line in self._item(each, indent))]
@@ -179,14 +179,14 @@ class _Writer:
         return [begin, *(line for name, each in value.items() for line in self._block(name, each, indent + 2))]
 
     def _item(self, value: Any, indent: int) -> list[str]:
-        """An item of a block list in lines."""
+        """Return the lines of a block list item."""
         if not isinstance(value, dict) or not value:
             return [f"{' ' * indent}- {self._flow(value)}"]
         first, *others = (line for name, each in value.items() for line in self._block(name, each, indent + 2))
         return [f"{' ' * indent}- {first.lstrip()}", *others]
 
     def _flow(self, value: Any) -> str:
-        """A value on one line."""
+        """Return a value on one line."""
         if self.as_json:
             return json.dumps(value, ensure_ascii=False)
         if isinstance(value, dict):
@@ -199,7 +199,7 @@ class _Writer:
 
 
 def _stays_text(value: str) -> bool:
-    """Return whether a text is read as a text when it is not quoted."""
+    """Return whether YAML reads the unquoted text as a string."""
     try:
         return plain_scalar(value) == value
     except ScalarError:

@@ -1,4 +1,4 @@
-"""Manifests that show a rule, written so that only what matters has to be said; not the rules."""
+"""Builders of short example manifests for the rules."""
 
 from __future__ import annotations
 
@@ -25,18 +25,18 @@ spec:
 
 
 def deployment(spec: str, *, name: str = "web", replicas: int = 6) -> str:
-    """A Deployment of pods labelled ``app: web``.
+    """Return a Deployment whose pods have the label ``app: web``.
 
     Args:
-        spec: fields of its pods' spec, in YAML, besides the container.
-        name: of the Deployment, of its container and of the label's value.
-        replicas: how many.
+        spec: YAML of further fields of the pod spec.
+        name: name of the Deployment and its container, and value of the label.
+        replicas: number of replicas.
     """
     return _DEPLOYMENT.format(name=name, replicas=replicas, spec=indent(_lines(spec), " " * 6))
 
 
 def constraint(fields: str = "", *, key: str = "topology.kubernetes.io/zone", when: str = "DoNotSchedule") -> str:
-    """``topologySpreadConstraints`` with one constraint over a key.
+    """Return ``topologySpreadConstraints`` with one constraint.
 
     Args:
         fields: the constraint's further fields, in YAML.
@@ -53,4 +53,4 @@ def _lines(text: str) -> str:
 
 
 GOOD_CONSTRAINT = constraint("labelSelector:\n  matchLabels: {app: web}\nmatchLabelKeys: [pod-template-hash]")
-"""A hard constraint of `deployment`'s pods that no rule has anything against."""
+"""A hard constraint for `deployment`'s pods without findings."""

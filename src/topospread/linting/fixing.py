@@ -1,7 +1,7 @@
-"""Findings' fixes made in the texts they were found in, and what is left to find; writes files only when told to.
+"""Apply the fixes of findings to their texts. Files are written only on request.
 
-Whatever was meant to change is compared with what the new text holds: a fix that would change anything else is left
-out. Fixes may uncover other findings, so the rules are asked again until nothing changes.
+A fix is dropped if the edited text differs from the original in anything else. Fixes may uncover other findings, so the
+rules run again until nothing changes.
 """
 
 from __future__ import annotations
@@ -34,18 +34,18 @@ from .reading import Question, Read
 from .rule import Severity
 from .run import ClusterReading, Judged, LintReport, run
 
-# Two versions of a text → a unified diff; of texts with many documents each is compared by itself.
+# Unified diff of two versions of a text. Documents of large texts are compared one by one.
 
 _HUNK: Final = re.compile(r"@@ -(\d+)((?:,\d+)?) \+(\d+)((?:,\d+)?) @@")
 _NO_END: Final = "\\ No newline at end of file\n"
 
 
 def unified_diff(before: str, after: str, name: str) -> str:
-    """The differences of two versions of a file, with three lines around each; "" when there are none.
+    """Return the unified diff of two versions of a file with three lines of context; "" if equal.
 
     Args:
-        before: the file as it is.
-        after: as it would be.
+        before: the old text.
+        after: the new text.
         name: its path.
     """
     hunks = "".join(_hunks(list(StringIO(before)), list(StringIO(after))))
@@ -65,7 +65,7 @@ def _hunks(before: list[str], after: list[str]) -> Iterator[str]:
 
 
 def _documents(lines: list[str]) -> list[list[str]]:
-    """The lines of each document, the separator first."""
+    """Return the lines of each document, starting with its separator."""
     documents: list[list[str]] = [[]]
     for line in lines:
         if line.startswith("---"):
@@ -75,7 +75,7 @@ def _documents(lines: list[str]) -> list[list[str]]:
 
 
 def _moved(line: str, old: int, new: int) -> str:
-    """A line of a diff; a hunk's head with the lines of the documents above it added."""
+    """Return a diff line. Line numbers in a hunk's head are shifted by the preceding documents."""
     found = _HUNK.match(line)
     if found is None:
         return line
@@ -94,9 +94,9 @@ class Mended(msgspec.Struct, frozen=True):
     """A text before and after its fixes.
 
     Attributes:
-        source: where it was read from.
-        before: as it was.
-        after: with the fixes.
+        source: file it was read from.
+        before: the old text.
+        after: the text with the fixes.
     """
 
     source: Source
@@ -104,11 +104,11 @@ class Mended(msgspec.Struct, frozen=True):
     after: str
 
     def diff(self) -> str:
-        """A unified diff, as ``patch -p0`` takes it."""
+        """Return a unified diff in the format of ``patch -p0``."""
         return unified_diff(self.before, self.after, self.source.name)
 
     def write(self) -> None:
-        """Put the new text into the file, all of it or nothing.
+        """Replace the file's content atomically.
 
         Raises:
             InputError: if the file is compressed, has changed since it was read, cannot be written, or is a link that
@@ -136,16 +136,16 @@ def mend(
     level: Severity = "hint",
     cluster: Inventory | ClusterReading | None = None,
 ) -> tuple[LintReport, list[Mended]]:
-    """Ask the rules, make the fixes they offer in memory, and ask again.
+    """Run the rules, apply their fixes in memory, and repeat until nothing changes.
 
     Args:
-        question: what is to be linted.
-        stdin: what ``-`` stands for.
-        level: only findings that are at least so bad are fixed, and reported.
-        cluster: what the manifests are held against, where it was read before; or reads it.
+        question: the lint options.
+        stdin: input for the path ``-``.
+        level: minimum severity of findings that are fixed and reported.
+        cluster: the cluster to compare with, or a function that reads it.
 
     Returns:
-        What is still found, and the texts that have changed.
+        The remaining findings, and the changed texts.
 
     Raises:
         InputError: as `run`.
@@ -167,10 +167,10 @@ def mend(
 
 
 def _mended_texts(outcome: LintReport) -> Iterator[tuple[str, Text]]:
-    """The texts that have fixes, by the path they were read from, with as many of them made as can be."""
+    """Yield the texts that fixes changed, with their paths."""
     by_text: dict[str, list[Judged]] = {}
     for each in outcome.judged:
-        # What was rendered is no file that could be written.
+        # Rendered output is not a file that can be written.
         if each.problem.fix and each.subject is not None and each.subject.location.text.origins is None:
             by_text.setdefault(each.subject.location.text.name, []).append(each)
     for source, text in outcome.read.texts:
@@ -186,10 +186,10 @@ def _mended_texts(outcome: LintReport) -> Iterator[tuple[str, Text]]:
 
 
 class TextEditor:
-    """Makes edits of the objects in one text.
+    """Edits the objects of one text.
 
     Attributes:
-        left: objects whose edits `made` could not make.
+        left: objects whose edits failed in `made`.
     """
 
     def __init__(self, text: Text, read: Read) -> None:
@@ -201,9 +201,9 @@ class TextEditor:
     def made(
         self, wanted: Sequence[tuple[LintSubject, Sequence[FieldEdit]]], added: Sequence[Mapping[str, Any]] = ()
     ) -> Text | None:
-        """Return the text with these edits, and with `added` objects at its end.
+        """Return the text with these edits and with the `added` objects at its end.
 
-        Of each object all edits are made or none. None if nothing is to change, or if anything else would change.
+        All edits of an object are made, or none. Return None if nothing changes or anything else would change.
         """
         splices: list[Splice] = []
         edits: dict[LintSubject, list[FieldEdit]] = {}
@@ -222,7 +222,7 @@ class TextEditor:
         return after if self._is_as_meant(after, edits, added) else None
 
     def _behind(self, added: Sequence[Mapping[str, Any]]) -> str:
-        """Return objects as they follow the text: documents of YAML, or of JSON if the text is JSON."""
+        """Return objects as text to append: YAML documents, or JSON documents if the text is JSON."""
         if not added:
             return ""
         if looks_like_json(self.text):
@@ -249,7 +249,7 @@ class TextEditor:
     def _is_as_meant(
         self, after: Text, edits: Mapping[LintSubject, list[FieldEdit]], added: Sequence[Mapping[str, Any]]
     ) -> bool:
-        """Return whether the new text holds the old objects with the edits and the new objects, and nothing else."""
+        """Return whether the new text contains the expected objects and nothing else."""
         old = [each for each in self.read.subjects if each.location.text.name == self.text.name]
         read = Read(self.read.gates, self.read.namespace, layouts=Layouts())
         try:
@@ -275,7 +275,7 @@ def _expected(value: Mapping[str, Any], edits: Sequence[FieldEdit]) -> Any:
 
 
 def _spliced(text: str, splices: Sequence[Splice]) -> str:
-    """The text with its splices made, in the order they were asked for where they meet."""
+    """Return the text with the replacements made. Replacements at the same offset keep their order."""
     parts: list[str] = []
     done = 0
     for splice in sorted(splices, key=lambda each: each.start):

@@ -1,8 +1,8 @@
-"""``# topospread: ignore RULE reason`` and the annotation ``topospread.dev/ignore``: what is not reported, and why.
+"""Suppress findings by the comment ``# topospread: ignore RULE reason`` or the annotation ``topospread.dev/ignore``.
 
-A comment covers what begins on its line, with everything in it; a comment that stands alone covers what begins on the
-next line. Above an object's first line that is the whole object, above a constraint the constraint. The annotation
-covers its object. Several rules are separated by commas; in the annotation, entries by semicolons or lines.
+A comment covers the YAML value that starts on its line; a comment on its own line covers the value on the next line. So
+it can cover a whole object or one constraint. The annotation covers its object. Commas separate rules. In the
+annotation, semicolons or line ends separate entries.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from .lint_input import LintSubject
 
 ANNOTATION: Final = "topospread.dev/ignore"
 _LONGEST_ANNOTATION: Final = 1 << 18
-"""The API server refuses an object with longer annotations."""
+"""Maximum length of annotations; the API server denies objects with longer ones."""
 _MOST_NAMED: Final = 3
 _COMMENT: Final = re.compile(r"#\s*topospread:\s*ignore\b(.*)")
 _ENTRY: Final = re.compile(r"\s*([\w-]+(?:\s*,\s*[\w-]+)*)(?:\s*:|\s|$)\s*(.*)")
@@ -34,13 +34,13 @@ _BETWEEN: Final = re.compile(r"\s*(#.*|---\s*(#.*)?)?")
 
 
 class Scope(msgspec.Struct, eq=False):
-    """The objects and rules that the ignores at one place cover.
+    """The lines and rules that the ignores at one place cover.
 
     Attributes:
-        lines: the lines that they cover; none for an annotation, which covers its object.
-        rules: the rules that are not to be reported there.
-        used: those of them that have kept something from being reported.
-        above: the nearest scope that begins before this one and had not ended there.
+        lines: the covered lines; empty for an annotation, which covers its object.
+        rules: the suppressed rules.
+        used: the rules that suppressed at least one finding.
+        above: the innermost scope that contains the start of this scope.
     """
 
     lines: range = range(0)
@@ -50,13 +50,13 @@ class Scope(msgspec.Struct, eq=False):
 
 
 class Ignore(msgspec.Struct, eq=False):
-    """The content of one ignore comment, or of one entry of an annotation.
+    """One ignore comment, or one entry of an annotation.
 
     Attributes:
-        rules: ids of the rules that are not to be reported.
-        reason: why, "" when nothing is said.
-        place: where it stands.
-        scope: what it covers.
+        rules: ids of the suppressed rules.
+        reason: the reason; "" without one.
+        place: place of the comment or annotation.
+        scope: the lines and rules it covers.
     """
 
     rules: tuple[str, ...]
@@ -66,7 +66,7 @@ class Ignore(msgspec.Struct, eq=False):
 
 
 class Ignores:
-    """Every ignore of what is linted."""
+    """All ignores in the linted texts."""
 
     def __init__(self, texts: list[Text], subjects: list[LintSubject], layouts: Layouts) -> None:
         self.all: list[Ignore] = []
@@ -89,7 +89,7 @@ class Ignores:
             each.scope.rules.update(each.rules)
 
     def take(self, rule: str, subject: LintSubject, place: Place) -> bool:
-        """Return whether a finding is not to be reported; every ignore that says so counts as used."""
+        """Return whether a finding is suppressed. Mark every matching ignore as used."""
         found = [each for each in self._covering(subject, place) if rule in each.rules]
         for each in found:
             each.used.add(rule)
@@ -108,7 +108,7 @@ class Ignores:
 
 
 def _nest(scopes: list[Scope]) -> None:
-    """Sort the scopes of a text by their first lines, and set what each lies in."""
+    """Sort the scopes of a text by first line, and set the enclosing scope of each."""
     scopes.sort(key=lambda scope: (scope.lines.start, -scope.lines.stop))
     current: Scope | None = None
     for scope in scopes:
@@ -118,12 +118,12 @@ def _nest(scopes: list[Scope]) -> None:
 
 
 def unused(ignores: Ignores, asked: frozenset[str], known: frozenset[str]) -> Iterator[tuple[Ignore, bool, str]]:
-    """Ignores that have ignored nothing: whether the rule is one, and what to say.
+    """Yield unused ignores, with whether all their rules exist, and a message.
 
     Args:
-        ignores: all of them, after the findings were taken through.
-        asked: the rules that were asked: of others nobody knows whether they would have found something.
-        known: every rule there is.
+        ignores: all ignores, after all findings were passed to `take`.
+        asked: the rules that ran; ignores of other rules are not reported.
+        known: all rules.
     """
     for each in ignores.all:
         if not each.rules:
@@ -144,7 +144,7 @@ def _no_rules(unknown: Sequence[str]) -> str:
 
 
 def _comments(text: Text, layouts: Layouts) -> Iterator[tuple[tuple[str, ...], str, Place, range]]:
-    """The ignores among a text's comments."""
+    """Yield the ignores in a text's comments."""
     if b"topospread:" not in text.data:
         return
     lines = text.data.decode().split("\n")
@@ -169,7 +169,7 @@ def _comment_in(line: str) -> re.Match[str] | None:
 
 
 def _parsed(words: str) -> tuple[tuple[str, ...], str]:
-    """The rules and the reason behind ``ignore``."""
+    """Return the rules and the reason after ``ignore``."""
     found = _ENTRY.fullmatch(words.strip())
     if found is None:
         return (), words.strip()
@@ -177,7 +177,7 @@ def _parsed(words: str) -> tuple[tuple[str, ...], str]:
 
 
 def _next_lines(lines: list[str]) -> list[int]:
-    """For each line the next one that holds something, from 1; for what ends the text, the line itself."""
+    """Return for each line the number of the next non-empty line, from 1; at the end, its own number."""
     found = []
     following = 0
     for number in range(len(lines), 0, -1):
@@ -188,7 +188,7 @@ def _next_lines(lines: list[str]) -> list[int]:
 
 
 class _Outline:
-    """The texts of scalars in a text, and the values that begin on its lines; each gone through once."""
+    """The positions of scalars in a text and the values that start on each line."""
 
     def __init__(self, documents: list[TextValue]) -> None:
         self._scalars: list[tuple[int, int]] = []
@@ -203,17 +203,17 @@ class _Outline:
         self._scalars.sort()
 
     def is_in_scalar(self, offset: int) -> bool:
-        """Return whether what stands at an offset is part of a text rather than a comment."""
+        """Return whether an offset is inside a scalar, where ``#`` does not start a comment."""
         at = bisect_right(self._scalars, offset, key=lambda span: span[0]) - 1
         return at >= 0 and offset < self._scalars[at][1]
 
     def covered(self, line: int) -> range:
-        """The lines of the outermost value that begins on a line; the line alone when none does."""
+        """Return the lines of the outermost value that starts on a line; only the line if there is none."""
         return range(line, max(self._last_lines.get(line, line), line) + 1)
 
 
 def _annotated(subject: LintSubject, layouts: Layouts) -> Iterator[tuple[tuple[str, ...], str, Place]]:
-    """The ignores in an object's annotation."""
+    """Yield the ignores in an object's annotation."""
     metadata = subject.value.get("metadata")
     annotations = metadata.get("annotations") if isinstance(metadata, dict) else None
     text = annotations.get(ANNOTATION) if isinstance(annotations, dict) else None

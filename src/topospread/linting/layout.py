@@ -1,7 +1,7 @@
-"""The layout of a YAML or JSON text: each field's characters, line and column.
+"""Positions of all fields in a YAML or JSON text: offset, line and column.
 
-`topospread.sources.positions` finds one field for an error. Findings are many and their fixes edit the text, so here
-a text is gone through once and kept.
+`topospread.sources.positions` finds one field for an error message. Lint needs many positions, so this module parses a
+text once and keeps the result.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _ENDS: Final = (MappingEndEvent, SequenceEndEvent)
 
 
 def documents_of(data: bytes) -> list[TextValue]:
-    """The documents of a YAML text (or the one of a JSON text), as many as can be read."""
+    """Return the documents of a YAML or JSON text, up to the first syntax error."""
     found: list[TextValue] = []
     loader = yaml.CLoader(data)
     try:
@@ -42,7 +42,7 @@ def documents_of(data: bytes) -> list[TextValue]:
                 first = _next(loader)
                 found.append(_node(loader, first, first, None))
     except (yaml.YAMLError, RecursionError):
-        pass  # Whoever reads the values says so.
+        pass  # The reader of the values reports the error.
     return found
 
 
@@ -53,7 +53,7 @@ def _next(loader: yaml.CLoader) -> Event:
 
 
 def _node(loader: yaml.CLoader, event: Event, named: Event, key: int | None) -> TextValue:
-    """The node that an event begins; ``named`` is the event its line and column are taken from."""
+    """Return the node that an event starts. Line and column come from ``named``."""
     begin, where, last = event.start_mark, named.start_mark, event.end_mark
     assert begin is not None
     assert where is not None
@@ -76,7 +76,7 @@ def _node(loader: yaml.CLoader, event: Event, named: Event, key: int | None) -> 
 
 
 def _fill(loader: yaml.CLoader, node: TextValue, event: MappingStartEvent | SequenceStartEvent) -> None:
-    """Read what stands in a collection, to its end."""
+    """Read a collection up to its end."""
     node.flow = bool(event.flow_style)
     last: TextValue | None = None
     index = 0
@@ -93,7 +93,7 @@ def _fill(loader: yaml.CLoader, node: TextValue, event: MappingStartEvent | Sequ
         last = _node(loader, _next(loader), first, mark.index if mark else None)
         if name is not None:
             node.children.setdefault(name, last)
-    # The end of a block collection is only told by what comes after it.
+    # Only the event after a block collection tells where it ends.
     if node.flow or last is None:
         mark = first.end_mark
         node.end, node.last_line = (mark.index, mark.line + 1) if mark else (node.end, node.last_line)
@@ -111,7 +111,7 @@ def _key(event: Event) -> str | None:
 
 
 class Layouts:
-    """The layouts of texts, each gone through when somebody asks, and once."""
+    """Parsed positions of texts, cached per text."""
 
     def __init__(self) -> None:
         self._known: dict[tuple[int, int], tuple[Text, list[TextValue]]] = {}
@@ -119,11 +119,14 @@ class Layouts:
         self._json_positions: dict[tuple[int, int, int], tuple[Text, TextValue | None]] = {}
 
     def documents(self, text: Text) -> list[TextValue]:
-        """The documents of a text."""
+        """Return the documents of a text."""
         return self._laid_out(text, 0, len(text.data))
 
     def root(self, location: Location) -> TextValue | None:
-        """The node of the object at a location; its offsets and lines count from ``location.start`` in JSON."""
+        """Return the node of the object at a location.
+
+        In JSON, offsets and lines are relative to ``location.start``.
+        """
         if location.document is None:
             return self._root_in_json(location)
         documents = self._laid_out(location.text, 0, len(location.text.data))
@@ -133,7 +136,7 @@ class Layouts:
         return node
 
     def nearest(self, location: Location, path: Path) -> tuple[TextValue | None, int]:
-        """The node of a field, or the nearest it would stand in, and how many steps of the path lead to it."""
+        """Return the node of a field or its nearest existing ancestor, and the number of path steps found."""
         node = self.root(location)
         for taken, step in enumerate(path):
             below = node.child(step) if node is not None else None
@@ -143,11 +146,11 @@ class Layouts:
         return node, len(path)
 
     def place(self, location: Location, label: str = "", field: str = "") -> Place:
-        """The place of an object, or of a field of it, with line and column: what `Location.place` answers.
+        """Return the place of an object or field, with line and column, like `Location.place`.
 
         Args:
-            location: where the object stands.
-            label: the object as errors call it; "" for one without a name, whose field is given from the document.
+            location: the object's location.
+            label: the object's name in messages; "" for an unnamed object, whose field path starts at the document.
             field: path of the field in the object.
         """
         if location.document is None:
@@ -187,6 +190,6 @@ class Layouts:
     def _laid_out(self, text: Text, start: int, end: int) -> list[TextValue]:
         key = (id(text), start)
         if key not in self._known:
-            # The text is kept with its layout, so that no other can get its id.
+            # Keep the text alive, so that its id stays unique.
             self._known[key] = (text, documents_of(text.data[start:end]))
         return self._known[key][1]

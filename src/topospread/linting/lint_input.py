@@ -1,4 +1,4 @@
-"""The input of the rules: what is linted, and the cluster it is compared with. `reading` reads it."""
+"""The input of the rules: linted objects, and the cluster to compare with. `reading` creates it."""
 
 from __future__ import annotations
 
@@ -31,13 +31,13 @@ T = TypeVar("T")
 
 
 class LintSubject(msgspec.Struct, frozen=True, eq=False):
-    """Something that is linted, and where it stands.
+    """A linted object and its location.
 
     Attributes:
-        location: where it stands.
-        label: ``Kind namespace/name``; "" when it has no name.
-        value: what stands there, as plain data; of stored pods that have a controller only their type.
-        order: its position among everything that is linted, from 0.
+        location: its position in the text.
+        label: ``Kind namespace/name``; "" without a name.
+        value: the object as plain data; for stored pods with a controller, only its type.
+        order: its position in the whole input, from 0.
     """
 
     location: Location
@@ -47,14 +47,14 @@ class LintSubject(msgspec.Struct, frozen=True, eq=False):
 
 
 class Manifest(LintSubject, frozen=True, eq=False):
-    """An object of the cluster: one that decodes, whether the API server would take it or not.
+    """A Kubernetes object that decodes. The API server may still deny it.
 
     Attributes:
         kind: its key in `KINDS`.
-        item: the object, of today's version, with a namespace if its kind has one.
-        refused: whether the API server would refuse it; simulations leave it out then.
-        stored: whether an API server has stored it and set what it sets.
-        pods: the pods it is or makes; None for kinds that make none.
+        item: the object in its current API version, with a namespace if its kind is namespaced.
+        refused: whether the API server denies it. Simulations omit denied objects.
+        stored: whether an API server stored it and set its defaults.
+        pods: its pod or pod template; None for other kinds.
     """
 
     kind: str
@@ -65,10 +65,10 @@ class Manifest(LintSubject, frozen=True, eq=False):
 
 
 class CustomManifest(Manifest, frozen=True, eq=False):
-    """An object of an unknown kind with templates of pods; simulations leave it out.
+    """A custom resource with pod templates. Simulations omit it.
 
     Attributes:
-        templates: its templates.
+        templates: its pod templates.
     """
 
     templates: Sequence[PodSource] = ()
@@ -77,10 +77,10 @@ class CustomManifest(Manifest, frozen=True, eq=False):
 class SchedulerConfiguration(LintSubject, frozen=True, eq=False):
     """A KubeSchedulerConfiguration, on its own or in a ConfigMap.
 
-    Paths are given from the configuration itself, as in ``profiles[0].pluginConfig[0].args.defaultConstraints[0]``.
+    Paths start at the configuration itself, as in ``profiles[0].pluginConfig[0].args.defaultConstraints[0]``.
 
     Attributes:
-        loaded: the profiles in force; None when kube-scheduler would not take it.
+        loaded: the loaded profiles; None if kube-scheduler rejects the configuration.
     """
 
     loaded: Configuration | None
@@ -88,11 +88,11 @@ class SchedulerConfiguration(LintSubject, frozen=True, eq=False):
 
 @dataclass
 class TrialEffort:
-    """The effort left in a run for placing templates one by one, shared by all rules.
+    """The remaining budget of a run for trial placements, shared by all rules.
 
     Attributes:
-        left: pods and nodes that may still be gone through; see `trial_placement`.
-        left_out: labels of the workloads that were not placed, in order.
+        left: remaining work in pods and nodes; see `trial_placement`.
+        left_out: labels of workloads that were not placed, in order.
     """
 
     left: int = 180_000
@@ -101,21 +101,21 @@ class TrialEffort:
 
 @dataclass(eq=False)
 class LintInput:
-    """Everything a rule may look at. Made once a run; `once_per_input` keeps what rules derive from it.
+    """The data that rules read, created once per run. `once_per_input` caches results derived from it.
 
     Attributes:
-        gates: kube-scheduler's gates in the Kubernetes version that is asked about.
-        manifests: the objects to be judged, in their order.
-        configurations: the configurations to be judged, that of ``--config`` last.
-        cluster: what ``--on`` holds: looked at and not judged; None when it is not given.
-        configuration: that of ``--config``; None when it is not given or does not load.
-        refused: what the API server or kube-scheduler would refuse, found while reading.
-        unknown_plugins: plugins of the configurations that kube-scheduler does not have.
-        others: the objects whose kind plays no part.
-        unknown_fields: fields of custom resources' pods that Kubernetes does not know.
-        pools: pools of nodes that could grow.
-        spread_from: replicas of a workload that has to be spread.
-        effort: one for all worlds of a run.
+        gates: kube-scheduler's feature gates in the target Kubernetes version.
+        manifests: the linted objects, in order.
+        configurations: the linted configurations, with that of ``--config`` last.
+        cluster: the cluster of ``--on``, which is not linted itself; None without it.
+        configuration: the configuration of ``--config``; None if it is missing or invalid.
+        refused: problems for which the API server or kube-scheduler rejects an object.
+        unknown_plugins: unknown plugins in the configurations.
+        others: objects of kinds that rules do not check.
+        unknown_fields: unknown fields in the pod templates of custom resources.
+        pools: node pools that can grow.
+        spread_from: minimum replicas of a workload that must be spread.
+        effort: shared by all groups of overlays in a run.
     """
 
     gates: Gates
@@ -134,12 +134,12 @@ class LintInput:
 
     @property
     def version(self) -> KubeVersion:
-        """The Kubernetes version that is asked about."""
+        """The target Kubernetes version."""
         return self.gates.kube_version
 
     @cached_property
     def sources(self) -> list[tuple[Manifest, PodSource]]:
-        """The pods and templates to be judged: of what an owner's template makes, only the template is."""
+        """The linted pods and pod templates. Pods of a controller are omitted; its template is linted."""
         found: list[tuple[Manifest, PodSource]] = [
             (each, each.pods)
             for each in self.manifests
@@ -149,7 +149,7 @@ class LintInput:
         return sorted([*found, *custom], key=lambda each: each[0].order) if custom else found
 
     def of_kind(self, kind: str) -> list[Manifest]:
-        """The manifests of one kind."""
+        """Return the manifests of one kind."""
         if not self._kinds:
             for each in self.manifests:
                 self._kinds.setdefault(each.kind, []).append(each)
@@ -157,22 +157,22 @@ class LintInput:
 
     @cached_property
     def nodes(self) -> list[Node]:
-        """Every node that is known, of the manifests and of the cluster; empty when none is given."""
+        """All known nodes, from the manifests and the cluster."""
         nodes = {} if self.cluster is None else {node.name: node for node in self.cluster.nodes}
         nodes |= {each.item.name: each.item for each in self.of_kind("Node") if isinstance(each.item, Node)}
         return list(nodes.values())
 
     @cached_property
     def inventory(self) -> Inventory:
-        """The cluster with the manifests applied to it, as a simulation takes it.
+        """The cluster with the manifests applied, as input for a simulation.
 
-        Refused ones are left out, and Helm's hooks whose pods do not stay.
+        Denied objects and short-lived Helm hooks are omitted.
 
-        Shared by all rules: whoever needs another one makes it with `dataclasses.replace` and lists of its own.
+        All rules share it. A rule that needs changes copies it with `dataclasses.replace` and new lists.
         """
         collection = Collection()
         for each in self._objects():
-            # Each is a path of its own: what is given twice is replaced, as applying both would.
+            # Each object gets a path of its own, so that duplicates are replaced, as by applying both.
             collection.add_path([each])
         inventory = Inventory()
         collection.fill(inventory)
@@ -187,7 +187,7 @@ class LintInput:
                 yield ReadObject(key[0], item, self.cluster.places.get(key, Place()))
         for each in self.manifests:
             if not each.refused and not is_passing(each.item):
-                # What replaces an object inherits from it, and the manifest is to stay as it was written.
+                # The replacing object inherits fields, and the manifest must stay unchanged.
                 taken = (each.kind, each.item.namespace, each.item.name) in there
                 item = copy.deepcopy(each.item) if taken else each.item
                 yield ReadObject(each.kind, item, each.location.rough(each.label))
@@ -198,7 +198,7 @@ _KEPT: WeakKeyDictionary[LintInput, dict[Callable[[LintInput], Any], Any]] = Wea
 
 
 def once_per_input(find: Callable[[LintInput], T]) -> Callable[[LintInput], T]:
-    """Return the function with its results kept, each as long as its input is in use."""
+    """Return the function with its results cached per input, as long as the input is alive."""
 
     @wraps(find)
     def kept(given: LintInput) -> T:

@@ -1,4 +1,4 @@
-"""Objects beside the pods that are judged: workloads and Services of the cluster, autoscalers."""
+"""Objects of the cluster that rules compare with the linted pods: workloads and autoscalers."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ ScaleTarget = tuple[str, str, str]
 
 
 class Bounds(NamedTuple):
-    """Between how many replicas an autoscaler keeps a workload."""
+    """The minimum and maximum replicas of a HorizontalPodAutoscaler."""
 
     least: int
     most: int
 
 
 def cluster_sources(given: LintInput) -> Iterator[PodSource]:
-    """The pods and templates of ``--on`` that no manifest replaces and no owner made: looked at, not judged."""
+    """Yield the pods and templates of ``--on`` that no manifest replaces, without pods of controllers."""
     if given.cluster is None:
         return
     judged = {(each.kind, each.item.namespace, each.item.name) for each in given.manifests}
@@ -35,7 +35,7 @@ def cluster_sources(given: LintInput) -> Iterator[PodSource]:
 
 
 def autoscaled(given: LintInput, item: KubeObject) -> Bounds | None:
-    """Return the bounds that a HorizontalPodAutoscaler sets for a workload; None without one."""
+    """Return the replica bounds that a HorizontalPodAutoscaler sets for a workload; None without one."""
     return _autoscalers(given).get((type(item).__name__, item.namespace, item.name))
 
 

@@ -1,4 +1,4 @@
-"""The pods that an object is or makes, as rules look at them; judges nothing."""
+"""A pod or pod template of an object, in the form that rules read."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ class PodSource(msgspec.Struct, frozen=True):
         path: path of the pod's spec in the object.
         labels: the pods' labels.
         spec: the pods' spec.
-        replicas: how many pods there will be; None when the object does not say.
-        open_labels: whether a controller that nobody knows may add labels.
-        metadata: the pods' metadata, where it is known.
+        replicas: number of pods; None if the object does not state it.
+        open_labels: whether an unknown controller may add labels.
+        metadata: the pods' metadata, if known.
     """
 
     item: KubeObject
@@ -40,22 +40,22 @@ class PodSource(msgspec.Struct, frozen=True):
 
     @property
     def metadata_path(self) -> str:
-        """Path of the pods' metadata in the object."""
+        """Path of the pods' metadata within the object."""
         return self.path.removesuffix("spec") + "metadata"
 
     @property
     def labels_path(self) -> str:
-        """Path of the pods' labels in the object."""
+        """Path of the pods' labels within the object."""
         return f"{self.metadata_path}.labels"
 
     def constraints(self) -> Iterator[tuple[str, TopologySpreadConstraint]]:
-        """The topology spread constraints, each with its path."""
+        """Yield the topology spread constraints with their paths."""
         for index, constraint in enumerate(self.spec.topology_spread_constraints or ()):
             yield f"{self.path}.topologySpreadConstraints[{index}]", constraint
 
 
 def pod_source(item: KubeObject) -> PodSource | None:
-    """The pods that an object is or makes; None for kinds that make none."""
+    """Return the pod or pod template of an object; None for other kinds."""
     if isinstance(item, Pod):
         return PodSource(item, "spec", item.labels, item.spec, 1, metadata=item.metadata)
     if isinstance(item, CronJob):
@@ -71,15 +71,14 @@ def pod_source(item: KubeObject) -> PodSource | None:
 
 
 def _replicas(item: KubeObject) -> int | None:
-    """Replicas as the API server defaults them; None where nodes or runs decide."""
+    """Return the replicas as the API server defaults them; None if nodes or runs determine them."""
     if isinstance(item, WITH_REPLICAS):
         return 1 if item.spec.replicas is None else item.spec.replicas
     return None
 
 
 def own_selector(constraint: TopologySpreadConstraint) -> Selector:
-    """Return the selector as the constraint's author wrote it: without the matchLabelKeys that the API server adds
-    since 1.34.
+    """Return the selector as written, without the matchLabelKeys requirements that the API server adds since 1.34.
 
     Raises:
         InvalidSelectorError: the selector does not compile.
@@ -92,28 +91,28 @@ def own_selector(constraint: TopologySpreadConstraint) -> Selector:
 
 
 def explicit_replicas(pods: PodSource) -> int | None:
-    """The replicas that the object gives; None where it leaves them open, to an autoscaler or to the default."""
+    """Return the replicas that the object states; None if an autoscaler or the default sets them."""
     given = getattr(getattr(pods.item, "spec", None), "replicas", None)
     return given if given is None else pods.replicas
 
 
 def selects_itself(term: PodAffinityTerm, pods: PodSource) -> bool:
-    """Return whether a term of pod affinity or anti-affinity is about the pods' own group."""
+    """Return whether a pod affinity or anti-affinity term selects the pods' own group."""
     everywhere = term.namespace_selector
     if everywhere is not None and (everywhere.match_labels or everywhere.match_expressions):
         return False
     if everywhere is None and term.namespaces and pods.item.namespace not in term.namespaces:
         return False
     if any(key in pods.labels for key in term.mismatch_label_keys or ()):
-        return False  # The API server adds the pod's own value to the selector, as one that is not wanted.
+        return False  # The API server adds the pod's own value to the selector as an excluded value.
     try:
         return Selector.from_label_selector(term.label_selector).matches(pods.labels)
     except InvalidSelectorError:
-        return False  # Validation says so.
+        return False  # Validation reports it.
 
 
 def keeping_apart(pods: PodSource) -> Iterator[tuple[str, PodAffinityTerm]]:
-    """The terms of required anti-affinity that keep the pods apart from their own like, each with its path."""
+    """Yield the required anti-affinity terms that select the pods themselves, with their paths."""
     anti = pods.spec.affinity.pod_anti_affinity if pods.spec.affinity else None
     path = f"{pods.path}.affinity.podAntiAffinity.requiredDuringSchedulingIgnoredDuringExecution"
     for index, term in enumerate((anti and anti.required_during_scheduling_ignored_during_execution) or ()):

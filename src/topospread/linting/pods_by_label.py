@@ -1,4 +1,4 @@
-"""Pods and templates by namespace and label, so that what a selector selects is found without asking every one."""
+"""An index of pods and templates by namespace and label, for fast selector matching."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ Item = TypeVar("Item")
 
 
 class PodsByLabel(Generic[Item]):
-    """Items of the workloads whose pods they stand for; of each kind, namespace and name the last one counts."""
+    """Items indexed by their workload's pods. Of several workloads with the same kind and name, the last one counts."""
 
     def __init__(self, items: Iterable[tuple[PodSource, Item]]) -> None:
         named = {(type(pods.item), pods.item.namespace, pods.item.name): (pods, item) for pods, item in items}
@@ -29,7 +29,7 @@ class PodsByLabel(Generic[Item]):
         return (item for found in self._by_namespace.values() for _, item in found)
 
     def selected(self, namespace: str, selector: Selector) -> list[Item]:
-        """The items of a namespace whose pods a selector matches, in their order."""
+        """Return the items in a namespace whose pods match a selector, in input order."""
         wanted = [each for each in selector.requirements if each.operator in ("=", "In") and len(each.values) == 1]
         found = [self._by_label.get((namespace, each.key, each.values[0]), []) for each in wanted]
         candidates = min(found, key=len) if found else self._by_namespace.get(namespace, [])

@@ -1,4 +1,4 @@
-"""A rule's finding in one subject, and its fix; neither its position nor its severity."""
+"""A rule's finding and its fix, before position and severity are known."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from msgspec import Meta
 from topospread.base import Base
 
 MOST_ALIKE: Final = 20
-"""Findings of one rule for one object that are shown; the last one says how many more there are."""
+"""Maximum findings of one rule for one object. The last one states how many more there are."""
 
 
 class FieldEdit(Base, frozen=True):
@@ -21,12 +21,12 @@ class FieldEdit(Base, frozen=True):
 
 
 class Problem(NamedTuple):
-    """A rule's finding in a subject.
+    """A rule's finding in one object.
 
     Attributes:
-        field: the field's path in the subject, "" for the subject as a whole.
-        message: what is wrong with it, with the values at hand.
-        fix: what ``--fix`` does about it; empty when that takes a decision.
+        field: path of the field; "" for the whole object.
+        message: the problem, with the actual values.
+        fix: edits that ``--fix`` makes; empty if a person must decide.
     """
 
     field: str

@@ -1,6 +1,6 @@
-"""Paths → the manifests and configurations that are linted, and what is wrong with them as such; asks no rule.
+"""Read the manifests and configurations to lint, and note problems of single objects. Rules run later.
 
-What is no object of Kubernetes, or not yet one, is left out and named: folders hold other YAML too.
+Other YAML files and templates are skipped and named, because folders often contain them.
 """
 
 from __future__ import annotations
@@ -48,13 +48,13 @@ from .settings import Settings
 from .unfinished import Surroundings, Unfinished
 
 Progress = Callable[[int, int], None]
-"""Told how much is done, of how much."""
+"""Receives the number of finished parts, and of all parts."""
 
 WhyNotRead = Unfinished | Literal["other"]
-"""Why something was left out: it is not finished, or nothing of Kubernetes."""
+"""Reason why a file was skipped: unfinished, or without Kubernetes objects."""
 
 _MOST_ALIKE: Final = 20
-"""Times that a text may give an object of one name. The rule object-twice reports the second one already."""
+"""How often a text may repeat an object's name. The rule object-twice already reports the second one."""
 _ENCODER: Final = msgspec.json.Encoder(enc_hook=str)
 _NOT_A_STRING: Final = tuple(f"expected a string, got {what}" for what in ("the number", "true", "false"))
 _A_POD: Final = MappingProxyType({"apiVersion": "v1", "kind": "Pod"})
@@ -66,14 +66,13 @@ class Question(msgspec.Struct, frozen=True, kw_only=True):
 
     Attributes:
         paths: YAML or JSON files, folders, ``-`` for standard input.
-        cluster: what the manifests are held against: a made-up cluster, or files that hold one.
-        config: kube-scheduler's configuration; a file with one is linted as well.
-        kube_version: the Kubernetes version that the manifests are for.
-        namespace: where objects are taken to go that name no namespace.
-        settings: which rules are asked, and how bad their findings are.
-        rendering: how folders that are charts and kustomizations become manifests; its namespace and version are
-            those above.
-        pools: pools of nodes that could grow.
+        cluster: the cluster to compare with: a synthetic cluster, or files.
+        config: file with kube-scheduler's configuration, which is linted as well.
+        kube_version: the target Kubernetes version.
+        namespace: namespace of objects without ``metadata.namespace``.
+        settings: selected rules and their severities.
+        rendering: settings for rendering charts and kustomizations, except namespace and version.
+        pools: node pools that can grow.
     """
 
     paths: Sequence[str]
@@ -87,7 +86,7 @@ class Question(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def how(self) -> Rendering:
-        """The options for rendering charts and kustomizations for this version and namespace."""
+        """Return the rendering settings for this version and namespace."""
         version = self.rendering.kube_version or str(self.kube_version).strip()
         return replace(self.rendering, namespace=self.namespace, kube_version=version)
 
@@ -97,21 +96,21 @@ class Read:
     """The manifests that were read.
 
     Attributes:
-        gates: kube-scheduler's, which configurations are read with.
-        namespace: where objects are taken to go that name no namespace.
-        subjects: every object, whether its kind plays a part or not.
-        manifests: those of them that are of a kind that plays a part, and decode.
-        configurations: the configurations among them and in them.
-        refused: what the API server or kube-scheduler would refuse.
-        unknown_plugins: plugins of the configurations that kube-scheduler does not have.
-        unknown_fields: fields of custom resources' pods that Kubernetes does not know.
-        texts: everything that was read, each with what it was read from.
-        layouts: how the texts are laid out.
-        surroundings: what stands beside the files.
-        broken: what cannot be read, or is neither YAML nor JSON.
-        left_out: what was not judged, or not as the API server would, by the name of its text, and why.
-        notes: what a person should know of what is rendered, and of what is not read.
-        deliveries: objects by which others fetch manifests from elsewhere.
+        gates: kube-scheduler's feature gates, used to read configurations.
+        namespace: namespace of objects without ``metadata.namespace``.
+        subjects: all objects.
+        manifests: the objects of kinds that rules check, if they decode.
+        configurations: the scheduler configurations, also inside ConfigMaps.
+        refused: problems for which the API server or kube-scheduler rejects an object.
+        unknown_plugins: unknown plugins in the configurations.
+        unknown_fields: unknown fields in the pod templates of custom resources.
+        texts: all texts, with their sources.
+        layouts: positions of fields in the texts.
+        surroundings: facts about the files' folders.
+        broken: errors of files that cannot be read or parsed.
+        left_out: name of each skipped text → the reason.
+        notes: messages about rendering and skipped files.
+        deliveries: objects that make a GitOps tool fetch manifests from elsewhere.
     """
 
     gates: Gates
@@ -131,7 +130,7 @@ class Read:
     deliveries: list[str] = field(default_factory=list)
 
     def take_source(self, source: Source, stdin: BinaryIO | None, instead: Text | None) -> None:
-        """Everything in a file, unless it is none of Kubernetes' or not yet one; what cannot be read is noted."""
+        """Read all objects of a file. Skip files without Kubernetes objects, and note unreadable files."""
         plain = source.path != STANDARD_INPUT and source.unit is None
         unfinished = self.surroundings.of(source.path) if plain else None
         if unfinished is not None:
@@ -149,13 +148,13 @@ class Read:
             self.left_out.setdefault(source.name, "other")
 
     def take_text(self, source: Source, text: Text) -> None:
-        """Everything in a text."""
+        """Read all objects of a text."""
         self.texts.append((source, text))
         alike: Counter[bytes] = Counter()
         try:
             for value, location in objects_in(text):
                 if isinstance(value, Pod):
-                    # A stored pod of a controller is counted and not linted.
+                    # A stored pod of a controller is counted but not linted.
                     value.metadata.namespace = value.metadata.namespace or self.namespace
                     label = printable(f"Pod {value.namespace}/{value.name}")
                     order = len(self.subjects)
@@ -170,10 +169,11 @@ class Read:
         self.notes += text.repeats
 
     def _check_number(self, alike: Counter[bytes], value: Any, location: Location) -> None:
-        """Refuse an object that a text repeats too often: with aliases, three characters repeat a whole object.
+        """Reject an object that a text repeats too often. A YAML alias repeats an object in three characters.
 
         Raises:
-            DuplicateError: if an object of this name, or a nameless object like it, was read `_MOST_ALIKE` times.
+            DuplicateError: if an object with this name, or an equal object without a name, was read `_MOST_ALIKE`
+                times.
         """
         metadata = value.get("metadata") if isinstance(value, dict) else None
         names = [metadata.get(each) for each in ("namespace", "name")] if isinstance(metadata, dict) else [None]
@@ -186,13 +186,13 @@ class Read:
             raise DuplicateError(words, location.place(label))
 
     def add_configuration(self, path: str) -> Configuration | None:
-        """Take in the one configuration of a file, and nothing else that stands there.
+        """Read the only configuration in a file, and no other object.
 
         Returns:
-            Its profiles; None when kube-scheduler would not take it.
+            The configuration; None if kube-scheduler rejects it.
 
         Raises:
-            InputError: the file cannot be read, or does not hold one configuration.
+            InputError: if the file cannot be read, or does not contain exactly one configuration.
         """
         own = read(Question(paths=[path], rendering=RAW), self.gates)
         for error in own.broken:
@@ -211,7 +211,7 @@ class Read:
         return configuration.loaded
 
     def _take(self, value: Any, location: Location) -> None:
-        """One object, or what stands where one should."""
+        """Add an object, or report another value in its place."""
         if not _is_meant_as_object(value):
             self.left_out.setdefault(location.text.name, "other")
             return
@@ -245,7 +245,7 @@ class Read:
             raise too_deep(location.rough(subject.label)) from None
 
     def _take_custom(self, subject: LintSubject) -> None:
-        """An object of a kind that nobody here knows, which may hold templates of pods."""
+        """Add a custom resource, which may contain pod templates."""
         found = custom_resource(subject, self.namespace)
         if found is None or self._is_base(subject):
             return
@@ -299,11 +299,11 @@ class Read:
 
 
 def untold(done: int, total: int) -> None:
-    """The `Progress` that nobody looks at."""
+    """Ignore progress."""
 
 
 def _is_meant_as_object(value: Any) -> bool:
-    """Return whether this is an object of Kubernetes, be it an incomplete one, rather than another tool's file."""
+    """Return whether a value is a Kubernetes object, even an incomplete one, rather than another tool's file."""
     if not isinstance(value, dict):
         return False
     version, kind = value.get("apiVersion"), value.get("kind")
@@ -321,22 +321,21 @@ def read(
     instead: Mapping[str, Text] | None = None,
     progress: Progress = untold,
 ) -> Read:
-    """Read files and folders, without those that are excluded.
+    """Read files and folders, except excluded files.
 
     Args:
-        question: the paths, and what is excluded.
-        gates: kube-scheduler's.
-        stdin: what ``-`` stands for.
-        instead: path → the text to take in place of what stands there.
-        progress: told how many files of how many were read.
+        question: the lint options, including the paths.
+        gates: kube-scheduler's feature gates.
+        stdin: input for the path ``-``.
+        instead: path → text to use instead of the file's content.
+        progress: receives the number of read files, and of all files.
 
     Raises:
-        InputError: there is no such path, or no program that makes manifests of what stands there. What is broken is
-            noted, and the rest is read.
+        InputError: if a path is missing, or helm or kustomize is missing. Broken files are noted and skipped.
     """
     given = instead or {}
     paths = [
-        # An editor has files that nobody has saved yet.
+        # An editor may have files that are not saved yet.
         PathContents([Source(path, None)])
         if path in given and not os.path.lexists(path)
         else look_into(path, question.how, allow_empty=True)

@@ -1,6 +1,7 @@
-"""Rolling updates of Deployments played through on the given nodes; which way to write them is right, the rules say.
+"""Simulate rolling updates of Deployments on the given nodes, for the rules.
 
-They stop where old pods are counted by a constraint, or keep new ones off their nodes.
+A rolling update can get stuck if constraints count old pods, or if anti-affinity keeps new pods off nodes with old
+pods.
 """
 
 from __future__ import annotations
@@ -29,9 +30,9 @@ from .trial_placement import MOST_PODS, options_of, spend, trials_of, with_only
 
 
 def stuck_rollouts(given: LintInput) -> Iterator[tuple[TemplateOnNodes, ConstraintOnNodes, int]]:
-    """Deployments whose rolling update gets stuck because old pods count, and ends where they do not.
+    """Yield Deployments whose rolling update gets stuck only because constraints count old pods.
 
-    Each with the first constraint that counts old pods, and how many new pods there are when it gets stuck.
+    Each comes with the first such constraint, and the number of new pods when the update gets stuck.
     """
     if not given.gates.enabled("MatchLabelKeysInPodTopologySpread"):
         return
@@ -48,16 +49,16 @@ def stuck_rollouts(given: LintInput) -> Iterator[tuple[TemplateOnNodes, Constrai
             if stuck_at is not None and _stuck_at(given, _of_one_revision(item)) is None:
                 yield template, held, stuck_at
         except InputError:
-            continue  # Validation says so.
+            continue  # Validation reports it.
 
 
 class KeptOff(NamedTuple):
-    """A rolling update that gets stuck as old pods keep new ones off, and ends where they do not.
+    """A rolling update that gets stuck only because anti-affinity keeps new pods off nodes with old pods.
 
     Attributes:
-        field: path of the term of required anti-affinity.
-        key: its topologyKey.
-        replaced: how many new pods there are when it gets stuck.
+        field: path of the required anti-affinity term.
+        key: the term's topologyKey.
+        replaced: number of new pods when the update gets stuck.
     """
 
     template: TemplateOnNodes
@@ -67,7 +68,7 @@ class KeptOff(NamedTuple):
 
 
 def kept_off(given: LintInput) -> Iterator[KeptOff]:
-    """Deployments whose rolling update never ends because of required anti-affinity."""
+    """Yield Deployments whose rolling update never completes because of required anti-affinity."""
     trials = trials_of(given)
     for template in templates_on_nodes(given):
         item, terms = template.pods.item, list(keeping_apart(template.pods))
@@ -80,14 +81,14 @@ def kept_off(given: LintInput) -> Iterator[KeptOff]:
             if replaced is not None and _stuck_at(given, without_apart(item)) is None:
                 yield KeptOff(template, terms[0][0], terms[0][1].topology_key, replaced)
         except InputError:
-            continue  # Validation says so.
+            continue  # Validation reports it.
 
 
 Owner = TypeVar("Owner", bound=KubeObject)
 
 
 def without_apart(item: Owner) -> Owner:
-    """The workload with pods that do not keep apart from their like."""
+    """Return the workload without anti-affinity against its own pods."""
     item = copy.deepcopy(item)
     pods = pod_source(item)
     affinity = pods.spec.affinity if pods is not None else None
@@ -100,7 +101,7 @@ def without_apart(item: Owner) -> Owner:
 
 
 def _counting_old_pods(template: TemplateOnNodes) -> ConstraintOnNodes | None:
-    """The first hard constraint that counts the pods of all revisions; None where no rolling update is to be tried."""
+    """Return the first hard constraint that counts pods of all revisions; None if no update need be tried."""
     replicas = template.pods.replicas or 0
     if not 0 < replicas <= MOST_PODS or not isinstance(template.pods.item, Deployment):
         return None
@@ -115,7 +116,7 @@ def _counting_old_pods(template: TemplateOnNodes) -> ConstraintOnNodes | None:
 
 
 def _of_one_revision(item: Deployment) -> Deployment:
-    """The Deployment with ``pod-template-hash`` among the matchLabelKeys of every constraint."""
+    """Return the Deployment with ``pod-template-hash`` in the matchLabelKeys of every constraint."""
     item = copy.deepcopy(item)
     spec = item.spec.template.spec
     spec.topology_spread_constraints = [
@@ -128,10 +129,10 @@ def _of_one_revision(item: Deployment) -> Deployment:
 
 
 def _stuck_at(given: LintInput, item: Deployment) -> int | None:
-    """Return how many new pods a rolling update reaches; None if it ends, or if there is none to play.
+    """Return the number of new pods when a rolling update gets stuck; None if it completes or cannot be simulated.
 
     Raises:
-        InputError: an object that the API server would refuse.
+        InputError: if the API server denies an object.
     """
     spend(given, item)
     strategy = strategy_of(item)
@@ -151,7 +152,7 @@ def _stuck_at(given: LintInput, item: Deployment) -> int | None:
 
 
 def _placed(run: Run) -> Iterator[Pod]:
-    """The pods that a run has placed, as they are then."""
+    """Yield the pods that a run placed, in their state at the end."""
     for queued in run.queue:
         pod = queued.pod
         metadata = replace(pod.metadata, name=queued.name)

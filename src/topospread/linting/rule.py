@@ -1,6 +1,6 @@
 """The types of rules and findings. `rules` lists the rules.
 
-A rule is data and one function from everything that is given to the problems it sees::
+A rule is data and one function, which returns the problems in a `LintInput`::
 
     Rule(
         id="selector-empty",
@@ -14,8 +14,8 @@ A rule is data and one function from everything that is given to the problems it
         fix="",
     )
 
-A problem names the field by its path in the subject, as the API server writes paths; line and column are looked up
-when it is reported. A field that is not there is reported at the nearest thing it would stand in.
+A problem names a field by its path in the API server's syntax. Line and column are looked up for the report. A missing
+field is reported at its nearest existing ancestor.
 """
 
 from __future__ import annotations
@@ -34,23 +34,23 @@ from .problem import FieldEdit, Problem
 
 Severity = Literal["error", "warning", "hint"]
 SEVERITIES: Final[tuple[Severity, ...]] = ("error", "warning", "hint")
-"""Every severity, the worst first."""
+"""All severities, worst first."""
 
 Needs = Literal["manifest", "manifests", "nodes", "simulation"]
-"""What a rule cannot do without: the one object, what else is given with it, nodes, or nodes to simulate on."""
+"""Input that a rule needs: one object, all manifests, nodes, or nodes for a simulation."""
 
 
 Check = Callable[[LintInput], Iterator[tuple[LintSubject, Problem]]]
-"""From everything that is given to the problems, each with what it is a problem of."""
+"""Function from the lint input to (object, problem) pairs."""
 
 
 class Example(NamedTuple):
-    """The example of a rule on its page and in its test.
+    """A rule's example, used on its page and in its test.
 
     Attributes:
         manifests: YAML documents.
-        cluster: a made-up cluster, as ``--on`` takes it.
-        kube_version: the version it is about; "" for any.
+        cluster: a synthetic cluster for ``--on``.
+        kube_version: the Kubernetes version; "" for any.
     """
 
     manifests: str
@@ -59,20 +59,20 @@ class Example(NamedTuple):
 
 
 class Rule(msgspec.Struct, frozen=True, kw_only=True):
-    """One rule.
+    """A lint rule.
 
     Attributes:
-        id: its name in reports, in lower case with dashes: what is wrong, not what would be right.
+        id: name in reports, in lower case with dashes; it names the problem.
         sentence: title that states the problem.
         why: effect of the problem on the user.
-        link: the page of the Kubernetes documentation.
-        severity: how bad a finding is: ``error`` when what is meant cannot happen, ``warning`` when it is very
-            probably not what is meant, ``hint`` when it may well be meant.
-        check: finds the problems.
-        wrong: what the rule finds something in.
-        right: the same as it should be: this rule finds nothing in it, and no rule anything worse than a hint.
-        needs: what it cannot do without; with ``nodes`` or ``simulation`` it is asked only when there are nodes.
-        fix: what ``--fix`` does, as a sentence; "" when nothing.
+        link: page of the Kubernetes documentation.
+        severity: ``error`` if the manifest cannot work, ``warning`` if it is probably a mistake, ``hint`` if it may be
+            intended.
+        check: function that finds the problems.
+        wrong: example with a finding.
+        right: corrected example, in which no rule finds more than a hint.
+        needs: required input. With ``nodes`` or ``simulation`` the rule runs only if there are nodes.
+        fix: what ``--fix`` does, as a sentence; "" without a fix.
     """
 
     id: str
@@ -88,7 +88,7 @@ class Rule(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def of_pods(check: Callable[[PodSource], Iterator[Problem]]) -> Check:
-    """The check of one pod or pod template, made one of everything that is given."""
+    """Return a check of the whole input from a check of one pod or pod template."""
 
     def check_all(given: LintInput) -> Iterator[tuple[LintSubject, Problem]]:
         for manifest, pods in given.sources:
@@ -100,16 +100,16 @@ def of_pods(check: Callable[[PodSource], Iterator[Problem]]) -> Check:
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """A problem at its place, with the rule that found it.
+    """A reported problem with its place and rule.
 
     Attributes:
         rule: the rule's id.
-        severity: the rule's, or what the settings make of it.
-        message: what is wrong.
+        severity: the rule's severity, or that of the settings.
+        message: the problem.
         place: file, document, object, field, line and column.
-        fix: what ``--fix`` would do.
-        rendered: of what was rendered, the place in what Helm or kustomize made, whose ``source`` is the chart or the
-            kustomization; ``place`` is in a file then, as far as it can be told.
+        fix: the edits that ``--fix`` makes.
+        rendered: for rendered objects, the place in the output of Helm or kustomize; its ``source`` is the chart or
+            kustomization. ``place`` is then the place in the template or patch, if known.
     """
 
     rule: str
@@ -121,7 +121,7 @@ class Finding:
 
     @property
     def text(self) -> str:
-        """The name of the text in which it was found."""
+        """The name of the text with the finding."""
         return (self.rendered or self.place).source
 
     def __str__(self) -> str:

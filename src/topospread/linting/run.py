@@ -1,4 +1,4 @@
-"""`lint`: every rule over what stands in some paths, and each problem at its place."""
+"""The entry point of lint: run all rules on some paths, and locate each problem in its file."""
 
 from __future__ import annotations
 
@@ -35,14 +35,13 @@ from .rules.ignores import UNKNOWN_IGNORE, UNUSED_IGNORE
 from .rules.manifests import UNKNOWN_PLUGIN, VALIDATION
 from .settings import Settings
 
-# Manifests that belong together: overlays of one base that make the same objects are never all applied.
-# What one cluster could hold is judged as a whole; of alternatives each is judged beside everything else.
+# Overlays of one base that create the same objects are alternatives, which are never all applied.
 
 _Key = tuple[str, str | None, str]
 
 
 def worlds_of(manifests: Sequence[Manifest]) -> list[list[Manifest]]:
-    """The manifests of each world, in their order; one world where no two renderings make the same object."""
+    """Return the groups of manifests that can be applied together; one group without alternatives."""
     units: dict[int, set[_Key]] = {}
     for each in manifests:
         if each.location.text.origins is not None and each.item.metadata.name:
@@ -65,16 +64,16 @@ def worlds_of(manifests: Sequence[Manifest]) -> list[list[Manifest]]:
 
 
 ClusterReading = Callable[[Read], Inventory]
-"""Reads what manifests are held against; is told of them, so that nothing else is asked for than that needs."""
+"""Reads the cluster to compare with. It receives the manifests, so that it reads only the needed kinds."""
 
 
 class Judged(msgspec.Struct, frozen=True):
-    """A finding, and what it was found in.
+    """A finding with its object.
 
     Attributes:
-        finding: as it is reported.
-        subject: the object; None for what is wrong with a comment.
-        problem: as the rule has it.
+        finding: the finding for reports.
+        subject: the object; None for a problem of a comment.
+        problem: the rule's problem.
     """
 
     finding: Finding
@@ -84,14 +83,14 @@ class Judged(msgspec.Struct, frozen=True):
 
 @dataclass(frozen=True, slots=True)
 class LintReport(Sequence[Finding]):
-    """The result of linting: the findings, and what they were found in.
+    """The result of linting: a sequence of findings, with their input.
 
     Attributes:
-        judged: the findings, in the order of the input.
-        ignored: how many more there would be without ignores.
-        read: what was read.
-        given: what the rules have looked at.
-        asked: the rules that were asked; those that need nodes only when there are some.
+        judged: the findings with their objects, in input order.
+        ignored: number of suppressed findings.
+        read: the files and objects that were read.
+        given: the input of the rules.
+        asked: the rules that ran. Rules that need nodes run only if there are nodes.
     """
 
     judged: Sequence[Judged]
@@ -102,7 +101,7 @@ class LintReport(Sequence[Finding]):
 
     @property
     def findings(self) -> list[Finding]:
-        """The findings, in the order of the input."""
+        """The findings, in input order."""
         return [each.finding for each in self.judged]
 
     def __len__(self) -> int:
@@ -118,14 +117,14 @@ class LintReport(Sequence[Finding]):
         return self.findings[index]
 
     def at_least(self, severity: Severity) -> LintReport:
-        """The same with the findings that are at least so bad."""
+        """Return the report with only findings of at least this severity."""
         worst = SEVERITIES[: SEVERITIES.index(severity) + 1]
         return replace(self, judged=[each for each in self.judged if each.finding.severity in worst])
 
     def limited(self, most: int = MOST_ALIKE) -> LintReport:
-        """Return the report with at most `most` findings of a rule for one object; the last one says how many follow.
+        """Return the report with at most `most` findings per rule and object. The last one counts the rest.
 
-        The fixes of the findings that are left out stay out, too.
+        Fixes of omitted findings are omitted, too.
         """
         counts = Counter((each.finding.rule, id(each.subject)) for each in self.judged)
         seen: Counter[tuple[str, int]] = Counter()
@@ -158,23 +157,23 @@ def lint(  # noqa: PLR0913 - keyword arguments
     namespace: str | None = None,
     rendering: Rendering | None = None,
 ) -> LintReport:
-    """Find what is wrong, or probably not meant, in manifests.
+    """Find problems in manifests.
 
     Args:
-        inputs: the paths to read.
-        cluster: what the manifests are held against: a made-up cluster, files that hold one, or what was read.
-        config: kube-scheduler's configuration; a file of one is linted as well.
-        kube_version: the Kubernetes version that the manifests are for.
-        settings: which rules are asked; by default all, whatever files say (`topospread.find_settings`).
-        stdin: what ``-`` stands for; by default standard input.
-        namespace: where objects are taken to go that name no namespace; by default to ``default``.
-        rendering: how folders that are charts and kustomizations become manifests.
+        inputs: files and folders.
+        cluster: the cluster to compare with: a synthetic cluster, files, or an inventory.
+        config: kube-scheduler's configuration; a file is linted as well.
+        kube_version: the target Kubernetes version.
+        settings: selected rules; by default all. Settings files are not read (`topospread.find_settings`).
+        stdin: input for the path ``-``; by default standard input.
+        namespace: namespace of objects without ``metadata.namespace``; by default ``default``.
+        rendering: settings for rendering charts and kustomizations.
 
     Returns:
-        The findings, in the order of the input, and what was read.
+        The findings in input order, and the files that were read.
 
     Raises:
-        InputError: a path cannot be read, is neither YAML nor JSON, or no object of Kubernetes stands there.
+        InputError: if a path cannot be read, is neither YAML nor JSON, or contains no Kubernetes object.
     """
     paths = tuple(paths_of(inputs))
     outcome = run(
@@ -204,18 +203,18 @@ def run(
     cluster: Inventory | ClusterReading | None = None,
     progress: Progress | None = None,
 ) -> LintReport:
-    """Read what is given, and ask the rules; what is broken is noted in the outcome and does not end the reading.
+    """Read the input and run the rules. Broken files are noted in the report.
 
     Args:
-        question: what is to be linted.
-        stdin: what ``-`` stands for.
-        instead: path → the text to lint in place of what stands there.
-        cluster: what the question's cluster holds, when it was read before; or reads it.
-        progress: told of the work that is done: files to read first, then rules to ask.
+        question: the lint options.
+        stdin: input for the path ``-``.
+        instead: path → text to lint instead of the file's content.
+        cluster: the cluster to compare with, or a function that reads it.
+        progress: receives the progress, first of reading files, then of running rules.
 
     Raises:
-        InputError: there is no such path, or the cluster or the configuration cannot be used.
-        UsageError: standard input is asked for twice, or there is none.
+        InputError: if a path is missing, or the cluster or configuration is unusable.
+        UsageError: if standard input is named twice or is closed.
     """
     if [*question.paths, question.cluster, question.config].count(STANDARD_INPUT) > 1:
         raise UsageError("- is given twice, and standard input can be read once")
@@ -249,7 +248,7 @@ def run(
 def _given(
     question: Question, found: Read, gates: Gates, cluster: Inventory | None, configuration: Configuration | None
 ) -> list[LintInput]:
-    """Return the rules' input for each world; problems of single objects are reported in the first."""
+    """Return the rules' input for each group of overlays. Problems of single objects are in the first."""
     of_all = LintInput(
         gates,
         cluster=cluster,
@@ -272,12 +271,12 @@ def _given(
 def judge(
     found: Read, worlds: Sequence[LintInput], settings: Settings | None = None, progress: Progress = untold
 ) -> LintReport:
-    """Return the findings in the order of the input, without what is ignored."""
+    """Return the findings in input order, without suppressed ones."""
     settings = settings or Settings()
     nodes = any(given.nodes for given in worlds)
     asked = [rule for rule in RULES if settings.asks(rule.id) and (rule.needs not in ("nodes", "simulation") or nodes)]
     ids = frozenset(rule.id for rule in asked)
-    # A configuration in a ConfigMap has a text of its own. Each text is read once.
+    # A configuration in a ConfigMap has its own text. Read each text once.
     every = [text for _, text in found.texts] + [each.location.text for each in found.configurations]
     texts = {id(text): text for text in every}
     ignores = Ignores(list(texts.values()), found.subjects, found.layouts)
@@ -290,7 +289,7 @@ def judge(
             if ignores.take(rule.id, subject, finding.rendered or finding.place):
                 ignored += 1
             else:
-                # What two overlays have of one base, or two worlds of one file, is one finding.
+                # Two overlays share the findings of their base: report each once.
                 alike = finding.rendered is not None or len(worlds) > 1
                 key = (rule.id, finding.message, finding.place) if alike else len(judged)
                 judged.setdefault(key, Judged(finding, subject, problem))
@@ -301,7 +300,7 @@ def judge(
 def _finding(rule: Rule, subject: LintSubject, problem: Problem, found: Read) -> Finding:
     place = found.layouts.place(subject.location, subject.label, problem.field)
     if rule in (VALIDATION, UNKNOWN_PLUGIN):
-        # The words begin with the field, so that the place need not name it.
+        # The message starts with the field, so the place omits it.
         place = replace(place, field="")
     message, told = printable(problem.message), source_place(subject, problem.field, place)
     if told is None:
@@ -310,7 +309,7 @@ def _finding(rule: Rule, subject: LintSubject, problem: Problem, found: Read) ->
 
 
 def source_place(subject: LintSubject, field: str, place: Place) -> Place | None:
-    """Return the place in a chart or kustomization of a rendered object's field; None if it was not rendered."""
+    """Return the place in the chart or kustomization of a rendered object; None if it was not rendered."""
     location, origins = subject.location, subject.location.text.origins
     if origins is None:
         return None
@@ -318,7 +317,7 @@ def source_place(subject: LintSubject, field: str, place: Place) -> Place | None
 
 
 def _of_ignores(ignores: Ignores, asked: frozenset[str], found: Read) -> Iterator[Judged]:
-    """Yield the problems of the ignores themselves."""
+    """Yield the problems of the ignores."""
     rendered = {text.name: text.origins for _, text in found.texts if text.origins is not None}
     for ignore, known, words in unused(ignores, asked, frozenset(BY_ID)):
         rule = UNUSED_IGNORE if known else UNKNOWN_IGNORE
@@ -331,7 +330,7 @@ def _of_ignores(ignores: Ignores, asked: frozenset[str], found: Read) -> Iterato
 
 
 def _wanted(judged: Sequence[Judged], found: Read, settings: Settings) -> list[Judged]:
-    """Return the findings that the settings leave, in the order of the input and with their severities."""
+    """Return the findings that the settings select, in input order, with their severities."""
     files = {text.name: at for at, (_, text) in reversed(list(enumerate(found.texts)))}
     position = {rule.id: at for at, rule in enumerate(RULES)}
 

@@ -1,7 +1,7 @@
 """Lint settings of ``.topospread.yaml`` and ``pyproject.toml``: the enabled rules and their severities.
 
-The nearest file is used, from a folder up to its git repository; ``topospread.toml`` is the third name. Its
-``lint`` (in ``pyproject.toml`` ``[tool.topospread.lint]``) holds::
+The nearest file counts, from a folder up to the root of its git repository; ``topospread.toml`` is the third possible
+name. The section ``lint`` (in ``pyproject.toml``: ``[tool.topospread.lint]``) has these keys::
 
     select: [RULE, …]                     only these rules; all by default
     ignore: [RULE, …]                     not these rules
@@ -12,7 +12,7 @@ The nearest file is used, from a folder up to its git repository; ``topospread.t
     cluster: SPEC|FILE
     config: FILE
 
-Beside ``lint`` stand ``kinds``, and ``promises``: ``[{select: LABEL=VALUE, want: "zone-loss>=66% never-waits"}, …]``,
+Further sections are ``kinds`` and ``promises``: ``[{select: LABEL=VALUE, want: "zone-loss>=66% never-waits"}, …]``,
 which ``promise check`` checks.
 """
 
@@ -42,15 +42,15 @@ from .rule import Severity
 from .rules import BY_ID
 
 SETTINGS_NAMES: Final = (".topospread.yaml", ".topospread.yml", "topospread.toml", "pyproject.toml")
-"""Files that may hold settings, the first in a folder first."""
+"""Names of settings files; the first existing one in a folder counts."""
 _OPTIONS: Final = ("on", "kube-version", "config", "pools", "namespace", "output", "unknown")
-"""Options of all commands that a TOML file may set, which the command line reads."""
+"""Options of all commands in a TOML file, which the command line reads."""
 _PROMISES: Final = re.compile(
     r"^[ \t]*(?:\[\[[ \t]*(?:tool\.topospread\.)?promises[ \t]*\]\]|promises[ \t]*=)", re.MULTILINE
 )
-"""An entry of `promises` in TOML, or the key of an array of all."""
+"""An entry of `promises` in TOML, or the key of an inline array."""
 _MOST_GLOBS: Final = 1000
-"""Each is compared with each file."""
+"""Limit on globs, because each is compared with each file."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +59,7 @@ class DeclaredPromise:
 
     Attributes:
         select: labels of a workload's pods, or of the workload.
-        want: the promises, as `topospread promise check --want` takes them.
+        want: the promises, in the syntax of `topospread promise check --want`.
         where: the file and line of the entry.
     """
 
@@ -73,19 +73,19 @@ class Settings:
     """A project's settings for linting.
 
     Attributes:
-        select: the rules that are asked; None is all of them.
-        ignore: rules that are not.
-        severity: rule → how bad its findings are, in place of the rule's own word.
-        per_file_ignores: glob → rules that are not asked in the files that it matches.
+        select: enabled rules; None for all.
+        ignore: disabled rules.
+        severity: rule → severity that overrides the rule's own.
+        per_file_ignores: glob → rules that are disabled for matching files.
         exclude: globs of files that are not read.
-        kube_version: the version the manifests are for, when the command line says none.
-        cluster: what they are held against, when the command line says nothing.
-        config: kube-scheduler's configuration, when the command line names none.
-        namespace: where objects go that name none, when the command line does not say.
-        folder: where globs begin; "" is the working directory.
-        source: the file this was read from, "" for none.
+        kube_version: default of the target Kubernetes version.
+        cluster: default of the cluster to compare with.
+        config: default of kube-scheduler's configuration.
+        namespace: default namespace of objects without ``metadata.namespace``.
+        folder: folder to which globs are relative; "" is the working directory.
+        source: the settings file; "" for none.
         promises: declared promises of workloads.
-        spread_from: replicas of a workload that has to be spread (rule ``no-spread``).
+        spread_from: minimum replicas of a workload that must be spread (rule ``no-spread``).
     """
 
     select: frozenset[str] | None = None
@@ -103,19 +103,19 @@ class Settings:
     spread_from: int = 3
 
     def asks(self, rule: str) -> bool:
-        """Return whether a rule is asked at all."""
+        """Return whether a rule is enabled for any file."""
         return rule not in self.ignore and (self.select is None or rule in self.select)
 
     def wants(self, rule: str, path: str) -> bool:
-        """Return whether a rule's findings in a file are wanted."""
+        """Return whether a rule is enabled for a file."""
         return not any(rule in rules and self._matches(path, glob) for glob, rules in self.per_file_ignores.items())
 
     def excludes(self, path: str) -> bool:
-        """Return whether a file is left unread, be it named or found in a folder; standard input never is."""
+        """Return whether a file is excluded, even if it is named explicitly. Standard input never is."""
         return path != STANDARD_INPUT and any(self._matches(path, glob) for glob in self.exclude)
 
     def _matches(self, path: str, glob: str) -> bool:
-        """``*`` also matches slashes; a glob without one is asked of the file's name as well."""
+        """Match a glob. ``*`` also matches slashes; a glob without a slash may match the file name alone."""
         relative = os.path.relpath(path, self.folder or ".").replace(os.sep, "/")
         matches = _pattern(glob).match
         return bool(matches(relative) or ("/" not in glob and matches(os.path.basename(path))))
@@ -130,7 +130,7 @@ def find_settings(folder: str = ".") -> Settings:
     """Return the nearest settings from a folder up to its repository, or the default settings.
 
     Raises:
-        InputError: if they cannot be read, or are invalid.
+        InputError: if the file cannot be read or is invalid.
     """
     for place in upwards(folder):
         for name in SETTINGS_NAMES:
@@ -147,7 +147,7 @@ def read_settings(path: str) -> Settings | None:
     """Return the settings of a file, or None for a pyproject.toml without topospread.
 
     Raises:
-        InputError: it cannot be read, or says what means nothing.
+        InputError: if the file cannot be read or is invalid.
     """
     if path.endswith(".toml"):
         prefix = "" if os.path.basename(path) == "topospread.toml" else "tool.topospread"
@@ -165,16 +165,16 @@ def read_settings(path: str) -> Settings | None:
 
 
 class _SettingsParser:
-    """Turns plain data into settings; whatever it does not know is refused with its place."""
+    """Converts plain data to settings. Unknown keys raise an error with their place."""
 
     def __init__(self, path: str, prefix: str, lines: Sequence[int]) -> None:
         self.path = path
         self.prefix = prefix
         self.lines = lines
-        """Line of each entry of `promises`, as far as it is known."""
+        """Line of each entry of `promises`, if known."""
 
     def settings(self, value: Any) -> Settings:
-        """The settings that a file holds."""
+        """Return the settings in a file."""
         whole = self._mapping(value, "")
         options = _OPTIONS if self.path.endswith(".toml") else ()
         self._known(whole, ("lint", "kinds", "promises", *options), "")
@@ -241,7 +241,7 @@ class _SettingsParser:
         return value
 
     def _path(self, path: str, where: str) -> str:
-        """Return a path that stays in the root of the settings; their author may be a stranger."""
+        """Return a path that stays in the root of the settings, because a stranger may have written them."""
         root = root_of(self.path)
         if not is_within(path, root):
             raise self._error(f"this path leaves {shown_path(root)}; give it on the command line", where)
@@ -297,7 +297,7 @@ class _SettingsParser:
 
 
 def unknown_rule(name: str) -> str:
-    """Return the error for an unknown rule; "" if the rule exists."""
+    """Return the error message for an unknown rule; "" if the rule exists."""
     if name in BY_ID:
         return ""
     close = get_close_matches(name, BY_ID, 1)

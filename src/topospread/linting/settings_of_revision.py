@@ -1,4 +1,4 @@
-"""Settings of the old revision of a change: the author of a pull request must not decide how it is judged."""
+"""Read settings from the old revision of a change, so that a pull request cannot weaken its own checks."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from .settings import SETTINGS_NAMES, Settings, find_settings
 
 
 def settings_of(old: State, folder: str) -> Settings:
-    """Return the settings of an old state, with their globs and paths in another folder.
+    """Return the settings of an old state, with globs and paths moved to another folder.
 
     Args:
-        old: the state that they are read from.
-        folder: the counterpart of its folder.
+        old: the old state.
+        folder: folder that corresponds to the old state's folder.
 
     Raises:
         InputError: if the settings cannot be read, or are invalid.
@@ -42,10 +42,10 @@ def settings_of(old: State, folder: str) -> Settings:
 
 
 def settings_at(revision: str) -> Settings:
-    """Return the settings that the working directory had in a revision of its repository.
+    """Return the working directory's settings in a git revision.
 
     Raises:
-        InputError: if there is no such revision, or its settings are invalid.
+        InputError: if the revision does not exist, or its settings are invalid.
     """
     with state_of(f"{REVISION}{revision}", only=SETTINGS_NAMES) as old:
         return settings_of(old, os.curdir)

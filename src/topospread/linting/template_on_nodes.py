@@ -1,6 +1,6 @@
-"""A template's constraints on the given nodes: domains and usable nodes. The rules judge them.
+"""Evaluate a template's constraints on the given nodes: domains and usable nodes.
 
-Every template is held against the nodes and the pods that are on them, each by itself: no other workload is placed.
+Each template is evaluated alone, with the nodes and the pods that are already on them.
 """
 
 from __future__ import annotations
@@ -38,13 +38,13 @@ from .pod_source import PodSource
 
 
 class ConstraintOnNodes(msgspec.Struct, frozen=True, eq=False):
-    """One constraint of one template, held against the nodes.
+    """One constraint of a template, evaluated on the nodes.
 
     Attributes:
-        path: of the constraint in the object.
-        given: the constraint as it is written.
-        counts: what it counts on the nodes, from the engine.
-        grown: what it would count with a node of every pool, ``None`` where no pools are given.
+        path: path of the constraint in the object.
+        given: the constraint as written.
+        counts: the engine's counts for the nodes.
+        grown: the engine's counts with one more node of each pool; None without pools.
     """
 
     path: str
@@ -54,14 +54,14 @@ class ConstraintOnNodes(msgspec.Struct, frozen=True, eq=False):
 
 
 class TemplateOnNodes(msgspec.Struct, frozen=True, eq=False):
-    """A template's constraints on the nodes.
+    """A template, evaluated on the nodes.
 
     Attributes:
         cluster: the nodes, and the pods on them.
-        pod: one of the template's pods, as kube-scheduler would see it.
+        pod: one of the template's pods, after admission.
         constraints: its constraints.
-        selected: nodes that nodeSelector and node affinity allow, bool[rows].
-        open: those of them without a taint that the pod does not tolerate, and not cordoned, bool[rows].
+        selected: nodes that match nodeSelector and node affinity, bool[rows].
+        open: the selected nodes that are not cordoned and have no untolerated taint, bool[rows].
     """
 
     manifest: Manifest
@@ -73,17 +73,17 @@ class TemplateOnNodes(msgspec.Struct, frozen=True, eq=False):
     open: Bools
 
     def nodes(self, which: Bools) -> list[Node]:
-        """The nodes of some rows."""
+        """Return the nodes of a row mask."""
         nodes = self.cluster.nodes.nodes
         return [node for row in np.flatnonzero(which).tolist() if (node := nodes[row]) is not None]
 
     def having(self, key: str) -> Bools:
-        """Nodes with a label, bool[rows]."""
+        """Return the nodes with a label, bool[rows]."""
         table = self.cluster.nodes
         return np.asarray(table.labels(key).codes[: table.size] >= 0)
 
     def values(self, key: str, which: Bools) -> dict[str, list[Node]]:
-        """The values of a label on some nodes, each with its nodes."""
+        """Return value of a label → nodes with this value."""
         found: dict[str, list[Node]] = {}
         for node in self.nodes(which & self.having(key)):
             found.setdefault(node.labels[key], []).append(node)
@@ -92,13 +92,12 @@ class TemplateOnNodes(msgspec.Struct, frozen=True, eq=False):
 
 @once_per_input
 def templates_on_nodes(given: LintInput) -> list[TemplateOnNodes]:
-    """Every template with constraints of its own, or pods that keep apart from their like, that kube-scheduler would
-    place; worked out once."""
+    """Return every template with constraints or self-anti-affinity that kube-scheduler places. Cached."""
     return list(_all(given, cluster_of(given))) if given.nodes else []
 
 
 def cluster_of(given: LintInput) -> Cluster:
-    """The nodes that are given, and the pods on them."""
+    """Return the cluster with the given nodes and their pods."""
     cluster = Cluster(request_rules(given.gates))
     for node in given.nodes:
         cluster.add_node(as_served(node))
@@ -109,12 +108,12 @@ def cluster_of(given: LintInput) -> Cluster:
 
 
 def configuration_of(given: LintInput) -> Configuration:
-    """The configuration that pods are placed by: the one that is given, or kube-scheduler's own."""
+    """Return the given scheduler configuration, or the default one."""
     return given.configuration or default_configuration(given.version, given.gates)
 
 
 def frameworks_of(given: LintInput) -> dict[str, Framework]:
-    """Scheduler name → its profile's plugins."""
+    """Return scheduler name → plugins of its profile."""
     profiles = configuration_of(given).profiles
     return {profile.scheduler_name: Framework(profile, given.gates) for profile in profiles}
 
@@ -138,11 +137,11 @@ def _all(given: LintInput, cluster: Cluster) -> Iterator[TemplateOnNodes]:
         metadata = ObjectMeta(namespace=pods.item.namespace, labels=pods.labels)
         try:
             pod = admission.admit(Pod(metadata=metadata, spec=pods.spec), lenient=True)
-            pod_class = PodClass(-1, pod, "", cluster.rules)  # of no placed pod: not the cluster's
+            pod_class = PodClass(-1, pod, "", cluster.rules)  # not placed: a class outside the cluster
             counts = {each.position: each for each in spread_arithmetic(plugin, pod_class, cluster)}
             grown = () if larger is None else spread_arithmetic(plugin, pod_class, larger)
         except (InputError, PluginError):
-            continue  # Validation says so.
+            continue  # Validation reports it.
         then = {each.position: each for each in grown}
         held = [
             ConstraintOnNodes(path, each, counts[position], then.get(position))
@@ -153,7 +152,7 @@ def _all(given: LintInput, cluster: Cluster) -> Iterator[TemplateOnNodes]:
 
 
 def _where(pod_class: PodClass, cluster: Cluster, given: LintInput) -> tuple[Bools, Bools]:
-    """The nodes that the pod's selectors allow, and those of them that are open to it."""
+    """Return the nodes that the pod's selectors allow, and the subset that is open to it."""
     table = cluster.nodes
     everything = slice(0, table.size)
     operators = given.gates.enabled("TaintTolerationComparisonOperators")

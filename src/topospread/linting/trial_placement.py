@@ -1,6 +1,6 @@
-"""Placing a template's pods on the given nodes: at once, as a first look, or with all that a simulation does.
+"""Place a template's pods on the given nodes: by a quick trial, or by a full simulation.
 
-Other workloads of the manifests play no part: only the pods that are on the nodes already do.
+Only pods that are already on nodes count; other workloads of the manifests are not placed.
 """
 
 from __future__ import annotations
@@ -31,13 +31,13 @@ from .pod_source import pod_source
 from .template_on_nodes import TemplateOnNodes, cluster_of, configuration_of, frameworks_of
 
 MOST_PODS = 20_000
-"""Of one workload; larger ones are not tried."""
+"""Workloads with more pods are not placed."""
 _SIMULATION = 250
-"""What a simulation costs beside its pods and nodes, of which one takes about 12 µs. `TrialEffort` is two seconds."""
+"""Fixed cost of a simulation, in pods or nodes of about 12 µs each. `TrialEffort` amounts to two seconds."""
 _LARGEST_CLUSTER = 10_000
-"""What a simulation costs at most for the cluster: 24 are made whatever its size."""
+"""Maximum cost that the cluster's size adds, so that at least 24 simulations always run."""
 _POD = 5
-"""What a pod of a first look costs."""
+"""Cost of one pod in a quick trial."""
 _OWNERS = (
     "replication_controllers",
     "replica_sets",
@@ -50,13 +50,13 @@ _OWNERS = (
 
 
 class TrialPlacements:
-    """Quick trial placements, one template at a time: only a template that fails one needs a whole simulation."""
+    """Quick trial placements of templates. Only templates that fail need a full simulation."""
 
     def __init__(self, given: LintInput) -> None:
-        self._input = ref(given)  # the input keeps this object: a strong reference would never let go of either
+        self._input = ref(given)  # the input owns this object: a strong reference would be a cycle
         self._own = _pods_by_owner(given.inventory)
         self._known: dict[Hashable, tuple[int, int]] = {}
-        """What decides on a trial → how many pods were wanted, and how many found a node."""
+        """Key of a trial → (wanted pods, placed pods)."""
         self._images = any(node.status.images for node in given.nodes)
 
     @property
@@ -75,19 +75,16 @@ class TrialPlacements:
         return Scheduler(cluster_of(self._given), frameworks_of(self._given))
 
     def fit(self, template: TemplateOnNodes, more: int = 0) -> bool:
-        """Return whether so many pods more than the replicas are seen at once to find a node each, the present ones
-        gone.
+        """Return whether a quick trial places all replicas and `more` pods, without the present ones.
 
-        False also where that takes a closer look: pods that differ or claim storage.
+        Also False if that needs a full simulation: pods that differ or claim storage.
         """
         storage = any(volume.is_storage for volume in template.pod.spec.volumes or ())
         replicas = template.pods.replicas
         return replicas is not None and not storage and self._placed(template, replicas + more)
 
     def look_closer(self, template: TemplateOnNodes, simulations: int = 1) -> bool:
-        """Return whether whole simulations are still within the effort for all of them; if not, the template is left
-        out.
-        """
+        """Return whether the budget allows the full simulations. If not, record the template as left out."""
         effort = self._given.effort
         if simulations * _cost(self._given, template.pods.replicas) <= effort.left:
             return True
@@ -95,7 +92,7 @@ class TrialPlacements:
         return False
 
     def _placed(self, template: TemplateOnNodes, wanted: int) -> bool:
-        """Place pods, in a savepoint; what is like a template that was tried fares as it did."""
+        """Place pods in a savepoint. A result of an equivalent template is reused."""
         like = self._like(template) or id(template)
         asked, placed = self._known.get(like, (0, 0))
         if asked < wanted and placed == asked and self._given.effort.left > 0:
@@ -104,7 +101,7 @@ class TrialPlacements:
         return placed >= wanted
 
     def _tried(self, template: TemplateOnNodes, wanted: int) -> int:
-        """Return how many pods one after the other find a node."""
+        """Return how many pods find a node, one after another."""
         cluster, item = self._scheduler.cluster, template.pods.item
         with cluster.savepoint():
             for key in self._own_pods(template):
@@ -119,9 +116,9 @@ class TrialPlacements:
         return self._own.get((type(item).__name__, item.namespace, item.name), [])
 
     def _like(self, template: TemplateOnNodes) -> Hashable | None:
-        """All that decides on a trial, but no names; ``None`` where pods that are there decide otherwise, too.
+        """Return a key of everything that affects a trial, without names; None if present pods also affect it.
 
-        A selector's words do not matter beside whether it means the template's own pods and which of those there.
+        For a selector, only its matches matter: the template's own pods and the present pods.
         """
         cluster, spec, namespace = self._scheduler.cluster, template.pod.spec, template.pod.namespace
         own = spec.topology_spread_constraints or []
@@ -140,9 +137,12 @@ class TrialPlacements:
 
 
 def _without_names(spec: PodSpec, *, images: bool) -> bytes:
-    """Return what kube-scheduler reads of a spec, without selectors' values and names of containers and volumes.
+    """Return the fields of a spec that kube-scheduler reads, without selector values and names.
 
-    ``images``: some node has images, so that they are compared.
+
+    Args:
+        spec: the pod's spec.
+        images: whether a node has images, so that image names matter.
     """
     own = [
         replace_fields(each, label_selector=None, match_label_keys=None)
@@ -166,7 +166,10 @@ def _without_names(spec: PodSpec, *, images: bool) -> bytes:
 
 
 def _pods_by_owner(inventory: Inventory) -> dict[tuple[str, str, str], list[str]]:
-    """Kind, namespace and name of workloads → the keys of their pods on nodes, a Deployment's through ReplicaSets."""
+    """Return (kind, namespace, name) of workloads → keys of their placed pods.
+
+    A Deployment's pods are found by its ReplicaSets.
+    """
     over = {
         ("ReplicaSet", each.namespace, each.name): (owner.kind, each.namespace, owner.name)
         for each in inventory.replica_sets
@@ -182,7 +185,7 @@ def _pods_by_owner(inventory: Inventory) -> dict[tuple[str, str, str], list[str]
 
 
 trials_of = once_per_input(TrialPlacements)
-"""The first looks at an input, which all rules share."""
+"""The quick trials of an input, shared by all rules."""
 
 
 def _cost(given: LintInput, replicas: int | None) -> int:
@@ -191,16 +194,16 @@ def _cost(given: LintInput, replicas: int | None) -> int:
 
 
 def spend(given: LintInput, item: KubeObject) -> None:
-    """Note that the pods of a workload are placed in a simulation of their own."""
+    """Subtract the cost of a workload's own simulation from the budget."""
     pods = pod_source(item)
     given.effort.left -= _cost(given, pods.replicas if pods is not None else 1)
 
 
 def simulated(given: LintInput, item: KubeObject) -> tuple[PendingGroup, ...]:
-    """Return the pods that stay pending if this workload is created anew.
+    """Return the pods that stay pending if this workload is created again.
 
     Raises:
-        InputError: an object that the API server would refuse.
+        InputError: if the API server denies an object.
     """
     spend(given, item)
     options = options_of(given)
@@ -208,12 +211,12 @@ def simulated(given: LintInput, item: KubeObject) -> tuple[PendingGroup, ...]:
 
 
 def options_of(given: LintInput) -> SimulationOptions:
-    """Return the options of simulations: the configuration, the version and the gates that are asked about."""
+    """Return the simulation options: configuration, version and feature gates."""
     return SimulationOptions(configuration_of(given), kube_version=str(given.version), gates=given.gates)
 
 
 def with_only(inventory: Inventory, item: KubeObject) -> Inventory:
-    """The inventory with this workload alone, to be created anew, and the pods of others that are on nodes."""
+    """Return the inventory with this workload, to be created again, and only placed pods of other workloads."""
     owners = {(type(item).__name__, item.namespace, item.name)}
     for replica_set in inventory.replica_sets:
         if _is_of(replica_set, owners):

@@ -1,7 +1,7 @@
-"""Files read raw that Helm or Kustomize makes manifests of, told by what stands beside them; renders nothing.
+"""Recognise templates and patches for Helm or Kustomize by the other files in their folder.
 
-A chart's templates and a kustomization's patches are no objects yet: judged as such they would only be accused of what
-is filled in later. A resource that a kustomization changes is an object, but not the one the API server gets.
+Templates and patches are incomplete objects, so linting them would report fields that are filled in later. A resource
+that a kustomization changes is not the object that the API server receives.
 """
 
 from __future__ import annotations
@@ -13,11 +13,11 @@ from topospread.sources.kustomizations import KUSTOMIZATIONS, kustomization_valu
 from topospread.sources.rendering import CHART
 
 Unfinished = Literal["template", "patch", "base"]
-"""A chart's template, a patch, or a resource that a kustomization changes."""
+"""Kinds of unfinished files: chart template, kustomize patch, or a resource that a kustomization changes."""
 
 _TEMPLATES: Final = "templates"
 _LEVELS: Final = 4
-"""How far above a file a kustomization that names it is looked for."""
+"""Number of parent folders that are searched for a kustomization that names a file."""
 
 _CHANGES_NOTHING: Final = frozenset(
     {
@@ -34,18 +34,18 @@ _CHANGES_NOTHING: Final = frozenset(
         "replicas",
     }
 )
-"""Fields of a kustomization after which what its resources lack they still lack."""
+"""Fields of a kustomization that do not complete its resources."""
 
 
 class Surroundings:
-    """The files beside files; each folder is looked at once."""
+    """Facts about files' folders. Each folder is read once."""
 
     def __init__(self) -> None:
         self._named: dict[str, dict[str, Unfinished]] = {}
         self._charts: dict[str, bool] = {}
 
     def of(self, path: str) -> Unfinished | None:
-        """Return the kind of an unfinished file, such as a template; None if it is a manifest."""
+        """Return the kind of an unfinished file; None for a manifest."""
         whole = os.path.abspath(path)
         folder = os.path.dirname(whole)
         parts = folder.split(os.sep)
@@ -65,7 +65,7 @@ class Surroundings:
         return self._charts[folder]
 
     def _kustomized(self, folder: str) -> dict[str, Unfinished]:
-        """The files that a folder's kustomization names, and what they are to it."""
+        """Return the files that a folder's kustomization names, with their kinds."""
         if folder not in self._named:
             self._named[folder] = {}
             for name in KUSTOMIZATIONS:

@@ -1,4 +1,4 @@
-"""A scheduler for a real cluster: what waits, sends and reads the clock around the engine that decides.
+"""The live scheduler: watches, writes and timers around the scheduling engine.
 
-Needs the extra ``live``; nothing outside this package imports what that brings.
+It needs the extra ``live``. Only this package imports the extra's libraries.
 """

@@ -13,11 +13,11 @@ from .connection import Connection, connect
 
 @dataclass(frozen=True, slots=True)
 class Access:
-    """kubectl's options that say which cluster is meant and who asks.
+    """kubectl's options for the cluster and the user.
 
     Attributes:
-        kubeconfig, context: as for kubectl; by default ``KUBECONFIG``, ``~/.kube/config``, and its current context.
-        user, groups, uid: who to act as (``--as``, ``--as-group``, ``--as-uid``).
+        kubeconfig, context: like kubectl's; by default ``KUBECONFIG``, ``~/.kube/config``, and its current context.
+        user, groups, uid: the user to impersonate (``--as``, ``--as-group``, ``--as-uid``).
     """
 
     kubeconfig: str | None = None
@@ -31,26 +31,26 @@ class Access:
             raise UsageError("--as-group and --as-uid say more of the user of --as, which is not given")
 
     def finds_something(self) -> bool:
-        """Return whether there is a kubeconfig, or a pod's service account, for who says nothing else."""
+        """Return whether there is a default kubeconfig or a pod's service account."""
         named = os.environ.get("KUBECONFIG")
         files = named.split(os.pathsep) if named else [str(Path.home() / ".kube" / "config")]
         return any(map(os.path.exists, files)) or bool(os.environ.get("KUBERNETES_SERVICE_HOST"))
 
     async def connect(self) -> Connection:
-        """The connection. The file in the home directory comes before a pod's service account, as for kubectl.
+        """Return the connection. Like in kubectl, ``~/.kube/config`` is preferred to a service account.
 
         Raises:
-            InputError: there is no way to an API server, or a part of the kubeconfig cannot be used.
+            InputError: if no API server is configured, or a part of the kubeconfig is unusable.
         """
         return await connect(
             self.kubeconfig or self._home(), self.context, as_user=self.user, as_groups=self.groups, as_uid=self.uid
         )
 
     def namespace(self) -> str:
-        """Return the namespace for objects that name none, as kubectl does: the context's, or ``default``.
+        """Return the default namespace like kubectl: the context's, or ``default``.
 
         Raises:
-            InputError: a kubeconfig cannot be used.
+            InputError: if a kubeconfig is unusable.
         """
         from .credentials import namespace_of
 
@@ -58,7 +58,7 @@ class Access:
         return (namespace_of(files, self.context) if files else "") or "default"
 
     def files(self) -> str:
-        """The kubeconfig's files, as in ``KUBECONFIG``; "" for none."""
+        """Return the kubeconfig files in the form of ``KUBECONFIG``; "" without any."""
         return self.kubeconfig or os.environ.get("KUBECONFIG") or self._home() or ""
 
     def _home(self) -> str | None:

@@ -1,7 +1,7 @@
-"""An answer of HTTP/1.1 whose body is read while it comes: a list, a watch. Each has a connection of its own.
+"""Stream an HTTP/1.1 response, for lists and watches. Each response has its own connection.
 
-What it is asked for is little: a target and headers; a body in chunks, of a length, or up to the end of the connection.
-A watch of heartbeats costs half of what it costs through aiohttp.
+Only the needed parts of HTTP are supported: request headers, and a response body that is chunked, has a length, or ends
+with the connection. A watch of node heartbeats takes half the CPU time of aiohttp.
 """
 
 from __future__ import annotations
@@ -20,17 +20,19 @@ _TO_THE_END = 1 << 62
 
 
 class BrokenAnswer(ConnectionError):  # noqa: N818 - it is what is broken
-    """It ended before its end, or is no HTTP."""
+    """Raised if the response is incomplete or not HTTP."""
 
 
 @asynccontextmanager
 async def answer_from(
     server: HttpServer, path: str, params: Mapping[str, str], headers: Headers, silence: float
 ) -> AsyncIterator[AnswerStream]:
-    """Ask, with a connection that lasts as long as the block; ``silence``: seconds after which it is broken.
+    """Send a request over a new connection, which is closed at the end of the block.
+
+    ``silence`` is the time in seconds without data after which the connection counts as broken.
 
     Raises:
-        OSError: no connection could be made, or it broke, also while it is read.
+        OSError: if the connection fails, also while reading.
         TimeoutError: nothing came for too long.
     """
     async with asyncio.timeout(_CONNECTING):
@@ -46,10 +48,10 @@ async def answer_from(
 
 
 class AnswerStream:
-    """One answer.
+    """A streamed response.
 
     Attributes:
-        status: of it.
+        status: HTTP status code.
     """
 
     def __init__(self, sock: BulkSocket) -> None:
@@ -60,14 +62,14 @@ class AnswerStream:
         self._first = b""
 
     def header(self, name: bytes) -> str:
-        """The value of a header, its name in lower case; "" where it is not there."""
+        """Return the value of a header, given in lower case; "" if it is missing."""
         return header_of(self._head, name).decode("latin-1")
 
     async def begin(self) -> None:
-        """Read its head.
+        """Read the status line and headers.
 
         Raises:
-            OSError: there is none, or it is no HTTP.
+            OSError: if they are missing or not HTTP.
         """
         came = b""
         while (end := came.find(END)) < 0:
@@ -87,11 +89,11 @@ class AnswerStream:
             raise BrokenAnswer(f"no HTTP: {error}") from error
 
     async def read(self) -> bytes:
-        """The next bytes of the body; b"" at its end.
+        """Return the next bytes of the body; b"" at the end.
 
         Raises:
-            OSError: it broke.
-            TimeoutError: nothing came for too long.
+            OSError: if the connection breaks.
+            TimeoutError: if no data arrives for too long.
         """
         while not self._body.ended:
             data, self._first = self._first or await self._sock.read(), b""
@@ -108,18 +110,18 @@ class AnswerStream:
         return b""
 
     async def pieces(self, rest: Rest | None = None) -> AsyncIterator[bytes]:
-        """The body as it comes; ``rest``: in which more may come once all was handed on.
+        """Yield the body in pieces. ``rest`` is a pause after each piece, in which more data can gather.
 
         Raises:
-            OSError: it broke.
-            TimeoutError: nothing came for too long.
+            OSError: if the connection breaks.
+            TimeoutError: if no data arrives for too long.
         """
         self._sock.rest = rest
         while piece := await self.read():
             yield piece
 
     async def whole(self, most: int = 1 << 20) -> bytes:
-        """The body, as far as it is of use: for words that say why something is refused."""
+        """Return the body, at most `most` bytes, for error messages."""
         came = b""
         async for piece in self.pieces():
             came += piece
@@ -129,11 +131,11 @@ class AnswerStream:
 
 
 class _Plain:
-    """A body as it is.
+    """Decodes a body without transfer encoding.
 
     Attributes:
-        ended: all of it is there.
-        may_end: where the connection ends, the body does.
+        ended: whether the body is complete.
+        may_end: whether the end of the connection ends the body.
     """
 
     def __init__(self, length: int) -> None:
@@ -150,7 +152,7 @@ class _Plain:
 
 
 class _Chunks:
-    """A body in chunks, each after its size; see `_Plain`."""
+    """Decodes a chunked body; see `_Plain`."""
 
     may_end = False
 
@@ -164,7 +166,7 @@ class _Chunks:
         """Return the part of the body in these bytes.
 
         Raises:
-            ValueError: they are no chunks.
+            ValueError: if the bytes are not chunks.
         """
         if self._rest:
             data = self._rest + data

@@ -1,8 +1,8 @@
-"""Errors of requests to the API server, as one tree.
+"""Exceptions for requests to the API server.
 
 RequestError
-├── ApiError          the server answered that it will not, or cannot
-└── ApiUnreachable    no answer: what was asked for may have happened all the same
+├── ApiError          the server answered with an error
+└── ApiUnreachable    no answer; the request may still have taken effect
 """
 
 from __future__ import annotations
@@ -17,16 +17,16 @@ from topospread.whole_number import whole_number
 
 
 class RequestError(TopospreadError):
-    """A request that brought nothing."""
+    """A failed request."""
 
 
 class ApiError(RequestError):
-    """The API server's answer where it is no success (``metav1.Status``).
+    """An error response of the API server (``metav1.Status``).
 
     Attributes:
         status: the HTTP status, or the code of an ERROR event of a watch.
-        reason: ``NotFound``, ``Conflict``, ``Expired`` …, "" where there is none.
-        retry_after: seconds after which to ask again, ``None`` where it does not say.
+        reason: ``NotFound``, ``Conflict``, ``Expired`` …; "" if missing.
+        retry_after: seconds to wait before a retry; None if not given.
     """
 
     def __init__(self, status: int, reason: str, message: str, retry_after: float | None = None) -> None:
@@ -41,10 +41,10 @@ class ApiError(RequestError):
 
 
 class ApiUnreachable(RequestError):  # noqa: N818 - what is wrong is that it is not reached
-    """No answer came: no connection, or it broke, or it took too long.
+    """No answer: the connection failed or broke, or the request timed out.
 
     Attributes:
-        refused: whether the server refused the connection, so that it never received the request.
+        refused: whether the connection was refused, so that the request was never received.
     """
 
     def __init__(self, message: str, *, refused: bool = False) -> None:
@@ -80,7 +80,7 @@ def _reason(code: int) -> str:
 
 
 def unreachable(error: BaseException) -> ApiUnreachable:
-    """Return the error for a request without an answer, its cause as a clause."""
+    """Return the error for a request without an answer. Its message names the cause."""
     inner = getattr(error, "os_error", None) or error  # aiohttp wraps the system's error
     if isinstance(inner, ConnectionRefusedError):
         return ApiUnreachable("the connection was refused", refused=True)
@@ -93,5 +93,5 @@ def unreachable(error: BaseException) -> ApiUnreachable:
 
 
 def whole_seconds(given: str) -> float | None:
-    """Seconds that the server asks to wait in ``Retry-After``; client-go reads whole seconds only."""
+    """Return the seconds in ``Retry-After``. Like client-go, only whole seconds are read."""
     return whole_number(given)

@@ -1,4 +1,4 @@
-"""One pod after another from the queue through the cycle: placed, or put back with a reason. It waits for nothing.
+"""Take pods from the queue and run the scheduling cycle for each, without blocking.
 
 Source: pkg/scheduler/schedule_one.go (``scheduleOnePod``, ``schedulingAlgorithm``, ``skipPodSchedule``).
 """
@@ -28,14 +28,14 @@ from .volumes import Pledge, Volumes
 from .workings import Workings
 
 _NO_STATE = "not found"
-"""What a plugin says that finds nothing of its own PreFilter (pkg/scheduler/framework, ``ErrNotFound``)."""
+"""Error of a plugin whose PreFilter state is missing (pkg/scheduler/framework, ``ErrNotFound``)."""
 _NO_NODES = "no nodes available to schedule pods"
 NOT_PLACED = "TopospreadNotCovered"
-"""Rejects what is not covered; no event helps such a pod."""
+"""Name of the plugin that rejects pods that topospread cannot judge. No event requeues them."""
 
 
 class AssumingScheduler(Scheduler):
-    """The cycle, with claims that are only assumed to be bound: binding them takes time."""
+    """The scheduling cycle with assumed claims, because binding volumes takes time."""
 
     def __init__(self, cluster: Cluster, frameworks: Mapping[str, Framework], volumes: Volumes) -> None:
         super().__init__(cluster, frameworks)
@@ -44,7 +44,7 @@ class AssumingScheduler(Scheduler):
         self._topology_labels = TopologyLabels(cluster)
 
     def reserve(self, pod_class: PodClass, row: int) -> str:
-        """Reserve alone."""
+        """Reserve volumes without binding them."""
         reserved = self.framework_of(pod_class).reserve(pod_class, self.cluster, row)
         for each in reserved:
             if not isinstance(each, ReservedVolumes):
@@ -53,21 +53,21 @@ class AssumingScheduler(Scheduler):
         return ""
 
     def labels_bound_pods(self, so: bool) -> None:
-        """Assume pods with the labels of their node, where the API server gives them these."""
+        """Set whether assumed pods get the labels of their node, like from the API server."""
         self.topology_labels = self._topology_labels if so else None
 
     def take_pledge(self) -> Pledge | None:
-        """Return what was reserved for the pod that was just placed."""
+        """Return the volumes reserved for the pod that was just placed."""
         pledge, self._pledge = self._pledge, None
         return pledge
 
 
 class Attempts:
-    """Tries pods.
+    """Runs scheduling attempts.
 
     Args:
         scheduler: the cycle.
-        bind, preempt: begin what takes time.
+        bind, preempt: functions that start binding and preemption in the background.
     """
 
     def __init__(
@@ -83,7 +83,7 @@ class Attempts:
         self._preempt = preempt
 
     def next(self) -> bool:
-        """Try the next pod; False where none is to be tried."""
+        """Attempt the next pod. Return False if there is none."""
         parts = self._parts
         info = parts.queue.pop()
         if info is None:
@@ -175,16 +175,16 @@ class Attempts:
 
 
 def _devices_fail(framework: Framework, verdict: Verdict) -> bool:
-    """Return whether DynamicResources, which is asked before DefaultPreemption, fails, so that no preemption is tried.
+    """Return whether DynamicResources fails in PostFilter, which prevents preemption.
 
-    It does where PreFilter ended before its turn (plugins/dynamicresources/dynamicresources.go, ``PostFilter``).
+    It fails if PreFilter ended before this plugin ran (plugins/dynamicresources/dynamicresources.go, ``PostFilter``).
     """
     ended = any(each.code == UNRESOLVABLE for each in verdict.rejections)
     return ended and "DynamicResources" in framework.profile.enabled("post_filter")
 
 
 def _not_covered(pod: ReadPod) -> str:
-    """Return why a pod is left pending that asks for what is not covered; "" for every other."""
+    """Return why topospread cannot judge a pod; "" if it can."""
     if pod.spec.resource_claims:
         return "not placed by topospread: it has resource claims (dynamic resource allocation)"
     if pod.spec.scheduling_group is not None:

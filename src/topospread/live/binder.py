@@ -1,8 +1,8 @@
-"""Binding cycles, many at a time: volumes, then the ``binding`` subresource; what goes wrong is looked into.
+"""Run binding cycles concurrently: bind volumes, then create the pod's ``binding``.
 
-A binding whose answer was lost may have happened, and so may one that is refused as a conflict: the pod is read before
-it is forgotten. Source: pkg/scheduler/schedule_one.go (``bindingCycle``, ``handleBindingCycleError``),
-plugins/defaultbinder/default_binder.go, pkg/registry/core/pod/storage (``assignPod``).
+A binding without an answer, or with a conflict, may have succeeded. So the pod is read before it is forgotten. Source:
+pkg/scheduler/schedule_one.go (``bindingCycle``, ``handleBindingCycleError``), plugins/defaultbinder/default_binder.go,
+pkg/registry/core/pod/storage (``assignPod``).
 """
 
 from __future__ import annotations
@@ -34,22 +34,22 @@ _CONFLICT = 409
 
 
 class NotBound(Exception):  # noqa: N818 - it says what is the case
-    """The pod has no node; why."""
+    """Raised if the pod has no node; the message is the reason."""
 
 
 class TakenElsewhere(Exception):  # noqa: N818 - it says what is the case
-    """The pod has another node, or is another pod: the watch tells, nothing is to be done."""
+    """Raised if the pod was bound to another node or recreated. The watch will report it."""
 
 
 @dataclass(slots=True, eq=False)
 class Placed:
-    """A pod that is to be bound.
+    """A placed pod, to be bound.
 
     Attributes:
-        pledge: what was set aside of volumes, ``None`` for a pod without.
-        started: when the attempt began, in seconds of a steady clock.
-        volumes_timeout: seconds.
-        measured: whether it is told how long its plugins take.
+        pledge: reserved volumes; None without volumes.
+        started: start of the attempt, in seconds of a monotonic clock.
+        volumes_timeout: time limit for binding volumes, in seconds.
+        measured: whether its plugins' durations are reported.
     """
 
     info: QueuedPodInfo
@@ -62,7 +62,7 @@ class Placed:
 
     @property
     def pod(self) -> ReadPod:
-        """As it was when it was tried."""
+        """The pod at the time of the attempt."""
         return self.assumption.pod
 
 
@@ -80,15 +80,15 @@ class _PodRead(msgspec.Struct):
 
 
 class Binder:
-    """Binds.
+    """Binds pods.
 
     Args:
-        at_once: so many pods are being bound at a time.
-        spawn: begins each binding cycle.
+        at_once: maximum number of concurrent bindings.
+        spawn: starts a background task.
 
     Attributes:
-        room: set while fewer pods than ``at_once`` are being bound; those that wait for volumes
-            or longer than `write_order.PATIENCE` for an answer are not counted.
+        room: set while fewer than ``at_once`` pods are being bound, not counting pods that wait for volumes
+            or longer than `write_order.PATIENCE` for an answer.
     """
 
     def __init__(self, parts: Workings, at_once: int, spawn: Spawn) -> None:
@@ -104,25 +104,25 @@ class Binder:
 
     @property
     def in_flight(self) -> int:
-        """Number of binding cycles under way."""
+        """Number of running binding cycles."""
         return len(self._tasks)
 
     @property
     def left(self) -> int:
-        """Number of binding cycles that may still begin."""
+        """Number of binding cycles that may still start."""
         return max(0, self._at_once - self._sending)
 
     def start(self, placed: Placed) -> None:
-        """Begin a binding cycle."""
+        """Start a binding cycle."""
         task = self._spawn(self._run(placed))
         self._tasks[task] = placed
         self._count(1)
         task.add_done_callback(self._ended)
 
     async def cancel(self, key: PodKey) -> bool:
-        """End the binding of a pod that waits for its volumes (``CancelPod``); False where none does.
+        """Cancel the binding of a pod that waits for volumes (``CancelPod``). Return False if there is none.
 
-        Returns once the pod is forgotten: whoever made room for itself is not to find it there again.
+        It returns once the pod is forgotten, so that a preemptor does not see the pod again.
         """
         task = self._waiting_for_volumes.get(key)
         if task is None:
@@ -133,9 +133,9 @@ class Binder:
         return True
 
     async def finish(self, deadline: float) -> bool:
-        """Wait for what is being sent, at most ``deadline`` seconds; whether all of it ended.
+        """Wait at most ``deadline`` seconds for bindings being sent. Return whether all ended.
 
-        Who waits for volumes is not waited for: the pod is tried again by whoever comes next.
+        Pods that wait for volumes are not awaited; the next leader will schedule them again.
         """
         for task in self._waiting_for_volumes.values():
             task.cancel()
@@ -181,7 +181,7 @@ class Binder:
         return self._parts.times.point(point, plugin, placed.profile) if placed.measured else nullcontext()
 
     async def _bind_volumes(self, placed: Placed, pledge: Pledge) -> None:
-        """PreBind; the nominated node tells others, the cluster autoscaler say, where the pod is going to be."""
+        """Run PreBind. nominatedNodeName tells others, such as the cluster autoscaler, where the pod will be."""
         parts, key = self._parts, placed.assumption.key
         parts.statuses.want(placed.pod, nominated=placed.assumption.node)
         task = asyncio.current_task()
@@ -209,7 +209,7 @@ class Binder:
         return pod is not None and pod.metadata.uid == placed.pod.metadata.uid
 
     async def _bind(self, placed: Placed) -> None:
-        """Send the binding (``BindPod``); each attempt waits for its own turn."""
+        """Send the binding (``BindPod``). Each attempt waits for its write turn."""
         parts, pod, node = self._parts, placed.pod, placed.assumption.node
         body = {
             "apiVersion": "v1",
@@ -233,11 +233,11 @@ class Binder:
             await self._look(placed, f'running Bind plugin "DefaultBinder": {error}')
 
     async def _look(self, placed: Placed, words: str) -> None:
-        """Return where the pod is bound to its node after all.
+        """Read the pod. Return normally if it is bound to its node.
 
         Raises:
-            NotBound: it has no node, or is gone.
-            TakenElsewhere: it has another node.
+            NotBound: if it has no node, or is deleted.
+            TakenElsewhere: if it has another node.
         """
         delay = _BETWEEN
         while True:
@@ -267,7 +267,7 @@ class Binder:
             parts.observer.bound_after_flush()
 
     def _forget(self, placed: Placed) -> bool:
-        """``unreserveAndForget``; to others that is as if the pod had been deleted."""
+        """Unreserve and forget the pod (``unreserveAndForget``). The queue treats that as a deletion."""
         parts = self._parts
         if placed.pledge is not None:
             parts.volumes.unreserve(placed.pledge)

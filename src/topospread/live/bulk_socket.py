@@ -1,8 +1,7 @@
-"""A socket from which much is read with one call, in TLS or plain. It knows nothing of HTTP.
+"""A socket, plain or TLS, that reads large amounts of data with few system calls.
 
-OpenSSL that reads from a socket itself makes two calls to the system for each record, and a watch delivers an object in
-one or more of them. Here all that has come is read at once and decrypted in memory. `direct_socket` is for the other
-case: one short answer to one short request.
+OpenSSL makes two system calls per TLS record, and a watch event takes at least one record. Here all available data is
+read at once and decrypted in memory. `direct_socket` is for short requests and responses.
 """
 
 from __future__ import annotations
@@ -17,21 +16,20 @@ from .rest import Rest
 
 _MOST = 1 << 16
 _RECORD = 1 << 14
-"""The longest content of a TLS record."""
+"""Maximum content of a TLS record in bytes."""
 _SOON, _MUCH = 0.02, 1 << 12
-"""Waits that end so soon, in seconds, make a stream of what comes. It is one for as long as a rest brings so many
-bytes."""
+"""Data counts as a stream if waits end within this many seconds, and as long as a pause yields this many bytes."""
 
 
 class BulkSocket:
-    """Reads when it is asked to; what comes meanwhile waits with the system, so that the other side is held up.
+    """Reads on request. Unread data stays in the kernel, which slows the sender down.
 
     Args:
-        silence: seconds without a byte after which it is taken for broken, while somebody waits for one.
+        silence: seconds without data after which a pending read fails.
 
     Attributes:
-        rest: in which more may come once all was read, before it is waited for: to be woken for every record costs more
-            than to read it. What comes rarely is read at once nevertheless.
+        rest: pause in which data can gather, because waking up for every record costs more than reading it. Rare data
+            is read at once.
     """
 
     def __init__(self, sock: socket.socket, silence: float) -> None:
@@ -49,10 +47,10 @@ class BulkSocket:
 
     @classmethod
     async def to(cls, host: str, port: int, ssl: tls.SSLContext | None, name: str | None, silence: float) -> BulkSocket:
-        """One that is connected, its handshake done; ``name``: that the certificate is for.
+        """Connect, and complete the TLS handshake. ``name`` is the expected name in the certificate.
 
         Raises:
-            OSError: no address answers, or the handshake fails.
+            OSError: if no address answers, or the handshake fails.
         """
         made = cls(await connected(host, port, None, None), silence)
         try:
@@ -65,11 +63,11 @@ class BulkSocket:
         return made
 
     async def read(self) -> bytes:
-        """Return the bytes that have come, at least one; b"" once the other side has closed.
+        """Return the available bytes, at least one; b"" after the peer closed.
 
         Raises:
-            OSError: it broke, or was closed here.
-            TimeoutError: nothing came for so long.
+            OSError: if the connection broke or was closed.
+            TimeoutError: if no data arrives for too long.
         """
         while not self._ended:
             came = await self._some()
@@ -77,22 +75,22 @@ class BulkSocket:
                 self._ended = not came
                 return bytes(came)
             data, self._ended = self._tls.decrypted(came)
-            if self._tls.to_send.pending:  # a few bytes that answer the other side's new key
+            if self._tls.to_send.pending:  # the reply to a TLS key update
                 self._sock.send(self._tls.to_send.read())
             if data:
                 return data
         return b""
 
     async def write(self, data: bytes) -> None:
-        """Send.
+        """Send data.
 
         Raises:
-            OSError: it broke.
+            OSError: if the connection broke.
         """
         await self._loop.sock_sendall(self._sock, data if self._tls is None else self._tls.encrypted(data))
 
     def close(self) -> None:
-        """End it; who waits is told that it broke."""
+        """Close the connection. A pending read fails."""
         if self._closed:
             return
         self._closed = True
@@ -110,7 +108,7 @@ class BulkSocket:
         await self._loop.sock_sendall(self._sock, ours.to_send.read())
 
     async def _some(self) -> memoryview:
-        """The bytes that have come, as soon as there are any; none at the end."""
+        """Return the available bytes as soon as there are any; none at the end."""
         rested = False
         while True:
             if self._closed:
@@ -142,7 +140,7 @@ class BulkSocket:
             self._waiter = None
 
     def _came(self) -> None:
-        """There is something to read; where nobody wants it now, that is not to be told again and again."""
+        """Handle readability. If no read is pending, stop watching the socket."""
         if self._waiter is None or self._waiter.done():
             self._loop.remove_reader(self._sock)
             self._listening = False
@@ -150,7 +148,7 @@ class BulkSocket:
             self._waiter.set_result(None)
 
     def _look_at_time(self) -> None:
-        """Give up where it has been silent for too long; else look again when it may have been."""
+        """Fail a read that has waited too long; otherwise check again later."""
         due = self._loop.time() if self._waiter is None else self._since
         self._look = self._loop.call_at(due + self._silence, self._look_at_time)
         if self._waiter is not None and self._loop.time() >= self._since + self._silence:
@@ -165,20 +163,20 @@ class _TlsInMemory:
     """One end of a TLS connection without a socket.
 
     Attributes:
-        to_send: what is to be sent to the other side.
+        to_send: data to send to the peer.
     """
 
     def __init__(self, context: tls.SSLContext, name: str | None) -> None:
         self.to_send = tls.MemoryBIO()
         self._came = tls.MemoryBIO()
         self._object = context.wrap_bio(self._came, self.to_send, server_hostname=name)
-        self._buffer = memoryview(bytearray(_MOST + 2 * _RECORD))  # what comes at once, after the part of a record
+        self._buffer = memoryview(bytearray(_MOST + 2 * _RECORD))  # room for new data after an incomplete record
 
     def shaken(self) -> bool:
-        """Go on with the handshake; whether it is done.
+        """Continue the handshake. Return whether it is complete.
 
         Raises:
-            OSError: it fails.
+            OSError: if it fails.
         """
         try:
             self._object.do_handshake()
@@ -187,7 +185,7 @@ class _TlsInMemory:
         return True
 
     def take(self, came: memoryview) -> None:
-        """Bytes came, none at the end."""
+        """Add received bytes; empty at the end of the stream."""
         if came:
             self._came.write(came)
         else:
@@ -197,7 +195,7 @@ class _TlsInMemory:
         """Decrypt the whole records in these bytes; also return whether the stream ended.
 
         Raises:
-            OSError: it is no TLS, or somebody changed it.
+            OSError: if the data is not TLS, or was tampered with.
         """
         self.take(came)
         size, buffer = 0, self._buffer
@@ -212,6 +210,6 @@ class _TlsInMemory:
         return bytes(buffer[:size]), True
 
     def encrypted(self, data: bytes) -> bytes:
-        """The bytes that are to be sent for these."""
+        """Return the encrypted form of the data."""
         self._object.write(data)
         return self.to_send.read()

@@ -1,8 +1,8 @@
 """Compares the scheduler's nodes and pods with lists of the API server from time to time, and corrects differences.
 
-A watch may be a moment behind a list. So a difference counts only if the scheduler's knowledge of the object stays the
-same for `SETTLE` seconds after the API server gave the other answer.
-Source: pkg/scheduler/backend/cache/debugger/comparer.go, which only logs the differences.
+A watch may be slightly behind a list. So a difference counts only if the scheduler's cached object does not change
+within `SETTLE` seconds after the list. Source: pkg/scheduler/backend/cache/debugger/comparer.go, which only logs the
+differences.
 """
 
 from __future__ import annotations
@@ -28,18 +28,18 @@ from .reflector import Key, Sink
 PERIOD = 600.0
 """Seconds between two comparisons."""
 SETTLE = 5.0
-"""Seconds in which the watch can deliver what the API server has already answered."""
+"""Seconds in which the watch can catch up with a list."""
 _JITTER = 0.1
 
 
 class Compared(Protocol):
-    """One kind's side of a comparison."""
+    """The cached state of one kind, for the comparison."""
 
     def known(self, key: Key) -> object:
-        """Return what the scheduler knows of an object; ``None`` if it knows no such object."""
+        """Return the cached state of an object; None if it is unknown."""
 
     def agrees(self, known: object, item: Any) -> bool:
-        """Return whether the scheduler knows the same as the API server; ``item``: ``None`` if it does not exist."""
+        """Return whether the cached state equals the API server's. ``item`` is None if the object does not exist."""
 
 
 class ComparedPods:
@@ -74,7 +74,7 @@ class ComparedNodes:
 
 @dataclass(frozen=True, slots=True)
 class ComparedKind:
-    """A kind to compare: where it is listed, what is known of it, and the sink of corrections."""
+    """A kind to compare: its list request, its cached state, and the sink for corrections."""
 
     watched: Watched
     compared: Compared
@@ -89,7 +89,7 @@ class CacheComparer:
     """Compares some kinds.
 
     Args:
-        client: of the API server.
+        client: client of the API server.
         kinds: the kinds, in the order of comparison.
         observer: receives corrections.
     """
@@ -101,7 +101,7 @@ class CacheComparer:
         self._asked = asyncio.Event()
 
     def compare_now(self) -> None:
-        """Compare at once, as kube-scheduler does at SIGUSR2."""
+        """Compare at once, like kube-scheduler at SIGUSR2."""
         self._asked.set()
 
     async def run(self) -> None:
@@ -144,7 +144,7 @@ class CacheComparer:
             for raw in msgspec.json.decode(body, type=_RawPage).items or ():
                 try:
                     item = decoder.decode(raw)
-                except msgspec.ValidationError:  # the reflector reports what it cannot read
+                except msgspec.ValidationError:  # the reflector reports unreadable objects
                     metadata = msgspec.json.decode(raw)["metadata"]
                     unseen.discard((metadata.get("namespace", ""), metadata["name"]))
                     continue
@@ -156,7 +156,7 @@ class CacheComparer:
         return [*found, *unseen]
 
     async def _read(self, kind: ComparedKind, key: Key) -> KubeObject | None:
-        """Return the newest state of an object; it is listed by name, as the scheduler has no right to get nodes."""
+        """Return the newest state of an object. It is listed by name, because the scheduler may not get nodes."""
         namespace, name = key
         selector = f"metadata.name={name}" + (f",metadata.namespace={namespace}" if namespace else "")
         async for body in self._client.list_pages(kind.watched.path, params={"fieldSelector": selector}):

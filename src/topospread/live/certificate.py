@@ -1,4 +1,4 @@
-"""A server's certificate and its clients' authorities, read again when their files change."""
+"""A server certificate and client CA, reloaded when their files change."""
 
 from __future__ import annotations
 
@@ -13,19 +13,19 @@ from topospread.errors import InputError, Place
 log = logging.getLogger(__name__)
 
 BETWEEN_LOOKS: Final = 1.0
-"""Seconds between two looks at the files: a Secret that changes is in a pod's volume within a minute or so."""
+"""Seconds between two checks of the files. A changed Secret reaches a pod's volume within about a minute."""
 
 
 class Certificate:
     """A certificate and its key in two files.
 
     Args:
-        certificate, key: PEM files, as a Secret of type kubernetes.io/tls has them; the key
-            "" where the first file has both.
-        client_ca: PEM file with the authorities of clients' certificates; "" to ask clients for none.
+        certificate, key: PEM files, like in a Secret of type kubernetes.io/tls; ``key`` is "" if the first file
+            contains both.
+        client_ca: PEM file with the CAs of client certificates; "" to request none.
 
     Attributes:
-        context: for a server. Connections that are made later show what the files hold then, also another kind of key.
+        context: TLS context for a server. New connections use the current files.
 
     Raises:
         InputError: if the files are unusable.
@@ -50,13 +50,13 @@ class Certificate:
         self.context.sni_callback = self._choose
 
     async def follow(self) -> None:
-        """Look at the files until cancelled."""
+        """Check the files until cancelled."""
         while True:
             await asyncio.sleep(BETWEEN_LOOKS)
             self.refresh()
 
     def refresh(self) -> None:
-        """Take what the files hold when they changed; what cannot be used is said, and the old one kept."""
+        """Reload changed files. Log an error and keep the old certificate if they are unusable."""
         stamps = self._stamps()
         if stamps == self._seen or None in stamps:
             return
@@ -79,7 +79,7 @@ class Certificate:
     def _empty(self) -> ssl.SSLContext:
         context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
         if self._client_ca:
-            # Optional: kubelet's probes have no certificate. Paths that need one check it.
+            # Client certificates are optional, because kubelet's probes have none. Paths that need one check it.
             context.verify_mode = ssl.CERT_OPTIONAL
             context.load_verify_locations(self._client_ca)
         return context
@@ -89,7 +89,7 @@ class Certificate:
 
 
 def _stamp(path: str) -> tuple[int, int, int] | None:
-    """Return a stamp that changes with the file; ``None`` while it does not exist."""
+    """Return a stamp that changes with the file; None if it does not exist."""
     try:
         found = os.stat(path)
     except OSError:

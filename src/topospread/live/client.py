@@ -1,8 +1,8 @@
-"""Requests to the API server: single ones, lists in pages, and watches. It knows no kinds and keeps no objects.
+"""A client of the API server: single requests, paged lists and watches.
 
-Reads and writes have connections of their own, so that a long list holds up no binding. What the server asks to be
-sent again later (429, or 5xx with ``Retry-After``) is, as client-go does it (rest/with_retry.go). The server closes
-connections that are idle: a request that met one is sent once more. After a 401 the credentials are fetched anew.
+Reads and writes use separate connections, so that a long list does not delay bindings. Requests are retried after 429,
+or 5xx with ``Retry-After``, like in client-go (rest/with_retry.go). A request over an idle connection that the server
+had closed is sent again. After a 401 the credentials are renewed.
 """
 
 from __future__ import annotations
@@ -29,18 +29,18 @@ from .watch_events import Json, events_in
 from .write_connections import BrokenConnection, Request, WriteConnections
 
 PAGE = 500
-"""Objects a page, as client-go's pager asks for."""
+"""Objects per page, like client-go's pager."""
 _TIMEOUT = 30.0
 _CONNECTING = 10.0
 _SILENCE = 150.0
-"""A watch that says nothing for so long is taken for broken: bookmarks come every minute."""
+"""Seconds without data after which a watch counts as broken. Bookmarks arrive every minute."""
 _GOODBYE = 0.1
-"""Seconds in which TLS connections end: aiohttp closes them without waiting for it."""
+"""Seconds for closing TLS connections, which aiohttp does not await."""
 _RETRIES = 10
 _CONNECTIONS = 432
 """Connections for writes: `write_order.MOST_SLOW` that wait for slow answers, and those that hold a place."""
 _GATHERING = 0.01
-"""Seconds in which more of a long list may come, before it is waited for."""
+"""Pause in seconds in which data of a long list can gather."""
 _CONFLICT = 409
 _ELSEWHERE = (301, 302, 303, 307, 308)
 
@@ -58,8 +58,8 @@ class _Request:
     """A request.
 
     Attributes:
-        content_type: of the data, "" where there is none.
-        timeout: seconds until the answer has to be there.
+        content_type: content type of the data; "" without data.
+        timeout: time limit for the answer in seconds.
     """
 
     method: str
@@ -74,9 +74,9 @@ class ApiClient:
     """A client of one API server.
 
     Args:
-        connection: where it is and who asks.
-        qps, burst: how many requests a second; watches are not counted.
-        observer: told of every request.
+        connection: address and credentials.
+        qps, burst: limits on requests per second, without watches.
+        observer: notified of every request.
     """
 
     def __init__(
@@ -92,7 +92,7 @@ class ApiClient:
         self._headers = RequestHeaders(connection)
         self._redirects = False
         self._outdated: list[aiohttp.ClientSession] = []
-        """Made with a client certificate that was replaced; what is under way in them ends there."""
+        """Sessions with a replaced client certificate, kept until their requests end."""
 
     async def __aenter__(self) -> ApiClient:
         return self
@@ -123,20 +123,20 @@ class ApiClient:
         timeout: float = _TIMEOUT,
         allowed: Callable[[], bool] = lambda: True,
     ) -> bytes:
-        """The body of the answer.
+        """Send a request and return the body of the response.
 
         Args:
             method: GET, POST, PUT, PATCH or DELETE.
-            path: from the root, ``/api/v1/…``.
-            params: the query.
-            body: bytes, or what msgspec can encode.
-            content_type: of the body; patches have several.
-            timeout: seconds for one try.
-            allowed: asked before every try, as the server may have asked to wait meanwhile.
+            path: path from the root, ``/api/v1/…``.
+            params: query parameters.
+            body: bytes, or an object that msgspec can encode.
+            content_type: content type of the body; patches have several types.
+            timeout: time limit of each attempt in seconds.
+            allowed: called before every attempt, because retries may be delayed.
 
         Raises:
-            ApiError: the server refused.
-            ApiUnreachable: no answer, or not allowed any more; what was asked for may have happened.
+            ApiError: if the server answers with an error.
+            ApiUnreachable: if there is no answer, or `allowed` returns False. The request may have taken effect.
         """
         data = body if body is None or isinstance(body, bytes) else msgspec.json.encode(body)
         request = _Request(method, path, params, data, content_type if data is not None else "", timeout)
@@ -157,12 +157,12 @@ class ApiClient:
         raise AssertionError("the last retry returns or raises")
 
     async def create_all(self, items: Sequence[tuple[str, object]]) -> list[bool]:
-        """Create objects whose names nobody else gives, all sent together; which of them were, or are there already.
+        """Create objects with unique names in pipelined requests. Return for each whether it exists now.
 
-        What was not may be asked for one by one: the server may want to be asked later, or the connection broke.
+        Failed objects can be created one by one later: the server may be busy, or the connection broke.
 
         Args:
-            items: path and body of each.
+            items: path and body of each object.
         """
         writes = self._write_connections()
         if writes is None:
@@ -174,7 +174,7 @@ class ApiClient:
         started = time.monotonic()
         try:
             answers = await writes.send(requests, timeout=_TIMEOUT)
-        except OSError:  # TimeoutError is one
+        except OSError:  # includes TimeoutError
             return [False] * len(items)
         seconds = time.monotonic() - started
         for each in answers:
@@ -184,18 +184,18 @@ class ApiClient:
     async def list_pages(
         self, path: str, *, params: Mapping[str, str] | None = None, timeout: float = _TIMEOUT
     ) -> AsyncIterator[bytes]:
-        """The pages of a list, each a whole ``…List`` object; all of them are of one resource version.
+        """Yield the pages of a list, each a ``…List`` object. All have the same resource version.
 
         Raises:
-            ApiError: 410 ``Expired`` where it took so long that the rest cannot be had any more.
-            ApiUnreachable: no answer.
+            ApiError: with 410 ``Expired`` if the continue token is too old.
+            ApiUnreachable: if there is no answer.
         """
         asked = {"limit": str(PAGE), **(params or {})}
         page = await self.request("GET", path, params=asked, timeout=timeout)
         while True:
             token = msgspec.json.decode(page, type=_Page).metadata.continue_
             following: asyncio.Task[bytes] | None = None
-            if token:  # the server makes the next page while this one is taken in
+            if token:  # the server prepares the next page while this page is processed
                 rest = self.request("GET", path, params=asked | {"continue": token}, timeout=timeout)
                 following = asyncio.create_task(rest)
             try:
@@ -228,14 +228,14 @@ class ApiClient:
         seconds: int = 300,
         rest: Rest | None = None,
     ) -> AsyncIterator[list[tuple[str, Json]]]:
-        """The events of a watch, all that came at once at a time.
+        """Yield the events of a watch in batches of those that arrived together.
 
-        It ends when the server ends it, after ``seconds`` at the latest. Where events come all the time, more is looked
-        for after a ``rest`` once all that came was handed on: of what says little, many at once are cheaper.
+        The server ends the watch after at most ``seconds``. If events arrive continuously, a ``rest`` follows each
+        batch, because larger batches are cheaper.
 
         Raises:
-            ApiError: the server refuses, or tells of an error: 410 where the version is too old.
-            ApiUnreachable: the connection could not be made, or broke.
+            ApiError: if the server returns an error, such as 410 if the version is too old.
+            ApiUnreachable: if the connection fails.
         """
         asked = {
             "watch": "1",
@@ -257,11 +257,11 @@ class ApiClient:
             raise ApiUnreachable(f"the watch of {path} broke: {error}") from error
 
     async def list_whole(self, path: str, *, params: Mapping[str, str] | None = None) -> AsyncIterator[bytes]:
-        """A list in one answer, piece by piece as it comes: of many objects, what costs both sides least.
+        """Yield an unpaged list in pieces as they arrive. This is the cheapest way for many objects.
 
         Raises:
-            ApiError: the server refuses.
-            ApiUnreachable: the connection could not be made, or broke.
+            ApiError: if the server answers with an error.
+            ApiUnreachable: if the connection fails.
         """
         await self._limit.wait()
         async with self._stream(path, params or {}, _TIMEOUT, Rest(_GATHERING)) as content:
@@ -272,15 +272,16 @@ class ApiClient:
     async def _stream(
         self, path: str, asked: Mapping[str, str], silence: float, rest: Rest | None
     ) -> AsyncIterator[AsyncIterator[bytes]]:
-        """The body of an answer that is read while it comes.
+        """Yield the body of a response in pieces as they arrive.
 
-        ``silence``: seconds after which it is taken for broken; ``rest``: see `AnswerStream.pieces`.
+        ``silence`` is the time in seconds without data after which the connection counts as broken. For ``rest`` see
+        `AnswerStream.pieces`.
 
         Raises:
-            ApiError: the server refuses.
-            ApiUnreachable: the connection could not be made, or broke, also while it is read.
+            ApiError: if the server answers with an error.
+            ApiUnreachable: if the connection fails, also while reading.
         """
-        headers = await self._headers.of()  # first: credentials that are looked at again may change the connection
+        headers = await self._headers.of()  # first, because renewed credentials may change the connection
         connection = self._connection
         try:
             if connection.proxy is None and not self._redirects:
@@ -311,13 +312,13 @@ class ApiClient:
             raise unreachable(error) from error
 
     async def _refused(self, status: int, body: bytes, retry_after: float | None) -> NoReturn:
-        """Tell that an answer is none that can be read; credentials that are not known are fetched anew."""
+        """Raise the error in a response. Renew unknown credentials."""
         if status == 401:
             await self._connection.renew()
         raise error_of(body, status, retry_after)
 
     async def _once_more(self, request: _Request) -> bytes:
-        """Send a request; again where its connection had been closed by the server before it was there."""
+        """Send a request, and again if the server had closed the idle connection."""
         try:
             return await self._send(request)
         except aiohttp.ServerDisconnectedError:
@@ -333,7 +334,7 @@ class ApiClient:
             raise unreachable(error) from error
 
     async def _send(self, request: _Request) -> bytes:
-        """Send a request: a write over connections of its own where that is possible."""
+        """Send a request. Writes use their own connections if possible."""
         started, code = time.monotonic(), "<error>"
         writes = self._write_connections() if request.method != "GET" else None
         try:
@@ -366,7 +367,7 @@ class ApiClient:
             self._observer.requested(request.method, code, time.monotonic() - started)
 
     def _write_connections(self) -> WriteConnections | None:
-        """Connections for writes alone; through a proxy they go as reads do."""
+        """Return the connections for writes; None if a proxy is used."""
         connection = self._connection
         if connection.proxy is not None:
             return None

@@ -1,7 +1,7 @@
-"""Reads the lists that a snapshot is made of, all kinds at once, page by page; what becomes of the objects others say.
+"""Read all kinds of a snapshot from an API server, concurrently and in pages.
 
-Each list is of one moment of its own, and all are asked for within milliseconds. When the server has forgotten where
-the next page begins, all is asked for at once, as client-go's pager does it (client-go/tools/pager/pager.go).
+Each list has its own resource version, and all start within milliseconds. If a continue token has expired, the whole
+list is requested again, like in client-go's pager (client-go/tools/pager/pager.go).
 """
 
 from __future__ import annotations
@@ -31,31 +31,31 @@ from .connection import Connection
 from .refusals import in_words
 
 _PATIENCE: Final = 120.0
-"""Seconds for one answer: a list that is asked for at once may be large."""
+"""Time limit for a response in seconds. An unpaged list may be large."""
 _EXPIRED: Final = "Expired"
 _PASSING: Final = frozenset({"TooManyRequests", "ServiceUnavailable", "Timeout", "ServerTimeout", "InternalError"})
-"""Reasons for which the same may be asked again."""
+"""Reasons after which a request is retried."""
 _PAUSES: Final = (1.0, 3.0)
-"""Seconds before asking again."""
+"""Seconds before each retry."""
 _OTHER_REFUSAL: Final = 1.0
-"""Seconds that are waited for another refusal, so that the same one is told each time."""
+"""Seconds to wait for other refusals, so that always the same one is reported."""
 
 
 class ListsProgress(Protocol):
-    """Is told how many objects of a kind are there, and how many are left as far as the server says."""
+    """A callback that receives the number of read objects of a kind, and the remaining number if known."""
 
     def __call__(self, resource: str, done: int, left: int | None) -> None:
-        """After every page."""
+        """Called after every page."""
 
 
 class Receiver(Protocol):
-    """Takes what is read; kinds come side by side, the objects of a kind in the server's order."""
+    """Receives the read objects. Kinds are interleaved; objects of a kind are in the server's order."""
 
     def take(self, kind: str, objects: Sequence[ReadObject]) -> None:
-        """Some of a kind, each once."""
+        """Receive some objects of a kind, each once."""
 
     def finished(self, kind: str) -> None:
-        """All of a kind are there; or it may not be read, and there are none."""
+        """Receive the end of a kind. A forbidden kind has no objects."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,11 +63,11 @@ class WantedLists:
     """The lists to read.
 
     Attributes:
-        namespace: the only one, "" for all.
-        otherwise: the only one of kinds that may not be read in all namespaces, "" for none: then they are missing.
-        page: objects to ask for at once, 0 for all.
-        kinds: which, keys of `KINDS`.
-        volumes: those of `VOLUME_KINDS` in any case; otherwise as soon as something is read that uses volumes.
+        namespace: the only namespace to read; "" for all.
+        otherwise: the namespace for kinds that are forbidden cluster-wide; "" to omit them.
+        page: objects per page; 0 for unpaged lists.
+        kinds: kinds to read, keys of `KINDS`.
+        volumes: whether `VOLUME_KINDS` are always read; otherwise only once an object uses volumes.
     """
 
     namespace: str = ""
@@ -78,7 +78,7 @@ class WantedLists:
 
 
 class _VolumesAsked:
-    """The need for kinds of volumes: known once an object uses volumes, or once all others are read."""
+    """Decides whether volume kinds are needed: once an object uses volumes, or after all other kinds."""
 
     def __init__(self, wanted: WantedLists) -> None:
         self._known = asyncio.Event()
@@ -88,19 +88,19 @@ class _VolumesAsked:
             self._known.set()
 
     def see(self, objects: Iterable[ReadObject]) -> None:
-        """Objects were read."""
+        """Check read objects for volumes."""
         if not self._known.is_set() and any(uses_volumes(each.item) for each in objects):
             self._asked = True
             self._known.set()
 
     def finished(self, kind: str) -> None:
-        """All of a kind were read."""
+        """Record that a kind was read completely."""
         self._others.discard(kind)
         if not self._others:
             self._known.set()
 
     async def asks_for(self, kind: str) -> bool:
-        """Return whether a kind is to be read, as soon as that is known."""
+        """Return whether a kind must be read, once that is known."""
         if kind in VOLUME_KINDS:
             await self._known.wait()
         return kind not in VOLUME_KINDS or self._asked
@@ -112,13 +112,13 @@ class _Version(KubeStruct):
 
 @dataclass(slots=True)
 class ClusterLists:
-    """The lists of one API server, to be read once.
+    """Reads the lists of one API server once.
 
     Attributes:
-        client: of it.
-        connection: for the words of what goes wrong.
-        purpose: what there is not without nodes and pods, for these words.
-        pause: waits so many seconds.
+        client: its client.
+        connection: its connection, for error messages.
+        purpose: the result that needs nodes and pods, for error messages.
+        pause: function that waits.
     """
 
     client: ApiClient
@@ -135,11 +135,11 @@ class ClusterLists:
         self._volumes = _VolumesAsked(self.wanted)
 
     async def read(self, receiver: Receiver) -> SnapshotFacts:
-        """Read everything; what there is to say of it.
+        """Read all lists, and return the snapshot's facts.
 
         Raises:
-            InputError: the server cannot be reached, or refuses nodes or pods.
-            UsageError: there is no such namespace.
+            InputError: if the server cannot be reached, or denies access to nodes or pods.
+            UsageError: if the namespace does not exist.
         """
         facts = SnapshotFacts(
             format=FORMAT,
@@ -167,7 +167,7 @@ class ClusterLists:
         return facts
 
     async def _all_or_none(self, reading: Mapping[str, asyncio.Task[None]], version: asyncio.Task[str]) -> None:
-        """Wait for everything, or for what goes wrong: of several refusals that of the first kind is told."""
+        """Wait for all lists or the first error. Of several refusals, report that of the first kind."""
         every = [*reading.values(), version]
         await asyncio.wait(every, return_when=asyncio.FIRST_EXCEPTION)
         if any(each.done() and each.exception() for each in every):
@@ -178,7 +178,7 @@ class ClusterLists:
                 each.result()
 
     async def _kind(self, kind: str, receiver: Receiver, facts: SnapshotFacts) -> None:
-        """Read a kind, or note that it may not be read; one of volumes only where they are asked for."""
+        """Read a kind, or record that it is forbidden. Read a volume kind only if needed."""
         if not await self._volumes.asks_for(kind):
             receiver.finished(kind)
             return
@@ -192,7 +192,7 @@ class ClusterLists:
         self._volumes.finished(kind)
 
     async def _as_wide_as_allowed(self, kind: str, receiver: Receiver) -> int:
-        """Read a kind in all namespaces, or in the one that may be read."""
+        """Read a kind in all namespaces, or in the only allowed one."""
         try:
             return await self._listed(ListRequest(kind, self.wanted.namespace), receiver)
         except ApiError as error:
@@ -204,20 +204,20 @@ class ClusterLists:
         return found
 
     def _tell_narrowed(self, facts: SnapshotFacts) -> None:
-        """Note that pods, or only other kinds, were read of one namespace alone."""
+        """Record that pods, or only other kinds, were limited to one namespace."""
         if "Pod" in self._narrowed:
             facts.namespace = self.wanted.otherwise
             return
         facts.missing |= dict.fromkeys(self._narrowed, f'Forbidden outside the namespace "{self.wanted.otherwise}"')
 
     def _narrower(self, kind: str, error: ApiError) -> ListRequest | None:
-        """The list of one namespace in place of one that may not be read."""
+        """Return the request for one namespace after a cluster-wide refusal."""
         if error.status != 403 or self.wanted.namespace or not self.wanted.otherwise or not KINDS[kind].namespaced:
             return None
         return ListRequest(kind, self.wanted.otherwise)
 
     async def _listed(self, listed: ListRequest, receiver: Receiver) -> int:
-        """Hand on the objects of a kind, in the newest version that is served; how many there are, 0 where none is."""
+        """Read the objects of a kind in its newest served version. Return their number; 0 if it is not served."""
         for path in listed.paths():
             try:
                 return await self._all_pages(listed, path, receiver)
@@ -240,7 +240,7 @@ class ClusterLists:
         return len(seen)
 
     async def _pages(self, path: str, chosen: Mapping[str, str]) -> AsyncIterator[bytes]:
-        """Page after page; the server makes the next one while this one is taken in."""
+        """Yield the pages. The server prepares the next page while this one is processed."""
         following: asyncio.Task[bytes] | None = asyncio.create_task(self._page(path, chosen, ""))
         try:
             while following is not None:
@@ -253,7 +253,7 @@ class ClusterLists:
                 following.cancel()
 
     async def _page(self, path: str, chosen: Mapping[str, str], token: str) -> bytes:
-        """One page; all of the list when the server has forgotten where this one begins."""
+        """Return one page; the whole list if the continue token has expired."""
         limit = {"limit": str(self.wanted.page)} if self.wanted.page else {}
         try:
             return await self._ask(path, {**chosen, **limit, **({"continue": token} if token else {})})
@@ -263,7 +263,7 @@ class ClusterLists:
         return await self._ask(path, chosen)
 
     async def _ask(self, path: str, params: Mapping[str, str]) -> bytes:
-        """The answer at a path; what may pass by itself is tried again, as one page of hundreds is."""
+        """Send a request, and retry it after transient errors."""
         for seconds in _PAUSES:
             try:
                 return await self._once(path, params)
@@ -286,7 +286,7 @@ class ClusterLists:
         return answer
 
     async def _version(self) -> str:
-        """The server's gitVersion, "" where it is not told to everybody."""
+        """Return the server's gitVersion; "" if it is forbidden."""
         try:
             return msgspec.json.decode(await self._ask("/version", {}), type=_Version).git_version
         except (ApiError, msgspec.DecodeError):

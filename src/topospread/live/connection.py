@@ -1,7 +1,7 @@
-"""The API server's address and our credentials, from kubeconfig or service account, kept fresh. Sends no request.
+"""The API server's address and credentials, from a kubeconfig or service account, kept up to date.
 
-kubernetes_asyncio's configuration reads exec plugins, OIDC, token files and the service account; the order in which
-files are looked for is kubectl's, with the service account before the file in the home directory.
+kubernetes_asyncio's configuration reads exec plugins, OIDC, token files and the service account; files are searched in
+kubectl's order, except that the service account precedes ``~/.kube/config``.
 """
 
 from __future__ import annotations
@@ -27,31 +27,32 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 RECHECK = 10.0
-"""Seconds after which tokens and certificates are looked at again."""
+"""Seconds between two checks of tokens and certificates."""
 _QUICK = 0.5
 PROXY_SCHEMES = ("http", "https")
 
 if os.path.expanduser("~") == "~":
-    # A user whom /etc/passwd does not know, without HOME. kubernetes_asyncio looks for the home directory when it is
-    # imported; this is the one that container runtimes give such users.
+    # For a user that /etc/passwd lacks, without HOME: kubernetes_asyncio needs a home directory at import. Container
+    # runtimes use this one.
     os.environ["HOME"] = "/"
 
 
 @dataclass
 class Connection:
-    """A way to the API server.
+    """The address and credentials of an API server.
 
     Attributes:
-        server: ``https://host:port``, with a path where there is one, without a slash at its end.
-        ssl: for every connection, ``None`` for plain HTTP. Rotated client certificates are loaded into this same
-            context: connections that are made later use them.
-        headers: what every request carries (``Authorization``, ``Impersonate-User``). Cheap: call it for each request.
-        groups: every request asks to be taken for a member of these, too (``Impersonate-Group``, one header each).
-        proxy: URL of the proxy, ``None`` without.
-        server_hostname: name that the server's certificate is for, ``None`` for the host of ``server``.
-        renew: fetch credentials anew at once; for a 401.
-        source: where this comes from, for messages.
-        generation: grows when the client's certificate changed: older connections show the old one.
+        server: ``https://host:port``, perhaps with a path, without a final slash.
+        ssl: TLS context; None for plain HTTP. Rotated client certificates are loaded into it, so that new connections
+            use them.
+        headers: function that returns the headers of a request (``Authorization``, ``Impersonate-User``). It is cheap:
+            call it for each request.
+        groups: groups to impersonate (``Impersonate-Group``, one header each).
+        proxy: URL of the proxy; None without one.
+        server_hostname: expected name in the server's certificate; None for the host in ``server``.
+        renew: function that renews credentials at once, after a 401.
+        source: source of the settings, for messages.
+        generation: increases when the client certificate changes. Older connections use the old one.
     """
 
     server: str
@@ -74,12 +75,12 @@ async def connect(  # noqa: PLR0913 - kubectl has that many options
     as_groups: tuple[str, ...] = (),
     as_uid: str | None = None,
 ) -> Connection:
-    """The connection that a kubeconfig or the service account of this pod gives.
+    """Return the connection from a kubeconfig or this pod's service account.
 
-    Without ``kubeconfig``: the files of ``KUBECONFIG``, the service account where there is one, ``~/.kube/config``.
+    Without ``kubeconfig``: the files of ``KUBECONFIG``, the service account if there is one, ``~/.kube/config``.
 
     Raises:
-        InputError: nothing is there, a file or a part of it cannot be used, a plugin fails.
+        InputError: if no source exists, a file is unusable, or a plugin fails.
     """
     from topospread.live.credentials import in_cluster_credentials, kubeconfig_credentials
 
@@ -140,7 +141,7 @@ class _Fresh:
         return self._reading
 
     async def _read(self, *, renew: bool) -> None:
-        """Read the credentials; keep the old ones on failure, as the API server answers 401 once they are over."""
+        """Read the credentials. Keep the old ones on failure; the API server answers 401 when they expire."""
         try:
             await self._credentials.refresh(renew)
             self._load_certificates()
@@ -176,14 +177,14 @@ def _context(credentials: Credentials) -> ssl.SSLContext | None:
     if not credentials.server.startswith("https"):
         return None
     context = ssl.create_default_context()
-    # As Go verifies: what stands in the file is trusted, root or not, and old extensions may be missing.
+    # Like Go: certificates in the file are trusted, whether root or not, and old extensions may be missing.
     context.verify_flags |= ssl.VERIFY_X509_PARTIAL_CHAIN
     context.verify_flags &= ~ssl.VERIFY_X509_STRICT
     if not credentials.verify:
         context.check_hostname = False
         context.verify_mode = ssl.CERT_NONE
     if credentials.ca_file:
-        # Its own authority, and none of the system's.
+        # trust only the given CA, not the system's
         own = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
         own.check_hostname, own.verify_mode = context.check_hostname, context.verify_mode
         own.verify_flags = context.verify_flags
@@ -193,10 +194,10 @@ def _context(credentials: Credentials) -> ssl.SSLContext | None:
 
 
 def _load(context: ssl.SSLContext, credentials: Credentials) -> None:
-    """Load authority and client certificate.
+    """Load the CA and the client certificate.
 
     Raises:
-        InputError: a file is missing or holds no certificate.
+        InputError: if a file is missing or contains no certificate.
     """
     authority, certificate, key = credentials.ca_file, credentials.cert_file, credentials.key_file
     if authority:
@@ -233,10 +234,10 @@ def _stamps(credentials: Credentials) -> tuple[tuple[str, int, int], ...]:
 
 
 def _proxy(credentials: Credentials, environment: Mapping[str, str]) -> str | None:
-    """The kubeconfig's ``proxy-url``, or the environment's proxy, as Go's ``ProxyFromEnvironment`` chooses it.
+    """Return the kubeconfig's ``proxy-url``, or the environment's proxy like Go's ``ProxyFromEnvironment``.
 
     Raises:
-        InputError: a proxy of a kind that is not spoken.
+        InputError: if the proxy's protocol is not supported.
     """
     parts = urlsplit(credentials.server)
     proxy, said = credentials.proxy, f"{credentials.source}: proxy-url"
@@ -250,7 +251,7 @@ def _proxy(credentials: Credentials, environment: Mapping[str, str]) -> str | No
 
 
 def _bypassed(host: str, environment: Mapping[str, str]) -> bool:
-    """Return whether ``NO_PROXY`` names a host: names with their subdomains, addresses, networks, ``*``."""
+    """Return whether ``NO_PROXY`` includes a host: by name (with subdomains), address, network or ``*``."""
     listed = environment.get("no_proxy") or environment.get("NO_PROXY") or ""
     try:
         address = ipaddress.ip_address(host)

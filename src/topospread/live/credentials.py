@@ -1,6 +1,6 @@
 """Credentials of a kubeconfig or service account, through kubernetes_asyncio's configuration, and their renewal.
 
-Its faults become `InputError` with the file's place.
+Its errors become `InputError` with the file's place.
 """
 
 from __future__ import annotations
@@ -23,25 +23,25 @@ if TYPE_CHECKING:
     from kubernetes_asyncio.config.kube_config import ConfigNode, KubeConfigMerger
 
 log = logging.getLogger(__name__)
-# It prints warnings and errors of its own, some with what a plugin said: what matters is raised.
+# The library prints warnings and errors, some with a plugin's output. Important ones are raised instead.
 logging.getLogger("kubernetes_asyncio").setLevel(logging.CRITICAL)
 kube_config.ExecProvider = EndingExecProvider  # type: ignore[attr-defined] # its loader has no parameter for the provider
 
 REFRESH_TIMEOUT = 60.0
-"""Seconds in which credentials have to be renewed; the first time has no limit, as a person may have to log in."""
+"""Time limit in seconds for renewals. The first time has no limit, because a person may have to log in."""
 SERVICE_ACCOUNT = "/var/run/secrets/kubernetes.io/serviceaccount"
 SERVICE_ACCOUNT_VARIABLE = "TOPOSPREAD_SERVICE_ACCOUNT"
-"""Environment variable with another folder for the service account's token and ca.crt, for tests outside a pod."""
+"""Environment variable for another folder with the service account's token and ca.crt, for tests outside a pod."""
 _ANONYMOUS = "<nobody>"
 _FAULTS = (ConfigException, ValueError, KeyError, TypeError, AssertionError, RuntimeError)
-"""What kubernetes_asyncio raises where a kubeconfig is not as it expects it."""
+"""Exceptions of kubernetes_asyncio for a malformed kubeconfig."""
 
 
 @dataclass
 class Credentials:
-    """The server's address and the credentials; ``refresh(renew)`` brings them up to date.
+    """The server's address and credentials. ``refresh(renew)`` updates them.
 
-    ``renew``: also what has no end of its own, as an exec plugin's token without a timestamp.
+    With ``renew``, credentials without an expiry time are renewed, too, such as an exec plugin's token.
     """
 
     server: str
@@ -57,7 +57,7 @@ class Credentials:
     as_user: str | None = None
 
     def take(self, configuration: Found) -> None:
-        """Take over what kubernetes_asyncio found."""
+        """Copy the values that kubernetes_asyncio found."""
         self.server = str(configuration.host).rstrip("/")
         self.authorization = str(configuration.api_key.get("BearerToken") or "").strip()
         self.ca_file = configuration.ssl_ca_cert
@@ -67,10 +67,10 @@ class Credentials:
 
 
 async def in_cluster_credentials() -> Credentials:
-    """The service account of this pod; its token is read again as it rotates.
+    """Return this pod's service account. Its token is read again when it rotates.
 
     Raises:
-        InputError: this is no pod, or it has no token.
+        InputError: if this is not a pod, or it has no token.
     """
     folder = os.environ.get(SERVICE_ACCOUNT_VARIABLE, SERVICE_ACCOUNT)
     found = Credentials("", "service account", _nothing)
@@ -90,10 +90,10 @@ async def in_cluster_credentials() -> Credentials:
 
 
 def namespace_of(paths: str, context: str | None) -> str:
-    """The namespace of a kubeconfig's context, "" where it names none.
+    """Return the namespace of a kubeconfig's context; "" if it has none.
 
     Raises:
-        InputError: no file, not YAML, or an unknown context.
+        InputError: if a file is missing or not YAML, or the context is unknown.
     """
     config, name, _ = _checked_context(_merged(paths), context, Place(source=paths))
     chosen = next(each.value for each in config.value["contexts"] if each.value["name"] == name)
@@ -104,7 +104,7 @@ def runs_a_program(paths: str, context: str | None) -> bool:
     """Return whether the credentials of a kubeconfig's context come from a program or a login, not from the file.
 
     Raises:
-        InputError: no file, not YAML, or an unknown context.
+        InputError: if a file is missing or not YAML, or the context is unknown.
     """
     if not paths:
         return False
@@ -113,10 +113,10 @@ def runs_a_program(paths: str, context: str | None) -> bool:
 
 
 async def kubeconfig_credentials(paths: str, context: str | None) -> Credentials:
-    """Read the current, or the named, context of kubeconfig files, several as in ``KUBECONFIG``.
+    """Read the named or current context of kubeconfig files (several like in ``KUBECONFIG``).
 
     Raises:
-        InputError: no file, not YAML, an unknown context, a part that is missing, a plugin that fails.
+        InputError: if a file is missing or not YAML, the context is unknown or incomplete, or a plugin fails.
     """
     merger, place = _merged(paths), Place(source=paths)
     config, name, user = _checked_context(merger, context, place)
@@ -159,10 +159,10 @@ async def _nothing(_: bool) -> None:
 
 
 def _merged(paths: str) -> KubeConfigMerger:
-    """The files, merged as kubectl merges them.
+    """Return the files, merged like in kubectl.
 
     Raises:
-        InputError: none is there, or one is no kubeconfig.
+        InputError: if none exists, or one is not a kubeconfig.
     """
     for path in paths.split(kube_config.ENV_KUBECONFIG_PATH_SEPARATOR):
         if path and os.path.exists(os.path.expanduser(path)):
@@ -193,12 +193,12 @@ def _checked_file(path: str) -> None:
 def _checked_context(
     merger: KubeConfigMerger, context: str | None, place: Place
 ) -> tuple[ConfigNode, str, dict[str, Any]]:
-    """The merged files, the name of the named or current context, and its user.
+    """Return the merged files, the name of the named or current context, and its user.
 
-    What kubernetes_asyncio would fall over is mended or refused.
+    Values on which kubernetes_asyncio would fail are fixed or rejected.
 
     Raises:
-        InputError: no such context, or it names what is not there.
+        InputError: if the context, or its cluster or user, does not exist.
     """
     config = merger.config
     assert config is not None
@@ -220,7 +220,7 @@ def _checked_context(
     if wanted and wanted not in by_name["users"]:
         raise InputError(f'context "{name}": there is no user "{wanted}"', place)
     if not wanted:
-        # A context without a user is anonymous; the library would fall over it.
+        # A context without a user is anonymous, but the library would fail on it.
         chosen["user"] = wanted = _ANONYMOUS
         entry = {"name": _ANONYMOUS, "user": {}}
         config.value["users"].append(kube_config.ConfigNode("users[]", entry, place.source))
@@ -234,7 +234,7 @@ def _checked_context(
 
 
 def _persist(merger: KubeConfigMerger) -> None:
-    """A refreshed OIDC token goes into the file, as kubectl does it; a read-only one stays as it is."""
+    """Save a refreshed OIDC token in the file, like kubectl. A read-only file stays unchanged."""
     try:
         merger.save_changes()
     except OSError as error:
@@ -250,7 +250,7 @@ def _missing_program(error: FileNotFoundError, user: dict[str, Any]) -> str:
 
 
 def _words(error: Exception) -> str:
-    """A fault of the library as a sentence, without what it quotes of plugins' output."""
+    """Return an error of the library as a sentence, without quoted output of plugins."""
     if isinstance(error, json.JSONDecodeError):
         return "the token of this user is no JWT"
     text = str(error).splitlines()[0] if str(error) else ""

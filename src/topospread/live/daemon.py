@@ -1,7 +1,7 @@
-"""The frame of a process that runs on beside an API server: signals, rights, patience at the start, leadership.
+"""The common parts of daemons: signals, RBAC checks, waiting for the API server, and leader election.
 
-Source: cmd/kube-scheduler/app/server.go (``Run``): everything is followed before this candidate leads, the lease is
-released at the end, and a lease that was lost ends the process.
+Source: cmd/kube-scheduler/app/server.go (``Run``): watches run before this candidate leads, the lease is released at
+the end, and losing the lease ends the process.
 """
 
 from __future__ import annotations
@@ -29,17 +29,17 @@ log = logging.getLogger(__name__)
 T = TypeVar("T")
 
 PATIENCE = "TOPOSPREAD_PATIENCE"
-"""Environment variable with the seconds in which the API server has to answer at the start."""
+"""Environment variable with the seconds to wait for the API server at the start."""
 _PATIENCE = 30.0
 _BETWEEN = 1.0
 DONE, LOST = 0, 1
-"""Exit codes: asked to stop, and the lease was lost, as kube-scheduler's."""
+"""Exit codes: stopped on request, and lost lease (like kube-scheduler's)."""
 
 
 class Stop:
-    """SIGTERM and SIGINT as events: the first asks to end, the second ends at once.
+    """Handles SIGTERM and SIGINT: the first signal requests a stop, the second exits at once.
 
-    ``then``: what happens before the end, for the log.
+    ``then`` describes for the log what happens before the exit.
     """
 
     def __init__(self, then: str = "") -> None:
@@ -47,7 +47,7 @@ class Stop:
         self._then = then
 
     def listen(self) -> None:
-        """Take the signals over."""
+        """Install the signal handlers."""
         loop = asyncio.get_running_loop()
         for each in (signal.SIGTERM, signal.SIGINT):
             loop.add_signal_handler(each, self._take, each)
@@ -61,7 +61,7 @@ class Stop:
 
 @asynccontextmanager
 async def background(*work: Coroutine[Any, Any, None]) -> AsyncIterator[None]:
-    """Run for as long as the block does."""
+    """Run the coroutines in the background until the block ends."""
     tasks = [asyncio.create_task(each) for each in work]
     try:
         yield
@@ -72,7 +72,7 @@ async def background(*work: Coroutine[Any, Any, None]) -> AsyncIterator[None]:
 
 
 async def unless_asked(stop: Stop, work: Coroutine[None, None, None]) -> bool:
-    """Do something that may take long; False where it was asked to stop before that ended."""
+    """Run a coroutine. Return False if a stop was requested before it ended."""
     working, asked = asyncio.create_task(work), asyncio.create_task(stop.asked.wait())
     await asyncio.wait((working, asked), return_when=asyncio.FIRST_COMPLETED)
     asked.cancel()
@@ -87,10 +87,10 @@ async def unless_asked(stop: Stop, work: Coroutine[None, None, None]) -> bool:
 async def require_rights(
     client: ApiClient, connection: Connection, rights: Iterable[Right], whose: str, hint: str
 ) -> None:
-    """Wait for the API server, and ask it for every right that is needed.
+    """Wait for the API server, and check all needed permissions.
 
     Raises:
-        InputError: it does not answer in time, does not know who asks, or refuses a right.
+        InputError: if it does not answer in time, the user is unknown, or a permission is missing.
     """
     started, needed = time.monotonic(), tuple(rights)
     lacking = await patiently(lambda: missing(client, needed), connection)
@@ -105,10 +105,10 @@ async def require_rights(
 
 
 async def patiently(ask: Callable[[], Awaitable[T]], connection: Connection) -> T:
-    """The answer of an API server that may be about to start.
+    """Return the answer of an API server that may still be starting.
 
     Raises:
-        InputError: it does not answer in time, does not know who asks, or refuses.
+        InputError: if it does not answer in time, the user is unknown, or the request is denied.
     """
     place, until = Place(source=connection.source), time.monotonic() + float(os.environ.get(PATIENCE, _PATIENCE))
     while True:
@@ -125,7 +125,7 @@ async def patiently(ask: Callable[[], Awaitable[T]], connection: Connection) -> 
             log.warning("%s cannot be reached, trying again: %s", connection.server, error)
         task = asyncio.current_task()
         if task is not None and task.cancelling():
-            # Of several requests one failed just then: `asyncio.gather` tells that, and not that it is to end.
+            # When a request fails at the same time, `asyncio.gather` raises its error and not the cancellation.
             raise asyncio.CancelledError
         await asyncio.sleep(_BETWEEN)
 
@@ -136,12 +136,14 @@ async def lead(
     stop: Stop,
     allow: Callable[[bool], None] = lambda _: None,
 ) -> int:
-    """Follow at once and write while leading; writes in flight end before the lease is released.
+    """Run the work at once, and allow writes while leading.
+
+    Writes in flight end before the lease is released.
 
     Args:
-        work: follows, and writes while it may; ends when its event is set.
+        work: coroutine that watches, and writes while allowed. It ends when its event is set.
         election: this candidate.
-        stop: asks for the end.
+        stop: requests the end.
         allow: receives whether the work may write.
 
     Returns:

@@ -1,7 +1,7 @@
-"""A connected socket, in TLS or plain, whose bytes are handed on as they come. It knows nothing of HTTP.
+"""A connected socket, plain or TLS, for short requests and responses.
 
-asyncio puts a TLS protocol with its own buffers between the socket and our protocol. Here OpenSSL reads and writes the
-socket directly, which takes less than half the processor time for messages as short as a binding.
+asyncio's TLS layer has its own buffers. Here OpenSSL reads and writes the socket directly, which takes less than half
+the CPU time for messages as short as a binding.
 """
 
 from __future__ import annotations
@@ -13,26 +13,26 @@ from collections.abc import Callable
 from typing import Protocol
 
 _MOST = 1 << 17
-"""Bytes read at a time: more than a TLS record holds, so that none waits where nobody is told of it."""
+"""Bytes per read: more than a TLS record, so that no decrypted data stays behind unnoticed."""
 _LATER = (BlockingIOError, tls.SSLWantReadError, tls.SSLWantWriteError)
 
 
 class SocketListener(Protocol):
-    """Takes what comes."""
+    """Receives the data of a socket."""
 
     def data_received(self, data: bytes) -> bool:
-        """Bytes came; whether more may have come already: one read takes one TLS record."""
+        """Receive data. Return whether more may be available, because a read returns one TLS record."""
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """Nothing will come any more; ``None``: the other side ended it. Not told of one that was closed here."""
+        """Called at the end; ``exc`` is None if the peer closed. Not called after `close`."""
 
 
 class DirectSocket:
-    """Reads as long as it is open.
+    """Reads until it is closed.
 
     Args:
-        sock: connected, without blocking, its handshake done.
-        listener: told of everything, one call after another in the loop.
+        sock: a connected non-blocking socket after its handshake.
+        listener: receives data and the end.
     """
 
     def __init__(self, sock: socket.socket, listener: SocketListener) -> None:
@@ -44,7 +44,7 @@ class DirectSocket:
         self._loop.add_reader(sock, self._readable)
 
     def write(self, data: bytes) -> None:
-        """Send; what the socket does not take at once follows when it can. A broken connection is told later."""
+        """Send data. The rest is sent once the socket is writable. Errors are reported later."""
         if self._unsent:
             self._unsent += data
             return
@@ -53,7 +53,7 @@ class DirectSocket:
             self._loop.add_writer(self._sock, self._writable)
 
     def close(self) -> None:
-        """End it."""
+        """Close the connection."""
         if self._open:
             self._open = False
             self._loop.remove_reader(self._sock)
@@ -61,7 +61,7 @@ class DirectSocket:
             self._sock.close()
 
     def _sent(self, data: bytes) -> bytes:
-        """Send what the socket takes; return the rest of the bytes."""
+        """Send as much as the socket accepts. Return the rest."""
         try:
             return data[self._sock.send(data) :]
         except _LATER:
@@ -97,16 +97,16 @@ class DirectSocket:
 
 
 async def connected(host: str, port: int, ssl: tls.SSLContext | None, name: str | None) -> socket.socket:
-    """A socket that is connected to the first address of a host that answers, its handshake done.
+    """Connect to the first address of a host that answers, and complete the handshake.
 
     Args:
-        host: its name or address.
-        port: there.
-        ssl: for TLS; ``None`` for plain.
-        name: that its certificate is for.
+        host: name or address.
+        port: TCP port.
+        ssl: TLS context; None for plain.
+        name: expected name in the certificate.
 
     Raises:
-        OSError: no address answers, or the handshake fails.
+        OSError: if no address answers, or the handshake fails.
     """
     loop = asyncio.get_running_loop()
     failed: OSError = ConnectionError(f"{host} has no address")
@@ -127,7 +127,7 @@ async def connected(host: str, port: int, ssl: tls.SSLContext | None, name: str 
 
 
 async def _shaken(sock: socket.socket, ssl: tls.SSLContext, name: str | None) -> tls.SSLSocket:
-    """The socket in TLS; it is closed where that fails."""
+    """Return the socket with TLS. It is closed if the handshake fails."""
     loop = asyncio.get_running_loop()
     wrapped = ssl.wrap_socket(sock, server_hostname=name, do_handshake_on_connect=False)
     try:
@@ -146,7 +146,7 @@ async def _shaken(sock: socket.socket, ssl: tls.SSLContext, name: str | None) ->
 
 
 async def _until(sock: socket.socket, add: Callable[..., object], remove: Callable[[socket.socket], object]) -> None:
-    """Wait until the loop says that a socket can be read, or written."""
+    """Wait until a socket is readable or writable."""
     ready = asyncio.get_running_loop().create_future()
     add(sock, lambda: None if ready.done() else ready.set_result(None))
     try:

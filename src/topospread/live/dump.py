@@ -9,11 +9,11 @@ from topospread.scheduling.queued_pod_info import QueuedPodInfo
 from .workings import Workings
 
 _MOST = 1000
-"""So many pods of each part of the queue are told."""
+"""Maximum number of pods listed per queue."""
 
 
 def dump(parts: Workings) -> dict[str, Any]:
-    """Counts, and the pods of the queue by where they wait."""
+    """Return counts, and the pods by queue."""
     queue, pods, cluster = parts.queue, parts.pods, parts.cluster
     return {
         "nodes": len(cluster.nodes),

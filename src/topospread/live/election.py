@@ -1,8 +1,8 @@
-"""Leader election by observed leases: client-go's rules as a state machine. Sends nothing itself.
+"""Leader election: client-go's rules as a state machine. `lease` sends the requests.
 
 Source: client-go/tools/leaderelection/leaderelection.go (``tryAcquireOrRenew``, ``isLeaseValid``, ``Check``) and
-resourcelock/interface.go (``LeaderElectionRecord``). What others wrote is timed by the own clock, from when it was
-seen: the clocks of two machines need not agree.
+resourcelock/interface.go (``LeaderElectionRecord``). Other candidates' records are timed by the local clock from when
+they were seen, so clocks may differ.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ class Timing:
     """Durations of an election, in seconds.
 
     Attributes:
-        lease: how long others wait after the last change that they saw.
-        renew: how long a leader tries to renew before it gives up.
-        retry: between two tries.
+        lease: how long other candidates wait after the last change they saw.
+        renew: how long a leader attempts to renew before it gives up.
+        retry: pause between attempts.
     """
 
     lease: float = 15.0
@@ -33,7 +33,7 @@ class Timing:
     retry: float = 2.0
 
     def check(self) -> None:
-        """Raise ConfigError where client-go would refuse these."""
+        """Raise ConfigError if client-go would reject these durations."""
         if self.lease <= self.renew:
             raise ConfigError("leaderElection: leaseDuration must be greater than renewDeadline")
         if self.renew <= JITTER * self.retry:
@@ -44,7 +44,10 @@ class Timing:
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """The content of a lease (``LeaderElectionRecord``); ``seconds`` is its duration, an empty holder means none."""
+    """The content of a lease (``LeaderElectionRecord``).
+
+    ``seconds`` is its duration; an empty holder means no holder.
+    """
 
     holder: str = ""
     seconds: int = 0
@@ -59,10 +62,10 @@ class Election:
     """One candidate's view of a lease.
 
     Args:
-        identity: of this candidate.
+        identity: identity of this candidate.
         timing: the durations.
-        now: seconds of a clock that only goes forward, and also while the process is stopped.
-        date: what is written into the record.
+        now: monotonic clock in seconds, which also runs while the process is stopped.
+        date: clock for the record's timestamps.
     """
 
     def __init__(
@@ -82,25 +85,25 @@ class Election:
 
     @property
     def leader(self) -> str:
-        """Identity of the last leader that was seen, "" for none."""
+        """Identity of the last known leader; "" for none."""
         return self._observed.holder
 
     @property
     def leads(self) -> bool:
-        """True if the last leader that was seen is this candidate; its lease may be over."""
+        """True if the last known leader is this candidate. Its lease may have expired."""
         return self._observed.holder == self.identity
 
     @property
     def may_bind(self) -> bool:
-        """True if nobody else can lead yet: until the renew deadline after the last renewal was sent."""
+        """True if no other candidate can lead yet: until the renew deadline after the last renewal was sent."""
         return self.leads and self._now() < self._renewed_at + self.timing.renew
 
     def alive(self) -> bool:
-        """False where a leader did not renew for so long that it should have been dead (``HealthzAdaptor``)."""
+        """False if a leader has not renewed for so long that it counts as dead (``HealthzAdaptor``)."""
         return not self.leads or self._now() - self._observed_at <= self.timing.lease + WATCHDOG
 
     def renewal(self) -> Record | None:
-        """Return the record to write without a read, assuming the lease as last seen; ``None``: read first."""
+        """Return the record to write without a read, assuming the lease is unchanged; None to read first."""
         if not (self.leads and self._valid()):
             return None
         seen = self._observed
@@ -119,7 +122,7 @@ class Election:
         return replace(self._wanted(), transitions=found.transitions + 1)
 
     def wrote(self, record: Record, sent_at: float) -> None:
-        """A record of ours was accepted; ``sent_at``: when it was sent, by the own clock."""
+        """Process an accepted record of ours. ``sent_at`` is its time of sending on the local clock."""
         self._see(record)
         if record.holder == self.identity:
             self._renewed_at = sent_at

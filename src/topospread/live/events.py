@@ -1,8 +1,8 @@
-"""Events for people, as client-go's recorder writes them: ``Scheduled``, ``FailedScheduling``, ``Preempted``.
+"""Write Kubernetes events like client-go's recorder: ``Scheduled``, ``FailedScheduling``, ``Preempted``.
 
-They wait in a queue that is bounded: what does not fit is dropped, and so is what can't be written after a few tries.
-An event that is repeated of the same state of an object becomes a series. Source: client-go/tools/events
-(event_recorder.go, event_broadcaster.go), pkg/scheduler/schedule_one.go.
+Events wait in a bounded queue. Events that do not fit, or fail several times, are dropped. A repeated event for the
+same state of an object becomes a series. Source: client-go/tools/events (event_recorder.go, event_broadcaster.go),
+pkg/scheduler/schedule_one.go.
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ from .observer import Observer
 from .write_order import NotLeading, Write, WriteOrder
 
 NOTE_LENGTH_LIMIT = 1024
-"""The longest note (pkg/apis/core/validation/events.go)."""
+"""Maximum length of a note in bytes (pkg/apis/core/validation/events.go)."""
 LONGEST_NAME = 253
-"""Characters in a DNS subdomain."""
+"""Maximum length of a DNS subdomain."""
 _LONGEST_QUEUE = 10_000
 SERIES_KEPT = 4096
 _SERIES_ENDS = 6 * 60
@@ -35,17 +35,19 @@ _TRIES = 12
 _BETWEEN = 10.0
 _WRITERS = 4
 _TOGETHER = 16
-"""New events that are sent at once."""
+"""Maximum number of new events sent together."""
 _GATHERING = 0.02
-"""Seconds in which more may come: nobody waits for an event, and many together cost less than half."""
+"""Pause in seconds in which events can gather. Sending many together takes less than half the CPU time."""
 
 Json = dict[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
 class PodEvent:
-    """An event about a pod. No event has a related object: since 1.37 kube-scheduler gives a preemptor that client-go
-    can make no reference to, so that its events have none (preemption/executor.go: ``podExecutorPreemptor.Obj``).
+    """An event about a pod.
+
+    No event has a related object: since 1.37 client-go cannot create a reference to kube-scheduler's preemptor
+    (preemption/executor.go: ``podExecutorPreemptor.Obj``).
     """
 
     pod: Pod
@@ -56,7 +58,7 @@ class PodEvent:
 
 
 def scheduled(pod: Pod, node: str) -> PodEvent:
-    """It was bound (``finishBinding``)."""
+    """Return the event of a bound pod (``finishBinding``)."""
     return PodEvent(
         pod, "Normal", "Scheduled", "Binding", f"Successfully assigned {pod.namespace}/{pod.name} to {node}"
     )
@@ -68,19 +70,19 @@ def failed_scheduling(pod: Pod, message: str, reason: str = "FailedScheduling") 
 
 
 def skipped(pod: Pod) -> PodEvent:
-    """It is being deleted (``skipPodSchedule``)."""
+    """Return the event of a pod that is being deleted (``skipPodSchedule``)."""
     return failed_scheduling(pod, f"skip schedule deleting pod: {pod.namespace}/{pod.name}")
 
 
 def preempted(victim: Pod, preemptor: Pod, node: str, *, in_memory: bool) -> PodEvent:
-    """It made room for another one (preemption/executor.go)."""
+    """Return the event of a preempted pod (preemption/executor.go)."""
     note = f"Preempted by pod {preemptor.metadata.uid} on node {node}"
     note += " (in kube-scheduler memory)." if in_memory else ""
     return PodEvent(victim, "Normal", "Preempted", "Preempting", note)
 
 
 def truncated(message: str) -> str:
-    """A message as long as a note may be, in bytes (``truncateMessage``)."""
+    """Return a message cut to the maximum length of a note in bytes (``truncateMessage``)."""
     data = message.encode()
     if len(data) <= NOTE_LENGTH_LIMIT:
         return message
@@ -96,7 +98,7 @@ def reference(pod: Pod) -> Json:
 
 @dataclass(slots=True)
 class _Series:
-    """An event that was written, and how often it was repeated."""
+    """A written event, and its number of repetitions."""
 
     body: Json
     count: int
@@ -105,11 +107,11 @@ class _Series:
 
 
 class Events:
-    """Writes events, some at a time, while there is time for it.
+    """Writes events with the lowest priority of all writes.
 
     Args:
-        client, order: by which they are written, and when.
-        host: of this process; controller and host make the reporting instance.
+        client, order: client and order for writes.
+        host: host of this process, part of the reporting instance.
         now: seconds since 1970.
     """
 
@@ -128,7 +130,7 @@ class Events:
         self._writing = 0
 
     def record(self, event: PodEvent) -> None:
-        """Have an event written, or counted where the same was written of the same state of the object."""
+        """Queue an event, or count it if it repeats an event for the same state of the object."""
         now = self._now()
         controller = event.pod.spec.scheduler_name or "default-scheduler"
         regarding = reference(event.pod)
@@ -154,7 +156,7 @@ class Events:
             "note": event.note,
             "type": event.type,
         }
-        if event.reason != "Scheduled":  # a pod is bound once
+        if event.reason != "Scheduled":  # a pod is bound only once
             self._series[key] = _Series(body, 1, now)
             self._series.move_to_end(key)
             if len(self._series) > SERIES_KEPT:
@@ -191,7 +193,7 @@ class Events:
                 self._writing -= len(some)
 
     async def _some_of_one_kind(self) -> list[tuple[Json, bool]]:
-        """The next event, and those after it that can be sent with it."""
+        """Return the next event, and following events that can be sent with it."""
         queue = self._queue
         while not queue:
             self._some.clear()
@@ -204,7 +206,7 @@ class Events:
         return some
 
     async def _write_some(self, some: list[tuple[Json, bool]]) -> None:
-        """Write new events together; one by one those that were not taken."""
+        """Write new events together, and failed ones one by one."""
         taken = [False] * len(some)
         if len(some) > 1:
             with suppress(NotLeading):
@@ -215,7 +217,7 @@ class Events:
                 await self._write(body, again=again)
 
     async def _write(self, body: Json, *, again: bool) -> None:
-        """Write one, and try again while the API server cannot be reached."""
+        """Write one event, with retries while the API server cannot be reached."""
         path, name = _path(body), body["metadata"]["name"]
         why = "the API server could not be reached"
         for _ in range(_TRIES):
@@ -244,7 +246,7 @@ class Events:
         self._observer.dropped(1, why)
 
     async def _end_series(self) -> None:
-        """Tell the last count of series that are over."""
+        """Write the final counts of series that have ended."""
         while True:
             await asyncio.sleep(_SERIES_ENDS)
             now = self._now()

@@ -1,4 +1,4 @@
-"""Exec credential plugins that end with the wait for them: kubernetes_asyncio leaves a hanging plugin running."""
+"""Exec credential plugins that are killed on cancellation; kubernetes_asyncio leaves a hanging plugin running."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ if TYPE_CHECKING:
 
 
 class EndingExecProvider(ExecProvider):
-    """An `ExecProvider` that kills the plugin if it is cancelled, and reads both outputs at the same time."""
+    """An `ExecProvider` that kills the plugin on cancellation, and reads stdout and stderr concurrently."""
 
     def __init__(self, exec_config: ConfigNode) -> None:
         super().__init__(exec_config)
-        # As kubectl does it: no program of the working directory may run.
+        # Like in kubectl, programs in the working directory are not run.
         if os.sep in self.args[0]:
             self.args[0] = os.path.join(os.path.dirname(os.path.abspath(exec_config.path or "config")), self.args[0])
         self.env["PATH"] = search_path(self.env)

@@ -1,6 +1,6 @@
-"""The sums behind a refusal by topology spread, as an event of their own: ``zone-a 4 + 1 − 3 = 2 > 1``. Bounded.
+"""Write events with the skew arithmetic of a rejection by topology spread: ``zone-a 4 + 1 − 3 = 2 > 1``.
 
-The numbers are `plugins.spread_arithmetic`'s. kube-scheduler has no such event: it is sent only where it is asked for.
+The numbers come from `plugins.spread_arithmetic`. kube-scheduler has no such event, so it is off by default.
 """
 
 from __future__ import annotations
@@ -16,19 +16,19 @@ from .events import Events, PodEvent, truncated
 
 REASON = "FailedSchedulingExplained"
 _DOMAINS = 8
-"""Domains that are told of a constraint."""
+"""Maximum number of domains per constraint in an event."""
 _AGAIN = 60.0
-"""Seconds before the same pod is explained again, and only if the sums are others."""
+"""Seconds before a pod is explained again, and only if the numbers changed."""
 _EACH_SECOND = 5.0
 _KEPT = 10_000
 
 
 class Explanations:
-    """Records events that explain, few enough.
+    """Records explaining events, at a limited rate.
 
     Args:
-        events: takes them.
-        now: seconds.
+        events: receives the events.
+        now: clock in seconds.
     """
 
     def __init__(self, events: Events, now: Callable[[], float]) -> None:
@@ -38,7 +38,7 @@ class Explanations:
         self._allowance, self._since = _EACH_SECOND, now()
 
     def tell(self, pod: Pod, verdict: Verdict) -> None:
-        """Explain why a pod was refused, where spread has a part in it and there is something new to say."""
+        """Explain a rejection if topology spread took part in it and the numbers are new."""
         note = explained(verdict)
         uid = pod.metadata.uid or f"{pod.namespace}/{pod.name}"
         now = self._now()

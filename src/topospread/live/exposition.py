@@ -1,4 +1,4 @@
-"""Metrics as the scraper wants them: Prometheus' text or OpenMetrics, by what it accepts. What is counted is elsewhere.
+"""Metrics in Prometheus' text format or OpenMetrics, depending on the request.
 
 Source: prometheus/common/expfmt (``Negotiate``).
 """
@@ -17,10 +17,10 @@ class Exposed(Protocol):
     """The metrics served under ``/metrics``."""
 
     def exposition(self, accept: str) -> tuple[bytes, str]:
-        """All metrics, and their content type; ``accept``: the request's header, "" for none."""
+        """Return all metrics and their content type. ``accept`` is the request's header."""
 
     def checked(self, checks: Iterable[tuple[str, str, bool]]) -> None:
-        """Health checks that ran: name, of what (``healthz`` …), and whether all was well."""
+        """Record health checks: name, endpoint (``healthz`` …), and success."""
 
 
 def exposition_of(registry: CollectorRegistry, accept: str) -> tuple[bytes, str]:
@@ -30,14 +30,14 @@ def exposition_of(registry: CollectorRegistry, accept: str) -> tuple[bytes, str]
 
 
 class CollectedMetrics:
-    """The metrics of collectors and of the process."""
+    """The metrics of collectors and of this process."""
 
     def __init__(self) -> None:
         self._registry = CollectorRegistry(auto_describe=False)
         ProcessCollector(registry=self._registry)
 
     def add(self, collector: Collector) -> None:
-        """Serve what this collects."""
+        """Add a collector."""
         self._registry.register(collector)
 
     def exposition(self, accept: str) -> tuple[bytes, str]:
@@ -45,4 +45,4 @@ class CollectedMetrics:
         return exposition_of(self._registry, accept)
 
     def checked(self, checks: Iterable[tuple[str, str, bool]]) -> None:
-        """See Exposed: health is not counted."""
+        """Do nothing: health checks are not counted."""

@@ -1,8 +1,7 @@
-"""Answers kube-scheduler as an HTTP extender: filter and prioritize, from a cluster that is watched. It writes nothing.
+"""An HTTP extender for kube-scheduler: answers filter and prioritize from watched nodes and pods.
 
-kube-scheduler goes on to the next pod before the binding of the last one has come back by the watch. A pod that passed
-here is therefore awaited before pods of its namespace are counted: until it is seen on a node, gone, or refused after
-all; `PATIENCE` ends that.
+kube-scheduler schedules the next pod before the watch shows the previous binding. So before counting pods of a
+namespace, wait until earlier pods that passed are on a node, deleted, or rejected, at most `PATIENCE`.
 
 Protocol: k8s.io/kube-scheduler/extender/v1/types.go; who asks: pkg/scheduler/extender.go.
 """
@@ -31,13 +30,13 @@ from .serving import has_client_certificate
 log = logging.getLogger(__name__)
 
 PATIENCE: Final = 2.0
-"""Seconds that a pod is awaited; kube-scheduler waits 5 for an extender unless it is configured otherwise."""
+"""Seconds to wait for a passed pod. kube-scheduler's default timeout for an extender is 5 seconds."""
 
 LARGEST: Final = 8 << 20
-"""Bytes of a request: a pod of at most 3 MiB, and with nodeCacheCapable the names of tens of thousands of nodes."""
+"""Maximum bytes of a request: a pod of up to 3 MiB, and with nodeCacheCapable tens of thousands of node names."""
 
 _BODY_SECONDS: Final = 5.0
-"""Seconds for a request to arrive: kube-scheduler's default httpTimeout."""
+"""Time limit in seconds for receiving a request: kube-scheduler's default httpTimeout."""
 
 Json = dict[str, Any]
 PodKey = tuple[str, str]
@@ -67,20 +66,20 @@ class ExtenderArgs(msgspec.Struct, dict=True):
 
     @property
     def names(self) -> list[str]:
-        """The nodes' names, in their order."""
+        """The nodes' names, in order."""
         return self.node_names or [] if self.nodes is None else [each.name for each in self.sent]
 
 
 @dataclass(frozen=True, slots=True)
 class _Passed:
-    """A pod that passed, and is not seen on a node yet."""
+    """A pod that passed but is not seen on a node yet."""
 
     uid: str | None
     until: float
 
 
 class WatchedDomains:
-    """Nodes and pods as they are watched, and the pods that have passed meanwhile; a `ClusterListener`."""
+    """The watched nodes and pods, and the pods that passed since; a `ClusterListener`."""
 
     def __init__(self) -> None:
         self.nodes: dict[str, Node] = {}
@@ -106,19 +105,19 @@ class WatchedDomains:
             self._settled((item.namespace, item.name))
 
     def placed(self, namespace: str) -> list[tuple[Pod, str]]:
-        """The pods of a namespace that have a node, with its name."""
+        """Return (pod, node) for the placed pods of a namespace."""
         pods = self._pods.get(namespace, {}).values()
         return [(each, each.spec.node_name) for each in pods if each.spec.node_name]
 
     def pass_on(self, pod: Pod, seconds: float) -> None:
-        """Take note that a pod passed."""
+        """Record that a pod passed."""
         known = self._pods.get(pod.namespace, {}).get(pod.name)
         if known is None or not known.spec.node_name:
             until = asyncio.get_running_loop().time() + seconds
             self._passed[pod.namespace, pod.name] = _Passed(pod.metadata.uid, until)
 
     async def settle(self, pod: Pod) -> None:
-        """Wait until no other pod of the namespace is under way."""
+        """Wait until no other pod of the namespace is between filter and binding."""
         self._passed.pop((pod.namespace, pod.name), None)
         now = asyncio.get_running_loop().time
         while waiting := [until for (namespace, _), until in self._under_way(now()) if namespace == pod.namespace]:
@@ -138,7 +137,7 @@ class WatchedDomains:
 
 
 def _was_refused(pod: Pod, before: KubeObject | None) -> bool:
-    """Return whether kube-scheduler has just said that a pod found no node after all."""
+    """Return whether kube-scheduler has just reported that the pod found no node."""
 
     def said(each: KubeObject | None) -> list[object]:
         status = each.status if isinstance(each, Pod) else None
@@ -148,12 +147,12 @@ def _was_refused(pod: Pod, before: KubeObject | None) -> bool:
 
 
 class ExtenderService:
-    """The answers.
+    """Computes the answers of the extender.
 
     Args:
-        watched: what is there.
-        ready: whether that is all read.
-        patience: seconds that a pod which passed is awaited.
+        watched: the watched nodes and pods.
+        ready: returns whether the initial lists are complete.
+        patience: seconds to wait for a passed pod.
     """
 
     def __init__(
@@ -165,7 +164,7 @@ class ExtenderService:
         self.ready = ready
 
     async def filter(self, args: ExtenderArgs) -> Json:
-        """An ExtenderFilterResult: refused nodes are such that evicting other pods would not change it."""
+        """Return an ExtenderFilterResult. Rejected nodes are those where preemption would not help."""
         if not self.ready():
             return {"Error": "topospread run extender: the cluster is not read yet"}
         pod = args.pod
@@ -195,7 +194,7 @@ class ExtenderService:
         return refused(asked, surroundings(pod, asked.counted, nodes, self._watched.placed(pod.namespace)), args.names)
 
     async def prioritize(self, args: ExtenderArgs) -> list[Json]:
-        """A HostPriorityList."""
+        """Return a HostPriorityList."""
         pod = args.pod
         asked, problems = declared(texts_of(pod.metadata))
         points = dict.fromkeys(args.names, 0)
@@ -208,7 +207,7 @@ class ExtenderService:
         return scores(asked, surroundings(pod, asked.counted, nodes, placed), args.names)
 
     def _nodes(self, args: ExtenderArgs) -> Mapping[str, Node]:
-        """The nodes that are watched, and those that were sent and are not seen yet."""
+        """Return the watched nodes, and sent nodes that are not seen yet."""
         new = [name for name in args.names if name not in self._watched.nodes]
         if not new:
             return self._watched.nodes
@@ -223,8 +222,8 @@ def extender_application(service: ExtenderService, *, needs_certificate: bool = 
     """Return the application for ``POST /filter``, ``POST /prioritize``, ``/healthz``, ``/livez`` and ``/readyz``.
 
     Args:
-        service: gives the answers.
-        needs_certificate: whether kube-scheduler has to show a client certificate.
+        service: computes the answers.
+        needs_certificate: whether kube-scheduler must present a client certificate.
     """
     decoder = msgspec.json.Decoder(ExtenderArgs)
 

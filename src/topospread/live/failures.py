@@ -27,7 +27,7 @@ class Failure:
     Attributes:
         message: for the condition, and cut for the event.
         rejectors: plugins that rejected it; none for an error.
-        nominated: the node that it is promised from now on, "" for none, ``None`` for the one that it was.
+        nominated: new nominated node; "" for none, None to keep the current one.
         event: reason of the event. ``NotJudged`` if topospread does not model a part of the pod.
     """
 
@@ -39,7 +39,7 @@ class Failure:
 
 
 class Failures:
-    """Sees to pods that were tried in vain."""
+    """Handles pods that were not placed."""
 
     def __init__(
         self, queue: SchedulingQueue, pods: Pods, statuses: Statuses, events: Events, incoming: Incoming
@@ -51,7 +51,7 @@ class Failures:
         self._events = events
 
     def put_back(self, info: QueuedPodInfo, rejectors: Iterable[str] = ()) -> bool:
-        """Have a pod wait again as it is now; False where it is gone, or has a node."""
+        """Put the pod's current state back into the queue. Return False if it is deleted or has a node."""
         pod = self._pods.waiting.get(info.key)
         if pod is None or (pod.metadata.uid or info.key) != info.uid:
             self._queue.done(info.uid)
@@ -63,7 +63,7 @@ class Failures:
         return True
 
     def handle(self, info: QueuedPodInfo, failure: Failure) -> None:
-        """Put a pod back, and say why."""
+        """Put a pod back into the queue, and write its condition and event."""
         if not self.put_back(info, failure.rejectors):
             return
         self._pods.promise(info.key, failure.nominated)

@@ -1,7 +1,7 @@
-"""Hard spread constraints of pods that opt in are soft while a domain is lost: ``topospread.dev/fallback: after=5m``.
+"""Make hard spread constraints soft while a domain is lost, for pods with ``topospread.dev/fallback: after=5m``.
 
-The time counts from the moment at which this process saw the domain lost, so it begins anew after a restart. When a
-node of the domain is ready again, the constraints are hard at once; pods that were placed stay.
+The time starts when this process sees the loss, so a restart resets it. As soon as a node of the domain is Ready, the
+constraints are hard again. Placed pods stay.
 """
 
 from __future__ import annotations
@@ -34,11 +34,11 @@ REASON, INVALID = "SpreadFallback", "InvalidSpreadFallback"
 
 
 class _Waiting(msgspec.Struct):
-    """A pod that its hard constraints kept from every node.
+    """A pod that its hard constraints keep pending.
 
     Attributes:
-        after: seconds that a domain must have been lost.
-        seen: domains, with the time of their loss, that were long enough lost at its last attempt.
+        after: required duration of the loss in seconds.
+        seen: domains, with the time of their loss, that were lost long enough at its last attempt.
     """
 
     pod: ReadPod
@@ -48,11 +48,11 @@ class _Waiting(msgspec.Struct):
 
 
 class Fallbacks:
-    """Knows which domains are lost since when, and which pods wait for that time to pass.
+    """Tracks lost domains, and pods that wait for a fallback.
 
     Args:
         nodes: all nodes.
-        events: takes an event whenever a fallback applies.
+        events: receives an event whenever a fallback applies.
         now: seconds since 1970, without jumps.
     """
 
@@ -64,7 +64,7 @@ class Fallbacks:
         self._waiting: dict[PodKey, _Waiting] = {}
 
     def pod_came(self, pod: ReadPod) -> None:
-        """Watch the domains of a pod that opts in, also while it has a node."""
+        """Track the domains of a pod that opts in, even if it has a node."""
         new = {key for key in hard_keys(pod) if key not in self._keys}
         if new:
             self._keys |= new
@@ -75,14 +75,14 @@ class Fallbacks:
         self._waiting.pop(key, None)
 
     def node_changed(self, node: Node) -> None:
-        """Look at a node that came, changed, or is deleted (``node`` is its last state then)."""
+        """Process a new, changed or deleted node; ``node`` is its last state."""
         if not is_silent(node):
             for key in self._keys:
                 self._since.pop((key, node.labels.get(key, "")), None)
         self._is_stale = True
 
     def softened(self, pod: ReadPod, verdict: Verdict) -> ReadPod | None:
-        """Return a rejected pod with soft constraints over lost domains, ``None`` if it is not time for that."""
+        """Return a rejected pod with soft constraints over lost domains; None if the loss is too short."""
         if "PodTopologySpread" not in verdict.rejectors:
             return None
         try:
@@ -107,7 +107,7 @@ class Fallbacks:
         return softened(pod, {key for key, _ in domains})
 
     def due(self) -> list[tuple[PodKey, ReadPod]]:
-        """Return the pods that have to be tried because a domain is long enough lost since their last attempt."""
+        """Return the pods to attempt again, because a domain is now lost for long enough."""
         found = []
         lost = self._lost()
         for key, each in self._waiting.items() if lost else ():
@@ -122,7 +122,7 @@ class Fallbacks:
         return [each for each, since in self._lost().items() if now - since >= after]
 
     def _lost(self) -> Mapping[Domain, float]:
-        """Return since when domains are lost."""
+        """Return lost domain → time of the loss."""
         if self._is_stale:
             self._is_stale, now = False, self._now()
             lost = lost_domains(self._nodes(), self._keys) if self._keys else ()

@@ -1,4 +1,4 @@
-"""The state of a followed copy of a cluster: what is behind since when, and what is missing and why."""
+"""The freshness of a watched copy of a cluster: which kinds are outdated or missing, since when and why."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from .observer import Observer, WatchChange
 
 @dataclass(frozen=True, slots=True)
 class FollowState:
-    """The state of a `FollowedCluster` at a moment.
+    """The freshness of a `FollowedCluster`.
 
     Attributes:
-        ready: everything was listed once, but for what may not be read.
-        version: grows with every change of an object.
-        changed: when the last one came, seconds since 1970; 0 before.
-        behind_since: since when something may have changed unseen, seconds since 1970; None while all is up to date.
-        problems: resource (``pods``), or "API server" → why it cannot be followed now; its last state is kept.
-        missing: kind → why there is nothing of it.
+        ready: whether all readable kinds were listed once.
+        version: increases with every change of an object.
+        changed: Unix time of the last change; 0 before the first.
+        behind_since: Unix time since which changes may be missing; None if up to date.
+        problems: resource (``pods``) or "API server" → why it cannot be watched now. Its last state is kept.
+        missing: kind → why it could not be read.
     """
 
     ready: bool = False
@@ -31,7 +31,7 @@ class FollowState:
     missing: Mapping[str, str] = field(default_factory=dict)
 
     def age(self, now: float | None = None) -> float:
-        """Seconds for which changes may have gone unseen; 0 while everything is followed."""
+        """Seconds for which changes may be missing; 0 if up to date."""
         return 0.0 if self.behind_since is None else max(0.0, (time.time() if now is None else now) - self.behind_since)
 
     @property
@@ -45,16 +45,16 @@ class FollowState:
 
 
 _NAMED = 3
-"""Resources that are named one by one."""
+"""Maximum number of resources listed by name."""
 _SERVER = "API server"
-"""Stands among the resources that are behind while it does not answer."""
+"""Key for the API server among the outdated resources."""
 
 
 class KindStates(Observer):
-    """An observer of reflectors that knows which kinds are behind.
+    """An observer of reflectors that records which kinds are outdated.
 
-    A watch that was opened anew goes on where the last one ended: from then on nothing is unseen. A list has to be
-    whole first. A kind that is not served, or not for us, is missing and not behind.
+    A reopened watch continues where the last one ended, so the kind is up to date. A new list must be complete first. A
+    kind that is not served or forbidden counts as missing, not as outdated.
     """
 
     def __init__(self, watching: Observer | None = None) -> None:
@@ -91,17 +91,17 @@ class KindStates(Observer):
         self._told.failed(what, why)
 
     def unanswered(self, since: float) -> None:
-        """The API server has been asked then, and says nothing: what has happened meanwhile nobody told."""
+        """Record that the API server has not answered since a request at this time."""
         if _SERVER not in self._since:
             self._since[_SERVER] = since
             self.problems = {**self.problems, _SERVER: "it does not answer"}
 
     def answered(self) -> None:
-        """The API server answers again."""
+        """Record that the API server answers again."""
         self._recovered(_SERVER)
 
     def behind_since(self) -> float | None:
-        """Since when the first of the kinds that are behind is, or the API server silent; None while none is."""
+        """Return the earliest time since which a kind is outdated or the API server silent; None if up to date."""
         return min(self._since.values(), default=None)
 
     def _failed(self, kind: str, why: str) -> None:

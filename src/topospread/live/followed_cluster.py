@@ -1,7 +1,7 @@
-"""A copy of a cluster that is kept up to date, for who shows or counts what is there. It decides and writes nothing.
+"""A watched copy of a cluster, for the exporter, the web page and the extender.
 
-Every kind that a snapshot has is listed and watched (`reflector`). While the API server is away the last known state
-stays, marked with its age (`follow_state`). Read it from any thread.
+All kinds of a snapshot are listed and watched (`reflector`). If the API server is unavailable, the last known state
+stays, with its age (`follow_state`). It can be read from any thread.
 """
 
 from __future__ import annotations
@@ -41,29 +41,32 @@ from .refusals import in_words
 log = logging.getLogger(__name__)
 
 _AGAIN: Final = 5.0
-"""Seconds after which a kind is followed again that could not be, for a reason that nobody thought of."""
+"""Seconds before a kind is watched again after an unexpected error."""
 _POLL: Final = 0.1
 
 
 class ClusterListener(Protocol):
-    """Is told of every change, in the thread that follows, in order for each kind."""
+    """Receives all changes in the watching thread, in order within each kind."""
 
     def put(self, kind: str, item: KubeObject, before: KubeObject | None) -> None:
-        """An object came, or changed; ``before``: as it was. After a break the same may come again."""
+        """Process a new or changed object; ``before`` is its previous state.
+
+        After an interruption objects may repeat.
+        """
 
     def delete(self, kind: str, item: KubeObject) -> None:
-        """Remove a deleted object, given in its last known state."""
+        """Process the deletion of an object, given in its last known state."""
 
 
 class FollowedCluster:
-    """The copy; `follow` and `following` make one that is followed.
+    """The watched copy. Use `follow` or `following` to create one.
 
     Args:
-        client: of the API server; ``states`` is its observer, as it knows when a watch is answered.
-        connection: where it is, for words.
-        states: what is known of each kind; tells metrics and logs, too (`reporting.Reporting`).
-        kinds: which, keys of `KINDS`; all that decide on placements by default.
-        listener: is told of every change.
+        client: client of the API server, whose observer is ``states``.
+        connection: the connection, for messages.
+        states: freshness of each kind; forwards to metrics and logs (`reporting.Reporting`).
+        kinds: kinds to watch, keys of `KINDS`; by default all that affect placement.
+        listener: receives every change.
     """
 
     def __init__(
@@ -82,7 +85,7 @@ class FollowedCluster:
         self._reflectors = [Reflector(client, _watched(kind), copy, self._states) for kind, copy in self._kinds.items()]
 
     async def run(self) -> None:
-        """Follow until cancelled."""
+        """Watch until cancelled."""
         async with asyncio.TaskGroup() as group:
             for each in self._reflectors:
                 group.create_task(self._follow(each))
@@ -91,14 +94,14 @@ class FollowedCluster:
         while True:
             try:
                 await reflector.run()
-            except Exception as error:  # a fault of ours must not end the others
+            except Exception as error:  # an error in this code must not stop the other kinds
                 log.exception("following failed, and begins again")
                 self._states.watching(reflector.name, "failed", f"{type(error).__name__}: {error}")
             await asyncio.sleep(_AGAIN)
 
     @property
     def state(self) -> FollowState:
-        """The state of the copy: what is behind or missing."""
+        """Return which kinds are outdated or missing."""
         copies = self._kinds.values()
         return FollowState(
             all(each.synced.is_set() for each in self._reflectors),
@@ -118,7 +121,7 @@ class FollowedCluster:
         return found
 
     def objects(self) -> LiveObjects:
-        """Everything that is there, kind after kind, in the order in which the API server lists it."""
+        """Return all objects, sorted by kind and then in the API server's order."""
         with self._lock:
             copies = {kind: list(copy.items.items()) for kind, copy in self._kinds.items()}
         missing = {kind: _reason(why) for kind, why in self._missing().items()}
@@ -133,15 +136,15 @@ class FollowedCluster:
         return LiveObjects(objects, facts, place)
 
     def inventory(self) -> Inventory:
-        """Return the present objects as `topospread.load` does; later events do not change the result.
+        """Return the current objects as an inventory, which later events do not change.
 
         Raises:
-            InputError: there is no node.
+            InputError: if there is no node.
         """
         return load((), live=self.objects())
 
     async def changed(self, version: int, patience: float = 3600.0) -> FollowState:
-        """Wait until there is another version than this, or the time is over; the state then."""
+        """Wait until the version differs or the time is over. Return the state."""
         until = time.monotonic() + patience
         while self.state.version == version and time.monotonic() < until:
             await asyncio.sleep(_POLL)
@@ -199,10 +202,10 @@ async def follow(
     listener: ClusterListener | None = None,
     watching: Observer | None = None,
 ) -> AsyncIterator[FollowedCluster]:
-    """A cluster that is followed in this event loop for as long as the block runs; it may not be ready yet.
+    """Watch a cluster in this event loop until the block ends. It may not be ready at once.
 
     Raises:
-        InputError: there is no way to a cluster, it cannot be reached now, or it refuses nodes or pods.
+        InputError: if no cluster is configured, it cannot be reached, or it denies access to nodes or pods.
     """
     connection = await (access or Access()).connect()
     states = KindStates(watching)
@@ -221,10 +224,10 @@ def following(
     listener: ClusterListener | None = None,
     watching: Observer | None = None,
 ) -> Iterator[FollowedCluster]:
-    """`follow` in a thread of its own, for who has no event loop.
+    """Run `follow` in another thread, for callers without an event loop.
 
     Raises:
-        InputError: as `follow`.
+        InputError: like `follow`.
     """
     begun = threading.Event()
     made: list[FollowedCluster] = []
@@ -238,7 +241,7 @@ def following(
                 made.append(followed)
                 begun.set()
                 await end.wait()
-        except BaseException as error:  # handed to who waits for it
+        except BaseException as error:  # passed to the waiting thread
             wrong.append(error)
         finally:
             begun.set()
@@ -257,10 +260,10 @@ def following(
 
 
 async def _check(client: ApiClient, connection: Connection, kinds: Sequence[str]) -> None:
-    """Ask for one object of what cannot be done without, so that who may not is told at once.
+    """List one node and pod, so that missing permissions are reported at once.
 
     Raises:
-        InputError: it cannot be reached, or refuses.
+        InputError: if the server cannot be reached, or denies access.
     """
     for kind in (each for each in ORDER if each in REQUIRED and each in kinds):
         try:
@@ -274,13 +277,13 @@ def _watched(kind: str) -> Watched:
 
 
 def _listing_order(entry: tuple[Key, KubeObject]) -> str:
-    """The API server lists by the keys of its storage, ``namespace/name``."""
+    """Return the sort key of the API server's storage, ``namespace/name``."""
     (namespace, name), _ = entry
     return f"{namespace}/{name}" if namespace else name
 
 
 def _reason(why: str) -> str:
-    """``Forbidden`` of ``403 Forbidden: …``, as snapshots have it."""
+    """Return ``Forbidden`` for ``403 Forbidden: …``, the form in snapshots."""
     return why.partition(":")[0].split(" ", 1)[-1]
 
 

@@ -1,4 +1,4 @@
-"""The queue of a live scheduler: as in simulations, and it reports which events moved pods and how long that took.
+"""The scheduling queue with metrics: the events that moved pods, and their durations.
 
 Source: pkg/scheduler/eventhandlers.go (``EventHandlingLatency``), backend/queue/scheduling_queue.go
 (``SchedulerQueueIncomingPods``), k8s.io/kube-scheduler/framework/types.go (``ClusterEvent.Label``).
@@ -87,11 +87,11 @@ def label(event: ClusterEvent) -> str:
 
 
 class HeardQueue(SchedulingQueue):
-    """A queue that tells.
+    """A scheduling queue that reports to an observer.
 
     Attributes:
-        incoming: counts what comes into its parts.
-        began: when what is just being handled arrived, ``None`` where nothing has.
+        incoming: counts pods that enter each part of the queue.
+        began: arrival time of the event being handled; None if there is none.
     """
 
     def __init__(
@@ -109,7 +109,7 @@ class HeardQueue(SchedulingQueue):
 
     @property
     def may_give(self) -> bool:
-        """True if there may be a pod to try: none that only waits for something to happen."""
+        """True if there may be a pod to attempt: the queue has more than unschedulable pods."""
         return len(self.active) > 0 or len(self.backoff) > 0
 
     def add(self, pod: Pod, key: PodKey = "", kind: Hashable = None, since: int | None = None) -> QueuedPodInfo:
@@ -130,7 +130,10 @@ class HeardQueue(SchedulingQueue):
         self._handled(_DELETED)
 
     def assigned_pod_added(self, pod: Pod, alike: Hashable = None) -> None:
-        """See SchedulingQueue. Where nobody listens, as while a large cluster is listed, it is counted only."""
+        """Count the event; see SchedulingQueue.
+
+        Without unschedulable pods, as during the first list, do nothing else.
+        """
         if self.listens:
             super().assigned_pod_added(pod, alike)
         else:
@@ -154,13 +157,13 @@ class HeardQueue(SchedulingQueue):
             before = self.incoming.now()
             super().move_all(event, old, new, check, alike)
             self.incoming.tell(before, label(event))
-        elif len(self._in_flight):  # nobody is moved, but those that are being tried may want to know
+        elif len(self._in_flight):  # no pod is moved, but pods in flight may need the event
             super().move_all(event, old, new, check, alike)
-        if event != _ASSIGNED_UPDATED:  # told once, as that of the whole update
+        if event != _ASSIGNED_UPDATED:  # reported once, as part of the whole update
             self._handled(event)
 
     def in_flight_events(self) -> Counter[str]:
-        """Return how many events and pods are kept for pods in flight, by kind."""
+        """Return the numbers of events and pods kept for pods in flight, by kind."""
         found = Counter(label(each.event) for each in self._in_flight.events)
         found[_POPPED] = len(self._in_flight)
         return found

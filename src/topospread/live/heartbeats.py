@@ -1,7 +1,7 @@
-"""Tells heartbeats of nodes from changes before they are decoded: nearly all that is heard of nodes is no news.
+"""Detect node heartbeats before decoding: nearly all node events change nothing for scheduling.
 
-The fields that scheduling reads (`topospread.cluster.scheduling_fields`) are compared as bytes. The API server writes
-equal states as equal bytes. If it does not, a heartbeat counts as a change, which costs time only.
+The fields that scheduling reads (`topospread.cluster.scheduling_fields`) are compared as bytes. Equal states normally
+have equal bytes. Otherwise a heartbeat counts as a change, which only costs time.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ class _HeardStatus(KubeStruct):
 
 
 class _Glance(KubeStruct):
-    """The bytes of what scheduling reads of a node."""
+    """The bytes of a node's scheduling fields."""
 
     metadata: _Meta = msgspec.field(default_factory=_Meta)
     spec: msgspec.Raw = _NOTHING
@@ -36,20 +36,20 @@ class _Glance(KubeStruct):
 
 
 class Heartbeats:
-    """Remembers of each node a hash, of 64 bits and keyed at random, of what was handed on last."""
+    """Stores for each node a randomly keyed 64-bit hash of the last forwarded state."""
 
     def __init__(self) -> None:
         self._decoder = msgspec.json.Decoder(_Glance)
         self._last: dict[str, int] = {}
 
     def forget(self) -> None:
-        """All nodes come anew."""
+        """Forget all nodes, before they are listed again."""
         self._last.clear()
 
     def version(self, kind: str, raw: Json) -> str:
-        """The resource version of a state that says nothing new, "" for one that is to be handed on.
+        """Return the resource version if the state has no changes, or "" if it must be forwarded.
 
-        ``kind``: of the event, ``MODIFIED``.
+        ``kind`` is the type of the event, ``MODIFIED``.
         """
         try:
             glance = self._decoder.decode(raw)

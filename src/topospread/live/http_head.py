@@ -1,4 +1,4 @@
-"""Heads of HTTP/1.1: of requests to one server, and of answers as they stand in the bytes. It reads from no socket."""
+"""Heads of HTTP/1.1: create those of requests, and parse those of responses."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from urllib.parse import urlencode, urlsplit
 
 Headers = Sequence[tuple[str, str]]
-"""Names and values; a name may come more than once."""
+"""Header names and values. A name may occur several times."""
 
 LONGEST_HEAD = 1 << 16
 END = b"\r\n\r\n"
@@ -16,13 +16,13 @@ END = b"\r\n\r\n"
 
 @dataclass(slots=True)
 class HttpServer:
-    """The server that requests go to.
+    """The server for requests.
 
     Attributes:
-        url: of the server, with a path where it has one.
-        ssl: for every connection, ``None`` for plain HTTP.
-        name: that its certificate is for, the host of the URL where none is given; ``None`` for plain HTTP.
-        host, port: what is connected to.
+        url: URL of the server, perhaps with a path.
+        ssl: TLS context; None for plain HTTP.
+        name: expected name in the certificate, by default the URL's host; None for plain HTTP.
+        host, port: address to connect to.
     """
 
     url: str
@@ -42,21 +42,21 @@ class HttpServer:
         self._asked = f"HTTP/1.1\r\nHost: {parts.netloc}\r\n"
 
     def head(self, method: str, path: str, params: Mapping[str, str] | None, lines: str) -> str:
-        """The head of a request but for the empty line at its end; ``lines``: its headers (`header_lines`)."""
+        """Return a request's head without the final empty line. ``lines`` are its headers (`header_lines`)."""
         target = f"{self._prefix}{path}?{urlencode(params)}" if params else f"{self._prefix}{path}"
         return f"{method} {target} {self._asked}{lines}"
 
 
 def header_lines(headers: Headers) -> str:
-    """Headers as they stand in a head."""
+    """Return headers as lines of a head."""
     return "".join([f"{name}: {value}\r\n" for name, value in headers])
 
 
 def status_of(head: bytes | bytearray) -> int:
-    """The status that a head begins with.
+    """Return the status code in a head.
 
     Raises:
-        ValueError: it is no head of HTTP.
+        ValueError: if it is not an HTTP head.
     """
     words = bytes(head).partition(b"\r\n")[0].split(b" ", 2)
     if len(words) < 2:
@@ -65,7 +65,7 @@ def status_of(head: bytes | bytearray) -> int:
 
 
 def header_of(head: bytes, name: bytes) -> bytes:
-    """The value of a header in a head in lower case, b"" where it is not there; ``name``: in lower case."""
+    """Return the value of a header; b"" if it is missing. Both arguments are in lower case."""
     place = head.find(b"\r\n%b:" % name)
     if place < 0:
         return b""

@@ -1,4 +1,4 @@
-"""Counts which pods come into which part of the queue, and by what (``queue_incoming_pods_total``). Moves none."""
+"""Count the pods that enter each part of the queue, by event (``queue_incoming_pods_total``)."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ _PARTS = ("active", "backoff", "unschedulable")
 
 
 class Incoming:
-    """Compares how long the parts of the queue are before and after something happens."""
+    """Compares the lengths of the queue's parts before and after an event."""
 
     def __init__(self, queue: SchedulingQueue, observer: Observer) -> None:
         self._queue = queue
@@ -22,7 +22,7 @@ class Incoming:
         return len(queue.active), len(queue.backoff), len(queue.unschedulable)
 
     def tell(self, before: tuple[int, int, int], event: str) -> None:
-        """Tell what came in since; ``event``: what happened, as kube-scheduler's metric calls it."""
+        """Report the pods added since `before`. ``event`` is the event's name in kube-scheduler's metric."""
         after = self.now()
         if after == before:
             return

@@ -1,4 +1,4 @@
-"""The kinds that a live scheduler reads, where they are served, and what of a pod it reads besides what decides.
+"""The kinds that a live scheduler watches, their API paths, and the additional pod fields it reads.
 
 Source of the list: the informers of kube-scheduler 1.37 (pkg/scheduler/scheduler.go, eventhandlers.go, plugins).
 """
@@ -28,25 +28,25 @@ from topospread.plugins.cluster_event import Resource
 
 
 class ReadCondition(PodCondition):
-    """A pod's condition with its message, to tell whether it is another than the one to be written."""
+    """A pod's condition with its message, to compare it with the condition to write."""
 
     message: str | None = None
 
 
 class ReadStatus(PodStatus):
-    """A pod's status with whole conditions."""
+    """A pod's status with complete conditions."""
 
     conditions: list[ReadCondition] | None = None  # type: ignore[assignment]
 
 
 class ReadMeta(ObjectMeta):
-    """A pod's metadata; its generation is told with every condition."""
+    """A pod's metadata with its generation, which is written into every condition."""
 
     generation: Int64 | None = None
 
 
 class ReadPod(Pod):
-    """A pod as it comes from the API server: what decides on placements, and what is written about it."""
+    """A pod with the fields for placement, and those needed to write its status."""
 
     metadata: ReadMeta = msgspec.field(default_factory=ReadMeta)
     status: ReadStatus | None = None
@@ -54,16 +54,16 @@ class ReadPod(Pod):
 
 @dataclass(frozen=True, slots=True)
 class Watched:
-    """A kind that is watched.
+    """A watched kind.
 
     Attributes:
-        struct: what its objects are decoded into.
-        path: of the list of all of them.
-        event: what the queue's events of it are called; ``None`` where no plugin waits for them.
-        field_selector: which of them.
-        optional: the API server may not serve it.
-        many: there are so many that they are listed in one answer: a stream of single objects costs both sides more.
-        beats: nearly all that is heard of it are heartbeats of nodes; those that say nothing new are not handed on.
+        struct: type of its objects.
+        path: path of the cluster-wide list.
+        event: name of its queue events; None if no plugin uses them.
+        field_selector: selects some of the objects.
+        optional: whether the API server may lack it.
+        many: whether it is read in one unpaged list, because there are many objects.
+        beats: whether most events are node heartbeats, which are filtered out.
     """
 
     struct: type[KubeObject]
@@ -76,7 +76,7 @@ class Watched:
 
     @property
     def name(self) -> str:
-        """Its name in paths and rights, ``persistentvolumes``."""
+        """Its name in paths and RBAC rules, ``persistentvolumes``."""
         return self.path.rpartition("/")[2]
 
 
@@ -100,4 +100,4 @@ WATCHED: tuple[Watched, ...] = (
     Watched(DeviceClass, "/apis/resource.k8s.io/v1/deviceclasses", "DeviceClass", optional=True),
     Watched(ReadPod, "/api/v1/pods", field_selector="status.phase!=Succeeded,status.phase!=Failed", many=True),
 )
-"""Every kind, pods last: they are taken in once what they refer to is there."""
+"""All watched kinds. Pods are last, so that the objects they refer to are read first."""

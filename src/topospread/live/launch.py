@@ -1,4 +1,4 @@
-"""The process of ``topospread run scheduler``: connects, checks, serves, leads and ends. It decides no placement."""
+"""The process of ``topospread run scheduler``: connects, checks permissions, serves pages, leads and stops."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ T = TypeVar("T")
 _NANOSECONDS = 1e9
 
 Beside = Callable[[Connection, Metrics], AbstractAsyncContextManager[None]]
-"""Runs for as long as the block does."""
+"""A context manager that runs something in addition to the scheduler."""
 
 
 @dataclass(frozen=True)
@@ -47,15 +47,15 @@ class Launch:
     """The settings of the process.
 
     Attributes:
-        configuration: the profiles.
-        operation: how it runs; flags have been put above the file.
+        configuration: the scheduler's profiles.
+        operation: process settings, with flags applied.
         gates: feature gates of the scheduler.
-        kubeconfig, context: where the API server is; both may be ``None``.
-        address: where to serve.
-        dry_run: decide beside the scheduler that is there, and bind nothing.
-        explain_events: tell the sums behind a refusal in events of their own.
+        kubeconfig, context: kubeconfig and context; both may be None.
+        address: address to serve at.
+        dry_run: compare with the existing scheduler without binding pods.
+        explain_events: write events with the skew arithmetic of rejections.
         dropped_log_lines: returns the number of log lines that were dropped since the start.
-        beside: what runs beside the scheduler in this process and adds metrics of its own; ``None`` for nothing.
+        beside: runs in addition in this process, with its own metrics; None for nothing.
     """
 
     configuration: Configuration
@@ -71,10 +71,10 @@ class Launch:
 
 
 async def launch(wanted: Launch) -> int:
-    """Run until it is asked to stop (0) or the lease is lost (1).
+    """Run until a stop is requested (returns 0) or the lease is lost (returns 1).
 
     Raises:
-        InputError: no API server, or no right to what is needed; the message says which.
+        InputError: if there is no API server, or a permission is missing; the message names it.
     """
     stop = Stop(": bindings in flight are finished")
     stop.listen()
@@ -92,7 +92,7 @@ async def launch(wanted: Launch) -> int:
             log.warning("%s", warning)
         election = None
         if wanted.operation.leader_election.elect and not wanted.dry_run:
-            # A client of its own: a renewal never waits for a binding.
+            # a separate client, so that renewals never wait for bindings
             own = await stack.enter_async_context(_client(wanted, connection, reporting))
             election = _election(wanted, own, reporting)
         scheduler = _scheduler(wanted, client, reporting, election)
@@ -189,6 +189,6 @@ def _needed(wanted: Launch) -> Iterator[Right]:
 
 
 def _dump(scheduler: LiveScheduler) -> None:
-    """Log the scheduler's state and compare it with the API server, as kube-scheduler does at SIGUSR2."""
+    """Log the scheduler's state and compare it with the API server, like kube-scheduler at SIGUSR2."""
     scheduler.compare_now()
     log.info("Dump of cache and queue: %s", json.dumps(scheduler.state(), default=str))

@@ -1,7 +1,7 @@
-"""Leader election through a Lease: carries out what `election.Election` decides, and says who leads.
+"""Leader election through a Lease: sends the requests that `election.Election` decides on.
 
-Source: client-go/tools/leaderelection (``acquire``, ``renew``, ``tryRelease``) and resourcelock/leaselock.go; as
-cmd/kube-scheduler uses them: released on stop, the identity is ``host_uid``.
+Source: client-go/tools/leaderelection (``acquire``, ``renew``, ``tryRelease``) and resourcelock/leaselock.go; used like
+in cmd/kube-scheduler: the lease is released on stop, and the identity is ``host_uid``.
 """
 
 from __future__ import annotations
@@ -28,22 +28,22 @@ _API = "/apis/coordination.k8s.io/v1/namespaces"
 
 
 class LeaseObserver(Protocol):
-    """Is told of an election; answers nothing."""
+    """Receives the progress of an election."""
 
     def leads(self, name: str, leads: bool) -> None:
-        """This candidate leads now, or no more (``leader_election_master_status``)."""
+        """Report whether this candidate leads (``leader_election_master_status``)."""
 
     def slow_path(self, name: str) -> None:
-        """A renewal had to read the lease first (``leader_election_slowpath_total``)."""
+        """Report that a renewal had to read the lease first (``leader_election_slowpath_total``)."""
 
 
 def own_identity() -> str:
-    """Return an identity as kube-scheduler makes it: host name and a UUID, so that two processes of a host differ."""
+    """Return an identity like kube-scheduler's: host name and a UUID, which distinguishes processes on a host."""
     return f"{socket.gethostname()}_{uuid4()}"
 
 
 class LeaseLock:
-    """Reads, creates and updates the Lease object; an update keeps its other fields."""
+    """Reads, creates and updates the Lease object. Updates keep its other fields."""
 
     def __init__(self, client: ApiClient, namespace: str, name: str, timeout: float) -> None:
         self._client = client
@@ -55,7 +55,7 @@ class LeaseLock:
         """Read the lease; ``None`` if there is none.
 
         Raises:
-            RequestError: it cannot be read.
+            RequestError: if it cannot be read.
         """
         try:
             self._lease = await self._send("GET", f"/{self.name}")
@@ -66,10 +66,10 @@ class LeaseLock:
         return record_of(self._lease.get("spec") or {})
 
     async def write(self, record: Record) -> None:
-        """Create or update it; a conflict is an error.
+        """Create or update the lease. A conflict is an error.
 
         Raises:
-            RequestError: another was faster, or it cannot be written.
+            RequestError: if another candidate was faster, or it cannot be written.
         """
         if self._lease is None:
             fresh = {
@@ -84,11 +84,11 @@ class LeaseLock:
 
     @property
     def known(self) -> bool:
-        """True if it was read or written, so that it can be updated."""
+        """True if the lease was read or written, so that it can be updated."""
         return self._lease is not None
 
     def forget(self) -> None:
-        """It is not there any more."""
+        """Forget the lease, because it was deleted."""
         self._lease = None
 
     async def _send(self, method: str, name: str, body: object = None) -> dict[str, Any]:
@@ -98,14 +98,14 @@ class LeaseLock:
 
 
 class LeaderElection:
-    """A candidate. ``acquire``, then ``hold`` while leading, then ``release``.
+    """A candidate. Call ``acquire``, then ``hold`` while leading, then ``release``.
 
     Args:
         lock: the lease.
-        identity: of this candidate.
+        identity: identity of this candidate.
         timing: the durations.
-        observer: told of who leads.
-        now: seconds of a clock that only goes forward.
+        observer: notified of changes.
+        now: monotonic clock in seconds.
     """
 
     def __init__(
@@ -126,7 +126,7 @@ class LeaderElection:
         observer.leads(lock.name, False)
 
     async def acquire(self, stop: asyncio.Event) -> bool:
-        """Try until this candidate leads; False where it is to stop before."""
+        """Attempt to lead until it succeeds. Return False if a stop is requested first."""
         log.info('Attempting to acquire leader lease... lock="%s/%s"', self._lock.namespace, self._lock.name)
         while not stop.is_set():
             if await self._try():
@@ -137,7 +137,7 @@ class LeaderElection:
         return False
 
     async def hold(self, stop: asyncio.Event) -> bool:
-        """Renew until it is to stop (True), or until the lease is lost (False)."""
+        """Renew until a stop is requested (True) or the lease is lost (False)."""
         while not stop.is_set():
             await pause(stop, self._timing.retry)
             if stop.is_set():
@@ -149,7 +149,7 @@ class LeaderElection:
         return True
 
     async def release(self) -> None:
-        """Give the lease up where it is still ours; what fails is said, and the lease runs out by itself."""
+        """Release the lease if it is ours. Errors are logged; the lease then expires by itself."""
         self._observer.leads(self._lock.name, False)
         try:
             async with asyncio.timeout(self._timing.renew):
@@ -159,7 +159,7 @@ class LeaderElection:
             log.warning("Failed to release lease: %s", error)
 
     async def _released(self) -> bool:
-        """True where nothing is left to be done; False on a conflict with a renewal of our own."""
+        """Release once. Return False on a conflict with our own renewal, which needs another attempt."""
         found = await self._lock.get()
         record = None if found is None else self.election.released(found)
         if record is None:
@@ -175,7 +175,7 @@ class LeaderElection:
         return True
 
     async def _renewed(self, stop: asyncio.Event) -> bool:
-        """Try to renew until the deadline."""
+        """Attempt to renew until the deadline. Return whether it succeeded."""
         try:
             async with asyncio.timeout(self._timing.renew):
                 while not await self._try():
@@ -187,7 +187,7 @@ class LeaderElection:
         return True
 
     async def _try(self) -> bool:
-        """One try (``tryAcquireOrRenew``): whether this candidate leads now."""
+        """Attempt once (``tryAcquireOrRenew``). Return whether this candidate leads."""
         try:
             return await self._try_fast() or await self._try_slow()
         except (RequestError, msgspec.DecodeError) as error:
@@ -243,7 +243,7 @@ def record_of(spec: dict[str, Any]) -> Record:
 
 
 def spec_of(record: Record) -> dict[str, Any]:
-    """The LeaseSpec of a record, with microseconds as ``metav1.MicroTime`` has them."""
+    """Return a record as a LeaseSpec, with microseconds like ``metav1.MicroTime``."""
     spec: dict[str, Any] = {
         "holderIdentity": record.holder,
         "leaseDurationSeconds": record.seconds,
@@ -264,7 +264,7 @@ def _date(text: str | None) -> datetime | None:
 
 
 async def pause(stop: asyncio.Event, seconds: float) -> None:
-    """Wait for some seconds, or until it is to stop."""
+    """Wait for some seconds, or until a stop is requested."""
     try:
         async with asyncio.timeout(seconds):
             await stop.wait()

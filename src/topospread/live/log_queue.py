@@ -1,4 +1,4 @@
-"""A log handler that never blocks: a thread writes the lines, and lines that do not fit into its queue are dropped."""
+"""A log handler that never blocks: a thread writes the lines, and lines are dropped if its queue is full."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from topospread.text import escape_all
 LONGEST_QUEUE = 10_000
 _AT_ONCE = 256
 _FLUSH = 2.0
-"""Seconds in which waiting lines are written when the process ends."""
+"""Seconds for writing remaining lines at the end of the process."""
 
 
 class QueuedLines(logging.Handler):
@@ -26,7 +26,7 @@ class QueuedLines(logging.Handler):
         stream: receives the lines.
 
     Attributes:
-        dropped: lines that did not fit into the queue, because nothing reads the stream.
+        dropped: number of lines dropped because the queue was full.
     """
 
     def __init__(self, stream: TextIO) -> None:
@@ -47,7 +47,7 @@ class QueuedLines(logging.Handler):
             self.handleError(record)
 
     def flush(self) -> None:
-        """Wait until all lines are written, for a short time at most."""
+        """Wait until all lines are written, at most for a short time."""
         until = time.monotonic() + _FLUSH
         with self._lines.all_tasks_done:
             while self._lines.unfinished_tasks and (left := until - time.monotonic()) > 0:
@@ -78,7 +78,7 @@ class QueuedLines(logging.Handler):
                 self._lines.task_done()
 
     def _write(self, text: str) -> None:
-        """Write to the stream's file descriptor: a lock of the stream would hold up the end of the process."""
+        """Write to the file descriptor, because the stream's lock could block the end of the process."""
         try:
             descriptor = self._stream.fileno()
         except io.UnsupportedOperation:

@@ -1,7 +1,4 @@
-"""Log lines of a daemon on stderr: klog's text or JSON, by verbosity, with secrets hidden.
-
-Source: klog/v2 (header, ``key="value"`` pairs), component-base/logs/json (``ts``, ``caller``, ``msg``, ``v``).
-"""
+"""Log lines of a daemon on stderr, in klog's text format or JSON, with secrets hidden."""
 
 from __future__ import annotations
 
@@ -24,7 +21,7 @@ FORMATS = ("text", "json")
 MAX_VERBOSITY = 10
 _HIDDEN = "<hidden>"
 _VALUE = r"(?:\\.|[^\s\"',}\\])+"
-"""A backslash goes with the sign behind it: alone it would leave a quotation mark that ends its text."""
+"""A backslash includes the next character, so that an escaped quote does not end the text."""
 _SECRETS = (
     (re.compile(rf"(?i)\b(authorization[\"']?\s*[:=]\s*[\"']?(?:\w+\s+)?){_VALUE}"), rf"\1{_HIDDEN}"),
     (re.compile(r"(?i)\b(bearer)\s+[\w\-.~+/]{4,}=*"), rf"\1 {_HIDDEN}"),
@@ -33,19 +30,20 @@ _SECRETS = (
     (re.compile(r"(//[^/\s:@]+:)[^/\s@]+@"), rf"\1{_HIDDEN}@"),
     (re.compile(r"-----BEGIN [A-Z ]*PRIVATE KEY-----.*?(-----END [A-Z ]*PRIVATE KEY-----|$)", re.DOTALL), _HIDDEN),
 )  # fmt: skip
-"""What looks like a token, a password in a URL or a key, and what stands for it."""
+"""Patterns of tokens, passwords in URLs and keys, and their replacements."""
 
 
 def level(verbosity: int) -> int:
-    """The logging level of klog's ``V(n)``: what is logged at it shows from ``-v n`` on."""
+    """Return the logging level of klog's ``V(n)``, which is visible from ``-v n``."""
     return logging.INFO - verbosity
 
 
 def set_up(verbosity: int, form: str, stream: TextIO | None = None) -> QueuedLines:
-    """Log a daemon's lines without ever blocking it; ``V(n)`` lines up to the verbosity.
+    """Set up logging without blocking, for ``V(n)`` lines up to the verbosity.
+
 
     Returns:
-        the handler, which counts dropped lines.
+        The handler, which counts dropped lines.
     """
     handler = QueuedLines(stream or sys.stderr)
     handler.setFormatter(JsonLines() if form == "json" else KlogLines())
@@ -58,19 +56,19 @@ def set_up(verbosity: int, form: str, stream: TextIO | None = None) -> QueuedLin
 
 
 def facts(**pairs: object) -> dict[str, Mapping[str, object]]:
-    """Return the fields of a log line besides its message: ``log.info("bound", extra=facts(pod=…, node=…))``."""
+    """Return the additional fields of a log line: ``log.info("bound", extra=facts(pod=…, node=…))``."""
     return {"facts": pairs}
 
 
 def without_secrets(text: str) -> str:
-    """The text with what looks like a secret hidden."""
+    """Return the text with likely secrets hidden."""
     for pattern, replacement in _SECRETS:
         text = pattern.sub(replacement, text)
     return text
 
 
 class KlogLines(logging.Formatter):
-    """``I1122 08:45:25.123456    1234 lease.py:120] "message" pod="default/a"``."""
+    """Formats lines like klog: ``I1122 08:45:25.123456    1234 lease.py:120] "message" pod="default/a"``."""
 
     def format(self, record: logging.LogRecord) -> str:
         """See class."""
@@ -86,13 +84,13 @@ class KlogLines(logging.Formatter):
             message = one_line(message)
         line = f"{letter}{when} {os.getpid():7} {record.filename}:{record.lineno}] {message}"
         if record.exc_info:
-            # Indented: a line end in the message of an exception must not begin a line of the log.
+            # Indent, so that a line break in an exception's message cannot start a log line.
             line += "\n" + indent(self.formatException(record.exc_info), "  ")
         return without_secrets(line)
 
 
 class JsonLines(logging.Formatter):
-    """One JSON object a line, with the keys of Kubernetes' JSON format."""
+    """Formats lines as JSON objects, with the keys of Kubernetes' JSON format."""
 
     def format(self, record: logging.LogRecord) -> str:
         """See class."""

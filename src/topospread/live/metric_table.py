@@ -1,8 +1,8 @@
-"""The metrics of a live scheduler as data: names, labels and buckets; it counts nothing.
+"""The metrics of a live scheduler as a table of names, labels and buckets.
 
 Source: pkg/scheduler/metrics/metrics.go of 1.37, component-base/metrics/prometheus (``rest_client_*``,
-``leader_election_*``, ``kubernetes_*``). What only
-gangs, devices or batching fill is left out: they are not done here; and what 1.37 hides as it is deprecated.
+``leader_election_*``, ``kubernetes_*``). Metrics of pod groups, devices and batching are omitted because these features
+are not supported, and so are metrics that 1.37 hides as deprecated.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ MetricKind = Literal["counter", "gauge", "histogram"]
 
 @dataclass(frozen=True, slots=True)
 class Metric:
-    """One family. ``buckets``: upper bounds without infinity, for histograms."""
+    """A metric family. ``buckets`` are a histogram's upper bounds without infinity."""
 
     kind: MetricKind
     name: str
@@ -26,7 +26,7 @@ class Metric:
 
 
 def exponential(start: float, factor: float, count: int) -> tuple[float, ...]:
-    """Prometheus' ``ExponentialBuckets``."""
+    """Return buckets like Prometheus' ``ExponentialBuckets``."""
     found = []
     for _ in range(count):
         found.append(start)
@@ -39,7 +39,7 @@ _REST = (0.005, 0.025, 0.1, 0.25, 0.5, 1.0, 2.0, 4.0, 8.0, 15.0, 30.0, 60.0)
 
 
 def metrics() -> Iterator[Metric]:
-    """All families but `EVENTS` and `HINTS`: kube-scheduler's, those of its client and its election, and our own."""
+    """Yield all families except `EVENTS` and `HINTS`: kube-scheduler's, its client's, its election's, and our own."""
     yield from _KUBE_SCHEDULER
     yield from _COMPONENT
     yield from _OWN

@@ -1,4 +1,4 @@
-"""Prometheus metrics of the live scheduler under kube-scheduler's names. No decision depends on them.
+"""Prometheus metrics of the live scheduler, with kube-scheduler's names.
 
 Source: pkg/scheduler/metrics (``observeScheduleAttemptAndLatency``), pkg/scheduler/schedule_one.go
 (``getAttemptsLabel``), client-go/tools/metrics.
@@ -25,11 +25,11 @@ MANY_ATTEMPTS = 15
 
 
 class Metrics(Observer):
-    """An observer of the scheduler and of its election that counts.
+    """An observer that counts events of the scheduler and its election.
 
     Args:
-        host: of the API server, the label of ``rest_client_*``.
-        gates: whose enablement is shown.
+        host: host of the API server, a label of ``rest_client_*``.
+        gates: feature gates to show.
     """
 
     def __init__(self, host: str, gates: Gates) -> None:
@@ -53,7 +53,7 @@ class Metrics(Observer):
         self.pending(PendingPods())
 
     def text(self) -> bytes:
-        """All metrics in Prometheus' text format."""
+        """Return all metrics in Prometheus' text format."""
         return generate_latest(self._registry)
 
     def exposition(self, accept: str) -> tuple[bytes, str]:
@@ -61,7 +61,7 @@ class Metrics(Observer):
         return exposition_of(self._registry, accept)
 
     def add(self, collector: Collector) -> None:
-        """Serve what another collects beside this."""
+        """Add a collector with more metrics."""
         self._registry.register(collector)
 
     def attempted(self, profile: str, result: AttemptResult, seconds: float) -> None:
@@ -165,7 +165,7 @@ class Metrics(Observer):
         self._count("leader_election_slowpath_total", name)
 
     def checked(self, checks: Iterable[tuple[str, str, bool]]) -> None:
-        """Health checks that ran: name, of what (``healthz`` …), and whether all was well."""
+        """Record health checks: name, endpoint (``healthz`` …), and success."""
         for name, of, well in checks:
             self._child("kubernetes_healthcheck", name, of).set(int(well))
 
@@ -177,29 +177,29 @@ class Metrics(Observer):
         self._families["topospread_mirrored_share"].set(share)
 
     def rejected(self, waiting: Mapping[tuple[str, str], int]) -> None:
-        """Set how many pods wait for a plugin that rejected them: plugin and profile → pods."""
+        """Set the numbers of pending pods that a plugin rejected, by plugin and profile."""
         gauge = self._families["scheduler_unschedulable_pods"]
         gauge.clear()
         for (plugin, profile), pods in waiting.items():
             gauge.labels(plugin, profile).set(pods)
 
     def in_flight(self, events: Mapping[str, int]) -> None:
-        """Set how many events are kept for pods in flight; labels shown once stay."""
+        """Set the numbers of events kept for pods in flight. Labels stay once they were shown."""
         self._shown_events |= events.keys()
         for event in self._shown_events:
             self._child("scheduler_inflight_events", event).set(events.get(event, 0))
 
     def log_lines_dropped(self, count: int) -> None:
-        """Take the number of log lines that were dropped since the start."""
+        """Set the number of log lines dropped since the start."""
         self._counts["topospread_dropped_log_lines_total"].set((), count)
 
     def running(self, bindings: int, tasks: int) -> None:
-        """Set the number of binding cycles under way and of all tasks."""
+        """Set the numbers of running binding cycles and of all tasks."""
         self._child("scheduler_goroutines", "binding").set(bindings)
         self._families["topospread_tasks"].set(tasks)
 
     def spread(self, skews: Mapping[ConstraintOf, int], blocked: Mapping[ConstraintOf, int]) -> None:
-        """Set the skew of workloads and how many pods wait because of it, by constraint."""
+        """Set the skew of workloads, and the number of pods pending because of it, by constraint."""
         for name, figures in (("topospread_skew", skews), ("topospread_blocked_pods", blocked)):
             gauge = self._families[name]
             gauge.clear()
@@ -213,7 +213,7 @@ class Metrics(Observer):
         self._tallies[name].observe(labels, value)
 
     def _child(self, name: str, *labels: str) -> Any:
-        """The series of a family; looked up once, as a lookup costs more than what is counted."""
+        """Return a family's series for labels. Cached, because a lookup costs more than counting."""
         key = (name, *labels)
         found = self._children.get(key)
         if found is None:

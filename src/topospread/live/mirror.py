@@ -1,8 +1,7 @@
-"""Decides beside the scheduler that is there, and says how its bindings compare; it binds, evicts and writes nothing.
+"""Compare another scheduler's bindings with topospread's decisions, without writing anything.
 
-Each pod that another scheduler bound is judged on the cluster as the watch had told it just before. The other decided a
-moment earlier, perhaps before it knew of the last changes, and from some of the nodes: not every difference is one of
-rules.
+Each bound pod is evaluated on the watched cluster just before the binding. The other scheduler decided slightly
+earlier, and perhaps scored only some nodes, so not every difference is an error.
 """
 
 from __future__ import annotations
@@ -19,21 +18,21 @@ from .reflector import Key, Sink
 from .scheduler import LiveScheduler
 
 Result = Literal["best", "other", "nowhere"]
-"""A pod was bound to one of our best nodes, to another that fits, or to one that does not fit for us."""
+"""Whether a pod was bound to one of our best nodes, another feasible node, or an infeasible one."""
 _SHOWN = 3
 
 
 class MirrorObserver(Observer):
-    """An observer that is told of bindings by others, too."""
+    """An observer that also receives comparisons."""
 
     def mirrored(self, result: Result, pod: str, node: str, why: str) -> None:
-        """A real binding, and what is different where it is not among our best."""
+        """Report a real binding, and the difference if it is not among our best nodes."""
 
 
 class Mirror(LiveScheduler):
-    """A scheduler that only watches how the pods of its profiles are bound.
+    """A scheduler that only compares bindings of its profiles' pods.
 
-    Its ``observer`` has to be a `MirrorObserver`.
+    Its ``observer`` must be a `MirrorObserver`.
     """
 
     def _sink_of(self, watched: Watched) -> Any:
@@ -44,7 +43,7 @@ class Mirror(LiveScheduler):
         return False
 
     def seen(self, pod: Pod, node: str) -> None:
-        """A pod that waited is bound; the cluster does not know it yet."""
+        """Compare the binding of a pending pod, before the cluster state includes it."""
         if not self.ready:
             return
         verdict = self._scheduler.verdict(pod)
@@ -54,7 +53,7 @@ class Mirror(LiveScheduler):
 
 
 def compared(verdict: Verdict, node: str) -> tuple[Result, str]:
-    """Compare a real binding with a verdict; also return the difference in words, "" if there is none."""
+    """Compare a real binding with a verdict. Also return the difference in words, or ""."""
     if node in verdict.best:
         return "best", ""
     totals = verdict.total
@@ -75,7 +74,7 @@ def compared(verdict: Verdict, node: str) -> tuple[Result, str]:
 
 
 class _Bindings:
-    """Hands on what happens to pods, and shows those that get a node before that."""
+    """Forwards pod changes, after reporting new bindings to the mirror."""
 
     def __init__(self, sink: Sink, mirror: Mirror) -> None:
         self._sink = sink

@@ -1,6 +1,6 @@
-"""Names of a live cluster's workloads, pods and nodes, for the completion of a shell: metadata alone, at once or never.
+"""Names of a live cluster's workloads, pods and nodes for shell completion, read within a second.
 
-Completion runs no program of a kubeconfig, asks no person, and says nothing about errors.
+Completion does not run credential programs, prompt the user, or report errors.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ if TYPE_CHECKING:
     from .access import Access
 
 SECONDS = 1.0
-"""Longest time for the answers of the API server."""
+"""Time limit in seconds for the API server's answers."""
 KEPT = 30.0
-"""Seconds for which names are kept in a file."""
+"""Seconds for which names are cached in a file."""
 _METADATA = "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1"
 _PATHS = {
     "Node": "/api/v1/nodes",
@@ -62,10 +62,10 @@ class ObjectNames(msgspec.Struct):
 
 
 def live_names(context: str | None) -> ObjectNames | None:
-    """Return the names of the cluster that kubectl points at, ``None`` if they are not there at once.
+    """Return the names in the kubeconfig's cluster; None if they are not available quickly.
 
     Args:
-        context: context of the person's own kubeconfig; by default the current one.
+        context: context of the default kubeconfig; by default the current one.
     """
     try:
         kept = _kept(context)
@@ -87,7 +87,7 @@ def live_names(context: str | None) -> ObjectNames | None:
 
 
 def _kept(context: str | None) -> Path:
-    """Return the file for the names of a context; another kubeconfig has another file."""
+    """Return the cache file for a context. Each kubeconfig has its own file."""
     named = os.environ.get("KUBECONFIG") or str(Path.home() / ".kube" / "config")
     known = [(each, os.path.getmtime(each)) for each in named.split(os.pathsep) if os.path.exists(each)]
     key = hashlib.sha256(repr((known, context)).encode()).hexdigest()[:32]

@@ -1,8 +1,8 @@
-"""Nodes and the objects that plugins look up, as they come from the API server. Pods are taken in in `pods`.
+"""The watched nodes and other objects that plugins read. Pods are in `pods`.
 
-Every object is kept once, in the cluster and here alike; a change is told to the queue with what was there before
-(pkg/scheduler/eventhandlers.go). Volumes and claims can be assumed to be what is just being written
-(util/assumecache/assume_cache.go): whatever the API server tells of them takes the assumption's place.
+The cluster state and this module share the objects. A change goes to the queue with the previous state
+(pkg/scheduler/eventhandlers.go). Volumes and claims can be assumed in a state that is being written
+(util/assumecache/assume_cache.go); the next state from the API server replaces the assumption.
 """
 
 from __future__ import annotations
@@ -22,17 +22,17 @@ from .reflector import Key, Sink
 
 
 class Changed(Protocol):
-    """Told of every object that came, changed or went."""
+    """Called for every new, changed or deleted object."""
 
     def __call__(self, item: KubeObject) -> None:
-        """``item``: as it is, or was last."""
+        """Process an object, given in its current or last state."""
 
 
 class Objects:
     """The objects of one kind.
 
     Attributes:
-        known: what the API server says.
+        known: the API server's state.
     """
 
     def __init__(self, watched: Watched, cluster: Cluster, queue: SchedulingQueue, changed: Changed) -> None:
@@ -49,7 +49,7 @@ class Objects:
         return set(self.known)
 
     def put(self, item: Any) -> None:
-        """An object came or changed."""
+        """Add or update an object."""
         key = (item.namespace, item.name)
         old = self.known.get(key)
         if old is not None and old.metadata.resource_version == item.metadata.resource_version:
@@ -62,7 +62,7 @@ class Objects:
         self._changed(item)
 
     def delete(self, key: Key, item: Any) -> None:
-        """An object is gone."""
+        """Delete an object."""
         old = self.known.pop(key, None)
         self._assumed.pop(key, None)
         gone = item or old
@@ -81,15 +81,15 @@ class Objects:
         if self._event is not None:
             self._queue.move_all(ClusterEvent(self._event, ADD if old is None else UPDATE), old, new)
 
-    # Assumptions.
+    # Assumed objects.
 
     def assume(self, item: KubeObject) -> None:
-        """Let plugins see an object as it is being written."""
+        """Let plugins see an object in the state that is being written."""
         self._assumed[item.namespace, item.name] = item
         self._cluster.apply("MODIFIED", item)
 
     def revert(self, item: KubeObject) -> None:
-        """It was not written: what the API server says holds, unless it has said something since."""
+        """Undo an assumption, unless the API server has sent a newer state."""
         key = (item.namespace, item.name)
         if self._assumed.get(key) is item:
             del self._assumed[key]
@@ -98,10 +98,10 @@ class Objects:
 
 
 class Nodes(Objects):
-    """The nodes; of their changes only those count that scheduling reads."""
+    """The nodes. Only changes of scheduling fields count."""
 
     def put(self, item: Any) -> None:
-        """A node came or changed; heartbeats are no changes."""
+        """Add or update a node. Heartbeats are not changes."""
         key = ("", item.name)
         old = self.known.get(key)
         if not self._cluster.put_node(item):
@@ -112,7 +112,7 @@ class Nodes(Objects):
         self._changed(item)
 
     def _apply_deletion(self, gone: Any) -> None:
-        """The queue hears of it first (``deleteNodeFromCache``)."""
+        """Notify the queue before the cluster state changes (``deleteNodeFromCache``)."""
         self._queue.move_all(ClusterEvent("Node", DELETE), gone, None)
         self._cluster.apply("DELETED", gone)
         self._queue.forget_answers()
@@ -124,10 +124,10 @@ class Nodes(Objects):
 
 
 class ObjectCache:
-    """All kinds but pods.
+    """All watched kinds except pods.
 
     Attributes:
-        changes: how many volumes, claims and other objects behind volumes have changed.
+        changes: number of changes of volumes, claims and related objects.
     """
 
     def __init__(self, cluster: Cluster, queue: SchedulingQueue, changed: Changed) -> None:
@@ -137,14 +137,14 @@ class ObjectCache:
         }
 
     def sink(self, watched: Watched) -> Sink:
-        """Takes the objects of a kind."""
+        """Return the sink for a kind's objects."""
         return self.by_kind[watched.struct]
 
     def of(self, kind: type[KubeObject]) -> Objects:
-        """The objects of a kind."""
+        """Return the objects of a kind."""
         return self.by_kind[kind]
 
 
 def version_of(metadata: ObjectMeta) -> int:
-    """A resource version as a number, to tell which is newer (``CompareResourceVersion``); 0 for none."""
+    """Return a resource version as a number, for comparison (``CompareResourceVersion``); 0 if missing."""
     return whole_number(metadata.resource_version) or 0

@@ -1,7 +1,7 @@
-"""A selector for a loop in which much goes on: woken again and again, it waits a little and sees to several at a time.
+"""An event loop selector that batches frequent events to save wake-ups.
 
-To be woken costs 0.1 to 0.3 ms beside what is done then, as the processor has turned to others meanwhile. Hundreds of
-pods a second wake a scheduler thousands of times: for what a watch delivers, and for the answer to each of its writes.
+A wake-up costs 0.1 to 0.3 ms of context switching. Hundreds of pods per second would wake a scheduler thousands of
+times, for watch events and for the answers to writes.
 """
 
 from __future__ import annotations
@@ -11,18 +11,18 @@ import selectors
 import time
 
 _REST = 0.01
-"""Seconds in which more may come."""
+"""Pause in seconds in which more events can arrive."""
 _SOON = 0.005
 _OFTEN = 4
-"""So many waits in a row that end so soon, in seconds: something is going on, and a rest is tried."""
+"""Number of consecutive short waits, and their maximum length in seconds, before a pause."""
 _WORTH = 2
-"""So many have to come in a rest, or it was none: where one request waits for another, a rest only makes them slow."""
+"""Number of events in a pause that make it worthwhile. If requests wait for each other, pauses only add delay."""
 
 Ready = list[tuple[selectors.SelectorKey, int]]
 
 
 class PatientSelector(selectors.DefaultSelector):
-    """Tells at once of what comes rarely, or one after another; of what comes all the time once each `_REST`."""
+    """Returns rare events immediately, and frequent events in batches every `_REST` seconds."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -48,5 +48,5 @@ class PatientSelector(selectors.DefaultSelector):
 
 
 def patient_loop() -> asyncio.SelectorEventLoop:
-    """An event loop with such a selector."""
+    """Return an event loop with this selector."""
     return asyncio.SelectorEventLoop(PatientSelector())

@@ -1,11 +1,11 @@
 """Durations of plugins and extension points, for kube-scheduler's metrics.
 
-Of ten attempts one is measured, of many in a second two.
+One in ten attempts is measured, at most two per second.
 
-Most of what kube-scheduler's plugins do for each pod is done here once for all pods that are alike, or when something
-changes. So what is measured is what is done: PreFilter when the plugins are prepared for a class of pods, Filter with
-bringing up to date what they said of the nodes, Score with the choice among these; of single plugins one call each, for
-one node. Source: pkg/scheduler/schedule_one.go (``pluginMetricsSamplePercent``), framework/runtime/framework.go.
+kube-scheduler runs its plugins for each pod. topospread runs most of this work once per class of equivalent pods, or
+after changes. So PreFilter measures preparing the plugins for a class, Filter measures updating their results, and
+Score measures choosing a node. Single plugins are measured with one call for one node. Source:
+pkg/scheduler/schedule_one.go (``pluginMetricsSamplePercent``), framework/runtime/framework.go.
 """
 
 from __future__ import annotations
@@ -30,13 +30,13 @@ from topospread.scheduling.view import View
 from .observer import Code, Observer
 
 SHARE = 10
-"""One attempt in so many is measured."""
+"""One in this many attempts is measured."""
 _APART = 0.5
-"""Seconds between two that are: what is measured is asked a second time, which costs more than the whole attempt."""
+"""Minimum seconds between two measurements, because measuring repeats work and takes longer than the attempt."""
 
 
 class TimedFramework(Framework):
-    """A framework that tells how long its plugins take to be prepared for a class of pods."""
+    """A framework that reports how long plugins take to prepare for a class of pods."""
 
     def __init__(self, profile: Profile, gates: Gates, times: Observer) -> None:
         super().__init__(profile, gates)
@@ -83,8 +83,8 @@ class PluginTimes:
     """Measures some of the attempts.
 
     Args:
-        share: one in so many, drawn.
-        now: seconds.
+        share: one in this many attempts, chosen at random.
+        now: clock in seconds.
     """
 
     def __init__(self, times: Observer, share: int = SHARE, now: Callable[[], float] = perf_counter) -> None:
@@ -94,7 +94,7 @@ class PluginTimes:
         self._next = now()
 
     def drawn(self) -> bool:
-        """Return whether the attempt that begins is to be measured."""
+        """Return whether to measure the next attempt."""
         if random.random() * self._share >= 1 or (now := self._now()) < self._next:
             return False
         self._next = now + _APART
@@ -102,7 +102,7 @@ class PluginTimes:
 
     @contextmanager
     def cycle(self, scheduler: Scheduler, pod: Pod) -> Iterator[None]:
-        """Measure the cycle of a pod that is placed, or refused, in the block."""
+        """Measure the scheduling cycle of a pod inside the block."""
         pod_class = scheduler.cluster.shared_class(pod)
         profile = scheduler.framework_of(pod_class).profile.scheduler_name
         started = perf_counter()
@@ -123,7 +123,7 @@ class PluginTimes:
 
     @contextmanager
     def point(self, point: str, plugin: str, profile: str) -> Iterator[None]:
-        """Measure an extension point at which one plugin is at work; what it raises is an error."""
+        """Measure an extension point with a single plugin. An exception counts as an error."""
         started, status = perf_counter(), "Error"
         try:
             yield
@@ -134,13 +134,13 @@ class PluginTimes:
             self._times.extension_point(point, _code(status), profile, seconds)
 
     def post_filter(self, profile: str, found: bool, seconds: float) -> None:
-        """Preemption was tried."""
+        """Report an attempt at preemption."""
         status: Code = "Success" if found else "Unschedulable"
         self._times.plugin("DefaultPreemption", "PostFilter", status, seconds)
         self._times.extension_point("PostFilter", status, profile, seconds)
 
     def _ask_each(self, view: View) -> None:
-        """Every filter and score of a pod, for one node that is open for it."""
+        """Call every filter and score of a pod for one feasible node."""
         row = np.flatnonzero(view.node_local.open[: view.cluster.nodes.size])[:1].astype(np.int64)
         for named in view.plugins.filters:
             started = perf_counter()

@@ -1,4 +1,4 @@
-"""Reads the events of one pod; what they tell others say."""
+"""Read the events of one pod."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ class _EventPage(KubeStruct):
 
 
 def pod_events(access: Access, pod: Pod) -> list[StoredEvent]:
-    """All events of a pod, of ``events.k8s.io/v1``, or of the core group where only that may be read.
+    """Return a pod's events from ``events.k8s.io/v1``, or from the core group if that is forbidden.
 
     Raises:
-        InputError: the server cannot be reached, or refuses both.
+        InputError: if the server cannot be reached, or both are forbidden.
     """
 
     async def read() -> list[StoredEvent]:

@@ -39,10 +39,10 @@ class State(Enum):
 
 @dataclass(slots=True, eq=False)
 class Assumption:
-    """A pod that was given a node here and has not been seen there yet.
+    """A pod that was placed here, but that the API server has not reported on its node.
 
     Attributes:
-        bound: the API server has it there; until then it may have to be forgotten.
+        bound: whether the API server accepted the binding. Until then the pod may have to be forgotten.
     """
 
     key: PodKey
@@ -53,21 +53,21 @@ class Assumption:
 
 
 class Pods:
-    """Takes what happens to pods.
+    """Processes all changes of pods.
 
     Args:
-        cluster: counts those that have a node.
-        queue: of those that wait.
+        cluster: the cluster state, with the placed pods.
+        queue: the queue of pending pods.
         is_ours: whether a pod's ``spec.schedulerName`` names one of the profiles.
-        gone: told of a waiting pod that is gone.
-        opts_in: told of a pod whose hard constraints may be soft (`fallback`).
+        gone: called for a pending pod that was deleted.
+        opts_in: called for a pod that opts in to soft constraints (`fallback`).
 
     Attributes:
-        waiting: our pods that have no node as far as the API server has told.
-        assigned: uid of the pods that have one.
-        assumed: pods that were given one here.
-        gets_labels: whether the API server gave the last pod that was bound here labels of its node.
-        tells_of_promises: pods that wait hear of one that loses the node it was promised (since 1.33).
+        waiting: our pending pods, according to the API server.
+        assigned: uids of the pods with a node.
+        assumed: assumed pods.
+        gets_labels: whether the API server added node labels to the last pod that we bound.
+        tells_of_promises: whether losing a nomination requeues other pods (since 1.33).
     """
 
     def __init__(
@@ -90,10 +90,10 @@ class Pods:
         self.gets_labels = False
         self.tells_of_promises = True
 
-    # What a reflector delivers.
+    # Sink of a reflector.
 
     def keys(self) -> set[Key]:
-        """Namespace and name of all pods that are known."""
+        """Return namespace and name of all known pods."""
         found = set()
         for key in (*self.waiting, *self.assigned):
             namespace, _, name = key.partition("/")
@@ -101,7 +101,7 @@ class Pods:
         return found
 
     def put(self, item: Any) -> None:
-        """Take a pod's newest state; the watch may have missed any number of states before it."""
+        """Process a pod's newest state. The watch may have missed states in between."""
         pod: ReadPod = item
         if pod.metadata.annotations is not None and pod.metadata.annotations.fallback is not None:
             self._opts_in(pod)
@@ -114,7 +114,7 @@ class Pods:
         _TRANSITIONS[before, after](self, key, pod)
 
     def delete(self, key: Key, item: Any) -> None:
-        """Take the deletion of a pod; ignore it if a pod with another uid has the name now."""
+        """Process the deletion of a pod. Ignore it if a new pod has the name."""
         name = pod_key(*key)
         before, uid = self._known(name)
         if item is None or (item.metadata.uid or "") == uid:
@@ -150,12 +150,12 @@ class Pods:
         return State.WAITING if self._is_ours(pod) else State.ABSENT
 
     def _ignore(self, key: PodKey, pod: ReadPod | None) -> None:
-        """Keep nothing of a pod that is finished, or pending for another scheduler."""
+        """Drop a pod that is finished, or pending for another scheduler."""
 
-    # Pods that have a node.
+    # Pods with a node.
 
     def class_of(self, key: PodKey) -> PodClass | None:
-        """The class of a pod that has a node, be that there or not, or is assumed on one."""
+        """Return the class of a pod that is assumed or assigned to a node, which may be missing."""
         return self._cluster.assigned_class(key)
 
     def _add_assigned(self, key: PodKey, pod: ReadPod) -> None:
@@ -166,7 +166,7 @@ class Pods:
         self._queue.assigned_pod_added(pod, pod_class.key if pod_class is not None else None)
 
     def _confirm(self, key: PodKey, pod: ReadPod) -> None:
-        """Take a pending pod that has a node now; another scheduler may have bound it."""
+        """Process a pending pod that now has a node. Another scheduler may have bound it."""
         assumption = self.assumed.pop(key, None)
         if assumption is not None and assumption.node == pod.spec.node_name:
             self.gets_labels = pod.labels != assumption.pod.labels
@@ -197,7 +197,7 @@ class Pods:
         self._delete_assigned(key, None)
         self._add_waiting(key, pod)
 
-    # Pods that wait.
+    # Pending pods.
 
     def _add_waiting(self, key: PodKey, pod: ReadPod) -> None:
         """``addPodToSchedulingQueue``."""
@@ -236,14 +236,14 @@ class Pods:
             self._promise_ended(pod)
 
     def _promise_ended(self, pod: ReadPod) -> None:
-        """A pod is no longer promised its node: to pods that are no more important that is a deletion."""
+        """Process the end of a nomination. Pods of equal or lower priority are requeued as after a deletion."""
         if not self.tells_of_promises:
             return
         priority = pod.spec.priority or 0
         self._queue.move_all(ASSIGNED_POD_DELETE, pod, None, lambda other: (other.spec.priority or 0) <= priority)
 
     def promise(self, key: PodKey, node: str | None) -> None:
-        """Promise a node to a waiting pod, "" for none; ``None``: what its status says (``AddNominatedPod``)."""
+        """Nominate a node for a pending pod; "" for none, None to use its status (``AddNominatedPod``)."""
         pod = self.waiting.get(key)
         if pod is not None:
             self._promise(key, pod, pod.nominated_node_name if node is None else node)
@@ -256,16 +256,16 @@ class Pods:
             self._cluster.withdraw(key)
 
     def kind_of(self, pod: Pod) -> tuple[int, str]:
-        """Pods of one kind are alike to every hint."""
+        """Return the key of equivalent pods, to which every queueing hint responds equally."""
         return self._kind(pod)
 
     def _kind(self, pod: Pod) -> tuple[int, str]:
         return self._cluster.shared_class(pod).key
 
-    # Pods that were given a node here.
+    # Pods that were placed here.
 
     def assume(self, key: PodKey, pod: ReadPod, node: str) -> Assumption:
-        """Take note that a pod was placed in the cluster."""
+        """Record that a pod was placed in the cluster state."""
         pod_class = self.class_of(key)
         assert pod_class is not None, "a pod is placed before it is assumed"
         assumption = self.assumed[key] = Assumption(key, pod, pod_class, node)
@@ -273,7 +273,7 @@ class Pods:
         return assumption
 
     def forget(self, assumption: Assumption) -> bool:
-        """Take a pod off its node that could not be bound there (``ForgetPod``); False where that was done already."""
+        """Remove a pod that could not be bound (``ForgetPod``). Return False if that was done before."""
         if self.assumed.get(assumption.key) is not assumption:
             return False
         del self.assumed[assumption.key]
@@ -281,12 +281,12 @@ class Pods:
         return True
 
     def _abandon(self, assumption: Assumption) -> None:
-        """An assumed pod is being deleted: its node is free for others at once (``handleAssumedPodDeletion``)."""
+        """Free the node of an assumed pod that is being deleted (``handleAssumedPodDeletion``)."""
         if self.forget(assumption):
             self.released(assumption)
 
     def released(self, assumption: Assumption) -> None:
-        """To pods that wait, a forgotten one is one that was deleted."""
+        """Requeue pods after a forgotten pod, as after a deletion."""
         self._queue.assigned_pod_deleted(
             _on_node(assumption.pod_class, assumption.node, assumption.pod.metadata.uid), assumption.pod_class.key
         )
@@ -306,11 +306,11 @@ _TRANSITIONS: dict[tuple[State, State], Callable[[Pods, PodKey, Any], None]] = {
     (State.ASSIGNED, State.WAITING): Pods._unbind,
     (State.ASSIGNED, State.ASSIGNED): Pods._update_assigned,
 }
-"""Known state and reported state of a pod with one uid → what to do. A changed uid is a deletion and an addition."""
+"""(known state, reported state) of a pod with the same uid → handler. A changed uid is a deletion and an addition."""
 
 
 def _on_node(pod_class: PodClass, node: str, uid: str | None = None) -> Pod:
-    """A pod of a class that has a node."""
+    """Return a pod of a class, with a node."""
     pod = pod_class.pod
     metadata = pod.metadata if uid is None else replace(pod.metadata, uid=uid)
     return replace(pod, metadata=metadata, spec=replace(pod.spec, node_name=node))

@@ -1,4 +1,4 @@
-"""Pods that are preempting now, so that they are not tried before their victims are gone. Evicts nothing.
+"""Pods whose evictions are being sent. They are not attempted before their victims are deleted.
 
 Source: framework/preemption/executor.go (``isRunningPreemption``), plugins/defaultpreemption/default_preemption.go
 (``PreEnqueue``, ``EventsToRegister``), KEP-4832.
@@ -19,7 +19,7 @@ class Preempting:
     """The pods whose evictions are being sent.
 
     Args:
-        is_there: whether a pod is there and nobody has begun to delete it.
+        is_there: returns whether a pod exists and is not being deleted.
     """
 
     def __init__(self, is_there: Callable[[PodKey], bool]) -> None:
@@ -27,15 +27,15 @@ class Preempting:
         self._running: dict[str, PodKey] = {}
 
     def begin(self, uid: str) -> None:
-        """A pod's evictions begin."""
+        """Record the start of a pod's evictions."""
         self._running[uid] = ""
 
     def last_victim(self, uid: str, victim: PodKey) -> None:
-        """Only this one is left: once it is going, the pod need not wait any more."""
+        """Record the last victim. Once its deletion starts, the pod need not wait any more."""
         self._running[uid] = victim
 
     def end(self, uid: str) -> None:
-        """They were all sent, or given up."""
+        """Record that all evictions were sent, or failed."""
         self._running.pop(uid, None)
 
     def pre_enqueue(self, pod: Pod) -> bool:
@@ -45,7 +45,7 @@ class Preempting:
 
     @property
     def registrations(self) -> tuple[Registration, ...]:
-        """Victims that go are heard of, so that the gate is asked again; the hints of other plugins decide."""
+        """Return the events of deleted victims, after which the gate is checked again. Other plugins' hints decide."""
         return (Registration(ASSIGNED_POD_DELETE, _never),)
 
 

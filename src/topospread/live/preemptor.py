@@ -1,7 +1,7 @@
-"""Carries out preemptions: evicts the victims of a pod, one after all others, and takes lower nominations back.
+"""Carry out preemptions: evict a pod's victims and clear lower-priority nominations.
 
-Who the victims are is decided below (`scheduling.preemption`). Source: framework/preemption/executor.go
-(``prepareCandidateAsync``, ``PreemptPod``).
+`scheduling.preemption` chooses the victims. The last victim is evicted after the other evictions succeeded. Source:
+framework/preemption/executor.go (``prepareCandidateAsync``, ``PreemptPod``).
 """
 
 from __future__ import annotations
@@ -24,16 +24,16 @@ from .workings import Spawn, Workings
 from .write_order import NotLeading, Write
 
 _GONE = (404, 409)
-"""The victim is not there any more, or another pod of that name is."""
+"""Statuses for a victim that is deleted or was recreated."""
 
 
 class Preemptor:
-    """Evicts.
+    """Evicts victims.
 
     Args:
-        preempting: told which pods are at it.
-        binder: binding a pod that waits for its volumes is ended, if it is a victim.
-        spawn: begins the evictions for each pod.
+        preempting: records the preempting pods.
+        binder: cancels the binding of a victim that waits for volumes.
+        spawn: starts a background task.
     """
 
     def __init__(self, parts: Workings, preempting: Preempting, binder: Binder, spawn: Spawn) -> None:
@@ -44,7 +44,7 @@ class Preemptor:
         self._tasks: set[asyncio.Task[None]] = set()
 
     def preempt(self, pod: ReadPod, candidate: Candidate) -> None:
-        """Begin to evict what is in a pod's way on a node."""
+        """Start evicting a pod's victims on a node."""
         parts = self._parts
         parts.observer.preempted(pod_key(pod.namespace, pod.name), candidate.node, len(candidate.victims))
         victims = [each.key for each in candidate.victims if each.pod_class.counted]
@@ -57,7 +57,7 @@ class Preemptor:
         task.add_done_callback(self._tasks.discard)
 
     def _take_back_nominations(self, pod: ReadPod, node: str) -> None:
-        """Less important pods that the node is promised to are to look for another place."""
+        """Clear the nominations of lower-priority pods for the node, so that they look for another node."""
         parts = self._parts
         row = parts.cluster.nodes.row_of.get(node, -1)
         for key, each in parts.cluster.nominated.get(row, {}).items():
@@ -85,10 +85,10 @@ class Preemptor:
             self._parts.observer.preemption_ended("error" if failed else "success", monotonic() - started)
 
     async def _evict(self, preemptor: ReadPod, node: str, key: PodKey) -> bool:
-        """Evict one; whether it was only being bound, and nothing had to be deleted.
+        """Evict a victim. Return whether only its binding was cancelled, so that no deletion was needed.
 
         Raises:
-            RequestError: it could not be evicted.
+            RequestError: if it could not be evicted.
         """
         parts = self._parts
         waiting = parts.pods.waiting.get(key)
@@ -116,7 +116,7 @@ class Preemptor:
         return False
 
     async def _mark(self, preemptor: ReadPod, victim: ReadPod) -> None:
-        """Write the condition DisruptionTarget into the victim's status."""
+        """Add the condition DisruptionTarget to the victim's status."""
         name = preemptor.spec.scheduler_name or "default-scheduler"
         message = f"{name}: preempting to accommodate a higher priority pod"
         condition = Condition("DisruptionTarget", "True", "PreemptionByScheduler", message)

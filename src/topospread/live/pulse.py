@@ -1,7 +1,6 @@
-"""A check every second that the API server answers: watches of a stopped server are only silent.
+"""Check every second whether the API server answers, because watches of a stopped server are only silent.
 
-It asks for ``/version``, which costs the server least and is open to everybody. That a connection breaks is no news
-here: who watches notices it, and tells why.
+It requests ``/version``, which is cheap and needs no permission. Broken connections are reported by the watches.
 """
 
 from __future__ import annotations
@@ -16,16 +15,16 @@ from .follow_state import KindStates
 
 _EVERY: Final = 1.0
 _PROMPT: Final = 1.0
-"""Seconds after which a server that has said nothing does not answer."""
+"""Seconds without an answer after which the server counts as silent."""
 
 
 class Pulse:
-    """Asks, and tells of silence and of its end.
+    """Reports when the API server falls silent and when it answers again.
 
     Args:
-        client: of the API server.
-        states: are told.
-        every, prompt: seconds between two questions, and until an answer is missing.
+        client: client of the API server.
+        states: receives the reports.
+        every, prompt: seconds between two requests, and time limit of an answer.
     """
 
     def __init__(
@@ -37,7 +36,7 @@ class Pulse:
         self._prompt = prompt
 
     async def run(self) -> None:
-        """Ask until cancelled."""
+        """Check until cancelled."""
         while True:
             await self._beat()
             await asyncio.sleep(self._every)
@@ -55,7 +54,7 @@ class Pulse:
             answer.cancel()
 
     async def _answers(self) -> bool:
-        """Return whether anything was answered, be it a refusal."""
+        """Return whether there was any answer, including an error."""
         try:
             await self._client.request("GET", "/version")
         except ApiError:

@@ -1,4 +1,4 @@
-"""A limit on how many requests are sent in a second, as client-go has it: a bucket of tokens. It sends nothing.
+"""A token bucket that limits requests per second, like client-go's.
 
 Source: client-go/util/flowcontrol/throttle.go (``NewTokenBucketRateLimiter``).
 """
@@ -10,7 +10,7 @@ from collections.abc import Callable
 
 
 class RateLimit:
-    """``qps`` requests a second on the average, ``burst`` of them at once; a ``qps`` of 0 or less is no limit."""
+    """Allows ``qps`` requests per second on average, and ``burst`` at once. A ``qps`` of 0 or less means no limit."""
 
     def __init__(self, qps: float, burst: int, now: Callable[[], float]) -> None:
         self._qps = qps
@@ -20,13 +20,13 @@ class RateLimit:
         self._at = now()
 
     async def wait(self) -> None:
-        """Return when one more request may be sent; who asks first goes first."""
+        """Wait until a request may be sent, in the order of the calls."""
         delay = self.reserve()
         if delay > 0:
             await asyncio.sleep(delay)
 
     def reserve(self) -> float:
-        """Take a token, on credit where none is left; seconds until it is there."""
+        """Take a token, on credit if there is none. Return the seconds until it is available."""
         if self._qps <= 0:
             return 0.0
         now = self._now()

@@ -1,4 +1,4 @@
-"""The objects of a cluster, read once. No connection is kept."""
+"""Read the objects of a cluster once, without keeping a connection."""
 
 from __future__ import annotations
 
@@ -16,11 +16,14 @@ from .cluster_lists import ClusterLists, ListsProgress, WantedLists
 from .connection import Connection
 
 QPS, BURST = 400.0, 400
-"""Requests a second: who reads once is no controller, and the server asks to wait where it is too much."""
+"""Limits on requests per second.
+
+They are high, because reading once is not continuous load and the server can throttle.
+"""
 
 
 class KeptObjects:
-    """A receiver that keeps everything."""
+    """A receiver that keeps all objects."""
 
     def __init__(self) -> None:
         self._by_kind: dict[str, list[ReadObject]] = defaultdict(list)
@@ -33,27 +36,27 @@ class KeptObjects:
         """See Receiver."""
 
     def of(self, kinds: Sequence[str]) -> list[ReadObject]:
-        """All objects, kind after kind."""
+        """Return all objects of these kinds, sorted by kind."""
         return [each for kind in kinds for each in self._by_kind[kind]]
 
 
 def nothing_told(resource: str, done: int, left: int | None) -> None:
-    """A progress for nobody."""
+    """Ignore progress."""
 
 
 async def read_objects_of(
     connection: Connection, wanted: WantedLists | None = None, progress: ListsProgress = nothing_told
 ) -> LiveObjects:
-    """Read the present objects of a cluster.
+    """Read the current objects of a cluster.
 
     Args:
-        connection: of its API server.
-        wanted: which objects; all that decide on placements by default.
-        progress: is told after every page.
+        connection: connection to its API server.
+        wanted: the lists to read; by default all that affect placement.
+        progress: called after every page.
 
     Raises:
-        InputError: it cannot be reached, or refuses nodes or pods.
-        UsageError: there is no such namespace.
+        InputError: if it cannot be reached, or denies access to nodes or pods.
+        UsageError: if the namespace does not exist.
     """
     chosen, kept = wanted or WantedLists(), KeptObjects()
     async with ApiClient(connection, qps=QPS, burst=BURST) as client:
@@ -70,11 +73,11 @@ def place_of(connection: Connection) -> Place:
 def live_objects(
     access: Access | None = None, wanted: WantedLists | None = None, progress: ListsProgress = nothing_told
 ) -> LiveObjects:
-    """`read_objects_of` for who has no event loop, connecting first.
+    """Connect and run `read_objects_of`, for callers without an event loop.
 
     Raises:
-        InputError: there is no way to a cluster, it cannot be reached, or it refuses nodes or pods.
-        UsageError: there is no such namespace.
+        InputError: if no cluster is configured, it cannot be reached, or it denies access to nodes or pods.
+        UsageError: if the namespace does not exist.
     """
 
     async def connected() -> LiveObjects:

@@ -1,7 +1,7 @@
-"""Follows one kind: lists it, watches it from there, and lists it again where the watch can't go on. It judges nothing.
+"""List and watch one kind of object, and list it again when the watch cannot continue.
 
-Source: client-go/tools/cache/reflector.go. Each way in which it fails has a function of its own: a version that is too
-old (410) means listing again and telling the difference; everything else is tried again from where it was.
+Source: client-go/tools/cache/reflector.go. If the version is too old (410), list again and report the differences;
+after any other error, continue from the last version.
 """
 
 from __future__ import annotations
@@ -29,40 +29,39 @@ from .watch_events import Json
 from .whole_list import IrregularList, WholeList
 
 Key = tuple[str, str]
-"""Namespace, "" where there is none, and name."""
+"""Namespace ("" for cluster-scoped objects) and name."""
 
 _SHORTEST, _LONGEST = 0.2, 5.0
-"""Seconds between two tries."""
+"""Minimum and maximum seconds between two attempts."""
 _ABSENT = 60.0
 _WATCH_SECONDS = (300, 600)
 _GONE = 410
 _AT_ONCE = 256
-"""Objects that are taken in before others get their turn."""
+"""Objects to process before other tasks run."""
 _REST = 0.2
-"""Seconds after which more is looked for where nearly all are heartbeats and many come: some are read at once, and all
-when a pod is to be tried."""
+"""Pause in seconds between reads of node heartbeats. It ends early when a pod is attempted."""
 _CALM_REST = 1.0
-"""The same where no pod waits for a node to change."""
+"""The same pause while no pod waits for a node to change."""
 _SHORT_REST = 0.02
-"""The same where there are so many that they come in streams: a fiftieth of a second is little to a pod that waits."""
+"""Pause in seconds between reads of other frequent events, short enough for pending pods."""
 _NOBODY = "unreadable"
-"""No scheduler's name: of pods that cannot be read."""
+"""Scheduler name of unreadable pods, which matches no scheduler."""
 
 Object = TypeVar("Object", bound=KubeObject)
 
 
 class ListCutShort(ApiUnreachable):
-    """A streamed list ended before all of it was there."""
+    """Raised if a streamed list ends early."""
 
 
 class Sink(Protocol):
-    """Takes what happens to the objects of a kind, in order."""
+    """Receives the changes of a kind's objects, in order."""
 
     def put(self, item: Any) -> None:
-        """An object is there, or has changed; one that is the same as before comes again after a list."""
+        """Add or update an object. After a new list, unchanged objects repeat."""
 
     def delete(self, key: Key, item: Any) -> None:
-        """An object is gone; ``item``: its last state, ``None`` where nobody saw it go."""
+        """Delete an object. ``item`` is its last state; None if the deletion was not observed."""
 
     def keys(self) -> set[Key]:
         """Return the keys of the objects reported so far."""
@@ -87,20 +86,20 @@ class _Mark(KubeStruct):
 
 
 class Reflector:
-    """Follows one kind for ever.
+    """Lists and watches one kind.
 
     Args:
-        client: of the API server.
+        client: client of the API server.
         watched: the kind.
-        sink: takes the objects.
-        observer: told of lists and failures.
-        is_calm: whether nobody waits for what is heard.
+        sink: receives the objects.
+        observer: notified of lists and failures.
+        is_calm: returns whether no pod waits for changes.
 
     Attributes:
-        name: of the kind, ``pods``.
-        synced: set once the first list is through.
-        absent: seconds after which a kind that is not served, or not for us, is asked for again.
-        last_known: an object as it was before, in the place of one that cannot be read; ``None`` where there is none.
+        name: resource name of the kind, ``pods``.
+        synced: set once the first list is complete.
+        absent: seconds before a kind that is not served or forbidden is requested again.
+        last_known: returns the previous state for an unreadable object; None if there is none.
     """
 
     def __init__(
@@ -151,12 +150,12 @@ class Reflector:
                 await self._pause(ApiUnreachable(str(error)))
 
     def hear_now(self) -> None:
-        """Read heartbeats that are left to gather, and what is among them, before anything else that waits is done."""
+        """Read pending heartbeats at once, before other waiting work."""
         if self._heartbeats is not None and self._rest is not None:
             self._rest.end()
 
     async def _list_and_follow(self) -> None:
-        """One list and all that comes of it, until the version is too old to go on from."""
+        """List once and watch until the version is too old."""
         self._observer.watching(self._watched.name, "relisting" if self.synced.is_set() else "listing")
         if self._heartbeats is not None:
             self._heartbeats.forget()
@@ -168,7 +167,7 @@ class Reflector:
             await self._follow(await self._list())
 
     async def _list(self) -> str:
-        """Take in a whole list, page by page, and tell what is gone; its version."""
+        """Process a complete list page by page, and report deleted objects. Return its version."""
         unseen, version = self._sink.keys(), ""
         async for body in self._client.list_pages(self._watched.path, params=self._params):
             page = self._page(body)
@@ -179,12 +178,12 @@ class Reflector:
         return version
 
     async def _follow_whole(self) -> None:
-        """List in one answer that is taken in while it comes (client-go's reflector asks for the same, without pages).
+        """List without pages, and process the objects as they arrive, like client-go's reflector.
 
-        Where it breaks, or is written in another way, it is asked for in pages from then on.
+        If the response breaks or has an unexpected form, use pages from then on.
 
         Raises:
-            ListCutShort: it broke.
+            ListCutShort: if it breaks.
         """
         unseen, listed = self._sink.keys(), WholeList(self._array)
         try:
@@ -217,9 +216,9 @@ class Reflector:
         self.synced.set()
 
     async def _follow_stream(self) -> None:
-        """List by a watch that begins with all objects (WatchList, KEP-3157); without it where that is not served.
+        """List by a watch that starts with all objects (WatchList, KEP-3157), if the server supports it.
 
-        The API server ends a stream that is not read as fast as it is written; pages are read as fast as we can.
+        The API server ends a stream that is read too slowly; pages can be read at any speed.
         """
         unseen = self._sink.keys()
         begun = {**self._params, "sendInitialEvents": "true", "resourceVersionMatch": "NotOlderThan"}
@@ -236,7 +235,7 @@ class Reflector:
         await self._follow(version)
 
     async def _take_initial(self, events: AsyncIterator[tuple[str, Json]], unseen: set[Key]) -> str:
-        """Take in the objects of a streamed list up to the mark at its end; the version there."""
+        """Process the objects of a streamed list up to the final bookmark. Return its version."""
         count = 0
         async for kind, raw in events:
             if kind == "BOOKMARK":
@@ -254,7 +253,7 @@ class Reflector:
         raise ListCutShort(f"the list of {self._watched.name} ended before its end")
 
     async def _follow(self, version: str) -> None:
-        """Watch from a version on, again and again, until it is too old."""
+        """Watch from a version on, repeatedly, until it is too old."""
         while True:
             self._observer.watching(self._watched.name, "watching")
             seconds = random.randint(*_WATCH_SECONDS)
@@ -274,7 +273,7 @@ class Reflector:
                 await self._pause(error)
 
     def _take_in(self, events: list[tuple[str, Json]], version: str) -> str:
-        """Apply the events that arrived together; return the version after them."""
+        """Apply the events of a batch; return the version after them."""
         heartbeats = self._heartbeats
         for kind, raw in events:
             if heartbeats is not None and (heard := heartbeats.version(kind, raw)):
@@ -316,7 +315,7 @@ class Reflector:
             return self._convert(msgspec.json.decode(raw))
 
     def _convert(self, data: Any) -> Any:
-        """An object with nulls where Go takes them."""
+        """Convert an object. Nulls are accepted where Go accepts them."""
         try:
             return decode(data, self._watched.struct)
         except DecodeError as error:
@@ -326,9 +325,9 @@ class Reflector:
             return self._unreadable(data)
 
     def _unreadable(self, data: Any) -> Any:
-        """Return what stands for an object that cannot be read: its last known form, or its identity.
+        """Return the substitute for an unreadable object: its last known state, or its identity alone.
 
-        A pod of which no more is known is nobody's to place.
+        A pod with only its identity is not scheduled.
         """
         metadata = data.get("metadata", {})
         known = self.last_known((str(metadata.get("namespace") or ""), str(metadata.get("name") or "")))
@@ -342,16 +341,16 @@ class Reflector:
         )
 
     def _is_absent(self, error: ApiError | ApiUnreachable) -> bool:
-        """Return whether a kind that may be missing is not served, or not for us.
+        """Return whether an optional kind is not served or forbidden.
 
-        One that was read before, and may not be read any more, is not missing: its last known state gets old.
+        A kind that was read before and is forbidden now is outdated, not missing.
         """
         if not self._watched.optional or not isinstance(error, ApiError):
             return False
         return error.status == 404 or (error.status == 403 and not self._was_listed)
 
     async def _pause(self, error: ApiError | ApiUnreachable) -> None:
-        """Wait before the next try, longer each time, or as long as the server says."""
+        """Wait before the next attempt, longer each time, or as long as the server requests."""
         asked = error.retry_after if isinstance(error, ApiError) else None
         await asyncio.sleep(self._delay * random.uniform(1.0, 1.5) if asked is None else asked)
         self._delay = min(self._delay * 2, _LONGEST)

@@ -1,4 +1,4 @@
-"""Refusals of the API server as messages for the caller: what is wrong, and what to do."""
+"""Turn the API server's errors into messages that name the problem and the remedy."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ _LOG_IN = (
 
 
 def in_words(error: RequestError, connection: Connection, purpose: str = "answer") -> InputError:
-    """An error of a request as one of the input.
+    """Return an input error for a failed request.
 
     Args:
-        error: what came of it.
-        connection: to whom.
-        purpose: what there is not without what was refused (``answer``, ``snapshot``).
+        error: the error.
+        connection: the connection.
+        purpose: the result that the request was needed for (``answer``, ``snapshot``).
     """
     place = Place(source=connection.source)
     if not isinstance(error, ApiError):

@@ -1,6 +1,6 @@
-"""Events of a live scheduler in metrics, and in log lines for what people look for.
+"""Report a live scheduler's events in metrics and log lines.
 
-The lines are kube-scheduler's where it has them ("Successfully bound pod to node" at ``-v 2``).
+The lines are kube-scheduler's if it has them ("Successfully bound pod to node" at ``-v 2``).
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ log = logging.getLogger("topospread.live.scheduler")
 
 
 _QUIET = 60.0
-"""Seconds in which the same cause of dropped events is not logged again."""
+"""Seconds before the same cause of dropped events is logged again."""
 
 
 class Reporting(Metrics):
-    """Metrics that also log."""
+    """An observer that counts in metrics and writes log lines."""
 
     def __init__(self, host: str, gates: Gates) -> None:
         super().__init__(host, gates)
@@ -58,7 +58,7 @@ class Reporting(Metrics):
             log.log(level(3), change, extra=facts(kind=kind, **({"why": why} if why else {})))
 
     def dropped(self, events: int, why: str) -> None:
-        """See Observer. A line names a cause once a minute; the metric counts every event."""
+        """Count dropped events; see Observer. Each cause is logged at most once a minute."""
         super().dropped(events, why)
         now = time.monotonic()
         if now >= self._quiet_until.get(why, 0.0):

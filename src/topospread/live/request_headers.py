@@ -1,4 +1,4 @@
-"""The headers of requests: who asks, with what, and what of. Made once for as long as who asks says the same."""
+"""HTTP headers of requests: credentials, content type and user agent, cached while the credentials stay the same."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from .connection import Connection
 from .http_head import Headers, header_lines
 
 _ALWAYS = {
-    "User-Agent": f"topospread/{__version__} ({sys.platform})",  # audit logs and managedFields know it up to the slash
+    "User-Agent": f"topospread/{__version__} ({sys.platform})",  # audit logs identify us up to the slash
     "Accept": "application/json",
     "Accept-Encoding": "identity",
 }
@@ -25,11 +25,11 @@ class RequestHeaders:
         self._lines: dict[str, tuple[Mapping[str, str], str]] = {}
 
     async def of(self, content_type: str = "") -> Headers:
-        """For a body of a type, "" for none; of several groups of who asks each has a header."""
+        """Return the headers for a body's content type, "" for none. Each impersonated group has its own header."""
         return self._made(content_type, await self._connection.headers())
 
     async def lines(self, content_type: str = "") -> str:
-        """The same as they stand in a head."""
+        """Return the headers as lines of an HTTP head."""
         said = await self._connection.headers()
         known = self._lines.get(content_type)
         if known is None or known[0] is not said:

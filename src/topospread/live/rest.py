@@ -1,4 +1,4 @@
-"""A rest of a stream's reader: what says little is cheaper to read when some of it has gathered."""
+"""A pause of a stream's reader, in which data can gather, because reading more at once is cheaper."""
 
 from __future__ import annotations
 
@@ -6,21 +6,21 @@ import asyncio
 from collections.abc import Callable
 
 _SHORT_WAITS = 400
-"""So many, in a row, before a rest of a second; of a shorter one as many fewer."""
+"""Number of consecutive short waits before a pause of one second; proportionally fewer for shorter pauses."""
 
 
 class Rest:
-    """Lasts its time, or until what may have come meanwhile is needed.
+    """A pause that lasts its time, or until the data is needed.
 
     Args:
-        seconds: that it lasts.
-        calm_seconds: that it lasts where nobody waits for what comes.
-        is_calm: whether nobody does.
+        seconds: its length.
+        calm_seconds: its length while no pod waits for the data.
+        is_calm: returns whether no pod waits.
 
     Attributes:
-        seconds: see above.
-        earned: waits in a row that end soon after which a reader rests: what comes is a stream then, and no few words.
-            An object of a watch comes in up to three pieces, each waited for.
+        seconds: the normal length.
+        earned: number of consecutive short waits after which a reader pauses, because the data is a stream. A watch
+            event arrives in up to three pieces.
     """
 
     def __init__(self, seconds: float, calm_seconds: float = 0.0, is_calm: Callable[[], bool] = lambda: False) -> None:
@@ -31,7 +31,7 @@ class Rest:
         self._over: asyncio.Future[bool] | None = None
 
     async def lasts(self) -> bool:
-        """Rest; whether it lasted its time, and was not ended early."""
+        """Pause. Return whether it lasted its full time."""
         loop = asyncio.get_running_loop()
         over: asyncio.Future[bool] = loop.create_future()
         self._over = over
@@ -43,7 +43,7 @@ class Rest:
             self._over = None
 
     def end(self) -> None:
-        """End it early, where it is going on."""
+        """End a running pause early."""
         self._end(False)
 
     def _end(self, in_time: bool) -> None:

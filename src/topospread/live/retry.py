@@ -1,4 +1,4 @@
-"""Repeats a write that failed for a moment, as kube-scheduler does.
+"""Retry a write after transient errors, like kube-scheduler.
 
 Source: client-go/util/retry/util.go (``OnError``, ``DefaultBackoff``), pkg/scheduler/util/utils.go (``Retriable``,
 ``RetriableWithConflict``).
@@ -22,19 +22,19 @@ _REASONS = ("InternalError", "ServiceUnavailable")
 
 
 def is_retriable(error: RequestError) -> bool:
-    """Return whether kube-scheduler repeats a write after this error (``Retriable``)."""
+    """Return whether kube-scheduler retries a write after this error (``Retriable``)."""
     if isinstance(error, ApiUnreachable):
         return error.refused
     return isinstance(error, ApiError) and error.reason in _REASONS
 
 
 def is_retriable_or_conflict(error: RequestError) -> bool:
-    """Return whether kube-scheduler repeats a status patch after this error (``RetriableWithConflict``)."""
+    """Return whether kube-scheduler retries a status patch after this error (``RetriableWithConflict``)."""
     return is_retriable(error) or (isinstance(error, ApiError) and error.reason == "Conflict")
 
 
 async def retry_on_error(is_retriable: Callable[[RequestError], bool], send: Callable[[], Awaitable[T]]) -> T:
-    """Return the result of ``send``; repeat it up to three times after errors that are retriable.
+    """Return the result of ``send``, with up to three retries after retriable errors.
 
     Raises:
         RequestError: if the error is not retriable, or the last attempt fails.

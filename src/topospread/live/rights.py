@@ -1,6 +1,6 @@
-"""The rights that a live scheduler needs, and the check for missing ones.
+"""The RBAC permissions that a live scheduler needs, and the check for missing ones.
 
-Source: plugin/pkg/auth/authorizer/rbac/bootstrappolicy/policy.go (``system:kube-scheduler``), asked for with a
+Source: plugin/pkg/auth/authorizer/rbac/bootstrappolicy/policy.go (``system:kube-scheduler``), checked with a
 SelfSubjectAccessReview each.
 """
 
@@ -29,7 +29,7 @@ class _AccessReview(msgspec.Struct):
 
 @dataclass(frozen=True, slots=True)
 class Right:
-    """A verb on a resource (``pods/binding``), in a namespace or everywhere, on one name or all."""
+    """A permission: a verb on a resource (``pods/binding``), in a namespace or everywhere, for one name or all."""
 
     verb: str
     resource: str
@@ -39,7 +39,7 @@ class Right:
 
 
 def listed(rights: Iterable[Right]) -> list[str]:
-    """Rights in words, verbs of one resource together: ``list, watch nodes``."""
+    """Return permissions as words, with a resource's verbs together: ``list, watch nodes``."""
     verbs: dict[Right, list[str]] = {}
     for right in rights:
         verbs.setdefault(replace(right, verb=""), []).append(right.verb)
@@ -53,7 +53,7 @@ def _object(right: Right) -> str:
 
 
 def reading() -> Iterator[Right]:
-    """To follow the cluster."""
+    """Yield the permissions to watch the cluster."""
     for kind in WATCHED:
         if not kind.optional:
             group = kind.path.split("/")[2] if kind.path.startswith("/apis/") else ""
@@ -62,7 +62,7 @@ def reading() -> Iterator[Right]:
 
 
 def placing() -> Iterator[Right]:
-    """To bind pods, to preempt, and to say what happens."""
+    """Yield the permissions to bind pods, preempt, and write statuses and events."""
     yield Right("create", "pods/binding")
     yield Right("get", "pods")
     yield Right("delete", "pods")
@@ -74,7 +74,7 @@ def placing() -> Iterator[Right]:
 
 
 def leading(namespace: str, name: str) -> Iterator[Right]:
-    """To be elected; creating cannot be asked for by name."""
+    """Yield the permissions for leader election. Creation cannot be restricted by name."""
     group = "coordination.k8s.io"
     yield Right("get", "leases", group, namespace, name)
     yield Right("update", "leases", group, namespace, name)
@@ -82,10 +82,10 @@ def leading(namespace: str, name: str) -> Iterator[Right]:
 
 
 async def missing(client: ApiClient, rights: Iterable[Right]) -> Sequence[Right]:
-    """Return the rights that the API server does not grant.
+    """Return the missing permissions.
 
     Raises:
-        RequestError: it cannot be asked.
+        RequestError: if the API server cannot be asked.
     """
     asked = tuple(rights)
     allowed = await asyncio.gather(*(_allowed(client, right) for right in asked))

@@ -1,4 +1,4 @@
-"""The extender as a process: it follows nodes and pods and serves until it is asked to stop. It decides nothing."""
+"""The process of ``topospread run extender``: watches nodes and pods and serves until a stop is requested."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ async def run_extender(access: Access, address: Address, patience: float) -> int
     """Serve until SIGTERM or SIGINT.
 
     Raises:
-        InputError: there is no way to the cluster, it refuses nodes or pods, or the address cannot be listened on.
+        InputError: if no cluster is configured, it denies access to nodes or pods, or the address is unusable.
     """
     stop = asyncio.Event()
     for each in (signal.SIGTERM, signal.SIGINT):

@@ -1,7 +1,7 @@
-"""Runs a coroutine for which SIGTERM is what Ctrl-C is: it is cancelled where it waits, and takes back what it began.
+"""Run a coroutine that SIGTERM cancels like Ctrl-C, so that it can clean up.
 
-An exception out of a signal's handler would come anywhere in the event loop, also where a task that was just taken off
-the loop's queue is lost by it; who waits for that task waits for ever. asyncio.Runner does the same for SIGINT.
+An exception from a signal handler could interrupt the event loop between taking a task from its queue and running it.
+The task would be lost, and its waiters would wait forever. asyncio.Runner uses the same method for SIGINT.
 """
 
 from __future__ import annotations
@@ -16,27 +16,27 @@ T = TypeVar("T")
 
 
 def _nothing() -> None:
-    """There is nothing to cancel yet, or any more."""
+    """Do nothing: no task can be cancelled yet, or any more."""
 
 
 @dataclass(slots=True)
 class _Termination:
-    """The record of a SIGTERM, and the task that it cancels."""
+    """Records a SIGTERM, and the task to cancel."""
 
     asked: bool = False
     cancel: Callable[[], object] = _nothing
 
     def take(self, number: int, frame: object) -> None:
-        """The signal's handler."""
+        """Handle the signal."""
         self.asked = True
         self.cancel()
 
 
 def run_or_terminate(work: Callable[[], Coroutine[Any, Any, T]]) -> T:
-    """`asyncio.run` in the main thread; the handler of SIGTERM is afterwards what it was before.
+    """Run the coroutine like `asyncio.run`, in the main thread. Restore SIGTERM's handler afterwards.
 
     Raises:
-        KeyboardInterrupt: SIGTERM or SIGINT came; the coroutine has ended.
+        KeyboardInterrupt: after SIGTERM or SIGINT, once the coroutine has ended.
     """
     termination = _Termination()
 
@@ -45,7 +45,7 @@ def run_or_terminate(work: Callable[[], Coroutine[Any, Any, T]]) -> T:
         assert task is not None
         termination.cancel = lambda: loop.call_soon_threadsafe(task.cancel)
         try:
-            if termination.asked:  # before there was anything to cancel
+            if termination.asked:  # before there was a task to cancel
                 raise asyncio.CancelledError
             return await work()
         finally:

@@ -1,4 +1,4 @@
-"""The process of ``topospread run scale-in-keeper``: connects, checks, serves, leads and ends. It decides no order."""
+"""The process of ``topospread run scale-in-keeper``: connects, checks permissions, serves pages, leads and stops."""
 
 from __future__ import annotations
 
@@ -32,11 +32,11 @@ class ScaleInSettings:
     """The settings of the process.
 
     Attributes:
-        access: where the API server is, and who asks.
-        address: where to serve metrics and health.
+        access: the cluster and the user.
+        address: address for metrics and health checks.
         lease: namespace and name of the Lease; None without an election.
-        dry_run: write nothing, take part in no election.
-        qps, burst: requests a second; watches are not counted.
+        dry_run: log costs without writing, and without an election.
+        qps, burst: limits on requests per second, without watches.
     """
 
     access: Access
@@ -48,10 +48,10 @@ class ScaleInSettings:
 
 
 async def run_scale_in_keeper(wanted: ScaleInSettings) -> int:
-    """Run until it is asked to stop (0) or the lease is lost (1).
+    """Run until a stop is requested (returns 0) or the lease is lost (returns 1).
 
     Raises:
-        InputError: no API server, no right to what is needed, or an address that cannot be listened on.
+        InputError: if there is no API server, a permission is missing, or the address is unusable.
     """
     stop = Stop()
     stop.listen()

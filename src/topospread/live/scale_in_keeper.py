@@ -1,4 +1,4 @@
-"""Writes the deletion costs that `scale_in_plan` works out, for as long as it may."""
+"""Write the pod deletion costs that `scale_in_plan` computes."""
 
 from __future__ import annotations
 
@@ -20,25 +20,25 @@ log = logging.getLogger(__name__)
 COST: Final = "controller.kubernetes.io/pod-deletion-cost"
 _MERGE: Final = "application/merge-patch+json"
 _GATHER: Final = 0.2
-"""Seconds in which changes that come together are gathered."""
+"""Pause in seconds in which changes can gather."""
 _AGAIN: Final = 5.0
-"""Seconds after which a ReplicaSet is planned again whose costs could not be written."""
+"""Seconds before a ReplicaSet is planned again after a failed write."""
 _GONE: Final = (404, 409)
-"""The pod was deleted, or another pod has its name."""
+"""Statuses for a pod that was deleted or recreated."""
 
 
 class ScaleInKeeper:
-    """Keeps the costs of the workloads that opted in up to date.
+    """Updates the deletion costs of workloads that opted in.
 
     Args:
-        client: for the writes; its rate bounds them.
+        client: client for writes, which limits their rate.
         plans: the costs to write.
-        followed: the cluster that `plans` listens to. While a watch is behind nothing is written.
+        followed: the watched cluster. No cost is written while it is outdated.
         metrics: counts the writes.
         dry_run: log the costs and write none.
 
     Attributes:
-        allowed: whether it may write now; a candidate that does not lead only follows.
+        allowed: whether writes are allowed, because this candidate leads.
     """
 
     def __init__(
@@ -60,14 +60,14 @@ class ScaleInKeeper:
         metrics.figures = self._figures
 
     async def run(self, end: asyncio.Event) -> None:
-        """Work until the event is set; a write in flight is finished."""
+        """Work until the event is set. Finish a write in flight."""
         while not end.is_set():
             await pause(end, _GATHER)
             for key in sorted(self._plans.changed):
                 state = self._followed.state
                 if end.is_set() or not (self.allowed() and state.ready and state.behind_since is None):
                     break
-                if key in self._plans.changed:  # it may be gone since the writes for another one
+                if key in self._plans.changed:  # a previous write may have taken long enough for it to be deleted
                     self._plans.changed.discard(key)
                     await self._keep(key)
 
@@ -86,7 +86,7 @@ class ScaleInKeeper:
             asyncio.get_running_loop().call_later(_AGAIN, self._plans.change, key)
 
     async def _write(self, cost: Cost, replica_set: str) -> bool:
-        """Write a cost. Return False if that failed and should be attempted again."""
+        """Write a cost. Return False if it failed and should be retried."""
         metadata = cost.pod.metadata
         said = {"pod": f"{metadata.namespace}/{metadata.name}", "replicaSet": replica_set, "cost": cost.cost}
         result = "dry-run" if self._dry_run else "written"

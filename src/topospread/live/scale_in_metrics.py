@@ -31,15 +31,15 @@ FAMILIES: tuple[Metric, ...] = (
 )  # fmt: skip
 
 Samples = Mapping[str, Mapping[tuple[str, ...], float]]
-"""Family → labels' values → value."""
+"""Family → label values → value."""
 
 
 class ScaleInMetrics(Observer, Collector):
-    """Counts and logs.
+    """An observer that counts and logs.
 
     Attributes:
-        figures: returns the values that are worked out at a scrape.
-        costs: result → deletion costs.
+        figures: returns values that are computed at each scrape.
+        costs: result → number of deletion costs.
     """
 
     def __init__(self) -> None:

@@ -1,7 +1,7 @@
-"""The costs that a cluster's ReplicaSets should have, worked out from what is watched. `scale_in_keeper` writes them.
+"""Compute the deletion costs of ReplicaSets' pods from the watched cluster. `scale_in_keeper` writes them.
 
-A workload opts in by the annotation ``topospread.dev/scale-in: keep-spread``, on a Deployment, or on a ReplicaSet that
-no Deployment owns.
+A workload opts in with the annotation ``topospread.dev/scale-in: keep-spread`` on a Deployment, or on a ReplicaSet
+without a Deployment.
 """
 
 from __future__ import annotations
@@ -38,18 +38,18 @@ Key = tuple[str, str]
 
 
 class Cost(NamedTuple):
-    """A deletion cost for one pod."""
+    """The deletion cost of one pod."""
 
     pod: Pod
     cost: int
 
 
 class ReplicaSetPlan(msgspec.Struct, frozen=True):
-    """The plan for one ReplicaSet.
+    """The deletion costs for one ReplicaSet.
 
     Attributes:
         costs: costs to write, in the reverse order of removal.
-        excess: highest number of pods above a hard maxSkew while pods are removed in this order.
+        excess: largest excess over a hard maxSkew while pods are removed in this order.
         problem: why the ReplicaSet has no order; "" if it has one.
     """
 
@@ -59,10 +59,10 @@ class ReplicaSetPlan(msgspec.Struct, frozen=True):
 
 
 class ScaleInPlans:
-    """Nodes, pods and their owners as they are watched; a `ClusterListener`.
+    """The watched nodes, pods and owners; a `ClusterListener`.
 
     Attributes:
-        changed: ReplicaSets that opted in and whose order may have changed since they were planned.
+        changed: ReplicaSets that opted in and must be planned again.
     """
 
     def __init__(self) -> None:
@@ -120,16 +120,16 @@ class ScaleInPlans:
             self._deployment_changed(key, None)
 
     def change(self, key: Key) -> None:
-        """Plan a ReplicaSet again, if it is still there."""
+        """Plan a ReplicaSet again, if it still exists."""
         if key in self._kept.get(key[0], ()):
             self.changed.add(key)
 
     def sent(self, cost: Cost) -> None:
-        """Take note of a cost that was written and that the watch does not show yet."""
+        """Record a written cost that the watch does not show yet."""
         self._sent[cost.pod.metadata.uid or ""] = cost.cost
 
     def plan(self, key: Key) -> ReplicaSetPlan:
-        """Work out the costs of a ReplicaSet's pods."""
+        """Compute the costs of a ReplicaSet's pods."""
         replica_set = self._replica_sets[key]
         wish = self._wish(replica_set)
         if wish != KEEP:
@@ -156,7 +156,7 @@ class ScaleInPlans:
         removals = spread_order(loads, ranks, preference)
         written: dict[int, int] = {}
         for rank in set(ranks):
-            if rank[0]:  # pods without a node are in no domain, so their order does not matter
+            if rank[0]:  # pods without a node are in no domain: their order does not matter
                 order = [index for index in removals.order if ranks[index] == rank]
                 written |= new_costs(order, {index: costs[index] for index in order})
         last_first = [index for index in reversed(removals.order) if index in written]
@@ -201,7 +201,7 @@ class ScaleInPlans:
                 self._touch(before)
 
     def _touch(self, pod: Pod) -> None:
-        """Plan the ReplicaSets whose order may depend on a pod."""
+        """Mark the ReplicaSets whose order may depend on a pod."""
         owner = _replica_set_of(pod)
         for key in self._kept.get(pod.namespace, ()):
             if key == owner or any(each.matches(pod.labels) for each in self._selectors.get(key, ())):
@@ -216,7 +216,7 @@ class ScaleInPlans:
                 self._opt(each)
 
     def _opt(self, key: Key) -> None:
-        """Take a ReplicaSet in or out."""
+        """Add or remove a ReplicaSet, depending on its annotation."""
         replica_set, kept = self._replica_sets.get(key), self._kept[key[0]]
         if replica_set is not None and self._wish(replica_set) is not None:
             kept.add(key)
@@ -248,5 +248,5 @@ def _owned(pod: Pod, replica_set: ReplicaSet) -> bool:
 
 
 def _compared(pod: Pod) -> tuple[object, ...]:
-    """Return what an order depends on."""
+    """Return the fields of a pod that affect the order."""
     return pod.metadata.uid, removal_rank(pod), pod.spec.node_name, is_active(pod), deletion_cost(pod), pod.labels

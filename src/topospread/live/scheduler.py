@@ -1,7 +1,7 @@
-"""A scheduler for a real cluster: follows it, tries the pods that wait, and binds them. Wiring and the loop.
+"""The live scheduler: connects its parts and runs the main loop.
 
-One thread: what decides is done between two waits, what takes time is a task of its own. Who holds the lease sets
-`LiveScheduler.may_bind`; everything is followed without it, too, so that a follower can take over at once.
+Everything runs in one thread. Decisions never wait; slow work runs in background tasks. The leader election sets
+`LiveScheduler.may_bind`. Non-leaders watch the cluster, too, so that they can take over at once.
 """
 
 from __future__ import annotations
@@ -57,14 +57,14 @@ from .write_order import WriteOrder
 SPREAD = "PodTopologySpread"
 _WRITES_AT_ONCE = 24
 _LONGEST_BATCH = 0.02
-"""Seconds that pods are tried before what has arrived is looked at."""
+"""Maximum seconds of attempts before new events are processed."""
 _TELLING = 1.0
 
 Clock = Callable[[], int]
 
 
 def steady_clock() -> Clock:
-    """Nanoseconds since 1970 as they were at the start, counted on without jumps."""
+    """Return a clock of nanoseconds since 1970 that never jumps."""
     ahead = time.time_ns() - time.monotonic_ns()
     return lambda: time.monotonic_ns() + ahead
 
@@ -73,16 +73,16 @@ class LiveScheduler:
     """Schedules the pods of its profiles.
 
     Args:
-        client: of the API server.
+        client: client of the API server.
         configuration: the profiles.
-        observer: is told what happens.
-        identity: who this is among replicas; for debugging.
-        clock: nanoseconds; backoff and the five minutes go by it.
-        settings: how it is run.
-        leads: asked before every binding, as a process that was frozen learns too late that its lease is over.
+        observer: receives reports.
+        identity: identity among replicas, for debugging.
+        clock: clock in nanoseconds, for backoff and the periodic flush.
+        settings: other settings.
+        leads: called before every binding, because a process that was suspended may have lost its lease.
 
     Attributes:
-        ready: whether everything was listed once.
+        ready: whether all kinds were listed once.
     """
 
     def __init__(  # noqa: PLR0913 - keyword arguments
@@ -136,7 +136,7 @@ class LiveScheduler:
         return _Arrivals(self._sink_of(watched), self.queue, self._look_again)
 
     def _workings(self, client: ApiClient) -> Workings:
-        """Make the parts that carry out and report decisions, each with its turn to write."""
+        """Create the parts that carry out and report decisions, with their write order."""
         settings, observer = self._settings, self._observer
         order = WriteOrder(_WRITES_AT_ONCE, self._binds)
         volumes = Volumes(client, order, self.world)
@@ -161,7 +161,7 @@ class LiveScheduler:
 
     @property
     def may_bind(self) -> bool:
-        """True if pods may be bound; once it is false, no binding is begun."""
+        """True if pods may be bound. While it is false, no binding starts."""
         return self._may_bind
 
     @may_bind.setter
@@ -173,7 +173,7 @@ class LiveScheduler:
         return self._may_bind and self._leads()
 
     async def run(self, stop: asyncio.Event) -> None:
-        """Schedule until told to stop; bindings in flight are finished then, within the time the settings give."""
+        """Schedule until a stop is requested. Then finish bindings in flight, within the configured time."""
         parts, settings = self._parts, self._settings
         try:
             async with asyncio.TaskGroup() as group:
@@ -218,21 +218,21 @@ class LiveScheduler:
         return begin
 
     def _look_again(self) -> None:
-        """Wake the loop where there is a pod that it may try; heartbeats leave it asleep."""
+        """Wake the loop if there is a pod to attempt. Heartbeats do not wake it."""
         if self.ready and not self._wake.is_set() and self.queue.may_give:
             self._wake.set()
 
-    # What parts ask.
+    # Callbacks of the parts.
 
     def _is_ours(self, pod: Pod) -> bool:
         return (pod.spec.scheduler_name or "default-scheduler") in self._frameworks
 
     def _is_calm(self) -> bool:
-        """Return whether no pod waits."""
+        """Return whether no pod is pending."""
         return not (self.queue.may_give or len(self.queue.unschedulable))
 
     def _is_staying(self, key: PodKey) -> bool:
-        """Return whether a pod is there and not being deleted."""
+        """Return whether a pod exists and is not being deleted."""
         pod_class = self.pods.class_of(key)
         return pod_class is not None and pod_class.counted
 
@@ -271,14 +271,14 @@ class LiveScheduler:
     def _now(self) -> float:
         return self._clock() / SECOND
 
-    # The loop.
+    # The main loop.
 
     async def _schedule(self, attempts: Attempts, binder: Binder) -> None:
-        """Try pods as they come, and hold while many are being bound."""
+        """Attempt pods as they arrive, and pause while too many are being bound."""
         for each in self._reflectors:
             await each.synced.wait()
         gc.collect()
-        gc.freeze()  # what was listed lives as long as this does, and need not be gone through again
+        gc.freeze()  # the listed objects live as long as the process: exclude them from garbage collection
         self.ready = True
         while True:
             await binder.room.wait()
@@ -288,13 +288,13 @@ class LiveScheduler:
                 await self._wake.wait()
 
     async def _hear(self) -> None:
-        """Take in what has come of nodes, too, where it was left to gather: pods are tried on what is known of them."""
+        """Process delayed node events, so that pods are attempted with current data."""
         for each in self._reflectors:
             each.hear_now()
         await asyncio.sleep(0)
 
     def _try_some(self, attempts: Attempts, most: int) -> bool:
-        """Try up to so many pods; False where none was left to try."""
+        """Attempt up to `most` pods. Return False if none was left."""
         until = time.monotonic() + _LONGEST_BATCH
         for _ in range(most):
             if not attempts.next():
@@ -304,7 +304,7 @@ class LiveScheduler:
         return True
 
     async def _tick(self) -> None:
-        """End waits: each second those that back off or fall back, each half minute those that waited too long."""
+        """Requeue pods: every second after backoff or fallback, every 30 seconds those that waited too long."""
         leftover = self._clock() + FLUSH_PERIOD
         while True:
             await asyncio.sleep(1.0)
@@ -320,20 +320,20 @@ class LiveScheduler:
             self._wake.set()
 
     async def _tell(self) -> None:
-        """Tell how many pods wait, and how much is kept."""
+        """Report the numbers of pending pods and of kept events."""
         while True:
             self._observer.pending(self.pending())
             self._observer.cached(len(self.cluster.nodes), len(self.cluster.placed), len(self.pods.assumed))
             await asyncio.sleep(_TELLING)
 
     def rejections(self) -> Counter[tuple[str, str]]:
-        """Return how many waiting pods a plugin rejected at their last attempt, by plugin and profile."""
+        """Return the number of pending pods that a plugin rejected at their last attempt, by plugin and profile."""
         queue = self.queue
         waiting = (*queue.active.items, *queue.backoff.infos, *queue.unschedulable.infos)
         return Counter((plugin, each.pod.spec.scheduler_name or "") for each in waiting for plugin in each.rejectors)
 
     def spread(self) -> tuple[dict[ConstraintOf, int], dict[ConstraintOf, int]]:
-        """Return the skew of workloads and how many waiting pods it keeps off nodes, by constraint."""
+        """Return the skew of workloads, and the number of pending pods it blocks, by constraint."""
         queue = self.queue
         waiting = (*queue.active.items, *queue.backoff.infos, *queue.unschedulable.infos)
         rejected = [self.cluster.shared_class(each.pod) for each in waiting if SPREAD in each.rejectors]
@@ -345,13 +345,13 @@ class LiveScheduler:
         return owner.name if owner is not None and owner.kind == "Deployment" else ""
 
     def pending(self) -> PendingPods:
-        """Return how many pods wait, by queue."""
+        """Return the number of pending pods by queue."""
         gated = sum(1 for each in self.queue.unschedulable.infos if each.gating_plugin)
         rest = len(self.queue.unschedulable) - gated
         return PendingPods(len(self.queue.active), len(self.queue.backoff), rest, gated)
 
     async def _finish(self, binder: Binder) -> None:
-        """Let bindings end, and what is to be said of pods be written, as far as the time goes."""
+        """Finish bindings, statuses and events within the time limit."""
         statuses, events = self._parts.statuses, self._parts.events
         until = time.monotonic() + self._settings.drain
         ended = await binder.finish(self._settings.drain)
@@ -362,12 +362,12 @@ class LiveScheduler:
 
     @property
     def in_flight(self) -> int:
-        """Number of binding cycles under way."""
+        """Number of running binding cycles."""
         return self._binder.in_flight if self._binder is not None else 0
 
 
 class _Arrivals:
-    """Hands on what a reflector delivers, and tells the loop: a pod may have to be tried."""
+    """Forwards objects from a reflector, and wakes the loop."""
 
     def __init__(self, sink: Sink, queue: HeardQueue, arrived: Callable[[], None]) -> None:
         self.keys = sink.keys
@@ -376,14 +376,14 @@ class _Arrivals:
         self._arrived = arrived
 
     def put(self, item: Any) -> None:
-        """An object came or changed."""
+        """Forward a new or changed object."""
         self._queue.began = time.perf_counter()
         self._sink.put(item)
         self._queue.began = None
         self._arrived()
 
     def delete(self, key: Key, item: Any) -> None:
-        """An object is gone."""
+        """Forward a deletion."""
         self._queue.began = time.perf_counter()
         self._sink.delete(key, item)
         self._queue.began = None

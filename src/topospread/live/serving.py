@@ -1,8 +1,8 @@
 """Serve ``/metrics``, ``/healthz``, ``/livez``, ``/readyz`` and ``/configz`` over HTTP or HTTPS.
 
 Source: cmd/kube-scheduler/app/server.go (``newEndpointsHandler``), apiserver/pkg/server/healthz/healthz.go.
-kube-scheduler authenticates clients of ``/metrics`` and ``/configz``. Here both pages are on a loopback address, or on
-an address of their own that the user names: they list workloads, and nothing authenticates the client.
+kube-scheduler authenticates clients of ``/metrics`` and ``/configz``. Here these pages have no authentication and list
+workloads, so they are only on a loopback address or on a separate address that the user configures.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from topospread.live.loopback import is_loopback
 log = logging.getLogger(__name__)
 
 Check = Callable[[], str]
-"""Why something is not well, "" when it is."""
+"""Returns why a check fails; "" if it succeeds."""
 
 
 @dataclass(frozen=True)
@@ -34,7 +34,7 @@ class ServedPages:
     Attributes:
         metrics: the content of ``/metrics``; receives the results of health checks.
         healthz, livez, readyz: name → check.
-        configuration: the content of ``/configz``; ``None`` for no such page.
+        configuration: the content of ``/configz``; None for no page.
         before_scrape: called before each answer with metrics, to update the values that are computed on demand.
     """
 
@@ -54,7 +54,7 @@ class Address:
         port: 0 for no server.
         certificate, key: PEM files for HTTPS, read again when they change; "" for HTTP.
         option: the option that names the port.
-        client_ca: PEM file with the authorities of clients' certificates; "" if clients need none.
+        client_ca: PEM file with the CAs of client certificates; "" for none.
         metrics: address and port of ``/metrics`` and ``/configz``. ``None``: `host` and `port` if that is loopback,
             otherwise no server at all.
     """
@@ -74,7 +74,7 @@ class Address:
 
     @property
     def of_metrics(self) -> Address | None:
-        """The separate address of the metrics, if there is one."""
+        """The separate address of the metrics; None if there is none."""
         if self.metrics is None or self.shows_metrics:
             return None
         host, port = self.metrics
@@ -114,7 +114,7 @@ async def listen(application: web.Application, address: Address) -> web.AppRunne
     """Serve an application until ``cleanup`` of the result.
 
     Raises:
-        InputError: as `serve`.
+        InputError: like `serve`.
     """
     certificate = Certificate(address.certificate, address.key, address.client_ca) if address.certificate else None
     if certificate is not None:
@@ -135,12 +135,12 @@ async def listen(application: web.Application, address: Address) -> web.AppRunne
 
 
 def has_client_certificate(request: web.Request) -> bool:
-    """Return whether the client showed a certificate of an authority in the address's `client_ca`."""
+    """Return whether the client presented a certificate from the address's `client_ca`."""
     return request.transport is not None and bool(request.transport.get_extra_info("peercert"))
 
 
 def _followed(certificate: Certificate) -> Callable[[web.Application], AsyncIterator[None]]:
-    """The certificate is read anew when its files change, for as long as the application is there."""
+    """Return a context that reloads the certificate while the application runs."""
 
     async def during(_: web.Application) -> AsyncIterator[None]:
         following = asyncio.create_task(certificate.follow())
@@ -176,19 +176,19 @@ class _Pages:
         self._served = served
 
     async def metrics(self, request: web.Request) -> web.Response:
-        """Prometheus' text, or OpenMetrics where that is accepted."""
+        """Return Prometheus' text format, or OpenMetrics if the client accepts it."""
         self._served.before_scrape()
         body, content_type = self._served.metrics.exposition(",".join(request.headers.getall("Accept", [])))
         return web.Response(body=body, headers={"Content-Type": content_type})
 
     async def configz(self, request: web.Request) -> web.Response:
-        """The configuration in force."""
+        """Return the configuration in force."""
         text = json.dumps({"componentconfig": self._served.configuration})
         return web.Response(text=text, content_type="application/json")
 
 
 class _Health:
-    """The answers of one health endpoint."""
+    """The checks of one health endpoint."""
 
     def __init__(self, name: str, checks: Mapping[str, Check], metrics: Exposed) -> None:
         self._name = name
@@ -196,7 +196,7 @@ class _Health:
         self._metrics = metrics
 
     async def one(self, request: web.Request) -> web.Response:
-        """A single check."""
+        """Run a single check."""
         check = self._checks.get(request.match_info["check"])
         if check is None:
             return web.Response(status=404, text="404 page not found\n")
@@ -206,7 +206,7 @@ class _Health:
         return web.Response(text="ok")
 
     async def all(self, request: web.Request) -> web.Response:
-        """All checks but those that ``exclude`` names; ``verbose`` lists them."""
+        """Run all checks except those in ``exclude``; ``verbose`` lists them."""
         excluded = set(request.query.getall("exclude", []))
         lines, failed = [], []
         for name, check in self._checks.items():

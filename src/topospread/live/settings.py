@@ -10,17 +10,17 @@ from topospread.scheduling.backoff_queue import BackoffSettings
 
 @dataclass(frozen=True, slots=True)
 class LiveSettings:
-    """The settings.
+    """The settings of a live scheduler.
 
     Attributes:
         gates: kube-scheduler's feature gates.
-        backoff: how long pods wait after an attempt.
-        at_once: so many pods are being bound at a time; while there are more, none is tried, so that an urgent pod
-            that comes is the next one.
-        batch: so many pods are tried before what has arrived is looked at.
-        drain: seconds that bindings in flight get at the end.
+        backoff: backoff after an attempt.
+        at_once: maximum number of concurrent bindings. At the limit no pod is attempted, so that a new urgent pod is
+            next.
+        batch: number of attempts before new events are processed.
+        drain: seconds to finish bindings at the end.
         host: name of this machine, for the instance in events.
-        explain_events: tell the sums behind a refusal by topology spread in events of their own.
+        explain_events: write events with the skew arithmetic of rejections.
     """
 
     gates: Gates = field(default_factory=gates_for)

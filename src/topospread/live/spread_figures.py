@@ -1,7 +1,7 @@
-"""Skew of workloads and constraints that keep pods waiting, as figures for metrics.
+"""Metrics of workloads' skew, and of constraints that keep pods pending.
 
-Only what is at hand is told: the views of pod classes that were tried since the start. However many workloads there
-are, no more than `MOST` series of each kind are shown, those of the highest values first.
+They cover only pod classes attempted since the start, whose views are cached. At most `MOST` series of each kind are
+shown, highest values first.
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ from topospread.scheduling.view import View
 
 MOST = 200
 _VIEWS = 500
-"""So many classes are looked at, those used last."""
+"""Maximum number of pod classes, most recently used first."""
 
 DeploymentOf = Callable[[str, str], str]
-"""Namespace and name of a ReplicaSet → the Deployment that owns it, "" where none does."""
+"""Function (namespace, ReplicaSet) → name of the owning Deployment; "" if there is none."""
 
 
 class ConstraintOf(NamedTuple):
-    """A constraint of a workload, as labels of a series."""
+    """A constraint of a workload, as labels of a time series."""
 
     namespace: str
     workload: str
@@ -38,26 +38,26 @@ class ConstraintOf(NamedTuple):
 
 
 class SpreadFigures:
-    """Reads what a scheduler counts for its constraints."""
+    """Reads the counts of a scheduler's constraints."""
 
     def __init__(self, scheduler: Scheduler, deployment_of: DeploymentOf) -> None:
         self._scheduler = scheduler
         self._deployment_of = deployment_of
 
     def skews(self) -> dict[ConstraintOf, int]:
-        """Pods in the fullest domain less those in the emptiest; of several revisions the highest."""
+        """Return each constraint's skew: pods in the fullest domain minus the emptiest; the maximum over revisions."""
         found: dict[ConstraintOf, int] = {}
         for view in list(self._scheduler.views)[-_VIEWS:]:
-            # Pods that are bound may be of other classes than those that wait: admission labels them with their zone.
+            # Bound pods may have other classes than pending pods, because admission adds zone labels.
             for constraint, counted in self._constraints(view.pod_class):
                 if counted.pods.on_node:
                     found[constraint] = max(found.get(constraint, 0), _skew(counted))
         return _highest(found)
 
     def blocked(self, rejected: Iterable[PodClass]) -> dict[ConstraintOf, int]:
-        """Return how many pods rejected by PodTopologySpread a hard constraint keeps off some domain, by constraint.
+        """Return the number of rejected pods that a hard constraint blocks from a domain, by constraint.
 
-        ``rejected``: the class of each of them.
+        ``rejected`` holds the class of each pod that PodTopologySpread rejected.
         """
         found: Counter[ConstraintOf] = Counter()
         for pod_class, pods in list(Counter(rejected).items())[:_VIEWS]:
@@ -81,7 +81,7 @@ class SpreadFigures:
         ]
 
     def _workload(self, pod_class: PodClass) -> str:
-        """``Deployment/web``; "" for pods that nobody controls: each of them may be a class of its own."""
+        """Return ``Deployment/web``; "" for pods without a controller, each of which may have its own class."""
         owner = pod_class.owner
         if owner is None:
             return ""

@@ -97,7 +97,7 @@ async def patch_status(client: ApiClient, pod: ReadPod, status: Json, allowed: C
 
 
 class Statuses:
-    """Writes statuses one after another."""
+    """Writes pod statuses one at a time."""
 
     def __init__(self, client: ApiClient, order: WriteOrder, now: Callable[[], float], observer: Observer) -> None:
         self._client = client
@@ -111,7 +111,7 @@ class Statuses:
         self._closed: set[PodKey] = set()
 
     def want(self, pod: ReadPod, condition: Condition | None = None, nominated: str | None = None) -> None:
-        """Have a condition, or a nominated node ("" for none), written where the pod has not got it."""
+        """Request a condition or nominated node ("" for none) to be written, unless the pod already has it."""
         key = pod_key(pod.namespace, pod.name)
         before = self._wanted.get(key)
         if before is not None and before.pod.metadata.uid == pod.metadata.uid:
@@ -122,14 +122,14 @@ class Statuses:
         self._some.set()
 
     def drop(self, key: PodKey) -> None:
-        """A pod waits no more: nothing is to be said of it."""
+        """Drop the pending status of a pod that is no longer pending."""
         self._wanted.pop(key, None)
         self._closed.discard(key)
 
     async def close(self, key: PodKey) -> None:
-        """A pod is about to be bound: what was to be said of it is dropped, and what is being sent waited for.
+        """Drop a pod's pending status before its binding, and wait for one that is being sent.
 
-        Else the condition that it found no node could be written over the one that it has been scheduled.
+        Otherwise the condition "no node" could overwrite the condition "scheduled".
         """
         self._wanted.pop(key, None)
         self._closed.add(key)
@@ -173,7 +173,7 @@ class Statuses:
                 self._some.set()
 
     async def _send(self, key: PodKey, wanted: _Wanted) -> None:
-        """Write, while whoever closes waits for the end."""
+        """Write a status. `close` waits for its end."""
         self._sent[key] = asyncio.Event()
         try:
             await self._write(wanted)

@@ -1,4 +1,4 @@
-"""A snapshot taken of a cluster: its lists read, and written as they come. Where the file goes others say."""
+"""Take a snapshot of a cluster: read its lists, and write objects as they arrive."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from .run_or_terminate import run_or_terminate
 def take_snapshot(
     access: Access, wanted: WantedLists, taking: SnapshotTaking, progress: ListsProgress
 ) -> SnapshotFacts:
-    """Read everything and write it; what the snapshot says of itself.
+    """Read and write all objects. Return the snapshot's facts.
 
     Raises:
-        InputError: there is no way to a cluster, it cannot be reached, or it refuses nodes or pods.
-        UsageError: there is no such namespace.
-        KeyboardInterrupt: SIGINT or SIGTERM came.
+        InputError: if no cluster is configured, it cannot be reached, or it denies access to nodes or pods.
+        UsageError: if the namespace does not exist.
+        KeyboardInterrupt: after SIGINT or SIGTERM.
     """
 
     async def taken() -> SnapshotFacts:

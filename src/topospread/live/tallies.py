@@ -1,4 +1,4 @@
-"""Counters and histograms that are cheap to add to: for each pod much is counted. A scrape makes families of them."""
+"""Counters and histograms that are cheap to update, because much is counted for each pod."""
 
 from __future__ import annotations
 
@@ -24,15 +24,15 @@ class CountTallies(Collector):
     def __init__(self, metric: Metric) -> None:
         self._metric = metric
         self._counts: dict[tuple[str, ...], int] = {}
-        if not metric.labels:  # it is there before anything is counted
+        if not metric.labels:  # a series without labels exists from the start
             self._counts[()] = 0
 
     def add(self, labels: tuple[str, ...], count: int = 1) -> None:
-        """Something happened so often."""
+        """Add to a count."""
         self._counts[labels] = self._counts.get(labels, 0) + count
 
     def set(self, labels: tuple[str, ...], count: int) -> None:
-        """Take a count that is kept elsewhere."""
+        """Set a count that is kept elsewhere."""
         self._counts[labels] = count
 
     def collect(self) -> Iterator[Family]:
@@ -55,11 +55,11 @@ class DurationTallies(Collector):
         self._bounds = [*map(floatToGoString, metric.buckets), "+Inf"]
         self._counts: dict[tuple[str, ...], list[int]] = {}
         self._sums: dict[tuple[str, ...], float] = {}
-        if not metric.labels:  # it is there before anything is counted
+        if not metric.labels:  # a series without labels exists from the start
             self._begin(())
 
     def observe(self, labels: tuple[str, ...], seconds: float) -> None:
-        """Something took so long."""
+        """Record a duration."""
         counts = self._counts.get(labels)
         if counts is None:
             counts = self._begin(labels)

@@ -1,7 +1,7 @@
-"""Durations of the plugins' queueing hints, for kube-scheduler's metrics. The answers stay the same.
+"""Measure the plugins' queueing hints, for kube-scheduler's metrics.
 
-Source: pkg/scheduler/backend/queue/scheduling_queue.go (``isPodWorthRequeuing``, ``queueingHintToLabel``). Pods that
-are alike are asked about once here, so fewer hints are asked than there.
+Source: pkg/scheduler/backend/queue/scheduling_queue.go (``isPodWorthRequeuing``, ``queueingHintToLabel``). Equivalent
+pods share one call here, so there are fewer calls than in kube-scheduler.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from .observer import Observer
 
 @dataclass(slots=True)
 class TimedRequeueing(Requeueing):
-    """The plugins of a profile, which tell how long their hints take."""
+    """The queueing hints of a profile's plugins, with their durations measured."""
 
     observer: Observer = field(default_factory=Observer)
 

@@ -1,8 +1,8 @@
-"""Binding the volumes of a placed pod: what is assumed meanwhile, what is written, and how long it is waited for.
+"""Bind the volumes of a placed pod: assume them, write them, and wait for the controllers.
 
-Which volume a claim gets is decided below (`plugins.claim_binding`). Source: plugins/volumebinding/binder.go
-(``AssumePodVolumes``, ``BindPodVolumes``, ``bindAPIUpdate``, ``checkBindings``), volume_binding.go (``Unreserve``). The
-affinity of volumes of in-tree plugins that are migrated to CSI is read as it stands.
+`plugins.claim_binding` chooses the volumes. Source: plugins/volumebinding/binder.go (``AssumePodVolumes``,
+``BindPodVolumes``, ``bindAPIUpdate``, ``checkBindings``), volume_binding.go (``Unreserve``). The node affinity of
+volumes migrated from in-tree plugins to CSI is read unchanged.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ Json = dict[str, Any]
 
 
 class VolumesNotBound(Exception):  # noqa: N818 - it says what is the case
-    """The pod's volumes could not be bound; why, in kube-scheduler's words."""
+    """Raised if the pod's volumes could not be bound, with kube-scheduler's message."""
 
 
 class _Written(msgspec.Struct):
@@ -51,8 +51,8 @@ class Pledge:
     """The resources reserved for a pod on a node.
 
     Attributes:
-        volumes: claims, each with the volume it gets as it is assumed to be, and as it was.
-        claims: claims for which a volume is to be made, as assumed.
+        volumes: claims, each with its volume in the assumed and in the previous state.
+        claims: claims that need a new volume, in the assumed state.
     """
 
     node: str
@@ -69,7 +69,7 @@ class Volumes:
     """Binds volumes.
 
     Args:
-        world: what the API server says of nodes, volumes and claims.
+        world: the watched nodes, volumes and claims.
     """
 
     def __init__(self, client: ApiClient, order: WriteOrder, world: ObjectCache) -> None:
@@ -81,13 +81,13 @@ class Volumes:
         self._waiting: set[asyncio.Event] = set()
 
     def changed(self, item: KubeObject) -> None:
-        """A volume or a claim changed: who waits looks again."""
+        """Wake waiting bindings after a change of a volume or claim."""
         if isinstance(item, PersistentVolume | PersistentVolumeClaim):
             for each in self._waiting:
                 each.set()
 
     def reserve(self, reserved: ReservedVolumes) -> Pledge:
-        """Assume what is going to be written."""
+        """Assume the volumes and claims in the states that will be written."""
         pledge = Pledge(reserved.cluster.nodes.names[reserved.row])
         for claim, volume in reserved.bindings:
             promised = _promised(volume, claim)
@@ -101,22 +101,22 @@ class Volumes:
         return pledge
 
     def unreserve(self, pledge: Pledge) -> None:
-        """Take back what was assumed; what was written stays."""
+        """Undo assumptions. Written states stay."""
         for _, volume in pledge.volumes:
             self._volumes.revert(volume)
         for claim in pledge.claims:
             self._claims.revert(claim)
 
     async def bind(self, pledge: Pledge, is_there: Callable[[], bool], pod: str, timeout: float) -> None:
-        """Write the pledge, and wait until the controllers have bound every claim.
+        """Write the reservation, and wait until the controllers have bound every claim.
 
         Args:
-            is_there: whether the pod is still there.
+            is_there: returns whether the pod still exists.
             pod: its name.
-            timeout: seconds.
+            timeout: time limit in seconds.
 
         Raises:
-            VolumesNotBound: something was refused, reset or took too long.
+            VolumesNotBound: if a write is denied, a claim is reset, or it takes too long.
         """
         versions = await self._write(pledge)
         woken = asyncio.Event()
@@ -126,7 +126,8 @@ class Volumes:
                 while not self._all_bound(pledge, versions, is_there, pod):
                     woken.clear()
                     try:
-                        # Not wait_for, which returns as if nothing were where it is cancelled as it is woken (3.11).
+                        # Not wait_for: in Python 3.11 it can swallow a cancellation that arrives together with the
+                        # wake-up.
                         async with asyncio.timeout(_POLL):
                             await woken.wait()
                     except TimeoutError:
@@ -137,7 +138,7 @@ class Volumes:
             self._waiting.discard(woken)
 
     async def _write(self, pledge: Pledge) -> dict[str, int]:
-        """``bindAPIUpdate``; the versions that came of it, by name."""
+        """Write volumes and claims (``bindAPIUpdate``). Return name → new resource version."""
         versions: dict[str, int] = {}
         try:
             for claim, volume in pledge.volumes:
@@ -225,7 +226,7 @@ def _check_reach(volume: PersistentVolume, node: Node) -> None:
 
 
 def _promised(volume: PersistentVolume, claim: PersistentVolumeClaim) -> PersistentVolume:
-    """The volume, taken by the claim (``GetBindVolumeToClaim``)."""
+    """Return the volume, taken by the claim (``GetBindVolumeToClaim``)."""
     metadata = volume.metadata
     if not is_promised(volume, claim):
         metadata = replace(

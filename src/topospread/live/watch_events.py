@@ -1,4 +1,4 @@
-"""The events of a watch in the bytes of its answer, however they are cut. Objects are not decoded here."""
+"""Split the bytes of a watch response into events. Objects are not decoded here."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from collections.abc import AsyncIterator, Iterator
 import msgspec
 
 Json = msgspec.Raw | memoryview
-"""The bytes of an object, as msgspec decodes them."""
+"""The bytes of an object, for msgspec."""
 
 _EVENT = re.compile(rb'\{"type":"(ADDED|MODIFIED|DELETED|BOOKMARK|ERROR)","object":')
-"""How Go writes the beginning of an event."""
+"""Matches the start of an event as Go writes it."""
 _CLOSES = ord("}")
 _TYPES = {each.encode(): each for each in ("ADDED", "MODIFIED", "DELETED", "BOOKMARK", "ERROR")}
 
@@ -25,10 +25,10 @@ _DECODER = msgspec.json.Decoder(_Event)
 
 
 async def events_in(content: AsyncIterator[bytes]) -> AsyncIterator[list[tuple[str, Json]]]:
-    """The events of a stream with one a line, all that are whole at a time.
+    """Yield batches of complete events from a stream with one event per line.
 
     Raises:
-        DecodeError: a line is no event, or was cut short.
+        DecodeError: if a line is not an event, or is incomplete.
     """
     parts: list[bytes] = []
     async for piece in content:
@@ -44,7 +44,7 @@ async def events_in(content: AsyncIterator[bytes]) -> AsyncIterator[list[tuple[s
 
 
 def _events(lines: bytes) -> Iterator[tuple[str, Json]]:
-    """The events of whole lines. Their ends are searched for: ``bytes.split`` looks at every byte by itself."""
+    """Yield the events of complete lines. Searching for line ends is faster than ``bytes.split``."""
     begin = 0
     while begin < len(lines):
         end = lines.index(b"\n", begin)
@@ -53,9 +53,9 @@ def _events(lines: bytes) -> Iterator[tuple[str, Json]]:
 
 
 def _event(content: bytes, begin: int, end: int) -> tuple[str, Json]:
-    """The event of a line, from ``begin`` to ``end``. Where Go wrote it, its object need not be looked for.
+    """Return the event of a line, from ``begin`` to ``end``. Fast for events that Go wrote.
 
-    Of a line that was cut short the object lacks its end, which whoever decodes it finds out.
+    The object of an incomplete line lacks its end, which decoding detects.
     """
     found = _EVENT.match(content, begin, end)
     if found is not None and content[end - 1] == _CLOSES:

@@ -1,8 +1,8 @@
-"""Takes the objects of a list from the bytes of one answer as they come. It asks for nothing and keeps no object.
+"""Extract the objects of a list from the bytes of one response as they arrive.
 
-A list of 150,000 pods is 300 MB; read in parts it takes no more memory than its objects do. Where one object ends is
-not looked for byte by byte: what lies before a mark between two objects is decoded as an array, and where the mark
-stood within an object, that array has no end, is no JSON, and is tried again with more of the bytes.
+A list of 150,000 pods is 300 MB; in parts it only needs the memory of its objects. The end of an object is not searched
+byte by byte. The bytes before a likely separator are decoded as an array. If the separator was inside an object,
+decoding fails and is repeated with more bytes.
 """
 
 from __future__ import annotations
@@ -14,26 +14,26 @@ from typing import Any
 import msgspec
 
 _HEAD = re.compile(rb'\{"kind":"[^"]*","apiVersion":"[^"]*","metadata":\{"resourceVersion":"(\d+)"\},"items":\[')
-"""How Go writes the beginning of a list that is whole."""
+"""Matches the start of an unpaged list as Go writes it."""
 _LONGEST_HEAD = 4096
 _BETWEEN = b'},{"metadata":{'
 _OPENS, _COMMA, _CLOSES = b"[,]"
 _PART = 1 << 17
-"""Bytes that are waited for before objects are decoded."""
+"""Bytes to wait for before objects are decoded."""
 
 
 class IrregularList(Exception):  # noqa: N818 - it says what is the case
-    """The answer is none that can be taken in parts; it is well to ask in another way."""
+    """Raised if the response cannot be read in parts; request it in another way."""
 
 
 class WholeList:
-    """The objects of one list.
+    """Extracts the objects of one list.
 
     Args:
-        decode: the objects of a JSON array; ``msgspec.DecodeError`` where it is none. It keeps nothing of the bytes.
+        decode: decodes a JSON array to objects without references to the bytes; raises ``msgspec.DecodeError``.
 
     Attributes:
-        version: of the list, "" before its beginning has come.
+        version: resource version of the list; "" before its start has arrived.
     """
 
     def __init__(self, decode: Callable[[bytes | memoryview], list[Any]]) -> None:
@@ -43,10 +43,10 @@ class WholeList:
         self._wanted = _PART
 
     def feed(self, piece: bytes) -> list[Any]:
-        """The objects that are whole with this piece.
+        """Add a piece, and return the objects it completes.
 
         Raises:
-            IrregularList: it does not begin as a list does.
+            IrregularList: if the response does not start like a list.
         """
         self._came += piece
         if (not self.version and not self._begins()) or len(self._came) < self._wanted:
@@ -56,7 +56,7 @@ class WholeList:
             self._wanted = 2 * len(self._came)
             return []
         comma = cut + 1
-        self._came[comma] = _CLOSES  # made an array where it is: 300 MB are not copied once more
+        self._came[comma] = _CLOSES  # turn it into an array in place: copying 300 MB is slow
         try:
             with memoryview(self._came) as whole, whole[: comma + 1] as array:
                 items = self._decode(array)
@@ -70,10 +70,10 @@ class WholeList:
         return items
 
     def end(self) -> list[Any]:
-        """The last objects.
+        """Return the last objects.
 
         Raises:
-            IrregularList: the list has no end.
+            IrregularList: if the list is incomplete.
         """
         rest = bytes(self._came).rstrip()
         if not self.version or not rest.endswith(b"]}"):

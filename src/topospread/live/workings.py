@@ -24,7 +24,7 @@ from .volumes import Volumes
 from .write_order import WriteOrder
 
 Spawn = Callable[[Coroutine[Any, Any, None]], asyncio.Task[None]]
-"""Begins a task whose failure is everybody's."""
+"""Starts a background task. Its failure ends the whole scheduler."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,5 +47,5 @@ class Workings:
     fallbacks: Fallbacks
 
     def now(self) -> float:
-        """Seconds since 1970."""
+        """Unix time in seconds."""
         return self.clock() / SECOND

@@ -1,11 +1,10 @@
-"""Connections for writes: HTTP/1.1, a few of them. They know nothing of Kubernetes.
+"""A pool of HTTP/1.1 connections for writes.
 
-A binding costs a third of the processor time that it costs through aiohttp. What is asked of HTTP is little: a method,
-a target, headers and a body that is there; answers with a length, in chunks, or up to the end. An answer is taken from
-the bytes as they come, without a task that waits for each part of it, and one clock watches over all connections.
+A binding takes a third of aiohttp's CPU time. Only the needed parts of HTTP are supported. Responses are parsed as
+bytes arrive, without a task per response, and one timer watches all connections.
 
-A connection has one request at a time, or several that are sent together, one behind the other (RFC 9112, 9.3.2): for
-writes that nobody waits for and that do no harm where they are sent again, which costs less than half.
+A connection has one request at a time, or several pipelined requests (RFC 9112, 9.3.2) for writes that can be repeated.
+Pipelining takes less than half the CPU time.
 """
 
 from __future__ import annotations
@@ -21,17 +20,17 @@ from .direct_socket import DirectSocket, connected
 from .http_head import END, LONGEST_HEAD, HttpServer, header_of, status_of
 
 IDLE = 60.0
-"""Seconds after which a connection is not used again: servers close them some time."""
+"""Seconds after which an idle connection is not used again, because servers close it."""
 _NO_BODY = (204, 304)
 _LOOK = 0.5
-"""Seconds between two looks at which answers are overdue."""
+"""Seconds between two checks for overdue responses."""
 
 
 class BrokenConnection(ConnectionError):  # noqa: N818 - it is what is broken
-    """The connection broke.
+    """Raised if a connection breaks.
 
     Attributes:
-        unanswered: it had been used before and was closed without a byte of an answer, as idle ones are.
+        unanswered: whether a used connection was closed without any response, like idle connections are.
     """
 
     def __init__(self, words: str, *, unanswered: bool = False) -> None:
@@ -41,7 +40,7 @@ class BrokenConnection(ConnectionError):  # noqa: N818 - it is what is broken
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """A request to send; ``lines``: the headers, see `header_lines`."""
+    """A request to send. ``lines`` are the headers; see `header_lines`."""
 
     method: str
     path: str
@@ -52,7 +51,7 @@ class Request:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """The answer to a request.
+    """The response to a request.
 
     Attributes:
         head: the headers in lower case, each after ``\\r\\n``.
@@ -63,17 +62,17 @@ class Answer:
     body: bytes
 
     def header(self, name: bytes) -> str:
-        """The value of a header, its name in lower case; "" where it is not there."""
+        """Return the value of a header, given in lower case; "" if it is missing."""
         return header_of(self.head, name).decode("latin-1")
 
 
 class _Line:
-    """One connection.
+    """A connection of the pool.
 
     Attributes:
-        used: when its last answer was complete, 0 before.
-        deadline: when the answer that is awaited has to be there.
-        closed: it cannot be used any more.
+        used: time at which its last response was complete; 0 before.
+        deadline: time limit of the awaited response.
+        closed: whether it is unusable.
     """
 
     def __init__(self) -> None:
@@ -86,11 +85,11 @@ class _Line:
         self._asked = 0
 
     def open(self, sock: socket.socket) -> None:
-        """Send and receive by this socket."""
+        """Start to use this socket."""
         self._socket = DirectSocket(sock, self)
 
     def ask(self, requests: bytes, count: int) -> asyncio.Future[list[Answer]]:
-        """Send so many requests; their answers."""
+        """Send pipelined requests. Return a future of their responses."""
         assert self._socket is not None, "it is connected"
         self._awaited = asyncio.get_running_loop().create_future()
         self._answers, self._asked = [], count
@@ -100,7 +99,7 @@ class _Line:
     def data_received(self, data: bytes) -> bool:
         """See SocketListener."""
         self._came += data
-        if self._awaited is None:  # nobody asked: what comes now would be taken for the next answer
+        if self._awaited is None:  # data without a request would be read as the next response
             self.close()
             return False
         self._read(ended=False, broken="no HTTP")
@@ -118,7 +117,7 @@ class _Line:
         self._read(ended=True, broken="broke in the midst of an answer")
 
     def _read(self, *, ended: bool, broken: str) -> None:
-        """Hand on the answers if they are whole; ``broken``: what is said where they are none, or never will be."""
+        """Complete the responses if all bytes arrived; ``broken`` is the message for invalid or incomplete ones."""
         came, answers = self._came, self._answers
         try:
             while len(answers) < self._asked and (found := _answer(came, ended=ended)) is not None:
@@ -134,7 +133,7 @@ class _Line:
             self._fail(BrokenConnection(broken))
 
     def overdue(self, now: float) -> bool:
-        """Give the answer up where it should have come by now; whether one is still awaited."""
+        """Fail an overdue response. Return whether a response is still awaited."""
         if self._awaited is None or self._awaited.done():
             return False
         if now < self.deadline:
@@ -143,7 +142,7 @@ class _Line:
         return False
 
     def close(self) -> None:
-        """End it; nobody awaits an answer any more."""
+        """Close the connection. Awaited responses fail."""
         self.closed = True
         if self._socket is not None:
             self._socket.close()
@@ -164,13 +163,13 @@ class _Line:
 
 
 class WriteConnections:
-    """A few connections to one server, made as they are needed.
+    """A pool of connections to one server, opened on demand.
 
     Args:
         server: its URL.
-        ssl: for every connection, ``None`` for plain HTTP.
-        name: that its certificate is for, ``None`` for the host of the URL.
-        most: so many connections at a time; requests wait for one in their order.
+        ssl: TLS context; None for plain HTTP.
+        name: expected name in the certificate; None for the URL's host.
+        most: maximum number of connections. Requests wait in order.
     """
 
     def __init__(self, server: str, ssl: tls.SSLContext | None, name: str | None, most: int) -> None:
@@ -182,11 +181,11 @@ class WriteConnections:
         self._closed = False
 
     async def send(self, requests: Sequence[Request], *, timeout: float) -> list[Answer]:
-        """The answers to requests that are sent together, ``timeout`` seconds after that at the latest, and some more.
+        """Send pipelined requests and return their responses. ``timeout`` is in seconds, plus a margin.
 
         Raises:
-            OSError: no connection could be made, or it broke (`BrokenConnection`) before all answers were there.
-            TimeoutError: it takes too long.
+            OSError: if the connection fails, or breaks (`BrokenConnection`) before all responses arrived.
+            TimeoutError: if it takes too long.
         """
         sent = b"".join([self._bytes(each) for each in requests])
         async with self._turns:
@@ -212,7 +211,7 @@ class WriteConnections:
         return f"{head}Content-Length: {len(request.body)}\r\n\r\n".encode("latin-1") + request.body
 
     def close(self) -> None:
-        """Close those that are not in use; the others are closed when their answer has come, or fails to."""
+        """Close idle connections at once, and other connections after their response."""
         self._closed = True
         for each in self._idle:
             each.close()
@@ -237,7 +236,7 @@ class WriteConnections:
             self._watch = asyncio.get_running_loop().call_later(_LOOK, self._look)
 
     def _look(self) -> None:
-        """Give up what is overdue, and look again while something is awaited."""
+        """Fail overdue responses, and check again later while responses are awaited."""
         self._watch = None
         now = time.monotonic()
         if [each for each in list(self._busy) if each.overdue(now)]:
@@ -245,12 +244,12 @@ class WriteConnections:
 
 
 def _answer(came: bytearray, *, ended: bool) -> tuple[Answer, int] | None:
-    """The answer that the bytes begin with, and where it ends; ``None`` while some are missing.
+    """Parse the first response in the bytes. Return it with its end; None if it is incomplete.
 
-    ``ended``: no more will come.
+    ``ended``: no more bytes will arrive.
 
     Raises:
-        ValueError: they are none.
+        ValueError: if the bytes are not a response.
     """
     end = came.find(END)
     if end < 0:
@@ -273,7 +272,7 @@ def _answer(came: bytearray, *, ended: bool) -> tuple[Answer, int] | None:
 
 
 def _joined(came: bytearray, place: int) -> tuple[bytes, int] | None:
-    """The chunks from a place on, and where they end; ``None`` while the last is not there."""
+    """Return the chunks from a position on, and their end; None while the last chunk is missing."""
     parts: list[bytes] = []
     while True:
         end = came.find(b"\r\n", place)

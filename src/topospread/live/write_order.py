@@ -8,13 +8,13 @@ from collections.abc import Callable
 from enum import IntEnum
 
 PATIENCE = 0.1
-"""Seconds after which a write no longer holds its place, so that a slow answer delays no other write."""
+"""Seconds after which a write frees its slot, so that a slow answer does not delay other writes."""
 MOST_SLOW = 400
-"""Writes without a place that wait for their answers at a time: kube-apiserver serves 200 that change objects."""
+"""Maximum number of writes that wait for answers without a slot. kube-apiserver runs 200 mutations at a time."""
 
 
 class Write(IntEnum):
-    """Kinds of writes, the most urgent first."""
+    """Kinds of writes, most urgent first."""
 
     BINDING = 0
     STATUS = 1
@@ -22,16 +22,16 @@ class Write(IntEnum):
 
 
 class NotLeading(Exception):  # noqa: N818 - it says what is the case
-    """Somebody else schedules now: nothing is written."""
+    """Raised if this process no longer leads, so that writes are forbidden."""
 
 
 class WriteTurn:
-    """A place that is held inside the block until the answer is there, at most `PATIENCE` seconds.
+    """Holds a write slot inside the block until the answer arrives, at most `PATIENCE` seconds.
 
-    It has a class of its own, as there are two for each pod.
+    A class rather than a generator, for speed: each pod needs two.
 
     Raises:
-        NotLeading: nothing may be written any more.
+        NotLeading: if writes are forbidden.
     """
 
     __slots__ = ("_kind", "_on_slow", "_order", "_slow", "_timer")
@@ -68,13 +68,13 @@ class WriteTurn:
 
 
 class WriteOrder:
-    """So many writes at a time; of those that wait the most urgent goes first, among equals the oldest.
+    """Limits concurrent writes. The most urgent waiting write is next, then the oldest.
 
     Args:
-        may_write: asked before every write.
+        may_write: called before every write.
 
     Attributes:
-        slow: number of writes that wait for their answers and hold no place any more.
+        slow: number of writes that wait for answers without a slot.
     """
 
     def __init__(self, at_once: int, may_write: Callable[[], bool] = lambda: True) -> None:
@@ -85,11 +85,14 @@ class WriteOrder:
         self._count = 0
 
     def turn(self, kind: Write, on_slow: Callable[[int], None] | None = None) -> WriteTurn:
-        """Return a place to hold while writing; ``on_slow`` hears -1 if it is given early, 1 at that write's end."""
+        """Return a context that holds a write slot.
+
+        ``on_slow`` receives -1 if the slot is freed early, and 1 at the end of that write.
+        """
         return WriteTurn(self, kind, on_slow)
 
     async def take(self, kind: Write) -> None:
-        """Wait for a place."""
+        """Wait for a write slot."""
         if self._free > 0:
             self._free -= 1
             return
@@ -104,7 +107,7 @@ class WriteOrder:
             raise
 
     def give(self) -> None:
-        """A place is free again."""
+        """Free a write slot."""
         while self._waiting:
             turn = heapq.heappop(self._waiting)[2]
             if not turn.done():

@@ -1,1 +1,1 @@
-"""A language server: what `topospread lint` finds, while a manifest is typed in an editor; needs the extra `lsp`."""
+"""A language server that shows the findings of `topospread lint` in an editor. It needs the extra `lsp`."""

@@ -1,4 +1,4 @@
-"""The values that a field of a spread constraint may have: topology keys of the cluster, and what Kubernetes allows."""
+"""Complete field values of spread constraints: the cluster's topology keys, and Kubernetes' allowed values."""
 
 from __future__ import annotations
 
@@ -26,16 +26,17 @@ _WELL_KNOWN: Final = {
     REGION: "each region is a domain",
 }
 _LONGEST: Final = 1000
-"""Characters before the cursor that are looked at."""
+"""Number of characters before the cursor that are read."""
 
 
 def completions(lines: Lines, at: Position, nodes: Sequence[Node]) -> Iterator[CompletionItem]:
-    """Yield the values that the field at the cursor may have; nothing if it has no fixed values.
+    """Yield the allowed values of the field at the cursor; none if any value is allowed.
 
     Args:
         lines: the text.
         at: the cursor.
-        nodes: nodes of the cluster, whose labels are offered as topology keys; without nodes, the well-known keys.
+        nodes: nodes of the cluster, whose labels are offered as topology keys; without nodes, well-known keys are
+            offered.
     """
     if at.line >= len(lines.lines):
         return
@@ -61,7 +62,7 @@ def completions(lines: Lines, at: Position, nodes: Sequence[Node]) -> Iterator[C
 
 
 def _topology_keys(nodes: Sequence[Node]) -> dict[str, str]:
-    """Return the labels of nodes with the number of their domains, those that most nodes have first."""
+    """Return label → number of domains, labels on the most nodes first."""
     if not nodes:
         return _WELL_KNOWN
     domains: defaultdict[str, set[str]] = defaultdict(set)

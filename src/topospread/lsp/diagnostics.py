@@ -1,4 +1,4 @@
-"""Findings of lint as an editor shows them, and which of them still hold while a text cannot be read."""
+"""Convert lint findings to editor diagnostics. Diagnostics of unchanged lines stay while a text is unparsable."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ SEVERITIES: Final[dict[Severity, DiagnosticSeverity]] = {
 }
 _SCALAR: Final = r"""(?:"[^"]*"|'[^']*'|[^\s"',{}\[\]#|>&*:][^\s,{}\[\]:]*)"""
 _MARKED: Final = re.compile(rf"(?:- )?{_SCALAR}(?:[ ]?:(?:[ ]+{_SCALAR})?)?")
-"""What is underlined at a finding's place: a field's name and a short value."""
+"""The text to underline at a finding's place: a field's name and a short value."""
 _LONGEST_MARK: Final = 200
 
 
@@ -30,7 +30,7 @@ def diagnostics(findings: Iterable[Finding], name: str, lines: Lines) -> list[Di
     """Return the findings of a text.
 
     Args:
-        findings: of the text, and maybe of the scheduler's configuration, which is another file.
+        findings: findings of the text, and perhaps of the scheduler configuration file.
         name: the text's name in the findings.
         lines: the text.
     """
@@ -49,14 +49,14 @@ def diagnostics(findings: Iterable[Finding], name: str, lines: Lines) -> list[Di
 
 
 def of_error(error: InputError, lines: Lines) -> Diagnostic:
-    """Return the error that keeps a text from being read, as a diagnostic at the error's place."""
+    """Return a diagnostic for the error that makes a text unreadable."""
     place = error.place or Place()
     words = str(error).removeprefix(f"{place}: ")
     return Diagnostic(_range(place, lines), words, DiagnosticSeverity.Error, source=SOURCE)
 
 
 def carried(known: Sequence[Diagnostic], old: Sequence[str], new: Sequence[str]) -> list[Diagnostic]:
-    """Return the diagnostics of the lines that a text still has, where these lines are now.
+    """Return the diagnostics of unchanged lines, moved to the lines' new positions.
 
     Args:
         known: diagnostics of the old text.

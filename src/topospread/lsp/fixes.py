@@ -1,4 +1,4 @@
-"""Lint's fixes as quick fixes: each the one edit of the text that `topospread lint --fix` would make."""
+"""Lint's fixes as quick fixes. Each is a single edit like that of `topospread lint --fix`."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ def fixes(report: LintReport, lines: Lines, asked: Range, uri: str) -> Iterator[
     """Yield a quick fix for each finding in a range that has one.
 
     Args:
-        report: what was found in the text.
+        report: the text's lint report.
         lines: the text.
-        asked: where fixes are wanted.
+        asked: the range.
         uri: the file.
     """
     for text in (each for _, each in report.read.texts):
@@ -45,15 +45,15 @@ def _action(shown: Diagnostic, uri: str, edit: TextEdit) -> CodeAction:
 
 
 def _edit(lines: Lines, after: str) -> TextEdit:
-    """Return the edit that makes another text of this one, without what both begin and end with."""
+    """Return the smallest edit that turns the text into another text."""
     before = lines.text
     start = _common(before, after)
-    start -= before.startswith("\r\n", start - 1)  # no position is within a line break
+    start -= before.startswith("\r\n", start - 1)  # no position is allowed within a line break
     same = _common(before[start:][::-1], after[start:][::-1])
     same -= before.startswith("\r\n", len(before) - same - 1)
     return TextEdit(lines.range(start, len(before) - same), after[start : len(after) - same])
 
 
 def _common(one: str, other: str) -> int:
-    """Return how many characters two texts begin with in common."""
+    """Return the length of the common prefix of two texts."""
     return next((at for at, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), min(len(one), len(other)))

@@ -1,4 +1,4 @@
-"""Explanations of a field of a spread constraint, and of what a loss leaves of the workload under the cursor."""
+"""Hover texts: documentation of a constraint's field, and the losses of the workload under the cursor."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ _CONSTRAINTS = "topologySpreadConstraints"
 _NO_NODES = 'no nodes are given: on = "CLUSTER" in topospread.toml names them'
 _STATES = 200
 _SECONDS = 0.1
-"""Of the search for each figure; `topospread promise show` searches longer."""
+"""Time limit in seconds for each count. `topospread promise show` searches longer."""
 _MOST_NODES = 200
 
 
 def explained(report: LintReport, offset: int) -> Iterator[str]:
-    """Yield Markdown about what stands at an offset of a text.
+    """Yield Markdown about the field or workload at an offset.
 
     Args:
-        report: what was found in the text.
-        offset: characters from its beginning.
+        report: the text's lint report.
+        offset: offset in characters.
     """
     found = next((each for subject in report.read.subjects for each in _at(report, subject, offset)), None)
     if found is None:
@@ -42,7 +42,7 @@ def explained(report: LintReport, offset: int) -> Iterator[str]:
 
 
 def _documentation(names: list[str]) -> str:
-    """Return the explanation of a field, or of the nearest above it that has one."""
+    """Return the documentation of a field, or of its nearest documented parent."""
     try:
         return _as_it_stands(explain(".".join(names)))
     except UsageError:
@@ -50,7 +50,7 @@ def _documentation(names: list[str]) -> str:
 
 
 def _promise(report: LintReport, subject: Manifest) -> str:
-    """Return what `topospread promise show` says of a workload, as far as a moment's search finds out."""
+    """Return the result of `topospread promise show` for a workload, as far as a short search finds it."""
     if not report.given.nodes:
         return _not_judged(_NO_NODES)
     if subject.refused:
@@ -75,10 +75,10 @@ def _not_judged(words: str) -> str:
 
 
 def _at(report: LintReport, subject: LintSubject, offset: int) -> Iterator[tuple[LintSubject, list[str | int], bool]]:
-    """Yield the path to what stands at an offset in an object, and whether that is a field's name."""
+    """Yield the object, the path at an offset in it, and whether the offset is in a field's name."""
     location = subject.location
     root = report.read.layouts.root(location)
-    # Offsets in JSON count from the object's own beginning.
+    # In JSON, offsets are relative to the object.
     within = offset - len(location.text.data[: location.start].decode())
     if root is None or not root.start <= within <= root.end:
         return

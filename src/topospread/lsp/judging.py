@@ -1,4 +1,4 @@
-"""One text → what `topospread lint` finds in it in the working directory; renders nothing, and runs no program."""
+"""Lint one text of an editor with the project's settings. Charts are not rendered, and no program is run."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ from topospread.sources.load import load
 from topospread.sources.rendering import RAW
 
 _MOST_CHARACTERS: Final = 4 << 20
-"""A larger text is a snapshot of a cluster rather than what somebody types."""
+"""Maximum characters of a text. Larger texts are snapshots, not hand-written manifests."""
 _VERSION: Final = re.compile(r"""^[ \t{-]*["']?apiVersion["']?[ \t]*:""", re.MULTILINE)
 _ACTION: Final = re.compile(r"\{\{|\{%")
 
 
 class TextJudge:
-    """Asks the rules of lint about texts. The project's settings and its cluster are read once, until `forget`.
+    """Lints texts. The project's settings and cluster are cached until `forget`.
 
     Args:
-        ask: returns what lint without arguments asks in the working directory.
+        ask: returns the options of lint without arguments in the working directory.
     """
 
     def __init__(self, ask: Callable[[], Question]) -> None:
@@ -36,11 +36,11 @@ class TextJudge:
         self._cluster: tuple[Any, Inventory | None] = None, None
 
     def forget(self) -> None:
-        """Read the project's settings again before the next text, and its cluster if a file of it has changed."""
+        """Read the settings again before the next text, and the cluster if one of its files has changed."""
         self._project = None
 
     def project(self) -> tuple[Question, Inventory | None]:
-        """Return what is asked, and the cluster that manifests are held against.
+        """Return the lint options, and the cluster to compare with.
 
         Raises:
             TopospreadError: if the settings or the cluster cannot be used.
@@ -58,10 +58,10 @@ class TextJudge:
         return self._project
 
     def report(self, path: str, text: str) -> LintReport:
-        """Return what lint reports of a file with this text.
+        """Return the lint report for a file with this text.
 
         Raises:
-            InputError: if the text is too large or no text of UTF-8, or the file leads out of its repository.
+            InputError: if the text is too large or not UTF-8, or the file is outside its repository.
             TopospreadError: if the settings or the cluster cannot be used.
         """
         if len(text) > _MOST_CHARACTERS:
@@ -72,5 +72,5 @@ class TextJudge:
 
 
 def is_meant_as_manifest(text: str) -> bool:
-    """Return whether a text that cannot be read is a manifest, and neither a template nor another tool's file."""
+    """Return whether an unparsable text is a manifest rather than a template or another tool's file."""
     return bool(_VERSION.search(text)) and not _ACTION.search(text)

@@ -1,4 +1,4 @@
-"""Places in a text ↔ positions of the Language Server Protocol, which counts UTF-16 units unless the editor agrees."""
+"""Convert between text offsets and positions of the Language Server Protocol, which counts UTF-16 units by default."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ _BREAK: Final = re.compile(r"\r\n|\r|\n")
 
 
 class Lines:
-    """A text by its lines.
+    """A text split into lines.
 
     Args:
         text: the text.
-        units: counts the units of a text as the editor does.
+        units: function that returns a text's length in the editor's units.
     """
 
     def __init__(self, text: str, units: Callable[[str], int]) -> None:
@@ -30,12 +30,12 @@ class Lines:
         self.lines = [text[start:end] for start, end in zip(self.starts, ends, strict=True)]
 
     def position(self, line: int, column: int) -> Position:
-        """Return the position of a line and a column in characters, both from 0; the nearest if there is none."""
+        """Return the position of a line and column in characters, both from 0; the nearest one if it does not exist."""
         line = min(max(line, 0), len(self.lines) - 1)
         return Position(line, self.units(self.lines[line][: max(column, 0)]))
 
     def position_of(self, offset: int) -> Position:
-        """Return the position of a character."""
+        """Return the position of an offset."""
         line = bisect_right(self.starts, offset) - 1
         return self.position(line, offset - self.starts[line])
 

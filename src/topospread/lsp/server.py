@@ -1,4 +1,4 @@
-"""The language server: files that an editor has open, judged as they are typed, on standard input and output."""
+"""The language server on standard input and output, which lints open files as they are typed."""
 
 from __future__ import annotations
 
@@ -35,15 +35,15 @@ Found = TypeVar("Found")
 
 @dataclass(eq=False)
 class OpenFile:
-    """A file that the editor has open.
+    """An open file of the editor.
 
     Attributes:
-        path: as lint would be given it; ``-`` for what is no file.
-        changed: its text was not judged yet.
-        judging: judges it until it is not changed any more.
-        lines: the text that was judged last.
-        report: what was found in it; None if it could not be judged.
-        whole: the last text that could be read as a whole, with its diagnostics.
+        path: its path for lint; ``-`` for a text without a file.
+        changed: whether its current text is not linted yet.
+        judging: task that lints it until there are no more changes.
+        lines: the last linted text.
+        report: its lint report; None if it could not be linted.
+        whole: the last completely parsed text, with its diagnostics.
     """
 
     path: str
@@ -55,7 +55,7 @@ class OpenFile:
 
 
 class Server(LanguageServer):
-    """Answers an editor. Texts are judged one after another in one thread, so that messages are read meanwhile."""
+    """The language server. One thread lints texts one by one, so that messages are still read."""
 
     def __init__(self, ask: Callable[[], Question]) -> None:
         super().__init__("topospread", __version__, types.TextDocumentSyncKind.Full)
@@ -81,20 +81,20 @@ class Server(LanguageServer):
         for name, handler in handlers.items():
             self.feature(name, options.get(name))(
                 partial(handler)
-            )  # pygls writes attributes, which methods do not take
+            )  # pygls sets attributes on handlers, which methods do not allow
 
     def report_server_error(self, error: Exception, source: Any) -> None:
-        """Write a line to the editor's log, where pygls would open a window."""
+        """Log the error. By default pygls would open a window."""
         words = one_line(f"{type(error).__name__}: {error}")
         self.window_log_message(types.LogMessageParams(types.MessageType.Error, words))
 
     def _begin(self, params: types.InitializeParams) -> None:
-        """Work in the folder that the editor has open, as somebody would who types `topospread lint` there."""
+        """Use the editor's folder as working directory, like `topospread lint` there."""
         folders = params.workspace_folders
         root = to_fs_path((folders[0].uri if folders else params.root_uri) or "")
         if root and os.path.isdir(root):
             os.chdir(root)
-        self._thread.submit(self._judge.report, STANDARD_INPUT, "")  # imports the rules before the first file
+        self._thread.submit(self._judge.report, STANDARD_INPUT, "")  # import the rules before the first file
 
     def _opened(self, params: types.DidOpenTextDocumentParams) -> None:
         uri = params.text_document.uri
@@ -109,7 +109,7 @@ class Server(LanguageServer):
         self._judge_soon(params.text_document.uri)
 
     def _saved(self, params: object) -> None:
-        """Read the project again: what was saved may be its settings or its cluster."""
+        """Read the project again, because a saved file may be its settings or cluster."""
         self._judge.forget()
         self._told.clear()
         for uri in self._files:
@@ -144,7 +144,7 @@ class Server(LanguageServer):
         file.judging = None
 
     def _judged(self, file: OpenFile, lines: Lines) -> list[Diagnostic]:
-        """Judge a text and return what is shown: of one that cannot be read what is known of it, and why."""
+        """Lint a text and return its diagnostics. If it is unparsable, return the error and earlier diagnostics."""
         self._judge.project()
         file.lines, file.report = lines, None
         try:
@@ -161,7 +161,7 @@ class Server(LanguageServer):
         return found
 
     async def _fixes(self, params: types.CodeActionParams) -> list[types.CodeAction]:
-        """Return the quick fixes of findings in a range; they are edits of the text as it is now."""
+        """Return the quick fixes in a range, as edits of the current text."""
         uri = params.text_document.uri
         return await self._of_current(uri, lambda report, lines: list(fixes(report, lines, params.range, uri))) or []
 
@@ -179,7 +179,7 @@ class Server(LanguageServer):
         return await self._of_current(params.text_document.uri, found)
 
     async def _of_current(self, uri: str, find: Callable[[LintReport, Lines], Found]) -> Found | None:
-        """Return what is found in the text as it is now; None in a file that is no manifest."""
+        """Return the result for the current text; None if the file is not a manifest."""
         file = self._files.get(uri)
         if file is None:
             return None
@@ -209,7 +209,7 @@ class Server(LanguageServer):
         self.text_document_publish_diagnostics(types.PublishDiagnosticsParams(uri, list(found), version))
 
     def _tell(self, words: str) -> None:
-        """Show a message about the project once, not for every character that is typed."""
+        """Show a message about the project once, not after every keystroke."""
         if words not in self._told:
             self._told.add(words)
             self.window_show_message(types.ShowMessageParams(types.MessageType.Error, one_line(words)))

@@ -1,4 +1,4 @@
-"""Sums over the pods in each domain of a topology key, for InterPodAffinity. What is summed up is not its matter."""
+"""Sums over the pods in each domain of a topology key, for InterPodAffinity."""
 
 from __future__ import annotations
 
@@ -15,22 +15,22 @@ _FEW = 32
 
 
 class Tally:
-    """Sums over the pods in each domain of a topology key; what is not there is 0, as nearly everywhere.
+    """Sums over the pods in each domain of a topology key. Most sums are 0 and not stored.
 
     Attributes:
-        sums: code of the key's column → sum.
+        sums: domain code → sum, without zeros.
     """
 
     def __init__(self, column: LabelColumn, capacity: int) -> None:
         self.column = column
         self._is_grouped_by_domain = is_grouped_by_domain(column, capacity)
         self.sums: dict[int, int] = {}
-        # Row → amount, and the code of the domain in which it stands.
+        # Row → (amount of its pods, code of the domain that it was added to).
         self._of_node: dict[int, tuple[int, int]] = {}
 
     @property
     def domains(self) -> int:
-        """Return how many domains have a sum other than 0."""
+        """Number of domains with a sum other than 0."""
         return len(self.sums)
 
     def add(self, row: int, amount: int) -> None:
@@ -43,7 +43,7 @@ class Tally:
         self._change(code, amount)
 
     def move(self, row: int) -> None:
-        """Follow a node that changed."""
+        """Move the amount of a changed node to its current domain."""
         known = self._of_node.get(row)
         if known is not None:
             amount, before = known
@@ -66,7 +66,7 @@ class Tally:
         return sums[self.column.codes[rows]]
 
     def group_column(self) -> GroupColumn:
-        """Return what tells nodes apart: their domain, or its sum."""
+        """Return the column that groups nodes: by domain, or by the domain's sum."""
         return ByDomain(self.column) if self._is_grouped_by_domain else _SumOfDomain(self)
 
     def _change(self, code: int, amount: int) -> None:

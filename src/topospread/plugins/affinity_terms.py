@@ -1,4 +1,4 @@
-"""Pod affinity terms compiled: which pods a term means. What follows from a match is in `inter_pod_affinity`.
+"""Compiled terms of inter-pod affinity: the pods that a term matches. `inter_pod_affinity` decides by them.
 
 Source: k8s.io/kube-scheduler/framework/types.go (AffinityTerm, getNamespacesFromPodAffinityTerm).
 """
@@ -22,10 +22,10 @@ NO_LABELS: Mapping[str, str] = {}
 
 
 class Term(msgspec.Struct, frozen=True):
-    """A term: pods of these namespaces (by name, or by their labels) that the selector matches.
+    """A term. It matches pods by their labels, in namespaces that it selects by name or by labels.
 
     Attributes:
-        weight: what a preferred term adds, 0 for a required one.
+        weight: weight of a preferred term, 0 for a required term.
     """
 
     topology_key: str
@@ -35,15 +35,16 @@ class Term(msgspec.Struct, frozen=True):
     weight: int = 0
 
     def matches(self, pods: Pod | PodClass, namespace_labels: Mapping[str, str]) -> bool:
-        """Return whether the term means a pod, or pods of a class; ``namespace_labels`` are those of its namespace."""
+        """Return whether the term matches a pod or class; ``namespace_labels``: labels of the pod's namespace."""
         named = pods.namespace in self.namespaces or self.namespace_selector.matches(namespace_labels)
         return named and self.selector.matches(pods.labels)
 
     def resolved(self, namespaces: Iterable[Namespace], *, keeps_selector: bool = False) -> Term:
-        """The term with its namespace selector turned into names, as kube-scheduler does for the incoming pod's.
+        """Return the term with its namespace selector replaced by names, as kube-scheduler does for the incoming pod.
 
-        An empty selector stays: it matches every namespace, also one whose object is not there. So does, where a
-        version ``keeps_selector``, one that namespaces without labels match: it is asked without their labels.
+        An empty selector is kept, because it matches every namespace, even if its Namespace object is unknown. With
+        ``keeps_selector``, a selector that matches a namespace without labels is kept too, and later evaluated without
+        labels.
         """
         if self.namespace_selector.empty:
             return self
@@ -55,10 +56,10 @@ class Term(msgspec.Struct, frozen=True):
 
 @dataclass(frozen=True, slots=True)
 class Terms:
-    """All terms of a pod, by what they do.
+    """All terms of a pod, by kind.
 
     Attributes:
-        namespaces: those whose pods a term can mean; ``None`` for any, as a term goes by their labels.
+        namespaces: namespaces whose pods a term can match; ``None`` for any, if a term selects namespaces by labels.
     """
 
     affinity: tuple[Term, ...] = ()
@@ -75,16 +76,16 @@ class Terms:
 
     @property
     def every(self) -> tuple[Term, ...]:
-        """All of them."""
+        """The terms of all four kinds."""
         return (*self.affinity, *self.anti_affinity, *self.preferred_affinity, *self.preferred_anti_affinity)
 
     @property
     def any(self) -> bool:
-        """True if the pod has a term at all."""
+        """True if the pod has any term."""
         return bool(self.every)
 
     def resolved(self, namespaces: Iterable[Namespace], *, keeps_selector: bool = False) -> Terms:
-        """The terms with namespace selectors turned into names (`Term.resolved`)."""
+        """Return the terms with namespace selectors replaced by names (`Term.resolved`)."""
         every = list(namespaces)
         kinds = (self.affinity, self.anti_affinity, self.preferred_affinity, self.preferred_anti_affinity)
         affinity, anti_affinity, preferred, preferred_anti = (
@@ -93,7 +94,7 @@ class Terms:
         return Terms(affinity, anti_affinity, preferred, preferred_anti, self.problems)
 
     def without_namespace_selectors(self) -> Terms:
-        """The terms with the namespaces that they name, and no selected ones."""
+        """Return the terms with only the namespaces that they list."""
         kinds = (self.affinity, self.anti_affinity, self.preferred_affinity, self.preferred_anti_affinity)
         affinity, anti_affinity, preferred, preferred_anti = (
             tuple(with_fields(term, namespace_selector=Selector.nothing()) for term in terms) for terms in kinds
@@ -105,9 +106,9 @@ NO_TERMS = Terms()
 
 
 def terms_of(pod_class: PodClass, *, namespace_selectors: bool = True) -> Terms:
-    """The terms of a class's pods, compiled once; those that do not parse are left out and named in ``problems``.
+    """Return the terms of a class, compiled once. Invalid terms are left out and reported in ``problems``.
 
-    Without ``namespace_selectors`` a term with a namespaceSelector means the namespaces that it names, be they none.
+    Without ``namespace_selectors``, a term with a namespaceSelector matches only the namespaces that it lists.
     """
     known = pod_class.affinity_terms
     if not isinstance(known, Terms):

@@ -1,4 +1,4 @@
-"""The selector of the Services and the controller a pod belongs to, for constraints that bring none.
+"""The selector of default constraints: that of the Services and the controller that a pod belongs to.
 
 Source: pkg/scheduler/framework/plugins/helper/spread.go (``DefaultSelector``).
 """
@@ -14,19 +14,20 @@ from topospread.cluster.objects import ClusterObjects, Subject
 
 
 def looked_up(pod_class: PodClass) -> tuple[Subject, ...]:
-    """The objects that `default_selector` reads for a pod."""
+    """Return the objects that `default_selector` reads for a pod."""
     return tuple((kind, pod_class.namespace) for kind in (Service, ReplicationController, ReplicaSet, StatefulSet))
 
 
 SelectorOf = Callable[[PodClass, ClusterObjects], Selector]
-"""What selects the group of a pod."""
+"""Function that returns the selector of default constraints for a pod."""
 
 
 def default_selector(pod_class: PodClass, objects: ClusterObjects) -> Selector:
-    """Return the selector for the pod's group; empty if nothing owns it.
+    """Return the selector of a pod's Services and owner; empty if it has neither.
 
-    Services add up to one set of labels; a ReplicationController adds its own to them; a ReplicaSet or
-    StatefulSet adds its requirements. The owner's group and version must be exact, and the object must be there.
+    The labels of all Services and of a ReplicationController are merged; a ReplicaSet or StatefulSet adds its
+    requirements.
+    An owner counts only if its apiVersion matches exactly and the object exists.
     """
     labels = labels_of_services(pod_class, objects)
     selector = Selector.from_set(labels)
@@ -55,7 +56,7 @@ def default_selector(pod_class: PodClass, objects: ClusterObjects) -> Selector:
 
 
 def labels_of_services(pod_class: PodClass, objects: ClusterObjects) -> dict[str, str]:
-    """Return the selectors of the Services that select the pod as one set of labels; the last value of a key wins."""
+    """Return the merged selectors of the Services that select the pod. The last value of a key wins."""
     labels: dict[str, str] = {}
     for service in objects.services_selecting(pod_class.namespace, pod_class.labels):
         labels |= service.spec.selector or {}

@@ -1,7 +1,7 @@
-"""The domain in which each node's pods count for a topology key: one membership for all constraints that agree on it.
+"""The domain of each node for a topology key, shared by constraints that agree on it.
 
-Constraints agree if they have the same key, require the same keys and include the same nodes. What is counted in a
-domain is in `domain_counts`.
+Constraints agree if they have the same topology key, require the same keys, and include the same nodes. `domain_counts`
+counts pods in the domains.
 """
 
 from __future__ import annotations
@@ -19,30 +19,28 @@ from topospread.cluster.nodes import LabelColumn
 OUT, WITHOUT_KEY = -1, -2
 """Members of no domain: a node that takes no part, and one that takes part and lacks the key."""
 _FOLLOWERS = 16
-"""Followers that are gone are looked for when there are this many more, or twice as many, as the last time."""
+"""Dead followers are removed when the number of followers grew by this number, or doubled."""
 
 
 class Follower(Protocol):
-    """Counts that rest on a membership."""
+    """Counts that depend on a membership."""
 
     def node_moved(self, membership: Membership, row: int, before: int, after: int) -> None:
-        """Follow a node that changed its domain; ``membership.nodes`` has the node at its new place already."""
+        """Move a node's pods to its new domain; ``membership.nodes`` counts the node there already."""
 
 
 class Membership:
-    """The domain of each node, kept up to date node by node.
-
-    A domain exists while at least one node takes part in it.
+    """The domain of each node, updated node by node. A domain exists while it has an included node.
 
     Attributes:
-        column: the labels of the key.
-        member: row → code of the domain, `OUT` or `WITHOUT_KEY`, int32[capacity].
-        nodes: code → nodes that take part, int64[codes].
+        column: label column of the key.
+        member: row → domain code, `OUT` or `WITHOUT_KEY`, int32[capacity].
+        nodes: domain code → number of included nodes, int64[codes].
         domains: number of domains that exist.
     """
 
     def __init__(self, cluster: Cluster, column: LabelColumn, takes_part: Callable[[Rows], Bools]) -> None:
-        """``takes_part``: whether nodes take part; the key itself is looked for here."""
+        """``takes_part``: returns whether nodes are included; the membership itself checks the key."""
         self.column = column
         self._journal = cluster.journal
         self._table = cluster.nodes
@@ -69,7 +67,7 @@ class Membership:
             self._most_followers = 2 * len(self._followers) + _FOLLOWERS
 
     def catch_up(self) -> bool:
-        """Read which nodes changed; False if a new membership is needed instead."""
+        """Read changed nodes. Return False if a new membership must be built."""
         changes = self._journal.about((None,), self._position, self)
         if changes is None or self._numbering != self._table.numbering:
             return False
@@ -82,11 +80,11 @@ class Membership:
         return True
 
     def rewind(self, position: int) -> None:
-        """Continue from a position: the newest changes, which undo each other, were removed from the journal."""
+        """Set the position after the journal took back changes that were read."""
         self._position = position
 
     def by_name(self) -> tuple[Codes, Codes]:
-        """Return the codes of the domains that exist in the order of names, and their nodes; do not change them."""
+        """Return the codes of the existing domains sorted by name, and their nodes. Do not change them."""
         if self._by_name is None or self._names != len(self.column.values):
             self.make_room()
             self._names, codes = len(self.column.values), self.column.by_name
@@ -97,11 +95,11 @@ class Membership:
 
     @property
     def is_of_all_nodes(self) -> bool:
-        """True if every node has the key and takes part."""
+        """True if every node has the key and is included."""
         return int(self.nodes.sum()) == len(self._table)
 
     def moved_since(self, row: int, position: int) -> bool:
-        """Return whether a node has changed its domain since a position in the journal, as far as that was read."""
+        """Return whether a node changed its domain since a position in the journal."""
         return self._moved.get(row, -1) >= position
 
     def is_stale(self, row: int) -> bool:
@@ -109,7 +107,7 @@ class Membership:
         return row >= len(self.member) or self.member.item(row) != self._members(np.array([row]))[0]
 
     def make_room(self) -> None:
-        """Have a number of nodes for every value that the key has by now."""
+        """Extend ``nodes`` to every value that the key has now."""
         self.nodes = grown(self.nodes, len(self.column.values))
 
     def _members(self, rows: Rows) -> Codes:

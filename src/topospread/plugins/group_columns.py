@@ -1,7 +1,8 @@
-"""The columns by which nodes are grouped: nodes that agree in all of them look alike to every cluster-wide plugin.
+"""The columns that group nodes: nodes with equal values look equal to every cluster-wide plugin.
 
-`ByDomain` says the same for every pod class. A count says something else for every selector, but only on the few nodes
-where pods of the selector count; everywhere else it is the same, too. `topospread.scheduling.groups` makes use of that.
+All pod classes share `ByDomain`. A count differs for each selector, but only on the few nodes with counted pods; it is
+0
+on all other nodes. `topospread.scheduling.groups` relies on that.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from topospread.cluster.selections import Selection
 from .domain_counts import DomainCounts, pods_on
 
 MISSING = -(1 << 62)
-"""The value of a count on a node that lacks the key."""
+"""Value of a count on a node without the key."""
 _FEW_DOMAINS = 32
 
 
@@ -58,15 +59,15 @@ class CountColumn(GroupColumn, Protocol):
 
 
 def is_grouped_by_domain(labels: LabelColumn, nodes: int) -> bool:
-    """Return whether nodes are grouped by their domain, not by the number of pods in it.
+    """Return whether nodes are grouped by their domain instead of by the number of pods in it.
 
-    With D domains a pod changes the count of nodes/D nodes, and grouping by domain compares D nodes.
+    With D domains, one more pod changes the counts of nodes/D nodes, and grouping by domain compares D nodes.
     """
     return len(labels.values) <= max(_FEW_DOMAINS, isqrt(nodes))
 
 
 class ByDomain:
-    """The code of the node's domain, −1 without the key."""
+    """A column: the code of the node's domain, −1 without the key."""
 
     is_fixed = True
 
@@ -84,7 +85,7 @@ class ByDomain:
 
 
 class HasKey:
-    """A count column where nothing is counted: 0, or `MISSING` on nodes that lack the key."""
+    """A count column without counts: 0, or `MISSING` on nodes without the key."""
 
     is_fixed = True
 
@@ -102,7 +103,7 @@ class HasKey:
 
 
 class PodsOnNode:
-    """Pods of a selection on the node itself."""
+    """A count column: the selection's pods on the node itself."""
 
     is_fixed = False
     whole_domains = False
@@ -129,7 +130,7 @@ class PodsOnNode:
 
 
 class PodsInDomain:
-    """Pods that count in the node's domain."""
+    """A count column: counted pods in the node's domain."""
 
     is_fixed = False
     whole_domains = True

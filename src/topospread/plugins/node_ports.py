@@ -42,7 +42,7 @@ class NodePorts:
         return Prepared(filter=_FreePorts(pod_class.host_ports, cluster))
 
     def events_to_register(self, cluster: Cluster) -> Sequence[Registration]:
-        """A node that comes; a pod that goes and had a port that this one wants."""
+        """Return events of added nodes, and of deleted pods that used a requested port."""
 
         def after_assigned_pod_deleted(pod: Pod, old: Pod, new: object) -> bool:
             if not takes_room(old, counts_nominated=self._rules.nominated_pods_take_room):

@@ -1,4 +1,4 @@
-"""NodeUnschedulable: cordoned nodes take only pods that tolerate the taint (plugins/nodeunschedulable)."""
+"""NodeUnschedulable rejects cordoned nodes unless the pod tolerates the taint (plugins/nodeunschedulable)."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class NodeUnschedulable:
         self._comparison_operators = (rules or NodeUnschedulableRules()).comparison_operators
 
     def prepare(self, pod_class: PodClass, cluster: Cluster) -> Prepared:
-        """Nothing to say about a pod that tolerates cordoned nodes."""
+        """Prepare Filter; skip it for a pod that tolerates cordoned nodes."""
         if self._tolerated(pod_class.pod.spec.tolerations or ()):
             return Prepared()
         return Prepared(filter=_Cordoned(cluster.nodes))
@@ -46,7 +46,7 @@ class NodeUnschedulable:
         return not untolerated([UNSCHEDULABLE_TAINT], tolerations, comparison_operators=self._comparison_operators)
 
     def events_to_register(self, cluster: Cluster) -> Sequence[Registration]:
-        """A node that comes or is uncordoned; a toleration for cordoned ones."""
+        """Return events of added or uncordoned nodes, and of new tolerations."""
         return (
             Registration(ClusterEvent("Node", ADD | NODE_TAINT), _after_node_change),
             Registration(

@@ -1,4 +1,4 @@
-"""NodeVolumeLimits: a node takes as many of a CSI driver's volumes as its CSINode says (plugins/nodevolumelimits)."""
+"""NodeVolumeLimits rejects nodes that exceed a CSI driver's volume limit in CSINode (plugins/nodevolumelimits)."""
 
 from __future__ import annotations
 
@@ -62,9 +62,9 @@ class NodeVolumeLimitsRules:
 
 
 class NodeVolumeLimits:
-    """Rejects nodes whose pods use so many of a driver's volumes that the pod's new ones are too many.
+    """Rejects nodes where the pod's new volumes exceed a driver's limit.
 
-    A volume that another pod on the node uses is not new; a driver without a limit on the node has none.
+    A volume is not new if another pod on the node uses it. A driver without a limit on the node is not limited.
     """
 
     name = "NodeVolumeLimits"
@@ -74,7 +74,7 @@ class NodeVolumeLimits:
         self._attached: AttachedVolumes | None = None
 
     def prepare(self, pod_class: PodClass, cluster: Cluster) -> Prepared:
-        """Nothing to say about pods without claims and without disks that a CSI driver may have taken over."""
+        """Prepare Filter for pods with claims, or with disks that a CSI driver may handle."""
         if not any(self._rules.counts(ref) for ref in pod_class.volumes):
             return Prepared()
         attached = self._attached
@@ -85,7 +85,7 @@ class NodeVolumeLimits:
         return Prepared(filter=limits if limits.has_say else None)
 
     def events_to_register(self, cluster: Cluster) -> Sequence[Registration]:
-        """A CSINode that comes or allows more; a pod with volumes that goes; a claim of the pod; a detached volume."""
+        """Return events of CSINodes, deleted pods with volumes, the pod's claims, and deleted VolumeAttachments."""
         hints, counts_nominated = self._rules.hints_on_changes, self._rules.nominated_pods_take_room
         detached = _after_volume_attachment_deleted if hints else always
         return (
@@ -161,7 +161,7 @@ class _Limits:
 
     @property
     def may_fail(self) -> bool:
-        """True if the plugin fails on a node."""
+        """True if the plugin currently fails on a node."""
         self._attached.refresh()
         return bool(self._problem and not self._missing) or bool(self._attached.failed)
 
@@ -188,9 +188,9 @@ class _Limits:
         return codes
 
     def _find_missing_drivers(self, codes: Ints, rows: Rows) -> None:
-        """Reject nodes where a driver is not installed that has to be (``checkCSIDriverOnNode``).
+        """Reject nodes that lack a driver which the volumes require (``checkCSIDriverOnNode``).
 
-        Of several kube-scheduler names any; here it is the first by name.
+        kube-scheduler names any missing driver; this names the first by name.
         """
         names, csi_nodes = self._cluster.nodes.names, self._cluster.objects.csi_nodes
         for position, driver in reversed(list(enumerate(self._needed))):
@@ -220,7 +220,7 @@ class _Limits:
 
 
 def _has_to_be_there(driver: str, objects: ClusterObjects, rules: NodeVolumeLimitsRules) -> bool:
-    """Return whether volumes of a driver need it on the node."""
+    """Return whether volumes of a driver require it on the node."""
     found = objects.csi_drivers.get(driver)
     return found is not None and (bool(found.spec.prevent_pod_scheduling_if_missing) or not rules.drivers_opt_in)
 

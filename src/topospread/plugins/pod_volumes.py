@@ -1,6 +1,6 @@
-"""The claims of a pod and the volumes they are bound to, looked up as kube-scheduler's listers would; no judgement.
+"""The claims of a pod and their bound volumes, read as from kube-scheduler's listers. All volume plugins use this.
 
-Shared by the volume plugins. Sources: k8s.io/component-helpers/storage/volume (``helpers.go``, ``pv_helpers.go``),
+Sources: k8s.io/component-helpers/storage/volume (``helpers.go``, ``pv_helpers.go``),
 k8s.io/component-helpers/storage/ephemeral.
 """
 
@@ -32,11 +32,11 @@ from .node_matching import Mask, selector_mask
 
 WAIT_FOR_FIRST_CONSUMER = "WaitForFirstConsumer"
 NO_PROVISIONER = "kubernetes.io/no-provisioner"
-"""The provisioner of classes whose volumes somebody makes by hand."""
+"""Provisioner of classes whose volumes are created by an administrator."""
 
 
 def not_found(kind: str, name: str) -> str:
-    """The API machinery's words for an object that is not there."""
+    """Return the API machinery's message for a missing object."""
     return f'{kind} "{name}" not found'
 
 
@@ -44,8 +44,8 @@ class PodClaim(msgspec.Struct, frozen=True):
     """A claim that a pod names.
 
     Attributes:
-        claim: ``None`` when there is no such object.
-        ephemeral: whether it belongs to an ephemeral volume, that is, whether the pod has to own it.
+        claim: the object, ``None`` if it is missing.
+        ephemeral: whether the claim is of an ephemeral volume, so the pod must own it.
     """
 
     name: str
@@ -54,7 +54,7 @@ class PodClaim(msgspec.Struct, frozen=True):
 
 
 def pod_claims(pod: Pod, objects: ClusterObjects) -> Iterator[PodClaim]:
-    """The claims a pod names, in the order of its volumes."""
+    """Yield the claims that a pod names, in the order of its volumes."""
     for volume in pod.spec.volumes or ():
         name = claim_name(pod, volume)
         if name is not None:
@@ -63,7 +63,7 @@ def pod_claims(pod: Pod, objects: ClusterObjects) -> Iterator[PodClaim]:
 
 
 def unread_volumes(pod: Pod, objects: ClusterObjects) -> NotJudgedError | None:
-    """Return what says that objects behind a pod's volumes are not known, ``None`` if all that decide are."""
+    """Return the error for objects behind a pod's volumes that are not known; ``None`` if all are known."""
     for kind, why in objects.unread.items():
         if kind not in VOLUME_KINDS:
             continue
@@ -74,9 +74,9 @@ def unread_volumes(pod: Pod, objects: ClusterObjects) -> NotJudgedError | None:
 
 
 def volume_reads(pod: Pod, objects: ClusterObjects) -> set[Subject | ObjectKey]:
-    """The objects that decide on a pod's volumes; what stands behind other pods' claims is told by node.
+    """Return the objects that a pod's volumes depend on; changes behind other pods' claims are reported by node.
 
-    While a claim waits for its volume any volume may be the one, and any published capacity may do.
+    For an unbound claim these are all volumes and all published capacities.
     """
     reads: set[Subject | ObjectKey] = {(StorageClass, ""), (CSIDriver, "")}
     for each in pod_claims(pod, objects):
@@ -91,23 +91,23 @@ def volume_reads(pod: Pod, objects: ClusterObjects) -> set[Subject | ObjectKey]:
 
 
 def is_owned(claim: PersistentVolumeClaim, uid: str) -> bool:
-    """Return whether a claim was made for the pod of that uid (``VolumeIsForPod``)."""
+    """Return whether a claim was created for the pod with this uid (``VolumeIsForPod``)."""
     controller = claim.metadata.controller
     return controller is not None and controller.uid == uid
 
 
 def not_owner(namespace: str, claim: str, pod: str) -> str:
-    """The words for an ephemeral volume whose claim belongs to somebody else."""
+    """Return the message for an ephemeral volume whose claim another object owns."""
     return f"PVC {namespace}/{claim} was not created for pod {namespace}/{pod} (pod is not owner)"
 
 
 def claim_uid(claim: PersistentVolumeClaim) -> str:
-    """The uid by which volumes know a claim; its namespace and name for one that no API server has given any."""
+    """Return the uid that volumes use for a claim; its namespace and name if it has no uid."""
     return claim.metadata.uid or f"{claim.namespace}-{claim.name}"
 
 
 def claim_class(claim: PersistentVolumeClaim) -> str:
-    """The StorageClass a claim asks for, "" for none (``GetPersistentVolumeClaimClass``)."""
+    """Return the StorageClass that a claim requests, "" for none (``GetPersistentVolumeClaimClass``)."""
     annotations = claim.metadata.annotations
     if annotations is not None and annotations.storage_class is not None:
         return annotations.storage_class
@@ -115,7 +115,7 @@ def claim_class(claim: PersistentVolumeClaim) -> str:
 
 
 def volume_class(volume: PersistentVolume) -> str:
-    """The StorageClass a volume is of, "" for none (``GetPersistentVolumeClass``)."""
+    """Return the StorageClass of a volume, "" for none (``GetPersistentVolumeClass``)."""
     annotations = volume.metadata.annotations
     if annotations is not None and annotations.storage_class is not None:
         return annotations.storage_class
@@ -123,7 +123,7 @@ def volume_class(volume: PersistentVolume) -> str:
 
 
 def is_assumed(claim: PersistentVolumeClaim, objects: ClusterObjects) -> bool:
-    """Return whether the claim is not in any file: a controller would create it with its pod."""
+    """Return whether no file contains the claim, and a controller would create it with its pod."""
     return (claim.namespace, claim.name) in objects.assumed_claims
 
 
@@ -134,15 +134,15 @@ def is_bound(claim: PersistentVolumeClaim) -> bool:
 
 
 def selected_node(claim: PersistentVolumeClaim) -> str | None:
-    """The node for which the claim is being provisioned."""
+    """Return the node for which the claim is being provisioned."""
     annotations = claim.metadata.annotations
     return None if annotations is None else annotations.selected_node
 
 
 def reach_mask(affinity: VolumeNodeAffinity | None, nodes: NodeTable) -> Mask | None:
-    """Rows from which a volume can be reached, ``None`` for all (``CheckNodeAffinity``).
+    """Return the rows that can reach a volume, ``None`` for all (``CheckNodeAffinity``).
 
-    Only labels are looked at: the node that is asked has no fields, and then matchFields are passed over.
+    Only labels are compared, and matchFields are ignored, because kube-scheduler passes only labels here.
     """
     required = affinity.required if affinity is not None else None
     if required is None:
@@ -152,7 +152,7 @@ def reach_mask(affinity: VolumeNodeAffinity | None, nodes: NodeTable) -> Mask | 
 
 
 def _nameless(term: NodeSelectorTerm) -> NodeSelectorTerm:
-    """The term with fields that every node fulfils; those that do not parse are left, for the term to be ignored."""
+    """Return the term without valid field requirements. Invalid ones stay, so that the term is ignored."""
     if not term.match_fields:
         return term
     passed = NodeSelectorRequirement(key="", operator="NotIn", values=["-"])

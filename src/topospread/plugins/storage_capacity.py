@@ -1,7 +1,6 @@
-"""Nodes where a new volume still fits by the CSIStorageCapacities of its driver: a part of VolumeBinding.
+"""Nodes where a new volume fits by the driver's CSIStorageCapacities: a part of VolumeBinding.
 
-Nothing is taken off as volumes are provisioned in a simulation: only the driver knows its pools.
-
+Provisioning in a simulation does not reduce the published capacity, because only the driver knows its pools.
 Source: plugins/volumebinding/binder.go (``hasEnoughCapacity``).
 """
 
@@ -25,16 +24,16 @@ from .volume_matching import requested
 
 
 class Pool(msgspec.Struct, frozen=True):
-    """Storage of one class that some nodes reach; ``size``: what is left of it, in bytes."""
+    """Storage of one class that some nodes reach; ``size``: free bytes."""
 
     nodes: Mask
     size: int
 
 
 class EnoughCapacity:
-    """The pools that a claim's volume fits into; of several that a node reaches the first counts.
+    """The pools that a claim's volume fits into. The first pool that a node reaches counts.
 
-    kube-scheduler takes any of them: the choice decides points, and no filter.
+    kube-scheduler may choose any of them. The choice affects only the score.
     """
 
     def __init__(self, pools: Sequence[Pool]) -> None:
@@ -45,7 +44,7 @@ class EnoughCapacity:
         return self.size(rows) >= 0
 
     def size(self, rows: Rows) -> Ints:
-        """The size of the pool that a node reaches, −1 where there is none, int64[rows]."""
+        """Return the size of the pool that a node reaches, −1 if it reaches none, int64[rows]."""
         sizes = np.full(length(rows), -1, dtype=np.int64)
         for pool in reversed(self._pools):
             sizes[pool.nodes(rows)] = pool.size
@@ -60,10 +59,11 @@ def published_capacity(
     *,
     maximum_size: bool = True,
 ) -> EnoughCapacity | None:
-    """Return the capacity that the class's driver publishes for the claim's size; ``None`` if it publishes none at all.
+    """Return the published capacity that fits a claim; ``None`` if the class's driver publishes none.
 
-    A driver takes part by ``storageCapacity: true`` in its CSIDriver. ``maximum_size``: maximumVolumeSize decides
-    where it is given.
+    A driver publishes capacity if its CSIDriver has ``storageCapacity: true``. ``maximum_size``: maximumVolumeSize, if
+    set,
+    is compared instead of capacity.
     """
     driver = objects.csi_drivers.get(storage_class.provisioner)
     if driver is None or not driver.spec.storage_capacity or not _asks_for_storage(claim):
@@ -90,7 +90,7 @@ def _pools(
 
 
 def _reached(capacity: CSIStorageCapacity, nodes: NodeTable) -> Mask | None:
-    """Nodes that the pool is for; ``None`` when it is for none."""
+    """Return the nodes that reach the pool; ``None`` if none does."""
     if capacity.node_topology is None:
         return None
     try:

@@ -1,7 +1,6 @@
-"""VolumeBinding: a pod runs where its claims' volumes can be reached, or can be made (plugins/volumebinding).
+"""VolumeBinding rejects nodes that cannot reach the volumes of the pod's claims (plugins/volumebinding).
 
-Which volume a claim would get is `volume_matching`'s matter, what happens to the claims of a placed pod (Reserve and
-PreBind) `claim_binding`'s.
+`volume_matching` chooses the volume of a claim; `claim_binding` binds the claims of a placed pod (Reserve, PreBind).
 """
 
 from __future__ import annotations
@@ -46,9 +45,9 @@ class VolumeBindingRules:
     """The differences between Kubernetes versions.
 
     Attributes:
-        shape: points by utilisation; empty where storage is not scored (gate VolumeCapacityPriority, off; since 1.33
+        shape: score by utilisation; empty if storage is not scored (gate VolumeCapacityPriority, off; since 1.33
             StorageCapacityScoring, on since 1.37).
-        minor: it says which in-tree volumes may have moved to a CSI driver.
+        minor: minor version, which determines the in-tree volumes that CSI drivers handle.
     """
 
     shape: tuple[ShapePoint, ...] = ()
@@ -85,16 +84,16 @@ class VolumeBindingRules:
 
 
 def scores_storage(gates: Gates) -> bool:
-    """Return whether the version scores how well the storage there is used."""
+    """Return whether the version scores the utilisation of storage."""
     return gates.enabled("StorageCapacityScoring") or gates.enabled("VolumeCapacityPriority")
 
 
 class VolumeBinding:
-    """Filter: bound claims, by their volumes' node affinity; claims that wait for their first consumer, by the
-    volumes there are and by the topologies their class allows. Score: how well the volumes that are there are used.
+    """Filter: node affinity of bound volumes; for unbound claims, matching volumes or topologies that the class allows.
+    Score: utilisation of the matching volumes.
 
-    Claims that no file holds but a controller would create (`ClusterObjects.assumed_claims`) can be provisioned
-    wherever their class allows, and anywhere when there is no such class.
+    Claims that are in no file but that a controller would create (`ClusterObjects.assumed_claims`) can be provisioned
+    wherever their class allows, and anywhere if the class is missing.
     """
 
     name = "VolumeBinding"
@@ -103,10 +102,10 @@ class VolumeBinding:
         self._rules = rules
 
     def prepare(self, pod_class: PodClass, cluster: Cluster) -> Prepared:
-        """Nothing to say about pods without claims; some claims reject the pod as a whole.
+        """Prepare Filter and Score for pods with claims. Some claims reject the pod on all nodes.
 
         Raises:
-            PluginError: a claim's StorageClass does not say when it binds.
+            PluginError: if a claim's StorageClass has no volumeBindingMode.
         """
         if not pod_class.volumes:
             return Prepared()
@@ -128,15 +127,15 @@ class VolumeBinding:
         )
 
     def events_to_register(self, cluster: Cluster) -> Sequence[Registration]:
-        """Whatever may bring the pod's claims a volume that its nodes reach (`volume_requeueing`)."""
+        """Return the events that may bring a reachable volume for the pod's claims (`volume_requeueing`)."""
         return VOLUME_REGISTRATIONS
 
     def reserve(self, pod_class: PodClass, cluster: Cluster, row: int) -> ReservedVolumes:
-        """Set aside the volumes that Filter found on the node for the pod's claims."""
+        """Reserve the volumes that Filter found for the pod's claims on the node."""
         return reserve(cluster, pod_class, row, attributes_classes=self._rules.attributes_classes)
 
     def _refused(self, claims: Iterable[PodClaim], pod: Pod) -> str:
-        """Return why the pod waits whatever the node; "" if it does not (``podHasPVCs``)."""
+        """Return why the pod is pending regardless of nodes; "" if it is not (``podHasPVCs``)."""
         return next(filter(None, (self._refusal(each, pod) for each in claims)), "")
 
     def _refusal(self, each: PodClaim, pod: Pod) -> str:
@@ -158,11 +157,11 @@ class VolumeBinding:
 
 
 def sorted_claims(found: Iterable[PodClaim], objects: ClusterObjects) -> tuple[PodVolumeClaims, bool]:
-    """A pod's claims by what becomes of them, and whether one should be bound by now (``GetPodVolumeClaims``).
+    """Return a pod's claims by state, and whether one should be bound already (``GetPodVolumeClaims``).
 
     Raises:
-        PluginError: a claim's StorageClass does not say when it binds; a claim without a namespace, which no API
-            server has: the cache that is asked here knows it by another key.
+        PluginError: if a claim's StorageClass has no volumeBindingMode, or if a claim has no namespace, because
+            kube-scheduler's cache has it under another key.
     """
     claims = PodVolumeClaims()
     unbound = False
@@ -195,7 +194,9 @@ def _waits(claim: PersistentVolumeClaim, objects: ClusterObjects) -> bool:
 
 
 def _named_nodes(claims: Iterable[PersistentVolumeClaim], objects: ClusterObjects) -> frozenset[str] | None:
-    """Nodes that all volumes which name nodes have in common, ``None`` where none does (``GetEligibleNodes``)."""
+    """Return the nodes that all local volumes have in common; ``None`` without local volumes
+    (``GetEligibleNodes``).
+    """
     eligible: frozenset[str] | None = None
     for claim in claims:
         volume = objects.persistent_volumes.get(claim.spec.volume_name or "")
@@ -208,7 +209,7 @@ def _named_nodes(claims: Iterable[PersistentVolumeClaim], objects: ClusterObject
 
 
 def _local_nodes(volume: PersistentVolume) -> frozenset[str]:
-    """The values of the hostname label that a volume's node affinity names (``GetLocalPersistentVolumeNodeNames``)."""
+    """Return the hostnames in a volume's node affinity (``GetLocalPersistentVolumeNodeNames``)."""
     affinity = volume.spec.node_affinity
     required = affinity.required if affinity is not None else None
     names: frozenset[str] = frozenset()

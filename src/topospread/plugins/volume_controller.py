@@ -1,8 +1,8 @@
-"""The PV controller's part that no pod decides on; kube-scheduler sees only its result.
+"""The PV controller's actions that do not depend on a pod. kube-scheduler sees only their results.
 
+Volumes and claims are handled in the order of their names; the controller's order is arbitrary. Recycling is left out.
 Source: pkg/controller/volume/persistentvolume/pv_controller.go (``syncVolume``, ``syncClaim``), index.go
-(``findByClaim``). Volumes and claims are taken in the order of their names, where the controller takes them as they
-come. Recycling is left out.
+(``findByClaim``).
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from .volume_provisioning import DELETE, provisioned, provisions
 
 
 class VolumeController:
-    """Brings volumes and claims to where the PV controller would.
+    """Updates volumes and claims like the PV controller.
 
     Args:
         attributes_classes: the gate VolumeAttributesClass.
@@ -36,17 +36,18 @@ class VolumeController:
         self._attributes_classes = attributes_classes
 
     def begin(self) -> None:
-        """Do what is due in a cluster that was just read, before pods come; bound claims stay as they are.
+        """Update the volumes and claims of a cluster that was just read; bound claims stay unchanged.
 
-        Unused volumes are available, whatever their file says, and claims that wait for no pod get their volumes. No
-        new volume is made for a claim that has a status: the controller has seen it, and its provisioner made none.
+        Unused volumes become available, whatever their status. Claims that need no pod get their volumes. A claim with
+        a status
+        gets no new volume: the controller has seen it, and its provisioner made none.
         """
         unused = (each for each in self._objects.persistent_volumes.values() if _is_unused(each))
         self._objects.add([_in_phase(each, "Available") for each in unused if phase_of(each) != "Available"])
         self.begin_with(self._objects.persistent_volume_claims)
 
     def begin_with(self, keys: Iterable[Key]) -> None:
-        """The same for some claims, as ones that come later."""
+        """Update some claims, as if they were created later."""
         index = VolumeIndex(self._objects.persistent_volumes.values())
         # Assumed claims of missing classes wait for their pod.
         objects = self._objects
@@ -62,7 +63,7 @@ class VolumeController:
                 self._sync_unbound(claim, index, makes=phase_of(claim) == "")
 
     def sync(self) -> None:
-        """Do everything that is to be done, until nothing changes."""
+        """Update volumes and claims until nothing changes."""
         objects, before = self._objects, -1
         while before != objects.version:
             before = objects.version
@@ -77,7 +78,9 @@ class VolumeController:
                     self._sync_unbound(claim, index)
 
     def _sync_volume(self, volume: PersistentVolume) -> None:
-        """A volume is available, bound to its claim, released by it, or was meant for it in vain."""
+        """Set a volume's phase: available, bound to its claim, or released; or unbind it if its claim got another
+        volume.
+        """
         if _is_unused(volume):
             self._put_volume(volume, "Available")
             return
@@ -131,7 +134,7 @@ class VolumeController:
             self._bind(claim, volume, index)
 
     def _sync_prebound(self, claim: PersistentVolumeClaim, index: VolumeIndex) -> None:
-        """The claim names its volume (``checkVolumeSatisfyClaim``)."""
+        """Bind a claim that names its volume (``checkVolumeSatisfyClaim``)."""
         volume = self._objects.persistent_volumes.get(claim.spec.volume_name or "")
         if volume is not None and (is_promised(volume, claim) or self._satisfies(volume, claim)):
             self._bind(claim, volume, index)
@@ -143,13 +146,13 @@ class VolumeController:
         index.take(volume)
 
     def _satisfies(self, volume: PersistentVolume, claim: PersistentVolumeClaim) -> bool:
-        suits = VolumeMatcher(claim, attributes_classes=True)
+        matcher = VolumeMatcher(claim, attributes_classes=True)
         return (
             volume.spec.claim_ref is None
             and volume.metadata.deletion_timestamp is None
             and capacity(volume).value() >= requested(claim).value()
             and volume_class(volume) == claim_class(claim)
-            and suits.volume(volume)
+            and matcher.volume(volume)
             and (self._attributes_classes or not claim.spec.volume_attributes_class_name)
         )
 
@@ -168,7 +171,7 @@ def _is_completed(claim: PersistentVolumeClaim) -> bool:
 
 
 def _is_unused(volume: PersistentVolume) -> bool:
-    """Return whether a volume is nobody's, or kept for a claim that was never bound to it."""
+    """Return whether the volume has no claim UID: it is free, or only pre-bound."""
     return volume.spec.claim_ref is None or not volume.spec.claim_ref.uid
 
 
@@ -177,7 +180,7 @@ def _in_phase(volume: PersistentVolume, phase: str) -> PersistentVolume:
 
 
 def _unbound(volume: PersistentVolume) -> PersistentVolume:
-    """The volume when its claim got another one (``unbindVolume``)."""
+    """Return the volume after its claim got another one (``unbindVolume``)."""
     annotations, reference = volume.metadata.annotations, volume.spec.claim_ref
     if annotations is not None and annotations.bound_by_controller is not None:
         metadata = replace(volume.metadata, annotations=replace(annotations, bound_by_controller=None))

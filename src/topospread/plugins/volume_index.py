@@ -1,4 +1,4 @@
-"""Volumes as the PV controller finds them for a claim; which one a node can reach plays no part here.
+"""Volumes as the PV controller finds them for a claim, regardless of nodes.
 
 Source: pkg/controller/volume/persistentvolume/index.go (``findByClaim``).
 """
@@ -17,7 +17,7 @@ from .volume_matching import VolumeMatcher, is_promised, requested, selector_of
 
 
 class VolumeIndex:
-    """Volumes by what the PV controller finds them by: the claim they are promised to, or their class."""
+    """Volumes by the claim that they are pre-bound to, or by their class."""
 
     def __init__(self, volumes: Iterable[PersistentVolume]) -> None:
         self._promised: defaultdict[Key, list[PersistentVolume]] = defaultdict(list)
@@ -32,25 +32,25 @@ class VolumeIndex:
                 self._free[volume_class(volume)][volume.name] = volume
 
     def take(self, volume: PersistentVolume) -> None:
-        """A volume is bound now."""
+        """Remove a volume that is bound now."""
         self._free[volume_class(volume)].pop(volume.name, None)
 
     def match(self, claim: PersistentVolumeClaim, *, waits: bool, attributes_classes: bool) -> PersistentVolume | None:
-        """Return, of the volumes with the fewest access modes, the one promised to the claim, else the smallest.
+        """Return the volume that is pre-bound to the claim, else the smallest; fewer access modes come first.
 
-        ``waits``: for a pod, so that only a promised one is taken.
+        ``waits``: the claim waits for its pod, so only a pre-bound volume is returned.
 
         Raises:
-            MatchingError: the claim's selector does not compile.
+            MatchingError: if the claim's selector is invalid.
         """
-        selector, suits = selector_of(claim), VolumeMatcher(claim, attributes_classes=True)
+        selector, matcher = selector_of(claim), VolumeMatcher(claim, attributes_classes=True)
         promised = [each for each in self._promised.get((claim.namespace, claim.name), ()) if is_promised(each, claim)]
         free = () if waits else self._free.get(claim_class(claim), {}).values()
         fitting = [
             (_modes(volume), place >= len(promised), place if place < len(promised) else _size(volume), place, volume)
             for place, volume in enumerate((*promised, *free))
             if capacity(volume).compare(requested(claim)) >= 0
-            and suits.volume(volume)
+            and matcher.volume(volume)
             and (attributes_classes or not volume.spec.volume_attributes_class_name)
             and (volume.spec.claim_ref is not None or selector is None or selector.matches(volume.labels))
         ]
@@ -71,5 +71,5 @@ def _size(volume: PersistentVolume) -> int:
 
 
 def phase_of(item: PersistentVolume | PersistentVolumeClaim) -> str:
-    """Its phase, "" for none yet."""
+    """Return the phase of a volume or claim, "" for none."""
     return (item.status.phase or "") if item.status is not None else ""

@@ -1,14 +1,13 @@
-"""The volume that a provisioner would make for a claim, which no file describes; it writes nothing.
+"""The volume that a provisioner would create for a claim.
 
-Assumed here: a new volume can be reached from where its driver could have made it for the node that was chosen, that
-is, from all nodes that agree with it
+Assumption: the new volume is reachable from all nodes that agree with the chosen node
 
-1. in the driver's topology keys, where CSINode lists the driver (none: from everywhere);
+1. in the driver's topology keys, if CSINode lists the driver (without keys: from all nodes);
 2. else in the keys of the topologies that the class allows;
-3. else in the zone label, where the node has it;
-4. else from everywhere.
+3. else in the zone label, if the node has it;
+4. else from all nodes.
 
-Without a chosen node, as for classes that bind at once, it can be reached from wherever the class allows.
+Without a chosen node, for classes with immediate binding, it is reachable from wherever the class allows.
 """
 
 from __future__ import annotations
@@ -38,7 +37,7 @@ DELETE = "Delete"
 
 
 def provisions(storage_class: StorageClass | None) -> bool:
-    """Return whether volumes of a class are made when they are asked for."""
+    """Return whether a class provisions volumes dynamically."""
     return storage_class is not None and storage_class.provisioner not in ("", NO_PROVISIONER)
 
 
@@ -50,7 +49,7 @@ def reference_to(claim: PersistentVolumeClaim) -> ObjectReference:
 
 
 def provisioned(claim: PersistentVolumeClaim, node: Node | None, objects: ClusterObjects) -> PersistentVolume:
-    """The volume that is made for a claim on behalf of a pod on a node, ``None`` for no pod at all.
+    """Return the volume that is created for a claim. ``node``: node of its pod, ``None`` if the claim needs no pod.
 
     Its name is the external provisioner's: ``pvc-`` and the claim's uid.
     """
@@ -81,7 +80,7 @@ def provisioned(claim: PersistentVolumeClaim, node: Node | None, objects: Cluste
 def _reach(
     storage_class: StorageClass | None, driver: str, node: Node | None, objects: ClusterObjects
 ) -> VolumeNodeAffinity | None:
-    """From where the volume can be used, ``None`` for everywhere."""
+    """Return the node affinity of the volume; ``None`` if all nodes reach it."""
     allowed = (storage_class.allowed_topologies if storage_class is not None else None) or ()
     if node is None:
         terms = [_allowed(term) for term in allowed]
@@ -104,7 +103,7 @@ def _one_of(key: str, values: list[str]) -> NodeSelectorRequirement:
 def _topology_keys(
     allowed: Sequence[TopologySelectorTerm], driver: str, objects: ClusterObjects, node: Node
 ) -> Sequence[str]:
-    """The labels in which a node has to agree with this one to reach a volume that was made for it."""
+    """Return the labels in which a node must agree with this node to reach a volume that was created for it."""
     csi_node = objects.csi_nodes.get(node.name)
     for each in (csi_node.spec.drivers or ()) if csi_node is not None else ():
         if each.name == driver:

@@ -1,4 +1,4 @@
-"""VolumeRestrictions: a disk that one pod mounts, and a claim that one pod may use (plugins/volumerestrictions)."""
+"""VolumeRestrictions rejects nodes whose pods use a disk or claim exclusively (plugins/volumerestrictions)."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class VolumeRestrictionsRules:
     """The differences between Kubernetes versions.
 
     Attributes:
-        once_per_pod: ReadWriteOncePod claims exclude a second pod; claims have to be there.
+        once_per_pod: whether a ReadWriteOncePod claim excludes a second pod, and a missing claim rejects the pod.
     """
 
     once_per_pod: bool = gated("ReadWriteOncePod")
@@ -54,9 +54,9 @@ class VolumeRestrictionsRules:
 
 
 class VolumeRestrictions:
-    """Rejects nodes where a disk the pod names is mounted, and all nodes while a ReadWriteOncePod claim is in use.
+    """Rejects nodes where one of the pod's disks is mounted, and all nodes while its ReadWriteOncePod claim is in use.
 
-    GCE disks, iSCSI targets and RBD images may be shared by pods that all mount them read-only, EBS disks never.
+    Pods may share GCE disks, iSCSI targets and RBD images if all mount them read-only, but never EBS disks.
     """
 
     name = "VolumeRestrictions"
@@ -65,7 +65,7 @@ class VolumeRestrictions:
         self._rules = rules
 
     def prepare(self, pod_class: PodClass, cluster: Cluster) -> Prepared:
-        """Nothing to say about pods without such volumes; a claim that is not there rejects the pod as a whole."""
+        """Prepare Filter for pods with such volumes. A missing claim rejects the pod on all nodes."""
         if not pod_class.volumes:
             return Prepared()
         claims: set[VolumeRef] = set()
@@ -83,7 +83,7 @@ class VolumeRestrictions:
         return Prepared(filter=exclusive, watcher=exclusive)
 
     def events_to_register(self, cluster: Cluster) -> Sequence[Registration]:
-        """A pod that goes and used a disk or claim of this one; a node that comes; a claim that the pod names."""
+        """Return events of deleted pods that used the pod's disk or claim, of added nodes, and of the pod's claims."""
         return (
             Registration(ASSIGNED_POD_DELETE, _after_assigned_pod_deleted),
             Registration(ClusterEvent("Node", ADD)),
@@ -105,13 +105,13 @@ def _after_claim_added(pod: Pod, old: object, new: PersistentVolumeClaim) -> boo
 
 
 def _claims(pod: Pod) -> set[str]:
-    """The claims that the pod names itself; those of ephemeral volumes are not looked at."""
+    """Return the claims that the pod names, without those of ephemeral volumes."""
     named = (each.persistent_volume_claim for each in pod.spec.volumes or ())
     return {each.claim_name for each in named if each is not None}
 
 
 class _MountedDisks:
-    """Disks named in the pod that pods on the node mount."""
+    """The pod's disks that are mounted by pods on a node."""
 
     scope = Scope.PODS
 
@@ -130,7 +130,7 @@ class _MountedDisks:
         return codes
 
     def conflicts(self, row: int) -> bool:
-        """Return whether a pod on the node keeps this one from mounting its disks."""
+        """Return whether a pod on the node prevents this pod from mounting its disks."""
         users = self._cluster.volume_use.users
         if not any(row in users.get(ref, ()) for ref in self._refs):
             return False
@@ -147,10 +147,10 @@ class _MountedDisks:
 
 
 class _Exclusive:
-    """ReadWriteOncePod claims of the pod that other pods use, wherever they are; and its disks.
+    """The pod's ReadWriteOncePod claims that pods on any node use, and its disks.
 
-    PreFilter counts claims in use; AddPod and RemovePod count pods by the bare name of the claim, whatever their
-    namespace (``conflictingPVCRefCountForPod``).
+    PreFilter counts claims in use. AddPod and RemovePod count pods by the claim's name in any namespace
+    (``conflictingPVCRefCountForPod``).
     """
 
     layout = 0
@@ -197,14 +197,14 @@ class _Exclusive:
         return bool(named)
 
     def concerned(self, since: int = 0) -> Iterable[PodClass]:
-        """Return no class: what is counted is looked up."""
+        """Return no class, because the counts are read from the cluster."""
         return ()
 
     def listener(self, pod_class: PodClass) -> Listener | None:
-        """Return nothing: what is counted is looked up."""
+        """Return ``None``, because the counts are read from the cluster."""
 
     def counts_pods_of(self, pod_class: PodClass) -> bool:
-        """Return whether pods of a class use volumes, and so may use these."""
+        """Return whether pods of a class use volumes, which may be the pod's."""
         return bool(pod_class.volumes)
 
     def on_nodes(self, rows: Collection[int]) -> None:
@@ -216,7 +216,7 @@ class _Exclusive:
 
 
 class _DiskColumn:
-    """Tells nodes apart by whether a pod on them mounts a disk of the incoming pod."""
+    """A column: whether a pod on the node mounts a disk of the incoming pod."""
 
     is_fixed = False
 

@@ -32,9 +32,14 @@ def amendments(rules: DesignRules, failure: DesignFailure, intent: Intent, kind:
             )
         case "drained" | "returned":
             yield from (rules.with_spread(replace(each, without_tainted=True)) for each in rules.spreads)
+        case "skew":
+            yield from _within(rules, key, intent, kind)
+        case "never-waits" if kind == "Deployment":
+            yield from (rules.with_spread(replace(each, by_revision=True)) for each in rules.spreads)
+            yield from _rolling(rules, kind)
         case "drains":
             if not rules.available:
-                yield replace(rules, available=intent.least)
+                yield replace(rules, available=intent.least("drain"))
 
 
 def _tighter(rules: DesignRules, key: str, intent: Intent) -> Iterator[DesignRules]:
@@ -52,6 +57,15 @@ def _tighter(rules: DesignRules, key: str, intent: Intent) -> Iterator[DesignRul
     if key == HOSTNAME and most == 1 and not rules.apart:
         others = tuple(each for each in rules.spreads if each.key != HOSTNAME)
         yield replace(rules, spreads=others, apart=True)
+
+
+def _within(rules: DesignRules, key: str, intent: Intent, kind: str) -> Iterator[DesignRules]:
+    """A hard constraint over a key that allows no more skew than is wanted, and counts each revision alone."""
+    most = max(next(each.number for each in intent.others if each.about == "skew"), 1)
+    now = rules.over(key)
+    if now is None or now.max_skew > most:
+        yield rules.with_spread(SpreadRule(key, most) if now is None else replace(now, max_skew=most))
+    yield from _by_revision(rules, key, kind)
 
 
 def _by_revision(rules: DesignRules, key: str, kind: str) -> Iterator[DesignRules]:

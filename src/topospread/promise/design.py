@@ -57,7 +57,7 @@ class Design:
         is_open: whether the search of all orders ended early, so that the design is not proved.
         conflict: the smallest set of wants that no design keeps together, if all designs were tried.
         inventory: the input with the design.
-        wants: the wants on zones and nodes, as promises.
+        wants: the wants as promises, but those on other topology keys.
     """
 
     kind: str
@@ -85,6 +85,7 @@ def design(  # noqa: PLR0913 - keyword arguments
     *,
     survive: Sequence[str] = (),
     left: Sequence[int] = (),
+    others: Sequence[Want] = (),
     replicas: int | None = None,
     unnoticed: bool = False,
     namespace: str | None = None,
@@ -100,6 +101,7 @@ def design(  # noqa: PLR0913 - keyword arguments
         options: the control plane, and how pods are placed.
         survive: ``zone``, ``node`` or topology keys: the loss of any one domain of each …
         left: … leaves so many pods, for each of them.
+        others: promises on drains, rollouts, skew and pending pods.
         replicas: how many the workload is to have; by default as many as it says.
         unnoticed: a node's loss takes one pod at most, which is ready again elsewhere, and any node can be drained.
         namespace: of a workload that names none.
@@ -117,7 +119,8 @@ def design(  # noqa: PLR0913 - keyword arguments
         raise UsageError("there are no nodes to design for; give a cluster")
     item = workload_of(inventory, key)
     declared = 1 if item.spec.replicas is None else item.spec.replicas
-    intent = read_intent(survive, left, declared if replicas is None else replicas, unnoticed=unnoticed)
+    number = declared if replicas is None else replicas
+    intent = read_intent(survive, left, number, unnoticed=unnoticed, others=others)
     _check_keys(intent, WorkloadDrills(inventory, options, key))
     search = _Search(WorkloadDrills(inventory, options, key), intent, states, tries, progress)
     rules, failures = search.best()
@@ -143,7 +146,7 @@ def design(  # noqa: PLR0913 - keyword arguments
         is_impossible=bool(counted_out),
         is_open=any(search.undecided[rules].values()),
         conflict=tuple(search.conflict()) if wanted and not counted_out and search.tried < tries else (),
-        wants=tuple(each.promise for each in intent.of_domains if each.key in (ZONE, HOSTNAME)),
+        wants=(*(each.promise for each in intent.of_domains if each.key in (ZONE, HOSTNAME)), *intent.others),
         inventory=inventory if wanted else with_rules(inventory, key, rules, intent.replicas),
     )
 
@@ -223,11 +226,12 @@ class _Search:
     def conflict(self) -> Iterator[str]:
         """Yield the smallest set of wants for which no design is found, if fewer than all have none."""
         whole = self.intent
-        wants = [*whole.survivals, *(["unnoticed"] if whole.unnoticed else [])]
+        wants = [*whole.survivals, *whole.others, *(["unnoticed"] if whole.unnoticed else [])]
         for size in range(1, len(wants)):
             for chosen in combinations(wants, size):
                 survivals = tuple(each for each in whole.survivals if each in chosen)
-                intent = replace(whole, survivals=survivals, unnoticed="unnoticed" in chosen)
+                others = tuple(each for each in whole.others if each in chosen)
+                intent = replace(whole, survivals=survivals, others=others, unnoticed="unnoticed" in chosen)
                 search = _Search(self.begin, intent, self.states, self.tries)
                 failures = search.best()[1]
                 if any(each.is_wanted for each in failures.values()) and search.tried < self.tries:

@@ -11,13 +11,18 @@ from topospread.drills.steps import Drain, Fail, NodeChoice, Rollout
 from topospread.workloads.scale import short_target
 
 from .fresh import counts_revisions_alone, workload_of
-from .kept import WorkloadPromises
+from .kept import Kept, WorkloadPromises
 from .orders import SearchBudget
 from .unscored import unscored
-from .wants import Intent, Survival
+from .wants import Intent, Survival, Want
 from .workload_drills import Trial, WorkloadDrills
 
-FailedCheck = Literal["placed", "lost", "rollout", "after rollout", "drained", "drains", "returned"]
+FailedCheck = Literal[
+    "placed", "lost", "rollout", "after rollout", "drained", "drains", "returned", "skew", "never-waits"
+]
+_CHECKS: dict[str, FailedCheck] = {
+    "drain": "drains", "rollout": "rollout", "skew": "skew", "never-waits": "never-waits"
+}  # fmt: skip
 RUNS = 3
 """Drills of a rollout, alike but for what is drawn."""
 
@@ -82,6 +87,8 @@ class DesignChecks:
         yield from self._all_drained()
         for each in self._losses:
             yield from self._orders(each)
+        for want in self.intent.others:
+            yield from self._kept(want)
         for each in self._losses:
             yield from self._returned(each)
 
@@ -108,7 +115,7 @@ class DesignChecks:
         found = self.drills.play(Rollout(short_target(self.drills.key)), runs=RUNS)
         if found.stuck or found.pending:
             yield DesignFailure("rollout", "", f"a rollout may not end: {found.why or 'pods wait'}")
-        elif found.fewest < self.intent.least:
+        elif found.fewest < self.intent.least("rollout"):
             yield DesignFailure("rollout", "", f"a rollout may leave {found.fewest} of {found.begun} ready")
 
     def _after_rollout(self, wanted: Survival) -> Iterator[DesignFailure]:
@@ -139,21 +146,33 @@ class DesignChecks:
 
     def _all_drained(self) -> Iterator[DesignFailure]:
         found = self.drills.play(*(Drain(NodeChoice("node", each.name)) for each in self.drills.inventory.nodes))
-        if found.fewest < self.intent.least:
+        if found.fewest < self.intent.least("drain"):
             yield DesignFailure("drains", "", f"drains of all nodes leave {found.fewest} of {found.begun} ready")
 
     def _orders(self, wanted: Survival) -> Iterator[DesignFailure]:
         if wanted.key not in (ZONE, HOSTNAME):
             self.undecided[f"whether {wanted} in every order of pods: only zones and nodes are looked at"] = False
             return
-        drills = self.drills
-        options = replace(drills.options.answered_by, preemption=False)
-        judge = WorkloadPromises(drills.inventory, options, drills.key, SearchBudget(self.states, 10.0), {})
-        (kept,) = judge.kept([wanted.promise])
+        kept = self._judged(wanted.promise)
         if kept.verdict == "unknown":
             self.undecided[f"whether {wanted} {kept.part.when}: {kept.part.says}"] = True
         elif kept.verdict == "no":
             yield DesignFailure("lost", wanted.key, f"not {kept.part.when}: {kept.part.says}")
+
+    def _judged(self, want: Want) -> Kept:
+        drills = self.drills
+        options = replace(drills.options.answered_by, preemption=False)
+        judge = WorkloadPromises(drills.inventory, options, drills.key, SearchBudget(self.states, 10.0), {})
+        return next(judge.kept([want]))
+
+    def _kept(self, want: Want) -> Iterator[DesignFailure]:
+        kept = self._judged(want)
+        if kept.verdict == "unknown":
+            self.undecided[f"whether {want} {kept.part.when}: {kept.part.says}"] = True
+        elif kept.verdict == "no":
+            text = f"not {want} {kept.part.when}: {kept.part.says}"
+            key = kept.part.says.rpartition(" on ")[2] if want.about == "skew" else ""
+            yield DesignFailure(_CHECKS[want.about], key, text)
 
     def _returned(self, wanted: Survival) -> Iterator[DesignFailure]:
         for domain in self._domains(wanted.key):

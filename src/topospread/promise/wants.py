@@ -110,21 +110,24 @@ class Intent:
     Attributes:
         replicas: how many pods the workload is to have.
         unnoticed: a node's loss takes one pod at most, which is ready again elsewhere, and any node can be drained.
+        others: promises on drains, rollouts, skew and pending pods.
     """
 
     replicas: int
     survivals: tuple[Survival, ...]
     unnoticed: bool = False
+    others: tuple[Want, ...] = ()
 
-    @property
-    def least(self) -> int:
-        """The fewest that may ever be ready while all nodes are there: what the strictest loss has to leave."""
-        return max((each.left for each in self.survivals), default=self.replicas - 1 if self.unnoticed else 0)
+    def least(self, about: About) -> int:
+        """Return the fewest pods that may be ready in a drain or rollout: at least as many as after any loss."""
+        losses = max((each.left for each in self.survivals), default=self.replicas - 1 if self.unnoticed else 0)
+        return max([losses, *(each.least(self.replicas) for each in self.others if each.about == about)])
 
     @property
     def phrases(self) -> tuple[str, ...]:
         """The wants, a phrase each."""
         told = [f"{each} of {self.replicas}" for each in self.survivals]
+        told += map(str, self.others)
         return (*told, *(["any one node is lost or drained unnoticed"] if self.unnoticed else []))
 
     @property
@@ -140,30 +143,32 @@ class Intent:
 
 def wanted_of(
     inventory: Inventory, key: ObjectKey, want: str, replicas: int | None
-) -> tuple[tuple[str, ...], tuple[int, ...]]:
-    """Return keys whose domains may be lost and the pods that each loss must leave.
+) -> tuple[tuple[str, ...], tuple[int, ...], tuple[Want, ...]]:
+    """Return keys whose domains may be lost, the pods that each loss must leave, and the other promises.
 
     Without a declaration, the loss of any one zone takes its share of the pods only.
 
     Raises:
-        UsageError: if a promise is not one that constraints can keep.
+        UsageError: if a word is not a promise.
     """
     number = replicas or workload_of(inventory, key).spec.replicas or 1
     if not want:
         loss = "zone" if len({each.labels.get(ZONE) for each in inventory.nodes}) > 1 else "node"
         domains = len({each.labels.get(LOSSES[loss]) for each in inventory.nodes})
-        return (loss,), (number - -(-number // max(domains, 1)),)
+        return (loss,), (number - -(-number // max(domains, 1)),), ()
     found: dict[str, int] = {}
-    for each in read_wants(want):
-        if each.about not in ("zone-loss", "node-loss", "quorum"):
-            raise UsageError(f"--want {each}: a design is for zone-loss, node-loss and quorum")
+    wants = read_wants(want)
+    losses = [each for each in wants if each.about in ("zone-loss", "node-loss", "quorum")]
+    for each in losses:
         least = number // 2 + 1 if each.about == "quorum" else each.least(number)
         for loss in ("zone", "node") if each.about == "quorum" else (each.about.removesuffix("-loss"),):
             found[loss] = max(found.get(loss, 0), least)
-    return tuple(found), tuple(found.values())
+    return tuple(found), tuple(found.values()), tuple(each for each in wants if each not in losses)
 
 
-def read_intent(survive: Sequence[str], left: Sequence[int], replicas: int, *, unnoticed: bool) -> Intent:
+def read_intent(
+    survive: Sequence[str], left: Sequence[int], replicas: int, *, unnoticed: bool, others: Sequence[Want] = ()
+) -> Intent:
     """Read the options.
 
     Args:
@@ -175,7 +180,7 @@ def read_intent(survive: Sequence[str], left: Sequence[int], replicas: int, *, u
     """
     if len(survive) != len(left):
         raise UsageError("--survive says what is lost, and --left what has to be left then: give as many of each")
-    if not survive and not unnoticed:
+    if not survive and not unnoticed and not others:
         raise UsageError("say what is wanted: --want zone-loss>=4, or --lose-node-unnoticed")
     for each in left:
         if not 0 < each < replicas:
@@ -185,7 +190,7 @@ def read_intent(survive: Sequence[str], left: Sequence[int], replicas: int, *, u
     found = [Survival(LOSSES.get(key, key), number) for key, number in zip(survive, left, strict=True)]
     if len({each.key for each in found}) != len(found):
         raise UsageError("--survive: a topology key stands there twice")
-    return Intent(replicas, tuple(found), unnoticed)
+    return Intent(replicas, tuple(found), unnoticed, tuple(others))
 
 
 def beyond_counting(intent: Intent, labels: Sequence[Mapping[str, str]]) -> Iterator[str]:

@@ -1,1 +1,1 @@
-"""The few evictions after which constraints hold again. `topospread.rebalance` finds them and evicts nothing."""
+"""Find the fewest evictions after which constraints hold again: `topospread.rebalance`."""

@@ -1,8 +1,7 @@
-"""A plan carried out in a cluster: evictions through the Eviction API, one by one, until the first surprise.
+"""Carry out a plan in a live cluster, one eviction at a time, until an outcome differs from the plan.
 
-A surprise is whatever the plan did not foretell: a pod that is not where it was, an eviction that is refused, a new pod
-that finds no node or goes where it helps less, or one that is not there in time. Nothing is undone. Pods are never
-deleted. Needs the extra ``live``.
+Differences are: a pod is on another node, an eviction is denied, or a new pod is pending, late, or on a worse node.
+Nothing is undone, and pods are only evicted, never deleted. Needs the extra ``live``.
 """
 
 from __future__ import annotations
@@ -24,11 +23,11 @@ from topospread.live.client import ApiClient
 from .distance import distance
 from .result import Applied, AppliedMove, ConstraintChange, PodMove, Rebalance
 
-# Whether what an eviction came to in a cluster helps as much as was foretold; it asks no cluster.
+# Compare the outcome of each eviction with the plan.
 
 
 class Foretold:
-    """The counts of the constraints as the plan has them, and as they come out, move by move."""
+    """Planned and actual counts of the constraints after each move."""
 
     def __init__(self, constraints: Iterable[ConstraintChange]) -> None:
         self._constraints: dict[tuple[str, str], list[_Counted]] = {}
@@ -37,9 +36,9 @@ class Foretold:
             self._constraints.setdefault(key, []).append(_Counted(each))
 
     def surprise(self, move: PodMove, domains: dict[str, str]) -> str:
-        """Return why a move came out worse than predicted; "" if it did not. A surprise is counted.
+        """Return why a move's outcome is worse than planned; "" if it is not. The outcome is counted.
 
-        ``domains``: topology key → where the new pod is, of the keys of the move.
+        ``domains``: topology key → domain of the new pod, for the move's keys.
         """
         own = self._constraints.get((move.namespace, move.workload), [])
         worse = [each for each in own if each.moves_worse(move, domains)]
@@ -58,7 +57,7 @@ class Foretold:
 
 
 class _Counted:
-    """One constraint."""
+    """The counts of one constraint."""
 
     def __init__(self, change: ConstraintChange) -> None:
         self.key = change.topology_key
@@ -67,7 +66,7 @@ class _Counted:
         self._eligible = list(change.before)
 
     def moves_worse(self, move: PodMove, domains: dict[str, str]) -> bool:
-        """Return whether the constraint is farther from holding than it was to be after this move."""
+        """Return whether the constraint is now further from holding than planned."""
         source, target = move.domains[self.key]
         for counts, to in ((self._foretold, target), (self._real, domains[self.key])):
             counts[source] -= 1
@@ -79,29 +78,29 @@ class _Counted:
 
 
 _EVERY = 0.5
-"""Seconds between two looks at the pods of a namespace."""
+"""Seconds between two lists of a namespace's pods."""
 
 Told = Callable[[AppliedMove], None]
 DomainOf = Callable[[str, str], str]
-"""Node and topology key → the domain of the node, "" for none."""
+"""Function (node, topology key) → domain of the node; "" for none."""
 
 
 class _SurpriseError(Exception):
-    """Something is not as it was foretold."""
+    """An outcome differs from the plan."""
 
 
 async def apply_moves(client: ApiClient, plan: Rebalance, domains: DomainOf, patience: float, told: Told) -> Applied:
-    """Evict one pod after the other; each waits until the new pod of the one before it is ready on its node.
+    """Evict pods one after another. Before each, wait until the previous replacement is ready.
 
     Args:
-        client: of the cluster's API server.
-        plan: what to evict.
-        domains: of the cluster's nodes.
-        patience: seconds until a new pod has to be ready, and the old one gone.
-        told: of every eviction that came out as foretold.
+        client: client of the cluster's API server.
+        plan: the evictions.
+        domains: function for the domains of nodes.
+        patience: seconds to wait until a new pod is ready and the old pod is gone.
+        told: called after each eviction that went as planned.
 
     Raises:
-        Interrupted: Ctrl-C; with what was carried out.
+        Interrupted: on Ctrl-C, with the completed evictions.
     """
     found, foretold = Applied(), Foretold(plan.constraints)
     names: dict[str, str] = {}
@@ -128,7 +127,7 @@ async def apply_moves(client: ApiClient, plan: Rebalance, domains: DomainOf, pat
 
 
 async def _evicted(cluster: _NamespacePods, move: PodMove, name: str, found: Applied) -> Pod:
-    """Evict the pod of a move, which is noted as begun; the one that came in its place, ready on its node."""
+    """Evict the pod of a move, and return its replacement once it is ready."""
     before = await cluster.pods()
     pod = before.get(name)
     if pod is None or pod.terminating:
@@ -148,7 +147,7 @@ class _PodList(msgspec.Struct):
 
 
 class _NamespacePods:
-    """The pods of one namespace, as the API server has them."""
+    """The pods of a namespace, read from the API server."""
 
     def __init__(self, client: ApiClient, namespace: str, patience: float) -> None:
         self._client = client
@@ -158,14 +157,14 @@ class _NamespacePods:
         self._decoder = msgspec.json.Decoder(_PodList)
 
     async def pods(self) -> dict[str, Pod]:
-        """By name."""
+        """Return name → pod."""
         found: dict[str, Pod] = {}
         async for page in self._client.list_pages(self._path):
             found.update((each.name, each) for each in self._decoder.decode(page).items)
         return found
 
     async def evict(self, name: str, uid: str) -> None:
-        """Evict this very pod; a budget that allows it a little later is waited for."""
+        """Evict the pod with this uid. Retry while a PodDisruptionBudget denies it."""
         body = {
             "apiVersion": "policy/v1",
             "kind": "Eviction",
@@ -183,7 +182,7 @@ class _NamespacePods:
             await asyncio.sleep(_EVERY)
 
     async def successor(self, owner: OwnerReference | None, known: set[str | None]) -> Pod:
-        """The pod that its controller created in its place, once it has a node."""
+        """Return the controller's replacement pod, once it has a node."""
         until = time.monotonic() + self._patience
         while time.monotonic() < until:
             for each in (await self.pods()).values():
@@ -197,7 +196,7 @@ class _NamespacePods:
         raise _SurpriseError(f"no pod with a node came in its place within {self._patience:g} seconds")
 
     async def whole(self, new: Pod, uid: str) -> None:
-        """Wait until the new pod is ready, and the old one is gone."""
+        """Wait until the new pod is ready and the old pod is gone."""
         until = time.monotonic() + self._patience
         while time.monotonic() < until:
             there = await self.pods()

@@ -1,8 +1,7 @@
-"""Lower bounds for the number of evictions, whatever is evicted in whatever order.
+"""Lower bounds on the number of evictions, for any choice and order.
 
-By the counts of single constraints always; where the extra ``solver`` is there also by an integer program, which knows
-constraints that count the same pods, resources, and which nodes pods may go to. Both leave out more than they know, so
-that neither says too many.
+One bound comes from the counts of single constraints. With the extra ``solver``, an integer program also considers
+constraints that share pods, resources, and allowed nodes. Both relax the problem, so neither bound is too high.
 """
 
 from __future__ import annotations
@@ -22,11 +21,11 @@ from .trials import Trials
 
 
 class Bound(msgspec.Struct, frozen=True):
-    """Bounds for the fewest evictions.
+    """A lower bound on the number of evictions.
 
     Attributes:
-        at_least: so many, if they mend everything at all.
-        impossible: nothing mends everything.
+        at_least: minimum number of evictions, if any plan fixes everything.
+        impossible: whether no plan can fix everything.
     """
 
     at_least: int
@@ -40,7 +39,7 @@ def has_solver() -> bool:
 
 
 def bound_by_counts(trials: Trials, related: Iterable[Sequence[Goal]]) -> Bound:
-    """Return the bound that the counts alone give. ``related``: `groups`."""
+    """Return the bound from the counts alone. ``related`` is the result of `groups`."""
     return Bound(sum(_farthest(trials, goals) for goals in related), "counts")
 
 
@@ -49,12 +48,12 @@ def _farthest(trials: Trials, goals: Iterable[Goal]) -> int:
 
 
 def bound_of(trials: Trials, related: Iterable[Sequence[Goal]], seconds: float) -> Bound:
-    """The bound as things stand.
+    """Return the bound for the current state.
 
     Args:
         trials: the state.
         related: `groups`.
-        seconds: how long the integer programs may take together.
+        seconds: total time limit of the integer programs.
     """
     at_least, solved_any, impossible = 0, False, False
     room = room_of(trials) if has_solver() and seconds > 0 and trials.unmet else None
@@ -74,7 +73,7 @@ def bound_of(trials: Trials, related: Iterable[Sequence[Goal]], seconds: float) 
 
 
 def room_of(trials: Trials) -> Floats:
-    """Return each node's room once all movable pods are gone, float64[rows, resources]."""
+    """Return each node's free resources without all movable pods, float64[rows, resources]."""
     nodes, size = trials.cluster.nodes, trials.cluster.nodes.size
     room = (nodes.allocatable[:size] - nodes.used[:size]).astype(np.float64)
     for pod_class, rows in trials.at.items():
@@ -85,9 +84,9 @@ def room_of(trials: Trials) -> Floats:
 
 
 def groups(trials: Trials) -> list[list[Goal]]:
-    """Goals that are to be mended, those together that count the same pods, with all others that count those.
+    """Group the goals to fix: goals that count the same pods are together, with other goals that count these pods.
 
-    What moves for one group is not counted by another, so that their evictions add up.
+    Groups share no pods, so their numbers of evictions add up.
     """
     left = dict.fromkeys(trials.unmet)
     found: list[list[Goal]] = []

@@ -1,6 +1,6 @@
-"""All orders of few moves, where a plan has more than is known to be needed: a shorter plan, or the proof of none.
+"""Exhaustive search for a plan shorter than the known one, or a proof that there is none.
 
-Moves of alike pods on one node are one. What is looked at is bounded; beyond it nothing is said.
+Equivalent pods on a node count as one. The search is limited; beyond the limit it proves nothing.
 """
 
 from __future__ import annotations
@@ -12,15 +12,15 @@ from topospread.cluster.cluster import PodKey
 from .trials import Movable, PlannedMove, Trials
 
 BUDGET = 1500
-"""So many placements are tried for a shorter plan."""
+"""Maximum number of placements in the search."""
 
 
 class Deepened(msgspec.Struct):
-    """The result of trying all orders.
+    """The result of the exhaustive search.
 
     Attributes:
-        moves: a plan that brings every goal home, ``None`` where there is none of at most so many moves.
-        at_least: so many moves are needed, as all shorter plans were tried; what was known before where not.
+        moves: a plan that meets every goal; None if no plan of the searched length exists.
+        at_least: proved minimum number of moves; the earlier bound if the search ended early.
     """
 
     moves: list[PlannedMove] | None
@@ -28,7 +28,7 @@ class Deepened(msgspec.Struct):
 
 
 def deepen(trials: Trials, at_least: int, below: int) -> Deepened:
-    """A plan of fewer than ``below`` moves, where all of some length can be tried; the state is as it was."""
+    """Search for a plan with fewer than ``below`` moves. The state is unchanged afterwards."""
     limit = trials.tried + BUDGET
     for depth in range(max(at_least, 1), below):
         moves: list[PlannedMove] = []
@@ -41,7 +41,7 @@ def deepen(trials: Trials, at_least: int, below: int) -> Deepened:
 
 
 def _search(trials: Trials, depth: int, moves: list[PlannedMove], limit: int, known: set[object]) -> bool | None:
-    """Return whether so many moves are enough; ``None`` if the limit is reached first."""
+    """Return whether `depth` moves are enough; None if the limit is reached."""
     farthest = max((trials.distances[each] for each in trials.goals if each.wanted), default=0)
     if not farthest:
         return True

@@ -1,7 +1,7 @@
-"""The fewest pods that have to move until one constraint's counts are within a skew, whether or not they can.
+"""The fewest pod moves until one constraint's counts are within a skew, ignoring feasibility.
 
-Every eviction takes one pod out of a domain and puts one into another. With the global minimum at m, pods beyond
-m + maxSkew have to leave, and pods up to m have to come: at least the larger of both numbers, for the best m.
+A move takes a pod from one domain to another. For a target minimum m, pods above m + maxSkew must leave, and domains
+below m must receive pods. The larger of both numbers is needed, for the best m.
 """
 
 from __future__ import annotations
@@ -12,24 +12,24 @@ from topospread.cluster.arrays import Ints
 
 
 def distance(counts: Ints, highest: int, *, minimum_is_zero: bool = False) -> int:
-    """The fewest moves, 0 where the skew is no more than ``highest``.
+    """Return the fewest moves; 0 if the skew is at most ``highest``.
 
     Args:
         counts: matching pods of each eligible domain, int64[domains].
-        highest: the skew that is allowed.
-        minimum_is_zero: there are fewer domains than minDomains, so that the minimum counts as 0.
+        highest: the allowed skew.
+        minimum_is_zero: whether there are fewer domains than minDomains, so that the global minimum is 0.
     """
     return best_level(counts, highest, minimum_is_zero=minimum_is_zero)[0]
 
 
 def best_level(counts: Ints, highest: int, *, minimum_is_zero: bool = False) -> tuple[int, int]:
-    """The fewest moves, and the global minimum to aim at."""
+    """Return the fewest moves, and the global minimum to aim at."""
     if not len(counts):
         return 0, 0
     if minimum_is_zero:
         return _leaving(counts, highest), 0
     low, high = int(counts.min()), int(counts.max())
-    while low < high:  # the first level at which as many have to come as to leave, or more
+    while low < high:  # find the first level at which at least as many pods must arrive as leave
         middle = (low + high) // 2
         if _coming(counts, middle) >= _leaving(counts, middle + highest):
             high = middle

@@ -1,6 +1,6 @@
-"""The goals: constraints of workloads, their counts now, and their distance from holding. Nothing is moved.
+"""Goals of a rebalancing: constraints with their current counts and distances from holding.
 
-The numbers are PodTopologySpread's own counts, from the views that pods are placed with.
+The counts come from the PodTopologySpread plugin's own state.
 """
 
 from __future__ import annotations
@@ -26,12 +26,12 @@ _OF_THEIR_NODE = frozenset({"DaemonSet", "Node"})
 
 
 class Goal(msgspec.Struct, frozen=True, eq=False):
-    """One constraint of a workload's newest pods that is to hold.
+    """A constraint of a workload's newest pods that should hold.
 
     Attributes:
-        place: of the constraint among the class's hard ones, or soft ones.
-        highest: the skew that is allowed.
-        wanted: it is to be mended where it does not hold; the others are only not to get worse.
+        place: index among the class's hard or soft constraints.
+        highest: the allowed skew.
+        wanted: whether to fix it; other goals must only not get worse.
     """
 
     workload: Workload
@@ -53,13 +53,13 @@ class Goal(msgspec.Struct, frozen=True, eq=False):
 
 
 class GoalCounts(msgspec.Struct, frozen=True, eq=False):
-    """The counts of a goal's constraint at a moment.
+    """The current counts of a goal's constraint.
 
     Attributes:
-        codes: of the domains in the key's column, int32[domains].
-        matching: pods that count, int64[domains].
-        minimum_is_zero: there are fewer domains than minDomains.
-        counted: the constraint with its counts, as the view has it.
+        codes: codes of the domains in the key's column, int32[domains].
+        matching: matching pods, int64[domains].
+        minimum_is_zero: whether there are fewer domains than minDomains.
+        counted: the plugin's constraint with its counts.
     """
 
     goal: Goal
@@ -76,27 +76,27 @@ class GoalCounts(msgspec.Struct, frozen=True, eq=False):
 
     @property
     def skew(self) -> int:
-        """As kube-scheduler takes it."""
+        """The skew as kube-scheduler computes it."""
         least = 0 if self.minimum_is_zero else int(self.matching.min(initial=1 << 40))
         return max(int(self.matching.max(initial=0)) - (least if len(self.matching) else 0), 0)
 
     @property
     def excess(self) -> int:
-        """By how much the skew is more than what is allowed."""
+        """The skew minus the allowed skew, at least 0."""
         return max(self.skew - self.goal.highest, 0)
 
     @property
     def squares(self) -> int:
-        """The smaller, the more even."""
+        """The sum of squared counts. Smaller is more even."""
         return int((self.matching * self.matching).sum())
 
     @property
     def distance(self) -> int:
-        """The fewest pods that have to move."""
+        """The fewest pods that must move."""
         return best_level(self.matching, self.goal.highest, minimum_is_zero=self.minimum_is_zero)[0]
 
     def giving(self) -> Codes:
-        """Domains out of which a pod has to move, or may without need for another to come."""
+        """Domains that can give a pod without needing another one."""
         moves, level = best_level(self.matching, self.goal.highest, minimum_is_zero=self.minimum_is_zero)
         if not moves:
             return self.codes[:0]
@@ -106,14 +106,14 @@ class GoalCounts(msgspec.Struct, frozen=True, eq=False):
         return self.codes[beyond if leaving >= too_few and beyond.any() else self.matching > level]
 
     def receiving(self) -> Codes:
-        """Domains that may take a pod."""
+        """Domains that should receive a pod."""
         _, level = best_level(self.matching, self.goal.highest, minimum_is_zero=self.minimum_is_zero)
         few = self.matching < level
         return self.codes[few if few.any() else self.matching < level + self.goal.highest]
 
 
 def counts_of(goal: Goal, scheduler: Scheduler) -> GoalCounts:
-    """Count for a goal's constraint now."""
+    """Return the current counts for a goal."""
     spread = spread_of(goal.pod_class, scheduler)
     assert spread is not None, "a goal's class has constraints"
     counted = (spread.hard if goal.hard else spread.soft)[goal.place]
@@ -125,7 +125,7 @@ def counts_of(goal: Goal, scheduler: Scheduler) -> GoalCounts:
 
 
 def spread_of(pod_class: PodClass, scheduler: Scheduler) -> Spread | None:
-    """The constraints of a class with their counts as they are now; ``None`` where it has none, or is not judged."""
+    """Return a class's constraints with current counts; None if it has none or is unjudged."""
     try:
         view = scheduler.view(pod_class)
     except PluginError:
@@ -136,7 +136,7 @@ def spread_of(pod_class: PodClass, scheduler: Scheduler) -> Spread | None:
 def goals_of(
     workloads: Iterable[Workload], scheduler: Scheduler, max_skew: int | None, wanted: Iterable[Workload]
 ) -> Iterator[Goal]:
-    """Every workload's hard constraints, and with ``max_skew`` the soft ones, which are to have no more skew."""
+    """Yield the goals of all workloads: hard constraints, and with ``max_skew`` also soft ones."""
     chosen = {id(each) for each in wanted}
     for workload in workloads:
         if workload.template is None or workload.kind in _OF_THEIR_NODE:

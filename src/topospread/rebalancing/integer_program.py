@@ -1,12 +1,12 @@
-"""The fewest moves as an integer program for HiGHS: how many pods of a kind there are to be on nodes that look alike.
+"""Compute a lower bound on moves with an integer program (HiGHS) over kinds of pods and cells of nodes.
 
-    x[k, c]    pods of kind k on nodes of cell c afterwards, integer
-    out[k, c]  of those that are there now, how many go: the sum of all is what is to be small
+    x[k, c]    pods of kind k on nodes of cell c afterwards (integer)
+    out[k, c]  pods of kind k that leave cell c; the objective minimises their sum
     m[g]       the global minimum of constraint g
 
-A kind is pods that the same constraints count, that take the same and may go to the same nodes; a cell is nodes in the
-same domains of all constraints to which the same kinds may go. Left out, so that the program says too few at most:
-that nodes of a cell are single ones, affinity between pods, and what pods outside the group would have to make room.
+A kind is a set of pods with the same counting constraints, requests and allowed nodes. A cell is a set of nodes in the
+same domains that allow the same kinds. The program ignores single nodes' limits within a cell, inter-pod affinity, and
+moves of pods outside the group. So its result can only be too low.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from .goals import Goal, GoalCounts, counts_of, spread_of
 from .trials import Movable, Trials
 
 _LARGEST = 40_000
-"""More variables than this are not handed to the solver."""
+"""Maximum number of variables for the solver."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,9 +34,9 @@ class Solved:
     """The solution of the program.
 
     Attributes:
-        at_least: ``None`` where it says nothing: too large, no time, or pods that are created otherwise than they were.
-        impossible: no counts at all are as they should be.
-        seconds: how long it took.
+        at_least: the bound; None if the program is too large, out of time, or new pods differ from old ones.
+        impossible: whether no counts satisfy the constraints.
+        seconds: time taken.
     """
 
     at_least: int | None
@@ -46,11 +46,11 @@ class Solved:
 
 @dataclass(frozen=True, slots=True)
 class _Kind:
-    """Pods that are alike.
+    """Pods that are equal for the program.
 
     Attributes:
-        on: how many there are by row, int64[rows].
-        may_go: where more may go, bool[rows].
+        on: number of pods by node row, int64[rows].
+        may_go: nodes that allow more of them, bool[rows].
     """
 
     goals: frozenset[int]
@@ -61,7 +61,7 @@ class _Kind:
 
 @dataclass(slots=True)
 class _Program:
-    """Rows of a linear program, sparse."""
+    """The sparse rows of a linear program."""
 
     cost: list[float] = field(default_factory=list)
     upper: list[float] = field(default_factory=list)
@@ -73,14 +73,14 @@ class _Program:
     high: list[float] = field(default_factory=list)
 
     def variable(self, cost: float, upper: float, *, integer: bool) -> int:
-        """A variable from 0; its number."""
+        """Add a variable with lower bound 0. Return its index."""
         self.cost.append(cost)
         self.upper.append(upper)
         self.integer.append(integer)
         return len(self.cost) - 1
 
     def row(self, entries: Sequence[tuple[int, float]], low: float, high: float) -> None:
-        """``low`` ≤ sum ≤ ``high``."""
+        """Add the constraint ``low`` ≤ sum ≤ ``high``."""
         self.starts.append(len(self.columns))
         for column, value in entries:
             self.columns.append(column)
@@ -90,7 +90,7 @@ class _Program:
 
 
 def fewest_moves(trials: Trials, goals: Sequence[Goal], room: Floats, seconds: float) -> Solved:
-    """The fewest moves after which a group of goals holds, as far as the program knows; ``room``: `bounds.room_of`."""
+    """Return a lower bound on the moves after which a group of goals holds. ``room`` comes from `bounds.room_of`."""
     begin = time.monotonic()
     counts = [counts_of(each, trials.scheduler) for each in goals]
     kinds = _kinds(trials, counts)
@@ -106,7 +106,7 @@ def fewest_moves(trials: Trials, goals: Sequence[Goal], room: Floats, seconds: f
 
 
 def _kinds(trials: Trials, counts: Sequence[GoalCounts]) -> list[_Kind] | None:
-    """The pods that may move and that a goal counts; ``None`` where a new pod would count otherwise than the old."""
+    """Return the movable pods that a goal counts; None if a new pod would count differently."""
     nodes, size = trials.cluster.nodes, trials.cluster.nodes.size
     place = {each.goal: number for number, each in enumerate(counts)}
     found: dict[tuple[frozenset[int], bytes, bytes], _Kind] = {}
@@ -135,7 +135,7 @@ def _stays_alike(
 
 
 def _may_go(trials: Trials, pod: Movable) -> Bools:
-    """Nodes that node affinity and taints let a new pod go to, bool[rows]."""
+    """Return the nodes that node affinity and taints allow for a new pod, bool[rows]."""
     rows = slice(0, trials.cluster.nodes.size)
     spread = spread_of(trials.cluster.shared_class(pod.successor), trials.scheduler)
     alive = trials.cluster.nodes.alive[rows].copy()
@@ -145,14 +145,14 @@ def _may_go(trials: Trials, pod: Movable) -> Bools:
 
 
 def _members(trials: Trials, counts: GoalCounts) -> Ints:
-    """Row → code of the domain it is counted in, −1 for none, int64[rows]."""
+    """Return row → code of the domain in which it counts, or −1, int64[rows]."""
     size = trials.cluster.nodes.size
     taking_part = counts.counted.takes_part(slice(0, size))
     return np.where(taking_part, counts.counted.column.codes[:size], -1).astype(np.int64)
 
 
 def _cells(trials: Trials, counts: Sequence[GoalCounts], kinds: Sequence[_Kind]) -> Ints:
-    """Row → its cell, −1 for rows without a node, int64[rows]."""
+    """Return row → cell, or −1 for rows without a node, int64[rows]."""
     alive = trials.cluster.nodes.alive[: trials.cluster.nodes.size]
     columns = [_members(trials, each) for each in counts] + [each.may_go.astype(np.int64) for each in kinds]
     cells = np.full(len(alive), -1, dtype=np.int64)
@@ -199,7 +199,10 @@ def _domains(trials: Trials, counts: GoalCounts, cells: Ints) -> dict[int, list[
 def _add_goal(
     program: _Program, counts: GoalCounts, kinds: Sequence[tuple[Sequence[int], Ints]], domains: dict[int, list[int]]
 ) -> None:
-    """Every domain holds at least the minimum, and no more than the skew above it. ``kinds``: x and what is there."""
+    """Add rows: each domain has at least the minimum and at most the minimum plus the skew.
+
+    ``kinds`` holds each kind's variables and current counts.
+    """
     minimum = program.variable(0.0, 0.0 if counts.minimum_is_zero else math.inf, integer=True)
     for code, matching in zip(counts.codes.tolist(), counts.matching.tolist(), strict=True):
         cells = domains.get(code, [])
@@ -211,7 +214,7 @@ def _add_goal(
 def _add_resources(
     program: _Program, kinds: Sequence[_Kind], x: Sequence[Sequence[int]], cells: Ints, room: Floats
 ) -> None:
-    """No cell takes more than its nodes have, once every pod that may move at all has gone."""
+    """Add rows: a cell's pods fit into its nodes' resources without all movable pods."""
     of_cells = np.zeros((int(cells.max(initial=-1)) + 1, room.shape[1]))
     np.add.at(of_cells, cells[cells >= 0], np.maximum(room, 0)[cells >= 0])
     for resource in [each for each in range(room.shape[1]) if each not in (NON_ZERO_CPU, NON_ZERO_MEMORY)]:

@@ -1,4 +1,4 @@
-"""Pods that may be evicted, and the reasons why others may not. Their new nodes are not looked for."""
+"""The pods that may be evicted, and the reasons why other pods may not."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from topospread.workloads.draining import treatment, why_not
 from .trials import Movable
 
 _NOT_MOVED = frozenset({"Pod", "Node", "DaemonSet", "Job"})
-"""Nobody creates bare pods anew, a DaemonSet's belong to their nodes, and a Job's would begin their work again."""
+"""Kinds whose pods stay: bare pods are not replaced, DaemonSet pods have fixed nodes, Job pods would restart."""
 
 
 class MovablePods(msgspec.Struct):
     """The pods that may be evicted, and the reason for each other pod of a workload.
 
     Attributes:
-        refused: pod key → the Eviction API's words, of pods that a disruption budget keeps where they are.
+        refused: pod key → the Eviction API's message, for pods that a PodDisruptionBudget protects.
     """
 
     pods: list[Movable] = []
@@ -28,9 +28,9 @@ class MovablePods(msgspec.Struct):
 
 
 def movable_pods(world: World) -> MovablePods:
-    """The pods that may be evicted as things stand.
+    """Return the pods that may be evicted in the current state.
 
-    As each eviction waits until its new pod is on a node, budgets allow before every one what they allow now.
+    Budgets allow the same before every eviction, because each waits for the previous replacement.
     """
     found = MovablePods()
     for each in world.pods.by_key.values():
@@ -45,7 +45,7 @@ def movable_pods(world: World) -> MovablePods:
 
 
 def why_not_evicted(world: World, pod: FollowedPod) -> str:
-    """Return why the Eviction API would refuse to evict a pod now; "" if it would not."""
+    """Return why the Eviction API would deny an eviction now; "" if it would allow it."""
     budgets = [(budget.name, budget.healthy, budget.needed) for budget in world.health.budgets_of(pod)]
     return why_not(budgets, healthy=world.is_ready(pod))
 

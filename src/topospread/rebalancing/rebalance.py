@@ -1,7 +1,7 @@
-"""From an inventory to a plan of evictions: the goals, the pods that may move, the plan, and its result.
+"""Compute a plan of evictions for an inventory: goals, movable pods, plan and result.
 
-The plan is found on savepoints of the state. Then a drill plays it with controllers, budgets and the queue, and the
-answer is that drill's result. Nothing is evicted in a cluster.
+The search works on savepoints of the state. Then a drill simulates the plan with controllers, budgets and the queue,
+and its result is the answer. No pod is evicted in a live cluster.
 """
 
 from __future__ import annotations
@@ -34,18 +34,17 @@ from .search import FoundMoves, plan_of
 from .trials import PlannedMove, Trials
 from .unmet import unmet_of
 
-# A plan carried out in a drill's world, move by move: what comes of each is what is told, not what was tried.
-# Where a move comes to something else than was tried, nothing is to be gained by going on: who asks plans anew without.
+# Simulate a plan in a drill, move by move. The simulated outcome counts, not the one from the search.
 
 Ban = tuple[WorkloadKey, str]
-"""Pods of a workload on a node, which are not to be moved."""
+"""A workload's pods on a node, which must not be moved."""
 
 
 class CarriedOut(msgspec.Struct, frozen=True):
-    """The result of carrying out a plan.
+    """The simulated result of a plan.
 
     Attributes:
-        surprise: the move that came to something else, where one did.
+        surprise: the move whose outcome differs from the search, if any.
     """
 
     moves: tuple[PodMove, ...]
@@ -53,7 +52,10 @@ class CarriedOut(msgspec.Struct, frozen=True):
 
 
 def carry_out(world: World, plan: Sequence[PlannedMove], keys: Sequence[str]) -> CarriedOut:
-    """Evict pod after pod, each when the one before it has its new pod on a node. ``keys``: whose domains count."""
+    """Evict pods one after another, each once the previous replacement has a node.
+
+    ``keys`` are the topology keys whose domains are recorded.
+    """
     waiting, done = set(world.pods.waiting), list[PodMove]()
     for each in plan:
         movable, target = each.movable, world.cluster.nodes.names[each.target]
@@ -78,7 +80,7 @@ def carry_out(world: World, plan: Sequence[PlannedMove], keys: Sequence[str]) ->
 
 
 def _pod_of(world: World, each: PlannedMove, node: str) -> FollowedPod | None:
-    """The pod that is meant, or, where it came by an earlier move, one like it on its node."""
+    """Return the pod to evict; if an earlier move created it, an equivalent pod on the node."""
     movable = each.movable
     known = world.pods.by_key.get(movable.key)
     if known is not None and known.node == node:
@@ -92,18 +94,18 @@ def _domain(world: World, key: str, node: str) -> str:
 
 
 _DEEPER = 3
-"""So many moves more than the bound are searched through where no plan was found."""
+"""Number of moves above the bound that the exhaustive search covers if no plan was found."""
 _RESTARTS = 20
 _NOBODY = "no workload was looked at: the selector matches the pods of none"
 
 
 class RebalanceOptions(msgspec.Struct, frozen=True):
-    """The constraints to mend and the limits of the search.
+    """The constraints to fix, and the limits of the search.
 
     Attributes:
-        namespace, selector: of the workloads that are to be mended; the others are only not to get worse.
-        max_skew: the skew that soft constraints are to have at most; ``None`` leaves them as they are.
-        seconds: how long the integer program may take.
+        namespace, selector: select the workloads to fix; other workloads must only not get worse.
+        max_skew: target skew of soft constraints; None ignores them.
+        seconds: time limit of the integer program.
         allow_empty: whether a selector may select no workload.
     """
 
@@ -115,10 +117,10 @@ class RebalanceOptions(msgspec.Struct, frozen=True):
 
 
 class RebalancePlan(msgspec.Struct):
-    """A plan as it grows, before anything is carried out.
+    """A plan under construction.
 
     Attributes:
-        doing: what it is at, in words.
+        doing: the current phase, in words.
     """
 
     moves: Sequence[PlannedMove] = ()
@@ -128,12 +130,12 @@ class RebalancePlan(msgspec.Struct):
 
 
 class _Begun(msgspec.Struct, frozen=True):
-    """A drill's world at rest, and what is to be mended in it.
+    """A drill in its stable initial state, with the goals.
 
     Attributes:
-        before: what each goal counts.
-        waiting: how many pods have no node.
-        unjudged: parts for which alone pods have none.
+        before: initial counts of each goal.
+        waiting: number of pending pods.
+        unjudged: unmodelled parts that alone keep pods pending.
     """
 
     world: World
@@ -159,18 +161,18 @@ def rebalance(  # noqa: PLR0913 - keyword arguments
 
     Args:
         inventory: the input, which is not changed.
-        options: the control plane; nothing is preempted.
-        namespace: mend workloads of this namespace; constraints of others do not get worse.
-        selector: mend workloads whose pods have these labels.
-        max_skew: bring soft constraints to this skew, too.
-        seconds: how long the integer program may take for its bound, where the extra ``solver`` is installed.
+        options: the control plane; preemption is off.
+        namespace: fix workloads of this namespace; constraints of other workloads do not get worse.
+        selector: fix workloads whose pods have these labels.
+        max_skew: also reduce the skew of soft constraints to this value.
+        seconds: time limit of the integer program (extra ``solver``).
         allow_empty: accept a selector that selects no workload.
-        progress: told how many constraints of how many are mended.
+        progress: receives the number of fixed constraints, and of all constraints.
 
     Raises:
-        InputError: an object that the API server would refuse.
-        UsageError: if nothing is in the namespace, or the selector selects nothing.
-        topospread.drills.interruption.Interrupted: Ctrl-C, a KeyboardInterrupt; with the evictions that were found.
+        InputError: if the API server denies an object.
+        UsageError: if the namespace is empty, or the selector matches no workload.
+        topospread.drills.interruption.Interrupted: on Ctrl-C (a KeyboardInterrupt), with the evictions so far.
     """
     options = replace(options, preemption=False)
     wished = RebalanceOptions(namespace, selector, max_skew, seconds, allow_empty)
@@ -187,10 +189,10 @@ def rebalance(  # noqa: PLR0913 - keyword arguments
 def _rebalanced(
     inventory: Inventory, options: SimulationOptions, wished: RebalanceOptions, progress: Progress | None
 ) -> Rebalance:
-    """A plan that was carried out; made anew without a move that turned out otherwise than it was tried.
+    """Plan and simulate. If a move's outcome differs from the search, plan again without this move.
 
     Raises:
-        Interrupted: Ctrl-C, once it is known what there is to mend; with what was found until then.
+        Interrupted: on Ctrl-C after the goals are known, with the evictions so far.
     """
     banned: set[Ban] = set()
     plan = RebalancePlan()
@@ -209,7 +211,7 @@ def _rebalanced(
     except KeyboardInterrupt:
         if not plan.doing:
             raise
-        # The state may be left in the middle of anything: what was found is carried out on another.
+        # The interrupted state may be inconsistent, so the plan is simulated on a new one.
         found = _as_far_as_it_goes(inventory, options, wished, plan)
         raise Interrupted(replace(found, partial=f"ended while {plan.doing}")) from None
 
@@ -217,7 +219,7 @@ def _rebalanced(
 def _as_far_as_it_goes(
     inventory: Inventory, options: SimulationOptions, wished: RebalanceOptions, plan: RebalancePlan
 ) -> Rebalance:
-    """Return the result of a plan up to the first move that turns out other than it was tried."""
+    """Return the result of a plan up to the first move whose outcome differs from the search."""
     while True:
         begun = _begun(inventory, options, wished, set())
         done = _carried_out(begun, plan)
@@ -236,7 +238,7 @@ def _begun(inventory: Inventory, options: SimulationOptions, wished: RebalanceOp
 
 
 def _unjudged(world: World) -> Iterator[tuple[NotJudgedError, str]]:
-    """Yield the parts that alone keep waiting pods from a node, and the pods."""
+    """Yield the unmodelled parts that alone keep pods pending, with these pods."""
     scheduler = world.run.scheduler
     for each in world.pods.waiting.values():
         pod_class = world.cluster.shared_class(each.pod)
@@ -282,10 +284,10 @@ def _trials(world: World, wished: RebalanceOptions, may_move: MovablePods, banne
 
 
 def _chosen(world: World, wished: RebalanceOptions) -> list[Workload]:
-    """The workloads that are to be mended.
+    """Return the workloads to fix.
 
     Raises:
-        UsageError: if there is none in the namespace, or the selector selects none.
+        UsageError: if the namespace has none, or the selector matches none.
     """
     every = world.run.plan.workloads
     found = [each for each in every if wished.namespace in (None, each.namespace)]
@@ -303,7 +305,7 @@ def _chosen(world: World, wished: RebalanceOptions) -> list[Workload]:
 
 
 def _plan(plan: RebalancePlan, begun: _Begun, wished: RebalanceOptions, progress: Progress | None) -> None:
-    """Fill the plan; the state is as it was."""
+    """Fill in the plan. The state is unchanged afterwards."""
     trials = begun.trials
     related = groups(trials)
     plan.bound = bound_by_counts(trials, related)
@@ -327,7 +329,7 @@ def _plan(plan: RebalancePlan, begun: _Begun, wished: RebalanceOptions, progress
 
 
 def _changes(before: Sequence[GoalCounts], scheduler: Scheduler) -> Iterator[ConstraintChange]:
-    """Constraints that were to be mended and did not hold."""
+    """Yield the constraints to fix that did not hold before."""
     for was in before:
         goal = was.goal
         if goal.wanted and was.distance:

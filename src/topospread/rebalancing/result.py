@@ -1,4 +1,4 @@
-"""The result of a rebalancing: evictions, the constraints that they mend, and the constraints that are left."""
+"""The result of a rebalancing: evictions, fixed constraints and remaining constraints."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from topospread.answer import Unjudged
 from topospread.base import Base
 
 BoundBy = Literal["counts", "solver", "search"]
-"""How the fewest evictions are known: by counts of constraints, by an integer program, or as all others were tried."""
+"""Source of the bound: constraint counts, an integer program, or an exhaustive search."""
 
 
 class PodMove(Base, frozen=True):
-    """One eviction, and where kube-scheduler puts the new pod."""
+    """An eviction, and kube-scheduler's node for the new pod."""
 
     namespace: Annotated[str, Meta(description="Namespace of the pod.")]
     name: Annotated[str, Meta(description="Name of the pod to evict.")]
@@ -34,7 +34,7 @@ class PodMove(Base, frozen=True):
 
 
 class ConstraintChange(Base, frozen=True):
-    """A constraint that did not hold: its counts before and after all evictions."""
+    """A constraint that did not hold, with its counts before and after all evictions."""
 
     kind: Annotated[str, Meta(description="Kind of the workload.")]
     namespace: Annotated[str, Meta(description="Namespace of the workload.")]
@@ -51,12 +51,12 @@ class ConstraintChange(Base, frozen=True):
 
     @property
     def is_met(self) -> bool:
-        """True if the skew is at most the skew that is aimed at."""
+        """True if the skew is at most the target skew."""
         return self.skew_after <= self.highest
 
 
 class MoveHelp(Base, frozen=True):
-    """A change that would help where kube-scheduler undoes an eviction."""
+    """A change that would help if kube-scheduler undoes an eviction."""
 
     what: Annotated[Literal["hard", "cordon", "matchLabelKeys"], Meta(description="Kind of change.")]
     says: Annotated[str, Meta(description="The change in words.")]
@@ -64,7 +64,7 @@ class MoveHelp(Base, frozen=True):
 
 
 class UnmetConstraint(Base, frozen=True):
-    """A constraint that evictions do not mend."""
+    """A constraint that evictions do not fix."""
 
     workload: Annotated[str, Meta(description="`KIND NAMESPACE/NAME` of the workload.")]
     topology_key: Annotated[str, Meta(description="Topology key of the constraint.")]
@@ -82,23 +82,22 @@ class UnmetConstraint(Base, frozen=True):
 
 @dataclass(frozen=True, slots=True)
 class Rebalance:
-    """The whole result.
+    """The result of a rebalancing.
 
     Attributes:
-        nodes: how many nodes the cluster has.
-        moves: evictions in their order, each when the one before it has its new pod on a node.
-        constraints: those that were to be mended.
-        unmet: those that are not, with why.
-        bound: no plan that mends all has fewer evictions; ``None`` where the whole search found none that does.
-        bound_by: how that is known.
-        impossible: it is proved that no evictions mend all constraints.
-        soft: soft constraints beyond their maxSkew that were not to be mended, as no ``max_skew`` was given.
-        pending: pods that had no node before, and have none after.
-        warnings, notes: sentences for a person.
-        partial: where it was ended before its end, in words; then the moves are those that were found and carried out
-            in a drill. "" where it is whole.
-        unjudged: parts of pods that wait or would have to move, which topospread does not model.
-        is_met_if_admitted: whether all is mended if these parts let every node pass; ``None`` if all pods are judged.
+        nodes: number of nodes.
+        moves: evictions in order; each waits until the previous replacement has a node.
+        constraints: the constraints to fix.
+        unmet: the constraints that stay exceeded, with reasons.
+        bound: lower bound on the evictions of a plan that fixes all; None if an exhaustive search found no such plan.
+        bound_by: source of the bound.
+        impossible: whether it is proved that no evictions fix all constraints.
+        soft: soft constraints above their maxSkew that were ignored without ``max_skew``.
+        pending: pods that are pending before and after.
+        warnings, notes: sentences for the user.
+        partial: where the search was interrupted; "" if it is complete. The moves so far were simulated.
+        unjudged: unmodelled parts of pending or moved pods.
+        is_met_if_admitted: whether everything is fixed if these parts admit every node; None if all pods are judged.
     """
 
     nodes: int
@@ -118,7 +117,7 @@ class Rebalance:
 
     @property
     def is_met(self) -> bool:
-        """True if everything that was to be mended is, at the end."""
+        """True if every constraint to fix holds at the end."""
         return not self.unmet and all(each.is_met for each in self.constraints)
 
     @property
@@ -128,7 +127,7 @@ class Rebalance:
 
 
 class AppliedMove(Base, frozen=True):
-    """An eviction that came out as planned."""
+    """An eviction that went as planned."""
 
     move: Annotated[PodMove, Meta(description="The eviction.")]
     created: Annotated[str, Meta(description="Name of the new pod.")]
@@ -136,7 +135,7 @@ class AppliedMove(Base, frozen=True):
 
 
 class Applied(msgspec.Struct, rename="camel"):
-    """The evictions in a cluster."""
+    """The evictions in a live cluster."""
 
     done: Annotated[list[AppliedMove], Meta(description="Evictions that came out as planned.")] = field(
         default_factory=list, name="evictions"

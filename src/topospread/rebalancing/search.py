@@ -1,7 +1,7 @@
-"""Search for pods to move one after the other: first what reduces the distance most, then all orders if there are few.
+"""Greedy search for moves that bring constraints closer to holding.
 
-A move is taken only where its new pod finds a node, no constraint that is only to be kept gets worse, and those that
-are to be mended come nearer. What each comes to is tried by `trials`.
+A move is accepted only if its new pod finds a node, no other constraint gets worse, and the goals get closer. `trials`
+simulates each move.
 """
 
 from __future__ import annotations
@@ -18,19 +18,19 @@ from .goals import Goal, GoalCounts, counts_of
 from .trials import Movable, PlannedMove, Trials, Tried
 
 _CANDIDATES = 60
-"""So many pods are tried for one step towards a goal."""
+"""Maximum number of pods tried for one step towards a goal."""
 _EVENING = 3
-"""So many moves may only even counts out before one brings the goal nearer."""
+"""Maximum number of moves that only even out counts before one gets closer to the goal."""
 _ROOM = 24
-"""So many pods are tried out of the way of one that finds no room."""
+"""Maximum number of pods tried as obstacles of a pod without room."""
 
 
 class FoundMoves(msgspec.Struct):
-    """A plan.
+    """The moves found so far.
 
     Attributes:
-        moves: pods in the order in which they go.
-        stuck: goal → what came of the evictions that were tried for it.
+        moves: pods in the order of eviction.
+        stuck: goal → results of the evictions tried for it.
     """
 
     moves: list[PlannedMove] = []
@@ -38,12 +38,12 @@ class FoundMoves(msgspec.Struct):
 
 
 def plan_of(trials: Trials, found: FoundMoves, progress: Progress | None = None) -> None:
-    """A plan that brings every goal as near as one or two moves at a time can; the state is left with it.
+    """Extend the plan with single moves and pairs until no goal gets closer. The state keeps the moves.
 
     Args:
         trials: the state.
-        found: the plan, which grows.
-        progress: told how many goals of how many are met.
+        found: the plan, which is extended.
+        progress: receives the number of met goals, and of all goals.
     """
     total = len(trials.unmet)
     while goals := [each for each in trials.unmet if each not in found.stuck]:
@@ -61,7 +61,7 @@ def plan_of(trials: Trials, found: FoundMoves, progress: Progress | None = None)
 
 
 def _best_step(trials: Trials, goal: Goal, evidence: list[tuple[Movable, Tried]]) -> list[PlannedMove] | None:
-    """One move that brings the goal nearer, and others too where that is so; it is made."""
+    """Make the best single move for a goal, and return it; None if there is none."""
     best: tuple[int, Movable] | None = None
     for most, movable in _candidates(trials, goal)[:_CANDIDATES]:
         if best is not None and best[0] <= -most:
@@ -78,7 +78,7 @@ def _best_step(trials: Trials, goal: Goal, evidence: list[tuple[Movable, Tried]]
 
 
 def change(trials: Trials, tried: Tried) -> int | None:
-    """By how much all that is to be mended comes nearer, below 0; ``None`` where the move must not be made."""
+    """Return the change of the total distance (negative is better); None if the move is not allowed."""
     if tried.row is None or tried.differs or tried.worse:
         return None
     if any(after > trials.distances[each] for each, after in tried.after.items() if not each.wanted):
@@ -89,12 +89,12 @@ def change(trials: Trials, tried: Tried) -> int | None:
 
 
 def _candidates(trials: Trials, goal: Goal) -> list[tuple[int, Movable]]:
-    """Pods that may go for a goal: first those that may help most goals, then those of the fullest domains."""
+    """Return pods to try for a goal: first those that help most goals, then those of the fullest domains."""
     related = dict.fromkeys(each for pod_class in trials.counted(goal) for each in trials.counting(pod_class))
     unmet = [counts_of(each, trials.scheduler) for each in related if each.wanted and trials.distances[each]]
     giving = [(each, set(each.giving().tolist())) for each in unmet]
     if goal not in related:
-        return []  # nothing that it counts may move
+        return []  # no counted pod may move
     own, codes = next((each, codes) for each, codes in giving if each.goal is goal)
     matching = dict(zip(own.codes.tolist(), own.matching.tolist(), strict=True))
     names = trials.cluster.nodes.names
@@ -109,7 +109,7 @@ def _candidates(trials: Trials, goal: Goal) -> list[tuple[int, Movable]]:
 
 
 def _counted(trials: Trials, counts: GoalCounts, codes: set[int]) -> Iterator[Movable]:
-    """One pod of each class on each node of some domains that a goal counts."""
+    """Yield one pod of each class on each node of some domains that a goal counts."""
     for pod_class in trials.counted(counts.goal):
         for row, pods in trials.at[pod_class].items():
             if code_of(counts, row) in codes:
@@ -117,7 +117,7 @@ def _counted(trials: Trials, counts: GoalCounts, codes: set[int]) -> Iterator[Mo
 
 
 def code_of(counts: GoalCounts, row: int) -> int:
-    """The domain that a node is counted in, −1 for none."""
+    """Return the code of the domain in which a node counts, or −1."""
     if counts.counted.counts is not None:
         return int(counts.counted.counts.member[row])
     takes_part = counts.counted.takes_part(np.array([row], dtype=np.int64))
@@ -125,7 +125,7 @@ def code_of(counts: GoalCounts, row: int) -> int:
 
 
 def _with_room(trials: Trials, goal: Goal, evidence: list[tuple[Movable, Tried]]) -> list[PlannedMove] | None:
-    """Two moves: a pod that is in the way, then one that finds its room; they are made."""
+    """Make two moves, an obstacle and then a pod that takes its room, and return them; None if there are none."""
     candidates = [movable for _, movable in _candidates(trials, goal)[:3]]
     counts = counts_of(goal, trials.scheduler)
     receiving = set(counts.receiving().tolist())
@@ -153,7 +153,7 @@ def _with_room(trials: Trials, goal: Goal, evidence: list[tuple[Movable, Tried]]
 
 
 def _over_even(trials: Trials, goal: Goal) -> list[PlannedMove] | None:
-    """Moves that only even the counts out, up to one that brings the goal nearer; they are made, or none is."""
+    """Make moves that even out counts until one gets closer to the goal; None, and no move, if none does."""
     point, made = trials.cluster.savepoint(), list[tuple[Movable, Movable]]()
     found = False
     while len(made) < _EVENING and not found:
@@ -188,7 +188,7 @@ def _rows_of(counts: GoalCounts, codes: set[int], trials: Trials) -> set[int]:
 
 
 def _in_the_way(trials: Trials, goal: Goal, rows: set[int]) -> list[Movable]:
-    """Pods that the goal does not count on some nodes, one of each class and node, the largest first."""
+    """Return pods on some nodes that the goal does not count, one of each class and node, largest first."""
     found = [
         next(iter(pods.values()))
         for pod_class, by_row in trials.at.items()

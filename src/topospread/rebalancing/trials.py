@@ -1,7 +1,7 @@
-"""Evictions tried on the state itself: a pod goes, its controller's new pod is placed, and all is put back.
+"""Simulate single evictions on the state: remove a pod, place its replacement, and undo both.
 
-A new pod is placed while the old one is still terminating on its node, as in a cluster, and also with the old one gone;
-where it goes has to be the same for what counts. Nothing is decided here.
+The replacement is placed twice: while the old pod is terminating, as in a cluster, and with the old pod gone. Both must
+choose equivalent domains.
 """
 
 from __future__ import annotations
@@ -26,9 +26,9 @@ class Movable(msgspec.Struct, frozen=True, eq=False):
     """A pod that may be evicted.
 
     Attributes:
-        pod: as it is on its node.
-        successor: what its controller creates in its place.
-        waits: only when it is gone, as a StatefulSet's.
+        pod: the placed pod.
+        successor: the controller's replacement.
+        waits: whether the replacement is created only after the pod is gone, as in a StatefulSet.
     """
 
     key: PodKey
@@ -41,22 +41,22 @@ class Movable(msgspec.Struct, frozen=True, eq=False):
 
 
 class PlannedMove(msgspec.Struct, frozen=True, eq=False):
-    """A pod to evict, and the row of the node that its new pod goes to."""
+    """A pod to evict, and the node row of its replacement."""
 
     movable: Movable
     target: int
 
 
 class Tried(msgspec.Struct, frozen=True):
-    """The result of an eviction that was tried.
+    """The result of a simulated eviction.
 
     Attributes:
-        row: of the new pod's node, ``None`` where it finds none.
-        message: why it finds none.
-        differs: with the old pod gone it goes where other domains count.
-        after: goal → distance, of those that count the pod.
-        worse: some constraint's skew is farther beyond what is allowed than before.
-        evener: by how much the sum of the squares of what goals count gets smaller.
+        row: node row of the new pod; None if it stays pending.
+        message: the reason why it stays pending.
+        differs: whether it is in another domain if the old pod is gone.
+        after: goal → distance, for goals that count the pod.
+        worse: whether a constraint's skew exceeds the limit by more than before.
+        evener: decrease of the sum of the goals' squared counts.
     """
 
     row: int | None
@@ -68,14 +68,14 @@ class Tried(msgspec.Struct, frozen=True):
 
 
 class Trials:
-    """The cluster with the pods that may be moved.
+    """The cluster state, and the pods that may be moved.
 
     Attributes:
-        distances: goal → how far it is from holding, as things stand.
-        tried: how many placements there were, as a measure of the work.
-        at: class → row → pods that may be evicted there.
-        beginning: all pods that may be evicted, before any was.
-        latest: the pod that came by the latest move.
+        distances: goal → its current distance from holding.
+        tried: number of simulated placements.
+        at: class → node row → pods that may be evicted.
+        beginning: all pods that may be evicted initially.
+        latest: the replacement of the latest move.
     """
 
     def __init__(self, scheduler: Scheduler, goals: Iterable[Goal], movables: Iterable[Movable]) -> None:
@@ -97,12 +97,12 @@ class Trials:
 
     @property
     def cluster(self) -> Cluster:
-        """The state."""
+        """The cluster state."""
         return self.scheduler.cluster
 
     @property
     def unmet(self) -> list[Goal]:
-        """Goals that are to be mended, the farthest first."""
+        """Goals to fix, the farthest first."""
         found = [each for each in self.goals if each.wanted and self.distances[each]]
         return sorted(found, key=lambda each: -self.distances[each])
 
@@ -120,11 +120,11 @@ class Trials:
         return found
 
     def counted(self, goal: Goal) -> Iterator[PodClass]:
-        """The classes of pods that may be evicted and that a goal's constraint counts."""
+        """Yield the classes of movable pods that a goal's constraint counts."""
         return (each for each in self._counted[goal] if self.at.get(each))
 
     def look(self, movable: Movable, successor: Pod | None = None) -> Tried:
-        """Try an eviction and undo it. ``successor``: another pod in the pod's place."""
+        """Simulate an eviction and undo it. ``successor`` overrides the replacement pod."""
         successor = successor or movable.successor
         before, with_old = None, None
         if not movable.waits:
@@ -146,7 +146,7 @@ class Trials:
         )
 
     def evict(self, movable: Movable) -> Movable:
-        """Move a pod; the new one. Who wants it back has made a savepoint, and calls `take_back` after it."""
+        """Move a pod and return its replacement. To undo it, restore a savepoint and call `take_back`."""
         self.cluster.unbind(movable.key)
         self._take(movable)
         self._made += 1
@@ -168,12 +168,12 @@ class Trials:
         return made
 
     def like(self, movable: Movable) -> Movable:
-        """The pod itself, or one of its class on its node where it came by a move that was taken back."""
+        """Return the pod, or an equivalent pod on its node if the pod came from a move that was undone."""
         there = self.at[movable.pod_class][movable.row]
         return there.get(movable.key) or next(iter(there.values()))
 
     def take_back(self, old: Movable, made: Movable) -> None:
-        """Know nothing of a move any more; the cluster was put back already."""
+        """Forget a move after the cluster was restored."""
         self._take(made)
         self._put(old)
         self._measure({*self.counting(old.pod_class), *self.counting(made.pod_class)})
@@ -198,7 +198,7 @@ class Trials:
         return Tried(row, after={each.goal: each.distance for each in counts}, worse=worse, evener=evener)
 
     def _schedule(self, pod: Pod, key: PodKey) -> str:
-        """Place a pod under a key; kube-scheduler's sentence where it finds no node."""
+        """Place a pod under a key. Return kube-scheduler's message if it stays pending."""
         name = key.partition("/")[2]
         assert pod_key(pod.namespace, name) == key
         placement = self.scheduler.schedule(pod, name)

@@ -1,4 +1,4 @@
-"""Reasons why evictions do not meet a constraint, and fixes: each is tried on the state before it is named."""
+"""Explain why evictions do not fix a constraint, and find changes that help, each simulated."""
 
 from __future__ import annotations
 
@@ -22,11 +22,14 @@ from .trials import Movable, Trials, Tried
 
 Evidence = Sequence[tuple[Movable, Tried]]
 _TELLING = 3
-"""So many pods that come back are asked whether scores alone send them."""
+"""Number of returning pods that are checked for scores as the only reason."""
 
 
 def unmet_of(trials: Trials, stuck: Mapping[Goal, Evidence], refused: Mapping[str, str]) -> Iterator[UnmetConstraint]:
-    """Yield the constraints not met after the plan. ``refused``: pod key → why it may not be evicted."""
+    """Yield the constraints that the plan does not fix.
+
+    ``refused`` maps a pod key to the reason why it may not be evicted.
+    """
     for goal in trials.unmet:
         evidence = stuck.get(goal, ())
         counts = counts_of(goal, trials.scheduler)
@@ -49,7 +52,7 @@ def unmet_of(trials: Trials, stuck: Mapping[Goal, Evidence], refused: Mapping[st
 
 
 def _unjudged(trials: Trials, evidence: Evidence) -> Iterator[tuple[NotJudgedError, str]]:
-    """Yield the parts for which alone new pods find no node, and the old pods."""
+    """Yield the unmodelled parts that alone keep new pods pending, with the old pods."""
     for movable, tried in evidence:
         if tried.row is None:
             verdict = _verdict_without(trials, movable)
@@ -57,14 +60,14 @@ def _unjudged(trials: Trials, evidence: Evidence) -> Iterator[tuple[NotJudgedErr
 
 
 def _verdict_without(trials: Trials, movable: Movable) -> Verdict:
-    """Return the verdict on the new pod, the old one gone."""
+    """Return the verdict on the new pod with the old pod gone."""
     with trials.cluster.savepoint():
         trials.cluster.unbind(movable.key)
         return trials.scheduler.verdict(movable.successor, movable.key.partition("/")[2])
 
 
 def _most_telling(trials: Trials, goal: Goal, returned: Evidence) -> tuple[tuple[Movable, Tried] | None, str]:
-    """Return a pod that comes back, preferably because of scores alone; and why no node takes the other."""
+    """Return a returning pod, preferably because of scores alone, and the reason why no node takes another one."""
     why = ""
     for each in returned[:_TELLING]:
         kept_out = _kept_out(trials, goal, each[0])
@@ -75,7 +78,7 @@ def _most_telling(trials: Trials, goal: Goal, returned: Evidence) -> tuple[tuple
 
 
 def _kept_out(trials: Trials, goal: Goal, movable: Movable) -> str:
-    """Return why no node of the domains that lack pods takes the successor; "" if one does."""
+    """Return why no node of the domains that lack pods takes the replacement; "" if one does."""
     counts, nodes = counts_of(goal, trials.scheduler), trials.cluster.nodes
     receiving = set(counts.receiving().tolist())
     names = {nodes.names[row] for row in range(nodes.size) if code_of(counts, row) in receiving}
@@ -91,7 +94,7 @@ def _kept_out(trials: Trials, goal: Goal, movable: Movable) -> str:
 
 
 def _returns(trials: Trials, goal: Goal, tried: Tried) -> bool:
-    """Return whether the new pod has a node that helps the goal nothing."""
+    """Return whether the new pod gets a node that does not help the goal."""
     return tried.row is not None and tried.after.get(goal, trials.distances[goal]) >= trials.distances[goal]
 
 
@@ -155,7 +158,7 @@ def _helped(trials: Trials, goal: Goal, tried: Tried) -> bool:
 
 
 def _hardened(pod: Pod, goal: Goal) -> Pod | None:
-    """The pod with the constraint a hard one; ``None`` where it is not its own."""
+    """Return the pod with the constraint made hard; None if the pod has no such constraint itself."""
     own = list(pod.spec.topology_spread_constraints or ())
     position = goal.constraint.position
     if goal.constraint.origin != "pod" or position >= len(own):

@@ -1,1 +1,1 @@
-"""Formats of answers: blocks are drawn as text, Markdown, HTML or SVG. No format knows a command."""
+"""Draw answers as text, Markdown, HTML or SVG, from blocks that are independent of the command."""

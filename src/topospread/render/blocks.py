@@ -73,7 +73,7 @@ class Table(Struct, frozen=True, tag=True):
 
 
 class Code(Struct, frozen=True, tag=True):
-    """Text that is shown as it is."""
+    """Text that is shown verbatim."""
 
     text: str
     language: Literal["shell", "yaml", "diff", "json", "words"] = "words"
@@ -90,7 +90,7 @@ class Hint(Struct, frozen=True, tag=True):
 
 
 class Section(Struct, frozen=True, tag=True):
-    """A titled part.
+    """A part of the page with a title.
 
     Attributes:
         title: heading; empty for none.
@@ -110,8 +110,8 @@ class Page(Struct, frozen=True):
     """An answer as blocks.
 
     Attributes:
-        title: for a browser tab or a picture.
-        parts: the verdict first.
+        title: title of the browser tab or picture.
+        parts: the blocks, the verdict first.
     """
 
     title: str
@@ -119,7 +119,7 @@ class Page(Struct, frozen=True):
 
 
 def cell_text(cell: Cell) -> str:
-    """Return the words of a cell. A bar has none."""
+    """Return a cell's words; empty for a bar."""
     match cell:
         case Span():
             return cell.text

@@ -1,4 +1,4 @@
-"""Findings as workflow commands: GitHub shows them next to the lines of a change.
+"""Findings as GitHub workflow commands, which GitHub shows next to changed lines.
 
 Source: GitHub's documentation of workflow commands, "Setting an error message".
 """

@@ -1,4 +1,4 @@
-"""JUnit XML, as pipelines show test results: a suite for each file, a test for each object or check."""
+"""JUnit XML for CI test reports: a suite for each file, a test for each object or check."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ Case = tuple[str, Sequence[Finding]]
 
 
 def junit(name: str, suites: Mapping[str, Iterable[Case]]) -> str:
-    """Return the report.
+    """Return the JUnit report.
 
-    A test without warnings and errors passes, with its hints as output. Each warning and error is a test that fails.
+    A test without warnings and errors passes; its hints become output. Each warning or error is a failed test.
 
     Args:
         name: the command.
@@ -42,7 +42,7 @@ def _add(suite: ElementTree.Element, label: str, findings: Sequence[Finding]) ->
 
 
 def junit_text(root: ElementTree.Element) -> str:
-    """Return a ``testsuites`` element as text, with the numbers of its tests and failures."""
+    """Return a ``testsuites`` element as text, with the counts of tests and failures."""
     tests = failures = 0
     for suite in root:
         failed = len(suite.findall("testcase/failure"))
@@ -61,5 +61,5 @@ def _count(element: ElementTree.Element, tests: int, failures: int) -> None:
 
 
 def xml_safe(text: str) -> str:
-    """Return text without characters that XML cannot hold. Control characters are gone; half surrogates may be left."""
+    """Return text without control characters, which XML cannot contain. Surrogates may remain."""
     return text.encode("utf-8", "replace").decode()

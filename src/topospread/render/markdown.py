@@ -1,4 +1,4 @@
-"""Pages as GitHub Markdown, for pull requests and job summaries. Text of the input cannot add markup."""
+"""Pages as GitHub Markdown, for pull requests and job summaries. Input text cannot add markup."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _SIGNS = {"yes": "✅", "no": "❌", "unknown": "❔"}
 _SPECIAL = re.compile(r"([\\`*_{}\[\]<>#|~!&])")
 _WORD = re.compile(r"([\s`|])")
 _LINKED = re.compile(r"@|://|www\.|#\d|\bGH-\d|:[\w+-]+:|\$", re.IGNORECASE)
-"""The part of a word of which GitHub makes a mention, link, emoji or formula, even if the characters are escaped."""
+"""The part of a word that GitHub turns into a mention, link, emoji or formula, even if its characters are escaped."""
 _FENCE = re.compile(r"`{3,}")
 
 
@@ -57,7 +57,7 @@ def _cell(cell: Cell) -> str:
 def escaped(words: str) -> str:
     """Return words on one line that Markdown shows literally: no link, image, HTML, mention or table border.
 
-    Mentions, addresses, URLs and the like become code: GitHub makes links in all other text, escaped or not.
+    Mentions, addresses and URLs become code, because GitHub links them in all other text, even if escaped.
     """
     parts = _WORD.split(" ".join(words.split()))
     return "".join(f"`{each}`" if _LINKED.search(each) else _plain(each) for each in parts)
@@ -68,7 +68,7 @@ def _plain(word: str) -> str:
 
 
 def _summary(title: str) -> str:
-    """Return the title as HTML: Markdown is not read there."""
+    """Return the title as HTML, because Markdown is not rendered there."""
     words = (html.escape(each) for each in title.split())
     return " ".join(f"<code>{each}</code>" if _LINKED.search(each) else each for each in words)
 

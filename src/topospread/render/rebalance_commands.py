@@ -1,4 +1,4 @@
-"""Evictions as a shell script for kubectl: through the Eviction API, never deletes; it waits after each."""
+"""Write evictions as a shell script for kubectl. It uses the Eviction API and waits after each eviction."""
 
 from __future__ import annotations
 
@@ -24,17 +24,17 @@ evict() {
 }
 """
 _NAME = re.compile(r"[a-z0-9]([-a-z0-9.]*[a-z0-9])?")
-"""Names that can be parts of the address of a request."""
+"""Names that are safe in a request's URL."""
 _ROLLS = frozenset({"Deployment", "StatefulSet"})
-"""Kinds of which ``kubectl rollout status`` knows whether they are whole."""
+"""Kinds that ``kubectl rollout status`` supports."""
 _REPLICAS = frozenset({"ReplicaSet", "ReplicationController"})
 
 
 def rebalance_commands(found: Rebalance) -> str:
-    """The script; "" where there is nothing to do.
+    """Return the script; "" without evictions.
 
     Raises:
-        InputError: if a name would lead a request elsewhere; no API server stores such a name.
+        InputError: if a name is not valid in a URL. No API server stores such a name.
     """
     if not found.evictions:
         nothing = f"Nothing to evict was found: {found.partial}." if found.partial else "There is nothing to evict."
@@ -44,7 +44,7 @@ def rebalance_commands(found: Rebalance) -> str:
 
 
 def _lines(each: PodMove) -> str:
-    """The eviction, and what to wait for."""
+    """Return the lines for one eviction, and for the wait after it."""
     if not all(map(_NAME.fullmatch, (each.namespace, each.name))):
         place = Place(object=f"Pod {each.namespace}/{each.name}")
         raise InputError("no API server has this name: no commands are written", place)

@@ -1,4 +1,4 @@
-"""Findings in the Static Analysis Results Interchange Format, as GitHub code scanning takes them; finds nothing itself.
+"""Findings in the Static Analysis Results Interchange Format (SARIF), for GitHub code scanning.
 
 Source: OASIS, SARIF Version 2.1.0; GitHub's documentation, "SARIF support for code scanning".
 """
@@ -26,13 +26,13 @@ LEVELS: Final = {"error": "error", "warning": "warning", "hint": "note"}
 
 
 def lint_sarif(outcome: LintReport) -> dict[str, Any]:
-    """Return the output of ``topospread lint -o sarif``: one run, every rule, every finding."""
+    """Return the output of ``topospread lint -o sarif``: one run with all rules and findings."""
     return _log([_rule(rule) for rule in RULES], outcome.findings, _invocation(outcome))
 
 
 def promise_sarif(findings: Iterable[PromiseFinding]) -> dict[str, Any]:
-    """Return the output of ``topospread promise check -o sarif``: the events that promises are about are the rules."""
-    from topospread.promise.wants import About  # it imports the engine, which lint needs only where there are nodes
+    """Return the output of ``topospread promise check -o sarif``. The SARIF rules are the kinds of promises."""
+    from topospread.promise.wants import About  # imports the engine, which lint needs only if there are nodes
 
     found = [
         Finding(
@@ -65,7 +65,7 @@ def _log(rules: list[dict[str, Any]], findings: Iterable[Finding], invocation: d
 
 
 def _invocation(outcome: LintReport) -> dict[str, Any]:
-    """Return the invocation: whether everything could be read, and what could not."""
+    """Return the invocation: whether all files were read, and the unreadable files."""
     broken = [{"level": "error", "message": {"text": _no_link(str(error))}} for error in outcome.read.broken]
     if not broken:
         return {"executionSuccessful": True}
@@ -119,12 +119,12 @@ def _result(finding: Finding, index: int, seen: dict[str, int]) -> dict[str, Any
 
 
 def _no_link(text: str) -> str:
-    """Return a message without ``[text](address)``, which code scanning shows as a link also in plain text."""
+    """Return a message without ``[text](address)``, which code scanning turns into a link even in plain text."""
     return text.replace("](", "] (")
 
 
 def _fingerprint(finding: Finding, seen: dict[str, int]) -> str:
-    """Return an identity that survives moved lines: the rule, the object, the field, and a number among equal ones."""
+    """Return an identity that is stable when lines move: rule, object, field, and a number among equal findings."""
     place = finding.place
     parts = "\0".join((finding.rule, place.source, place.object, place.field or finding.message))
     number = seen[parts] = seen.get(parts, 0) + 1
@@ -132,7 +132,7 @@ def _fingerprint(finding: Finding, seen: dict[str, int]) -> str:
 
 
 def uri(source: str) -> str:
-    """A path as code scanning wants it: relative to the working directory where it lies in it."""
+    """Return a path for code scanning: relative if it is in the working directory."""
     if source == STANDARD_INPUT:
         return "stdin"
     path = Path(os.path.abspath(source))

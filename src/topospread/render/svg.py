@@ -1,4 +1,4 @@
-"""The bars of a page as one SVG picture: a row of the table becomes a bar with its limit."""
+"""Draw a page's bars as one SVG picture. A table row becomes a bar with its limit."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from .blocks import Bar, Page, Part, Section, Table, Verdict, cell_text
 
 _ROW, _LEFT, _BAR, _RIGHT = 22, 16, 240, 16
 _LETTER = 7.3
-"""Width of a letter of the monospaced font at 12 px, in pixels."""
+"""Width in pixels of a letter in the 12 px monospaced font."""
 
 
 def svg(page: Page) -> str:
@@ -54,7 +54,7 @@ def _tables(parts: tuple[Part, ...]) -> Iterator[Table]:
 
 
 def _table(table: Table, top: int) -> tuple[list[str], int, float]:
-    """Return the picture of one table, its height and its right edge, in pixels."""
+    """Return the picture of a table, its height and its right edge in pixels."""
     lengths = [max(len(cell_text(row[i])) for row in (table.heads, *table.rows)) for i in range(len(table.heads))]
     has_bar = [any(isinstance(row[i], Bar) for row in table.rows) for i in range(len(table.heads))]
     bars = [cell for row in table.rows for cell in row if isinstance(cell, Bar)]

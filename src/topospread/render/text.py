@@ -1,4 +1,4 @@
-"""Pages as text: verdict, facts and tables in a given number of columns. Names and commands are never broken."""
+"""Draw pages as text of a given width. Names and commands are never broken."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ _COLOURS = {"name": "1", "good": "32", "bad": "1;31", "unsure": "33", "dim": "2"
 _WORD_ROLES: dict[str, Role] = {"yes": "good", "no": "bad", "unknown": "unsure"}
 _LONGEST_BAR = 24
 _NARROWEST = 16
-"""Columns that a wrapped cell keeps at least."""
+"""Minimum width of a wrapped cell in columns."""
 _GAP = "  "
 _LABELLED = re.compile(r"\s*(yes|no|unknown|error|warning|note|why|fix|next|not judged):")
 _NUMBER = re.compile(r"(\? )?[\d–/]*")
-"""A count, bounds, or a part of a whole, perhaps marked as not judged; also an empty cell."""
+"""Matches a count, bounds, or a fraction, with an optional mark "?", or an empty cell."""
 
 
 def text(page: Page, *, width: int = 80, wide: bool = False, colour: bool = False) -> str:
@@ -87,7 +87,7 @@ class _Writer:
             yield f"and {left} more{' ' + table.more if table.more else ''}: -o wide"
 
     def _widths(self, texts: list[tuple[str, ...]], is_name: dict[int, bool]) -> dict[int, int]:
-        """Return column → width: cells of words continue below, first at long words; then names get lines of their own.
+        """Return column → width. Text cells are wrapped first; then names move to their own lines.
 
         Args:
             texts: the cells, the headings first.
@@ -104,7 +104,7 @@ class _Writer:
         for i in sorted(widths, key=widths.__getitem__, reverse=True):
             if is_name[i] and (excess := sum(widths.values()) - room) > 0:
                 fitting = max((len(row[i]) for row in texts if len(row[i]) <= widths[i] - excess), default=0)
-                widths[i] = max(fitting, min(4, widths[i]))  # an empty heading is not a width
+                widths[i] = max(fitting, min(4, widths[i]))  # an empty heading has no minimum width
         for i, width in list(widths.items()):
             if not is_name[i] and sum(widths.values()) < room:
                 widths[i] = min(max(len(row[i]) for row in texts), width + room - sum(widths.values()))
@@ -113,12 +113,12 @@ class _Writer:
     def _row(
         self, row: tuple[str, ...], cells: tuple[Cell, ...], widths: dict[int, int], numbers: set[int]
     ) -> Iterator[str]:
-        """Yield the lines of a row. It goes on below after, or for, a word that is too long for its place."""
+        """Yield the lines of a row. A word that does not fit into its cell goes on the next line."""
         begin: list[str] = []
         segment: dict[int, list[str]] = {}
         start = 0
         for i, width in widths.items():
-            # What goes on in the first column is indented: words of a name must not begin a line.
+            # Indent continuation lines of the first column, so that a word there cannot be mistaken for a name.
             hang = "" if start else "  "
             parts = wrap(row[i], width, subsequent_indent=hang, break_long_words=False, break_on_hyphens=False) or [""]
             longest = max(map(len, parts))
@@ -171,7 +171,7 @@ def _drawn(cell: Cell) -> str:
 
 
 def _beginning(words: str) -> str:
-    """Return words that begin a line, in quotes if they could be taken for a verdict or another labelled line."""
+    """Return the first words of a line, in quotes if they look like a verdict or a label."""
     return f'"{words}"' if _LABELLED.match(words) else words
 
 

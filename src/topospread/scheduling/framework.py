@@ -1,4 +1,4 @@
-"""A profile turned into plugins in their order, and what they all say about one pod class. It decides nothing."""
+"""The plugins of a profile in their order, and their answers for one pod class."""
 
 from __future__ import annotations
 
@@ -50,14 +50,14 @@ NOTHING_KNOWN: Mapping[str, Prepared] = MappingProxyType({})
 
 
 class NamedFilter(msgspec.Struct, frozen=True):
-    """A filter and the plugin it belongs to."""
+    """A filter and its plugin."""
 
     plugin: str
     filter: Filter
 
 
 class WeightedScore(msgspec.Struct, frozen=True):
-    """A score, its plugin and weight; ``normalized`` is the score itself where its points are normalised."""
+    """A score, its plugin and weight. ``normalized`` is the score itself if it is normalised."""
 
     plugin: str
     weight: int
@@ -65,7 +65,9 @@ class WeightedScore(msgspec.Struct, frozen=True):
     normalized: Normalized | None
 
     def points(self, rows: Rows, nodes: Ints | None = None) -> Ints:
-        """Return what it adds to the totals of feasible rows; ``nodes`` as in `Score.score` (``RunScorePlugins``)."""
+        """Return the weighted score of feasible rows, int64[rows]; ``nodes`` as in `Score.score`
+        (``RunScorePlugins``).
+        """
         raw = self.score.score(rows, nodes)
         return self.weight * (raw if self.normalized is None else self.normalized.normalize(raw, numbers(rows)))
 
@@ -74,12 +76,13 @@ class PreparedPlugins(msgspec.Struct):
     """The answers of the profile's plugins for one pod class.
 
     Attributes:
-        filters, scores: in the profile's order, without those that skip the pod.
-        rejected: PreFilter rejects the pod as a whole, with the plugin that does ("" when several contradict).
-        narrowed: the only nodes PreFilter leaves, ``None`` for all; ``narrowing`` names the plugins.
-        names_left_out: whether the other nodes have a reason that is told.
-        reads: objects on which the answers rest besides nodes and pods.
-        unjudged: parts of the pod that no plugin here models. Without them, fewer nodes may be feasible.
+        filters, scores: in the profile's order, without plugins that skip the pod.
+        rejected: plugin and status with which PreFilter rejects the pod; the plugin is "" if several contradict.
+        narrowed: the only nodes that PreFilter leaves; ``None`` for all nodes.
+        narrowing: plugins that narrowed the nodes.
+        names_left_out: whether the message names the reason of the other nodes.
+        reads: objects other than nodes and pods that the answers depend on.
+        unjudged: parts of the pod that topospread does not model. Without them, fewer nodes may be feasible.
     """
 
     filters: list[NamedFilter] = []
@@ -96,7 +99,7 @@ class PreparedPlugins(msgspec.Struct):
 
 @dataclass(frozen=True, slots=True)
 class FrameworkRules:
-    """The differences between Kubernetes versions in how plugins are asked.
+    """The differences between Kubernetes versions in how plugins are called.
 
     Source: pkg/scheduler/framework/runtime/framework.go, pkg/scheduler/schedule_one.go (until 1.23
     generic_scheduler.go) and ``FitError``.
@@ -142,11 +145,11 @@ class Framework:
     Args:
         profile: the profile.
         gates: kube-scheduler's feature gates.
-        assumes_unjudged: treat filters that topospread does not model as if they let every node pass.
-        tries_groups: pods of a PodGroup are tried together (`pod_groups`), so that the group says whether they may go.
+        assumes_unjudged: whether filters that topospread does not model pass every node.
+        tries_groups: whether pods of a PodGroup are scheduled together (`pod_groups`).
 
     Attributes:
-        devices: the plugin that allocates devices, ``None`` where the profile lacks a part of it.
+        devices: plugin that allocates devices; ``None`` if the profile lacks one of its extension points.
     """
 
     def __init__(
@@ -175,10 +178,9 @@ class Framework:
         self._reserving = [each for each in reserving if isinstance(each, Reserving)]
 
     def reserve(self, pod_class: PodClass, cluster: Cluster, row: int) -> list[Reservation]:
-        """Reserve: what plugins set aside for a pod that was just placed; nothing is written before `Reservation.bind`.
+        """Return the reservations for a pod that was just placed; `Reservation.bind` writes them.
 
-        Only pods with volumes have anything to reserve. A plugin reserves where its PreBind is on, too, for what its
-        Filter found.
+        Only pods with volumes need reservations. A plugin reserves only if the profile also enables its PreBind.
         """
         if self.without_reserve:
             has_claims = any(True for _ in pod_claims(pod_class.pod, cluster.objects))
@@ -214,7 +216,7 @@ class Framework:
         return tuple(each for each in self.profile.extenders if not each.managed or each.managed & named)
 
     def _reserving_names(self) -> list[str]:
-        """Plugins at work in Reserve and PreBind."""
+        """Return the plugins that Reserve and PreBind run."""
         profile = self.profile
         if not self.rules.reserves_by_plugin:
             return [name for name in profile.enabled("filter") if name == "VolumeBinding"]
@@ -227,10 +229,10 @@ class Framework:
         """Prepare every plugin for a pod class.
 
         Args:
-            known: plugin → its answer for another class, which is its answer for this class, too.
+            known: plugin → its answer for another class that also holds for this class.
 
         Raises:
-            PluginError: kube-scheduler could not judge the pod.
+            PluginError: if kube-scheduler fails on the pod.
         """
         reads = volume_reads(pod_class.pod, cluster.objects) if pod_class.volumes else set()
         plugins = PreparedPlugins(names_left_out=self.rules.names_left_out, reads=reads)
@@ -272,7 +274,7 @@ class Framework:
         return plugins
 
     def _unjudged_group(self, pod: Pod, cluster: Cluster) -> tuple[NotJudgedError, ...]:
-        """Return what is not modelled of a pod's group: all of it where pods are judged one by one."""
+        """Return the part of a pod's group that is not modelled: the whole group if pods are scheduled one by one."""
         group, objects = pod.spec.scheduling_group, cluster.objects
         if group is not None and self._tries_groups:
             key = (pod.namespace, group.pod_group_name)
@@ -285,10 +287,10 @@ class Framework:
         return (NotJudgedError("podGroups", field, "pod groups"),)
 
     def ask(self, plugin: Plugin, pod_class: PodClass, cluster: Cluster) -> Prepared:
-        """Ask one plugin about a pod class. Measurements override this method.
+        """Prepare one plugin for a pod class. Measurements override this method.
 
         Raises:
-            PluginError: kube-scheduler could not judge the pod.
+            PluginError: if kube-scheduler fails on the pod.
         """
         return plugin.prepare(pod_class, cluster)
 
@@ -329,9 +331,10 @@ class Framework:
         plugins.watchers.append(score)
 
     def _pre_filter(self, plugins: PreparedPlugins, failed: dict[str, PluginError]) -> None:
-        """``RunPreFilterPlugins``: an unresolvable rejection or a failure ends it, others wait; narrowing adds up.
+        """Run PreFilter (``RunPreFilterPlugins``): a failure or unresolvable rejection ends it; node lists are
+        intersected.
 
-        A plugin that cannot be prepared and has no PreFilter fails at once.
+        A plugin that failed and has no PreFilter raises its error at once.
         """
         pre_filtering = self.profile.enabled("pre_filter")
         for name, error in failed.items():

@@ -1,8 +1,8 @@
-"""Sorting as Go's ``sort.Slice`` does it: which of several equal elements comes first is not left to chance there.
+"""Go's ``sort.Slice``, which is not stable: kube-scheduler's order of equal elements follows from its algorithm.
 
-Up to twelve elements keep the order they have among equals; of more the order is what pattern-defeating quicksort
-makes of it, with its own seed, unless no two are equal. Nothing else is different from `sorted`, as long as a
-comparison says the same each time. Source: Go's sort/zsortfunc.go.
+Up to twelve elements, equal elements keep their order. More elements are sorted by pattern-defeating quicksort with its
+fixed seed. Without equal elements the result is that of `sorted`.
+Source: Go's sort/zsortfunc.go.
 """
 
 from __future__ import annotations
@@ -21,9 +21,10 @@ _WORD = (1 << 64) - 1
 
 
 def go_sorted(elements: Iterable[Element], key: Callable[[Element], Any], *, orderly: bool = True) -> list[Element]:
-    """Return the elements by key, with equal elements in Go's order.
+    """Return the elements sorted by key, with equal elements in Go's order.
 
-    ``orderly``: the keys have an order. Without one the result depends on the comparisons that Go makes.
+    ``orderly``: whether the keys have a consistent order. Without one, the result depends on each comparison that Go
+    makes.
     """
     found = list(elements)
     if orderly:
@@ -36,7 +37,7 @@ def go_sorted(elements: Iterable[Element], key: Callable[[Element], Any], *, ord
 
 
 class _Run(Generic[Element]):
-    """One sort; positions are into the whole list."""
+    """One sort. Positions refer to the whole list."""
 
     def __init__(self, elements: list[Element], key: Callable[[Element], Any]) -> None:
         self.elements = elements
@@ -44,7 +45,7 @@ class _Run(Generic[Element]):
         self._swaps = 0
 
     def sort(self, start: int, end: int, limit: int) -> None:
-        """``pdqsort_func``; ``limit``: unbalanced pivots that are allowed before it becomes a heap sort."""
+        """Sort like ``pdqsort_func``. ``limit``: number of unbalanced pivots before it switches to heap sort."""
         balanced = partitioned = True
         while end - start > _INSERTION:
             length = end - start
@@ -118,7 +119,7 @@ class _Run(Generic[Element]):
             self._swap(i, start + (other - length if other >= length else other))
 
     def _choose_pivot(self, start: int, end: int) -> tuple[int, bool | None]:
-        """A median, and whether the elements seem to rise (True) or to fall (False)."""
+        """Return the index of a median, and whether the elements seem to ascend (True) or descend (False)."""
         quarter = (end - start) // 4
         self._swaps = 0
         places = [start + quarter * part for part in (1, 2, 3)]
@@ -143,7 +144,7 @@ class _Run(Generic[Element]):
             each[start:end] = each[start:end][::-1]
 
     def _nearly_sorted(self, start: int, end: int) -> bool:
-        """``partialInsertionSort_func``: whether a few shifts put everything in order."""
+        """Return whether a few shifts sorted the range (``partialInsertionSort_func``)."""
         i = start + 1
         for _ in range(_STEPS):
             while i < end and not self._less(i, i - 1):
@@ -166,7 +167,9 @@ class _Run(Generic[Element]):
         return False
 
     def _partition(self, start: int, end: int, pivot: int) -> tuple[int, bool]:
-        """Smaller ones before the pivot; where it now is, and whether nothing had to move."""
+        """Move smaller elements before the pivot. Return its new index, and whether the range was partitioned
+        already.
+        """
         self._swap(start, pivot)
         i, j, untouched = start + 1, end - 1, True
         while True:
@@ -181,7 +184,7 @@ class _Run(Generic[Element]):
             i, j, untouched = i + 1, j - 1, False
 
     def _partition_equal(self, start: int, end: int, pivot: int) -> int:
-        """Move elements equal to the pivot to the front; return where the greater ones begin."""
+        """Move elements equal to the pivot to the front. Return the start of the greater elements."""
         self._swap(start, pivot)
         i, j = start + 1, end - 1
         while True:

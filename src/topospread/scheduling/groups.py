@@ -1,8 +1,8 @@
-"""Open nodes in groups, best node first. Groups belong to the cluster: all pod classes that see nodes alike share them.
+"""Feasible nodes in groups, best node first. All pod classes that group nodes by the same columns share the groups.
 
-Nodes of one group agree in everything that cluster-wide plugins look at, so that only their own points tell them apart.
-Comparing the heads of the groups compares all nodes. A class whose pods are on few nodes lays these nodes over groups
-in which no pod is counted (`heads_beside`); docs/explanation/engine.md has a picture.
+The nodes of a group are equal for every cluster-wide plugin, so only their own scores differ. Comparing the heads of
+all groups compares all nodes. A class with pods on few nodes compares these nodes next to groups of nodes without pods
+(`heads_beside`). docs/explanation/engine.md has a picture.
 """
 
 from __future__ import annotations
@@ -21,35 +21,38 @@ from topospread.plugins.group_columns import CountColumn, GroupColumn
 from topospread.plugins.interface import offers
 
 Heads: TypeAlias = "tuple[array[int], array[int]]"
-"""The best row of each group and how many open rows the group has; a group without rows has size 0."""
+"""The best row of each group, and the number of its feasible rows; a group without rows has size 0."""
 
 _CLOSED = -1
 _LARGEST = 1 << 62
 
 
 class Groups:
-    """All rows that pass a node's own filters, by the values of some columns.
+    """All rows that pass their node-local filters, grouped by the values of columns.
 
     Attributes:
-        columns: what tells groups apart.
-        read: changed rows that were put where they belong, as the owner of the groups counts them.
+        columns: columns that define the groups.
+        read: number of changed rows that the owner's log had when the groups were last updated.
     """
 
     def __init__(
         self, columns: Sequence[GroupColumn], worth: Sequence[int | None], points: Ints, nodes: NodeTable
     ) -> None:
-        """``worth``: row → own points, ``None`` for rows that are not open; ``points``: the same points as a column."""
+        """Args:
+        worth: row → own score, ``None`` for a row that is not feasible.
+        points: own scores as a column.
+        """
         self.columns = columns
         self.read = 0
         self._worth = worth
         self._nodes = nodes
         self._are_fixed = all(each.is_fixed for each in columns)
         self._whole_domains = [each for each in columns if offers(each, CountColumn) and each.whole_domains]
-        # By row: its group, or _CLOSED; and the points by which it is sorted, which may be older than `worth`.
+        # By row: its group, or _CLOSED; and the score by which it is sorted, which may be older than `worth`.
         self._group_of = array("i", [_CLOSED]) * nodes.size
         self._points_of = array("q", [0]) * nodes.size
-        # By group: its best row, its number of rows, and its rows in the order of names for each number of points.
-        # _best has these points below zero, sorted. A group without rows is free: its number is used again.
+        # By group: _heads (best row), _sizes (number of rows), _levels (score → rows sorted by name) and _best (negated
+        # scores, sorted). The number of a group without rows is reused.
         self._heads, self._sizes = array("q"), array("q")
         self._levels: list[dict[int, array[int]]] = []
         self._best: list[list[int]] = []
@@ -59,7 +62,9 @@ class Groups:
         self._fill(points)
 
     def update(self, changed: Iterable[int]) -> bool:
-        """Put rows where they now belong; ``~row`` stands for a row whose node changed. False: make new groups."""
+        """Move changed rows to their groups; ``~row`` is a row whose node changed. Return False if new groups must
+        be built.
+        """
         rows = dict.fromkeys(changed)
         renamed = [~each for each in rows if each < 0] if min(rows) < 0 else []
         if self._whole_domains:
@@ -89,11 +94,10 @@ class Groups:
         return self._heads, self._sizes
 
     def heads_beside(self, counts: Sequence[Mapping[int, int]]) -> Heads:
-        """Return the best row of each group where some rows are in groups of their own.
+        """Return the best row of each group, with rows that have counts in groups of their own.
 
         Args:
-            counts: row → count, a mapping for each thing that is counted; groups of rows with counts are told apart by
-                these, too. Rows that are in no mapping make up the groups as they are.
+            counts: a mapping row → count for each thing that is counted. Rows in none of them stay in their group.
         """
         heads, sizes = self._heads[:], self._sizes[:]
         group_of, points_of, ranks = self._group_of, self._points_of, self._nodes.ranks
@@ -128,7 +132,7 @@ class Groups:
         return heads, sizes
 
     def _move(self, row: int, group: int, points: int) -> None:
-        """Put a row into a group and among the rows with as many points."""
+        """Move a row to a group, to its position among the rows with the same score."""
         before, ranks = self._group_of[row], self._nodes.ranks
         if before == group and (group < 0 or self._points_of[row] == points):
             return
@@ -167,7 +171,7 @@ class Groups:
             self._heads[group] = levels[-best[0]][0]
 
     def _number(self, values: tuple[int, ...]) -> int:
-        """Return the number of the group with these values, a new one if there is none."""
+        """Return the number of the group with these values; make the group if it does not exist."""
         number = self._number_of.get(values)
         if number is None:
             if self._free:
@@ -184,7 +188,7 @@ class Groups:
         return number
 
     def _fill(self, points: Ints) -> None:
-        """Put every open row into its group: sorted once by group, points and name."""
+        """Put all feasible rows into groups, sorted once by group, score and name."""
         by_name = self._nodes.by_name
         rows = by_name[[self._worth[row] is not None for row in by_name.tolist()]]
         if not len(rows):
@@ -209,9 +213,9 @@ class Groups:
 
 
 def _numbered(columns: Sequence[Ints]) -> NDArray[np.integer[Any]]:
-    """Return a number for each row's values, in the order of the first column, then of the second, and so on.
+    """Return a number for each row's values that sorts by the first column, then the second, and so on.
 
-    The numbers are small where possible: small ones are sorted in linear time.
+    The numbers are small if possible, because small numbers sort in linear time.
     """
     numbers, span = np.zeros(len(columns[0]), dtype=np.int64), 1
     for column in columns:
@@ -224,6 +228,6 @@ def _numbered(columns: Sequence[Ints]) -> NDArray[np.integer[Any]]:
 
 
 def _renumbered(values: Ints) -> tuple[Ints, int]:
-    """Return numbers in the same order without gaps, and how many different ones there are."""
+    """Return numbers in the same order without gaps, and the count of distinct numbers."""
     different, numbers = np.unique(values, return_inverse=True)
     return numbers.astype(np.int64), len(different)

@@ -1,7 +1,7 @@
-"""A heap whose items can be found, changed and taken out by key, with Go's order among equals. Knows no pods.
+"""A heap whose items can be found, updated and removed by key, with Go's order of equal items.
 
-Source: pkg/scheduler/backend/heap/heap.go on Go's container/heap: which of several equal items is popped first follows
-from how that one sifts, and is the same here.
+Which of several equal items is popped first depends on how Go's container/heap sifts; this copies it.
+Source: pkg/scheduler/backend/heap/heap.go.
 """
 
 from __future__ import annotations
@@ -14,15 +14,15 @@ from topospread.cluster.undo import UndoLog
 
 Item = TypeVar("Item")
 Rank = tuple[int, ...]
-"""What items are ordered by: the smallest is popped first."""
+"""Sort key of an item; the smallest is popped first."""
 
 
 class KeyedHeap(Generic[Item]):
-    """Items by key, the one with the smallest rank on top.
+    """Items by key, the item with the smallest rank on top.
 
     Args:
-        rank: an item's place in the order; asked when the item is put in or changed.
-        undo: what an open savepoint needs to put every item back where it was in the array.
+        rank: function that returns an item's rank; called when the item is added or updated.
+        undo: undo log that restores every item's position in the array.
     """
 
     __slots__ = ("_index", "_items", "_keys", "_rank", "_ranks", "_undo")
@@ -43,20 +43,20 @@ class KeyedHeap(Generic[Item]):
 
     @property
     def items(self) -> list[Item]:
-        """All of them, in the order of the heap's array."""
+        """All items, in the order of the heap's array."""
         return list(self._items)
 
     def get(self, key: str) -> Item | None:
-        """The item of that key."""
+        """Return the item of a key."""
         index = self._index.get(key)
         return None if index is None else self._items[index]
 
     def peek(self) -> Item | None:
-        """The item that would be popped next."""
+        """Return the item that `pop` would return."""
         return self._items[0] if self._items else None
 
     def put(self, key: str, item: Item) -> None:
-        """Add an item, or put it in the place of the one with that key (``AddOrUpdate``)."""
+        """Add an item, or replace the item of that key (``AddOrUpdate``)."""
         index = self._index.get(key)
         if index is None:
             index = len(self._items)
@@ -70,13 +70,13 @@ class KeyedHeap(Generic[Item]):
             self._up(index)
 
     def pop(self) -> Item | None:
-        """Take the first item out; ``None`` where there is none."""
+        """Remove and return the first item; ``None`` if the heap is empty."""
         return self._take(0) if self._items else None
 
     def drain(self) -> list[Item]:
-        """Take all out, in the order in which they would be popped.
+        """Remove and return all items in the order of `pop`.
 
-        Nothing is, where equals are among them, whose order hangs on the array, or where it may be undone.
+        Return none if some items are equal, because their order depends on the array, or if a savepoint is open.
         """
         order = sorted(range(len(self._items)), key=self._ranks.__getitem__)
         ranks = [self._ranks[i] for i in order]
@@ -88,7 +88,7 @@ class KeyedHeap(Generic[Item]):
         return drained
 
     def delete(self, key: str) -> Item | None:
-        """Take the item of that key out; ``None`` where there is none."""
+        """Remove and return the item of a key; ``None`` if it does not exist."""
         index = self._index.get(key)
         return None if index is None else self._take(index)
 
@@ -133,7 +133,7 @@ class KeyedHeap(Generic[Item]):
             index = parent
 
     def _down(self, start: int) -> bool:
-        """Return whether it moved."""
+        """Sift an item down. Return whether it moved."""
         index, size, ranks = start, len(self._items), self._ranks
         while (child := 2 * index + 1) < size:
             if child + 1 < size and ranks[child + 1] < ranks[child]:

@@ -1,6 +1,6 @@
-"""Answers of plugins that depend on the node and its pods alone: feasible or not, and the node's own points.
+"""The answers of plugins that read only the node and its pods: whether a node is feasible, and its own score.
 
-What rests on the whole cluster, and points that are set against those of other nodes, are `view`'s matter.
+`view` adds plugins that read other nodes, and scores that are normalised over the feasible nodes.
 """
 
 from __future__ import annotations
@@ -33,14 +33,14 @@ _ENCODER = msgspec.json.Encoder(enc_hook=repr, order="deterministic")
 
 
 class Work(msgspec.Struct):
-    """Operations counted, so that the promise about cost is tested by counts and not by clocks.
+    """Counts of operations. Tests of the cost use them instead of clocks.
 
     Attributes:
-        built: views built from nothing.
-        changes: journal entries read, by views and by answers that views share.
-        rows: rows whose own points were evaluated anew (memo hits included).
-        heads: bucket heads compared.
-        full: placements that had to evaluate every node.
+        built: views that were built.
+        changes: journal entries that views and shared answers read.
+        rows: rows whose own scores were evaluated again, including answers from the memo.
+        heads: heads of groups that were compared.
+        full: placements that evaluated every node.
     """
 
     built: int = 0
@@ -51,19 +51,21 @@ class Work(msgspec.Struct):
 
 
 class NodeLocalAnswers:
-    """The answers for pod classes that differ only in what they say of other pods, kept up to date row by row.
+    """The answers for pod classes that differ only in what concerns other pods. They are updated row by row.
 
-    Plugins that look at what pods use in sum, and at no pod itself, are asked once for each state of a node
-    (`NodeTable.state`); what they said is remembered.
+    Plugins that read only summed usage are called once for each state of a node (`NodeTable.state`); `_memo` keeps
+    their
+    answers by state.
 
     Attributes:
         plugins: the plugins, prepared for the first of these classes.
-        node_open: rows that PreFilter leaves and that pass the filters on the node alone, bool[capacity].
-        open: rows that every filter lets pass that rests on the node and its pods, bool[capacity].
-        points: weighted sum of the scores that rest on the node and its pods and are not normalised, int64[capacity].
-        worth: ``points`` by row where the row is ``open``, ``None`` where it is not: for who looks at single rows.
-        flat: names of plugins whose scores are normalised and whose raw points are 0 on every node: they give all
-            nodes the same, whichever are feasible, and stand in ``points``.
+        node_open: rows that PreFilter leaves and that pass the filters of scope NODE, bool[capacity].
+        open: rows that pass all filters of scopes NODE, USAGE and PODS, bool[capacity].
+        points: weighted sum of the scores of these scopes that are not normalised, int64[capacity].
+        worth: row → ``points`` as an int if the row is ``open``, else ``None``; for readers of single rows.
+        flat: names of plugins whose normalised score is equal on all nodes, because the raw score is 0 on every node.
+            Their
+            score is part of ``points``.
     """
 
     def __init__(self, cluster: Cluster, plugins: PreparedPlugins, work: Work) -> None:
@@ -92,7 +94,7 @@ class NodeLocalAnswers:
         self.open: Bools = np.zeros(0, dtype=np.bool_)
         self.points: Ints = np.zeros(0, dtype=np.int64)
         self.worth: list[int | None] = []
-        # Rows whose points may have changed, ~row where the node itself changed; _forgotten of them are dropped.
+        # Rows whose points may have changed, or ~row if the node changed. The first _forgotten entries were dropped.
         self._log = array("q")
         self._forgotten = 0
         self._groups: OrderedDict[Hashable, Groups] = OrderedDict()
@@ -101,11 +103,11 @@ class NodeLocalAnswers:
 
     @cached_property
     def rejections(self) -> OwnRejections:
-        """The reason of each rejected node, as of the last catch-up."""
+        """Reasons for which nodes are rejected, as of the last catch-up."""
         return OwnRejections(self._cluster, self.plugins)
 
     def groups(self, key: Hashable, columns: Sequence[GroupColumn]) -> Groups:
-        """Return the open nodes grouped by some columns, up to date; equal keys give the same groups."""
+        """Return the feasible nodes grouped by columns, up to date. Equal keys return the same groups."""
         known = self._groups.get(key)
         log_end = self._forgotten + len(self._log)
         if known is not None and known.read < log_end:
@@ -120,7 +122,7 @@ class NodeLocalAnswers:
         return known
 
     def _note(self, rows: Iterable[int]) -> None:
-        """Let groups know that rows have other points."""
+        """Record rows whose points changed, for the groups."""
         self._log.extend(rows)
         if len(self._log) > 4 * self._cluster.nodes.capacity:
             half = len(self._log) // 2
@@ -128,7 +130,7 @@ class NodeLocalAnswers:
             del self._log[:half]
 
     def catch_up(self) -> bool:
-        """Read the journal and evaluate the rows it names; False when new answers are needed instead."""
+        """Evaluate the rows that changed. Return False if new answers must be built."""
         changes = self._cluster.journal.since(self._position, self)
         if changes is None or self._unflattened or self._numbering != self._cluster.nodes.numbering:
             return False
@@ -160,7 +162,7 @@ class NodeLocalAnswers:
         return not self._unflattened
 
     def rewind(self, position: int) -> None:
-        """The journal's newest changes, which were read and undo each other, were taken back."""
+        """Set the position after the journal took back changes that were read."""
         self._position = position
 
     def _pods_changed(self, rows: Collection[int]) -> None:
@@ -199,7 +201,7 @@ class NodeLocalAnswers:
         return not each.score.score(slice(0, self._cluster.nodes.size)).any()
 
     def _renew(self, rows: Rows) -> None:
-        """Everything, as the node objects changed."""
+        """Evaluate all plugins for rows whose node changed."""
         self._work.rows += length(rows)
         if isinstance(rows, slice):
             self._groups.clear()
@@ -233,7 +235,7 @@ class NodeLocalAnswers:
             self.worth[row] = worth if open_ else None
 
     def _ask(self, rows: Rows) -> tuple[Bools, Ints]:
-        """Return whether the filters on pods and usage let rows pass, and what the scores on them add up to."""
+        """Return whether rows pass the filters of scopes USAGE and PODS, and the sum of these scopes' scores."""
         passes = np.ones(length(rows), dtype=np.bool_)
         for each in self._pod_filters:
             passes &= each.filter(rows) == 0
@@ -243,17 +245,18 @@ class NodeLocalAnswers:
         return passes, points
 
     def _remember(self, asked: Mapping[int, int]) -> None:
-        """Ask the plugins about states not met before: number of the state → a row that is in it."""
+        """Call the plugins for new states: number of the state → a row in that state."""
         passes, points = self._ask(np.fromiter(asked.values(), dtype=np.int64))
         self._memo.update(zip(asked, zip(passes.tolist(), points.tolist(), strict=True), strict=True))
 
 
 def sharing_key(framework: Framework, pod_class: PodClass) -> Hashable | None:
-    """Return a key: pod classes with the same key have the same answers. ``None`` for a class that shares none.
+    """Return a key of classes with equal node-local answers; ``None`` for a class that shares none.
 
-    It says all of the pod but what it says of other pods (spread constraints, affinity to pods, labels) and its claims
-    on devices; nor where one of the class happens to be (``pod_class.node_name`` says where it must be). Volumes and
-    host ports are left to themselves, as objects of the pod's namespace and other pods decide on them.
+    The key covers the pod without what concerns other pods (spread constraints, inter-pod affinity, labels), without
+    its
+    device claims, and without the node where one of its pods runs. Classes with volumes or host ports share no answers,
+    because other objects or pods decide about them.
     """
     spec = pod_class.pod.spec
     if pod_class.volumes or pod_class.host_ports:

@@ -1,7 +1,7 @@
-"""Updates of nodes and pods as events for the scheduling queue. No pod is moved here.
+"""Updates of nodes and pods as events for the scheduling queue.
 
+Changes of conditions and annotations are no events here, because no modelled plugin registers for them.
 Source: pkg/scheduler/framework/events.go (``NodeSchedulingPropertiesChange``, ``PodSchedulingPropertiesChange``).
-Changes of conditions and annotations are no events here: no plugin that is judged registers for them.
 """
 
 from __future__ import annotations
@@ -31,7 +31,9 @@ from topospread.plugins.cluster_event import (
 
 
 def node_changes(old: Node, new: Node) -> list[ClusterEvent]:
-    """The events of a node's update, in kube-scheduler's order; none where nothing changed that scheduling reads."""
+    """Return the events of a node's update in kube-scheduler's order; empty if nothing changed that scheduling
+    reads.
+    """
     changed = {
         NODE_TAINT: bool(old.spec.unschedulable) and not new.spec.unschedulable,
         NODE_ALLOCATABLE: quantities(old.status.allocatable) != quantities(new.status.allocatable),
@@ -46,7 +48,9 @@ def node_changes(old: Node, new: Node) -> list[ClusterEvent]:
 
 
 def taints_changed(old: Node, new: Node) -> Hashable | None:
-    """The same for nodes with the same keys of labels that are tainted alike; ``None`` where labels changed, too."""
+    """Return a key that is equal for nodes with the same label keys and the same change of taints; ``None`` if
+    labels changed.
+    """
     if old.labels != new.labels:
         return None
     states = ((bool(each.spec.unschedulable), *(each.spec.taints or ())) for each in (old, new))

@@ -1,7 +1,6 @@
-"""Placements of a pod group: sets of nodes that its topology constraint allows, and what each is worth.
+"""Placements of a pod group: sets of nodes that its topology constraint allows, and their scores.
 
-Source: plugins topologyaware, podgrouppodscount and noderesources (``ScorePlacement``) of Kubernetes 1.37. Pods are not
-placed here.
+Source: plugins topologyaware, podgrouppodscount and noderesources (``ScorePlacement``) of Kubernetes 1.37.
 """
 
 from __future__ import annotations
@@ -25,12 +24,12 @@ _JUDGED = frozenset({FIT, COUNT})
 
 
 class Assignment(NamedTuple):
-    """The outcome of a placement.
+    """The result of a placement.
 
     Attributes:
-        rows: the nodes of the placement.
-        pods: classes of the pods of the group that would find nodes there.
-        scheduled: how many pods of the group have nodes already.
+        rows: nodes of the placement.
+        pods: classes of the group's pods that would find nodes there.
+        scheduled: number of the group's pods that have nodes already.
     """
 
     rows: Ints
@@ -39,12 +38,12 @@ class Assignment(NamedTuple):
 
 
 def placements_by(topology_key: str, cluster: Cluster, scheduled: Sequence[int]) -> dict[str, Ints]:
-    """Return the nodes of each domain of a topology key; of one alone where pods of the group are on nodes already.
+    """Return the nodes of each domain of a topology key; only one domain if pods of the group have nodes already.
 
-    ``scheduled``: the rows of these pods.
+    ``scheduled``: rows of these pods.
 
     Raises:
-        NotJudgedError: these pods are in several domains, or in none.
+        NotJudgedError: if these pods are in several domains, or in none.
     """
     rows, _ = cluster.nodes.there
     column = cluster.nodes.labels(topology_key)
@@ -58,10 +57,10 @@ def placements_by(topology_key: str, cluster: Cluster, scheduled: Sequence[int])
 
 
 def scores(framework: Framework, cluster: Cluster, assignments: Sequence[Assignment]) -> list[int]:
-    """Return what each placement is worth (``RunPlacementScorePlugins``).
+    """Return the score of each placement (``RunPlacementScorePlugins``).
 
     Raises:
-        NotJudgedError: a plugin scores placements that topospread does not model.
+        NotJudgedError: if a plugin that topospread does not model scores placements.
     """
     totals = [0] * len(assignments)
     for plugin in framework.profile.plugins.get("placement_score", ()):
@@ -77,7 +76,7 @@ def scores(framework: Framework, cluster: Cluster, assignments: Sequence[Assignm
 
 
 def _fit(framework: Framework, cluster: Cluster, assignment: Assignment) -> int:
-    """Points of NodeResourcesFit: the share of the placement's resources that would be requested."""
+    """Return NodeResourcesFit's score: the share of the placement's resources that would be requested."""
     requests: Counter[str] = Counter()
     for pod_class in assignment.pods:
         requests.update(fit_scoring_requests(pod_class.pod, cluster.rules))

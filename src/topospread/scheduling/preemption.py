@@ -1,7 +1,6 @@
-"""DefaultPreemption: which pods to evict so that a pending pod fits, and on which node.
+"""DefaultPreemption: the pods to evict so that a pending pod fits, and the node. The caller evicts them.
 
 Source: pkg/scheduler/framework/preemption/preemption.go, plugins/defaultpreemption/default_preemption.go.
-It says what would be evicted; who carries it out is `simulate` or the live scheduler.
 """
 
 from __future__ import annotations
@@ -70,7 +69,10 @@ class PreemptionRules:
 
 
 class MissingStartTime:
-    """The start of a pod that has none where a comparison asks for the time: whichever it asks for first is earlier."""
+    """The start time of a pod without one, in versions that compare it with the current time at each comparison.
+
+    The left side of a comparison is always earlier.
+    """
 
     def __lt__(self, other: object) -> bool:
         return True
@@ -80,7 +82,7 @@ class Victim(msgspec.Struct, frozen=True):
     """A pod that may be evicted.
 
     Attributes:
-        order: start time, or the place among those that have none, which are taken as started later.
+        order: (0, start time), or (1, position) for a pod without one, which counts as started later.
     """
 
     key: PodKey
@@ -89,12 +91,12 @@ class Victim(msgspec.Struct, frozen=True):
 
     @property
     def importance(self) -> tuple[int, tuple[int, float | MissingStartTime]]:
-        """Sorts more important pods first: higher priority, then started earlier (``MoreImportantVictim``)."""
+        """Sort key, more important pods first: higher priority, then earlier start (``MoreImportantVictim``)."""
         return (-self.pod_class.priority, self.order)
 
 
 class Candidate(msgspec.Struct, frozen=True):
-    """A node on which evicting the victims makes room; ``violations``: evictions that break a disruption budget."""
+    """A node where evicting the victims makes room; ``violations``: evictions that break a PodDisruptionBudget."""
 
     node: str
     victims: tuple[Victim, ...]
@@ -105,10 +107,10 @@ class Preemption(msgspec.Struct, frozen=True):
     """The result of preemption for a pod without a feasible node.
 
     Attributes:
-        ineligible: why the pod may not preempt, "" when it may.
-        candidates: nodes where it would help, in the order they were tried.
-        picked: the candidates kube-scheduler may take: it draws among equals.
-        message: its sentence when there is no candidate; else the errors of plugins that failed on other nodes.
+        ineligible: why the pod may not preempt, "" if it may.
+        candidates: nodes where preemption would help, in the order of evaluation.
+        picked: candidates that are equally good; kube-scheduler draws one.
+        message: message if there is no candidate; else errors of plugins on other nodes.
         keeps_promise: the pod stays nominated as it was: it may not preempt, or failed to.
     """
 
@@ -129,8 +131,8 @@ class NodeResult(msgspec.Struct, frozen=True):
     """The result of a dry run on one node.
 
     Attributes:
-        potential: key and class of the potential victims, the most important first; empty for a rejection.
-        violating: for each potential victim whether its eviction breaks a budget.
+        potential: key and class of the potential victims, most important first; empty for a rejection.
+        violating: whether each potential victim's eviction breaks a PodDisruptionBudget.
     """
 
     found: Candidate | Rejection
@@ -139,7 +141,7 @@ class NodeResult(msgspec.Struct, frozen=True):
 
 
 class NodeResults:
-    """The results of dry runs for one pod class. A result is valid until its node or a count of the class changes."""
+    """Cached dry runs of one pod class. A result is valid until its node or a count of the class changes."""
 
     def __init__(self, view: View) -> None:
         self.view = view
@@ -149,7 +151,7 @@ class NodeResults:
         self._by_row: dict[int, NodeResult] = {}
 
     def catch_up(self) -> None:
-        """Drop the results that changes of the cluster may have made wrong."""
+        """Drop results that changes may have invalidated."""
         cluster, known = self._cluster, self._by_row
         changes = cluster.journal.since(self._position, self.view)
         if (
@@ -165,17 +167,17 @@ class NodeResults:
         self._position, self._reordered = cluster.journal.position, cluster.reordered
 
     def get(self, row: int) -> NodeResult | None:
-        """Return the result for a node. A node that is promised to pods has none, as these decide, too."""
+        """Return the result for a node. Nodes with nominated pods have none, because these pods affect it."""
         return None if row in self._cluster.nominated else self._by_row.get(row)
 
     def put(self, row: int, result: NodeResult) -> None:
-        """Keep the result for a node."""
+        """Store the result for a node."""
         if row not in self._cluster.nominated:
             self._by_row[row] = result
 
 
 class SharedSearches:
-    """The state that searches on the same cluster share: compiled budgets and the results of dry runs."""
+    """State that searches on one cluster share: compiled PodDisruptionBudgets and cached dry runs."""
 
     def __init__(self, cluster: Cluster) -> None:
         self.budgets = DisruptionBudgets(cluster.objects.pod_disruption_budgets)
@@ -183,9 +185,9 @@ class SharedSearches:
         self._results: OrderedDict[int, NodeResults] = OrderedDict()
 
     def results(self, view: View) -> NodeResults | None:
-        """Return the results that are known for a view's class, up to date.
+        """Return the cached dry runs for a view's class, up to date.
 
-        Return ``None`` if the journal may be taken back, or if filters read more than pods and nodes.
+        Return ``None`` if a savepoint is open, or if filters read more than pods and nodes.
         """
         claims = view.pod_class.volumes or view.pod_class.pod.spec.resource_claims
         if self._journal.is_marked or claims or view.can_fail:
@@ -201,14 +203,14 @@ class SharedSearches:
 
 
 class PreemptionSearch:
-    """The search for one pending pod.
+    """The search for victims for one pending pod.
 
     Args:
-        view: the view of the pod's class, up to date.
-        verdict: the verdict that left the pod without a node.
-        shared: what searches on the same cluster share.
-        candidates_wanted: the number of candidates that ends the search once one of them breaks no budget.
-        rules: the rules of the Kubernetes version.
+        view: view of the pod's class, up to date.
+        verdict: verdict that rejected the pod on all nodes.
+        shared: state that searches on the cluster share.
+        candidates_wanted: number of candidates that ends the search once one of them breaks no budget.
+        rules: rules of the Kubernetes version.
     """
 
     def __init__(
@@ -255,7 +257,7 @@ class PreemptionSearch:
         return Preemption(message=fit_message(len(nodes), list(failures), list(failures.values())))
 
     def _promising(self) -> Ints:
-        """Return which of the verdict's nodes evictions may help."""
+        """Return the indexes of the verdict's nodes where evictions may help."""
         verdict = self._verdict
         if verdict.error or not verdict.rejections:
             return np.zeros(0, dtype=np.int64)
@@ -263,7 +265,7 @@ class PreemptionSearch:
         return np.flatnonzero(helps[verdict.blame] & (verdict.blame >= 0))
 
     def _without_victims(self, promising: Ints, tried: Sequence[str]) -> Counter[Rejection]:
-        """Return why nodes without less important pods do not help."""
+        """Return the rejections of nodes without pods of lower priority."""
         if not self._rules.names_no_victims:
             return Counter({Rejection(UNRESOLVABLE, "", (NO_VICTIMS,)): len(promising) - len(tried)})
         name, left = self._pod.partition("/")[2], set(tried)
@@ -272,12 +274,14 @@ class PreemptionSearch:
         return Counter(Rejection(UNRESOLVABLE, "", (each,)) for each in words)
 
     def _may_help(self, rejection: Rejection) -> bool:
-        """Return whether evictions may help on a node that was rejected so (``nodesWherePreemptionMightHelp``)."""
+        """Return whether evictions may remove a rejection (``nodesWherePreemptionMightHelp``)."""
         is_tried = rejection.plugin == LEFT_OUT_BY_PRE_FILTER and self._rules.tries_left_out
         return is_tried or rejection.code == UNSCHEDULABLE
 
     def _on_node(self, node: str) -> Candidate | Rejection:
-        """Return the fewest victims that make room on a node, or why evictions do not (``SelectVictimsOnNode``)."""
+        """Return the fewest victims that make room on a node, or why evictions do not help
+        (``SelectVictimsOnNode``).
+        """
         row = self._cluster.nodes.row_of[node]
         known = self._known.get(row) if self._known is not None else None
         if known is None or known.violating != self._budgets.violating(known.potential):
@@ -287,7 +291,7 @@ class PreemptionSearch:
         return known.found
 
     def _tried(self, node: str, row: int) -> NodeResult:
-        """Try which potential victims of a node have to go."""
+        """Run a dry run on a node."""
         potential = self._most_important_first(self._potential_victims(row))
         pods = tuple([(each.key, each.pod_class) for each in potential])
         violating = self._budgets.violating(pods)
@@ -302,9 +306,10 @@ class PreemptionSearch:
         return NodeResult(Candidate(node, tuple(victims), sum(violating[place] for place in evicted)), pods, violating)
 
     def _evicted(self, row: int, pods: Pods, violating: tuple[bool, ...]) -> tuple[int, ...] | Rejection:
-        """Return the places of the victims among the potential ones, the same for nodes in the same state.
+        """Return the indexes of the victims among the potential victims; nodes in the same state share the result.
 
-        If filters read only sums of the node's pods, its state and the classes of its pods decide.
+        If filters read only sums over the node's pods, the node's state and the classes of its pods determine the
+        result.
         """
         if row in self._cluster.nominated or not self._decided_by_sums[row]:
             return self._dry_run(row, pods, violating)[0]
@@ -323,9 +328,9 @@ class PreemptionSearch:
         return passes
 
     def _dry_run(self, row: int, pods: Pods, violating: tuple[bool, ...]) -> tuple[tuple[int, ...] | Rejection, bool]:
-        """Remove all potential victims, then put back those that may stay: first those whose eviction breaks a budget.
+        """Remove all potential victims, then add back those that may stay, budget-protected pods first.
 
-        Return the places of the others, or why the node does not help; and whether only sums of the node decided.
+        Return the indexes of the other pods, or the node's rejection; and whether only sums over the node decided.
         """
         others = nominated_for_others(self._pod, self._view.pod_class, self._cluster, row)
         with DryRun(self._view, row) as dry_run:
@@ -358,7 +363,7 @@ class PreemptionSearch:
 
 
 def _rejection(dry_run: DryRun, others: Beside) -> Rejection | None:
-    """Return the first rejection of the node: beside the pods it is promised to, then without them."""
+    """Return the first rejection of the node: together with its nominated pods, then without them."""
     for beside in (others, {}) if others else ({},):
         for key, pod_class in beside.items():
             dry_run.add(key, pod_class)
@@ -381,19 +386,19 @@ def _first_rejection(dry_run: DryRun) -> Rejection:
 
 
 def _aggregate(found: Iterable[str]) -> str:
-    """Several errors as one (``utilerrors.Aggregate``)."""
+    """Return several errors as one (``utilerrors.Aggregate``)."""
     errors = list(dict.fromkeys(found))
     return errors[0] if len(errors) == 1 else f"[{', '.join(errors)}]" if errors else ""
 
 
 def candidates_wanted(args: DefaultPreemptionArgs, nodes: int) -> int:
-    """Return how many candidates kube-scheduler looks for (``calculateNumCandidates``)."""
+    """Return the number of candidates that kube-scheduler searches for (``calculateNumCandidates``)."""
     share = nodes * args.min_candidate_nodes_percentage // 100
     return min(max(share, args.min_candidate_nodes_absolute), nodes)
 
 
 def pick(candidates: Sequence[Candidate]) -> list[Candidate]:
-    """The candidates among which kube-scheduler draws, after its five steps (``pickOneNodeForPreemption``)."""
+    """Return the candidates that remain after kube-scheduler's five criteria (``pickOneNodeForPreemption``)."""
     left = list(candidates)
     for badness in (_violations, _highest_priority, _sum_of_priorities, _victims, _earliest_start):
         if len(left) == 1:
@@ -420,9 +425,9 @@ def _victims(candidate: Candidate) -> float:
 
 
 def _earliest_start(candidate: Candidate) -> tuple[int, float]:
-    """The latest is best: when the first of the most important victims started, negated.
+    """Return the negated earliest start of the most important victims; the latest start is best.
 
-    Pods that have not started count as started just now, the same on every node (``GetPodStartTime``).
+    Pods without a start time count as started now, equally on every node (``GetPodStartTime``).
     """
     highest = max(victim.pod_class.priority for victim in candidate.victims)
     waiting, started = min(victim.order for victim in candidate.victims if victim.pod_class.priority == highest)

@@ -1,9 +1,9 @@
-"""The nodes that kube-scheduler looks at if it does not look at all: clusters of 100 nodes and more.
+"""The nodes that kube-scheduler considers in clusters of 100 nodes or more, where it does not consider all of them.
 
-It walks the nodes zone by zone in turn, starts where the last pod's walk ended and stops once enough are feasible;
-only those are scored. Exact as with one worker (``parallelism: 1``): several at once stop a few nodes later or
-earlier. Used only when asked for; what nodes are worth is not decided here.
-
+It walks the nodes zone by zone in turn, starts where the last pod's walk ended, and stops when enough nodes are
+feasible. Only these nodes are scored. The result is exact for one worker (``parallelism: 1``); several workers stop a
+few
+nodes earlier or later. Sampling is used only on request.
 Source: pkg/scheduler/schedule_one.go, pkg/scheduler/backend/cache/node_tree.go, component-helpers' ``GetZoneKey``.
 """
 
@@ -26,7 +26,7 @@ from .framework import Framework
 from .view import View
 
 MIN_FEASIBLE_NODES = 100
-"""Fewer nodes than these are never the goal, and a cluster of fewer is looked at whole."""
+"""Lower bound of the number of feasible nodes to find. Smaller clusters are walked completely."""
 _MIN_PERCENTAGE = 5
 
 _NO_ROWS: Ints = np.zeros(0, dtype=np.int64)
@@ -44,11 +44,11 @@ class SamplingRules:
 
 
 class Sample(msgspec.Struct, frozen=True):
-    """The nodes found by one walk.
+    """The nodes of one walk.
 
     Attributes:
         rows: feasible nodes, in the order of the walk.
-        evaluated: how many nodes were looked at, rejected ones included.
+        evaluated: number of nodes that were evaluated, including rejected nodes.
     """
 
     rows: Ints
@@ -56,10 +56,10 @@ class Sample(msgspec.Struct, frozen=True):
 
 
 def nodes_to_find(nodes: int, percentage: int | None) -> int:
-    """Return how many feasible nodes are enough (``numFeasibleNodesToFind``).
+    """Return the number of feasible nodes that ends a walk (``numFeasibleNodesToFind``).
 
-    ``percentage``: percentageOfNodesToScore; 0 and ``None`` stand for the adaptive share, 50 % less 1 % for every
-    125 nodes.
+    ``percentage``: percentageOfNodesToScore. 0 and ``None`` mean the adaptive share: 50 %, minus 1 % for every 125
+    nodes.
     """
     if nodes < MIN_FEASIBLE_NODES:
         return nodes
@@ -68,14 +68,15 @@ def nodes_to_find(nodes: int, percentage: int | None) -> int:
 
 
 _Order = tuple[dict[str, dict[str, int]], dict[int, tuple[str, str]], Ints]
-"""Zone → node → row, row → (node, zone), and the rows in order."""
+"""Zone → node → row; row → (node, zone); and the rows in order."""
 
 
 class NodeOrder:
-    """Rows in the order of kube-scheduler's snapshots: a node of each zone in turn (``nodeTree.list``).
+    """Rows in the order of kube-scheduler's snapshots: one node of each zone in turn (``nodeTree.list``).
 
-    Within a zone, and among zones, the order is that in which the nodes came to the cluster. A node that changes its
-    zone takes its new place when next a node comes or goes.
+    Zones, and nodes within a zone, are in the order in which they were added. A node that changes its zone moves when
+    the
+    next node is added or removed.
     """
 
     def __init__(self, cluster: Cluster) -> None:
@@ -88,12 +89,12 @@ class NodeOrder:
         self._position = cluster.journal.join(self)
 
     def rows(self) -> Ints:
-        """All nodes, int64[nodes]."""
+        """Return all rows in order, int64[nodes]."""
         self.catch_up()
         return self._rows
 
     def catch_up(self) -> bool:
-        """Read which nodes came, changed and went."""
+        """Read which nodes were added, changed and removed."""
         journal = self._cluster.journal
         changes = journal.since(self._position, self)
         if changes is None:
@@ -106,7 +107,7 @@ class NodeOrder:
         return True
 
     def rewind(self, position: int) -> None:
-        """Have the order back that was there at a position: nodes that went and came back are where they were."""
+        """Restore the order of an earlier position, so nodes that were removed and restored keep their places."""
         while self._before and self._before[-1][0] >= position:
             self._zones, self._known, self._rows = self._before.pop()[1]
         self._position = position
@@ -122,7 +123,7 @@ class NodeOrder:
             self._rows = np.array(in_turn, dtype=np.int64)
 
     def _take_one(self, row: int) -> bool:
-        """Bring a row up to date; whether a node came or went."""
+        """Update one row. Return whether its node was added or removed."""
         node = self._cluster.nodes.nodes[row]
         now = None if node is None else (node.name, zone_key(node))
         before = self._known.get(row)
@@ -141,7 +142,7 @@ class NodeOrder:
 
 
 class Sampler:
-    """The position where the walk for the next pod starts, whichever its profile."""
+    """The position where the next walk starts. All profiles share it."""
 
     def __init__(self, cluster: Cluster) -> None:
         self._order = NodeOrder(cluster)
@@ -158,12 +159,12 @@ class Sampler:
         """Walk on for a pod (``findNodesThatFitPod``).
 
         Args:
-            blocked: rows where the pod does not fit beside pods that the node is promised to.
-            refused: row of the node the pod itself is nominated for, which was tried first and does not fit.
-            within: the only nodes there are for it, ``None`` for all.
+            blocked: rows where the pod does not fit together with the node's nominated pods.
+            refused: row of the pod's own nominated node, which was found infeasible.
+            within: the only rows to consider; ``None`` for all.
 
         Raises:
-            PluginError: a plugin fails on a node of the walk, which ends there.
+            PluginError: if a plugin fails on a node of the walk, which ends there.
         """
         order = self._order.rows()
         if within is not None:
@@ -185,7 +186,7 @@ class Sampler:
         return Sample(found, evaluated)
 
     def _walk(self, view: View, walk: Ints, wanted: int, blocked: Collection[int]) -> tuple[Ints, Ints]:
-        """The feasible nodes found, and all that were looked at: up to the first one that is too many."""
+        """Return the feasible rows, and all evaluated rows up to the first surplus feasible row."""
         ahead = np.roll(walk, -(self._start % max(len(walk), 1)))
         passes = view.feasible(ahead)
         if blocked:

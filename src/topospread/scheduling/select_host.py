@@ -1,8 +1,8 @@
-"""The choice of the best node: filters and scores of cluster-wide plugins combined, and ties.
+"""The choice of the best node: filters and scores of cluster-wide plugins, and ties between equal nodes.
 
-The nodes come from `node_search`: the heads of groups, or all nodes that are open for the pod. Equals are
-taken by name unless another way is given; what kube-scheduler does is pkg/scheduler/schedule_one.go (``selectHost``)
-until 1.34 and pkg/scheduler/framework/sorted_nodes.go since.
+`node_search` provides the nodes: heads of groups, or all feasible nodes. Ties take the first name unless another choice
+is given.
+Source: pkg/scheduler/schedule_one.go (``selectHost``) until 1.34, pkg/scheduler/framework/sorted_nodes.go since.
 """
 
 from __future__ import annotations
@@ -24,11 +24,11 @@ from .groups import Heads
 from .view import View
 
 _FEW = 32
-"""Up to so many heads are compared one by one; more of them as arrays."""
+"""Up to this number of heads, heads are compared one by one; above it, as arrays."""
 
 
 AmongEquals = Callable[[Ints, Ints], int]
-"""Rows in the order in which they were looked at, and the places in it of those that are best → the row to take."""
+"""(rows in the order of evaluation, indexes of the best rows) → the row to take."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,9 +46,11 @@ class ChoiceRules:
 def among_equals(
     gates: Sequence[Gates], nodes: NodeTable, source: random.Random | None, *, sampled: bool, always_draws: bool
 ) -> AmongEquals | None:
-    """Return how to choose among equal nodes under profiles of these gates; ``None`` for the first by name.
+    """Return how these profiles choose among equal nodes; ``None`` for the first by name.
 
-    ``source``: what to draw from; ``sampled``: the nodes come in the order in which kube-scheduler looks at them.
+    Args:
+        source: source of random draws.
+        sampled: whether nodes come in kube-scheduler's order of evaluation.
     """
     if not always_draws and not all(rules_for(ChoiceRules, each).draws for each in gates):
         return top_of_heap if sampled else None
@@ -56,7 +58,9 @@ def among_equals(
 
 
 def drawn(source: random.Random, ranks: Sequence[int]) -> AmongEquals:
-    """Any of the equals, each as likely as the others; ``ranks`` by row, so that a seed gives the same everywhere."""
+    """Return a uniform draw among equal nodes. ``ranks`` sorts rows by name, so a seed gives the same result
+    everywhere.
+    """
 
     def take(rows: Ints, best: Ints) -> int:
         by_name: list[int] = sorted(rows[best].tolist(), key=ranks.__getitem__)
@@ -66,27 +70,28 @@ def drawn(source: random.Random, ranks: Sequence[int]) -> AmongEquals:
 
 
 def top_of_heap(rows: Ints, best: Ints) -> int:
-    """The node that a heap of the totals has on top: of the places in its tree the first from the root leftwards.
+    """Return the node at the top of kube-scheduler's heap of totals: the first of the best, from the root leftwards.
 
-    Go's ``heap.Init`` moves a child up only where it is better than its parent, and the right one only where it is
-    better than the left one.
+    Go's ``heap.Init`` moves a child up only if it is better than its parent, and the right child only if it is better
+    than
+    the left one.
     """
     return int(rows[min(best.tolist(), key=_way_from_root)])
 
 
 def _way_from_root(place: int) -> str:
-    """Left and right turns to a place, as 0 and 1; a place sorts before those below it, the left before the right."""
+    """Return the path to an index, 0 for left and 1 for right. Parents sort before children, and left before right."""
     return f"{place + 1:b}"[1:]
 
 
 def best_of(
     view: View, rows: Ints, nodes: Ints | None = None, among: AmongEquals | None = None
 ) -> tuple[int, int] | None:
-    """The best of some rows that are open, as (row, total); ``None`` when none of them is feasible.
+    """Return the best of some node-locally feasible rows as (row, total); ``None`` if none passes all filters.
 
     Args:
-        nodes: how many nodes each row stands for, ``None`` for itself.
-        among: which of equals to take; ``None`` takes the first by name.
+        nodes: number of nodes in each row's group; ``None`` if each row is one node.
+        among: choice among equal nodes; ``None`` takes the first by name.
     """
     rows, nodes = _filtered(view, rows, nodes)
     if not len(rows):
@@ -105,7 +110,7 @@ def _filtered(view: View, rows: Ints, nodes: Ints | None) -> tuple[Ints, Ints | 
 
 
 def _select_host(view: View, rows: Ints, total: Ints, among: AmongEquals | None) -> tuple[int, int]:
-    """One of the nodes with the highest total, as (row, total)."""
+    """Return a node with the highest total, as (row, total)."""
     highest = int(total.max())
     best = np.flatnonzero(total == highest)
     if among is not None:

@@ -1,1 +1,1 @@
-"""The cost of spread: the share of each Service's traffic that crosses zones, and uneven load of its endpoints."""
+"""The cost of spread: cross-zone traffic of Services, and uneven load of their endpoints."""

@@ -16,8 +16,8 @@ class Clients:
     """The sources of requests.
 
     Attributes:
-        service: ``NAME`` or ``NAMESPACE/NAME`` of the Service that they ask, "" for all.
-        workload: ``[NAMESPACE/]KIND/NAME``, "" where zones are given.
+        service: ``NAME`` or ``NAMESPACE/NAME`` of their Service; "" for all Services.
+        workload: ``[NAMESPACE/]KIND/NAME``; "" if zones are given.
         zones: zone → weight.
     """
 
@@ -33,10 +33,10 @@ class Clients:
 def read_clients(texts: Iterable[str]) -> tuple[Clients, ...]:
     """Parse ``--clients``: a workload, ``deploy/web``, or weights of zones, ``zone-a=70,zone-b=30``.
 
-    The prefix ``SERVICE:`` limits one to a Service: ``api:deploy/web``.
+    The prefix ``SERVICE:`` limits clients to a Service: ``api:deploy/web``.
 
     Raises:
-        UsageError: not of this form.
+        UsageError: if a text is malformed.
     """
     found = []
     for text in texts:
@@ -66,12 +66,12 @@ def _weights(text: str, who: str) -> dict[str, float]:
 
 
 def by_zones(weights: Mapping[str, float], nodes: Sequence[Node], asking: Sequence[Node]) -> dict[str, float]:
-    """Node → share of the requests, each zone's dealt evenly to its nodes that are ``asking``.
+    """Return node → share of the requests. Each zone's share is split evenly over its ``asking`` nodes.
 
-    A zone with none asks nothing; where no zone has any, nobody asks.
+    A zone without such nodes sends no requests.
 
     Raises:
-        UsageError: no node is in a zone.
+        UsageError: if a zone has no nodes.
     """
     number = Counter(node.labels.get(ZONE, "") for node in nodes)
     missing = [zone for zone in weights if not number[zone]]
@@ -84,9 +84,9 @@ def by_zones(weights: Mapping[str, float], nodes: Sequence[Node], asking: Sequen
 
 
 def by_pods(pods: Iterable[str], asking: Sequence[Node]) -> dict[str, float]:
-    """Node → share of the requests by how many of the pods are there; every node alike where there are none.
+    """Return node → share of the requests, proportional to its pods; equal shares without pods.
 
-    ``pods``: the node of each; one that is not ``asking`` does not count.
+    ``pods`` has the node of each pod. Pods on nodes that are not ``asking`` do not count.
     """
     names = [node.name for node in asking]
     number = Counter(pods)

@@ -1,9 +1,9 @@
-"""Hints that the EndpointSlice controller puts on endpoints: for which zones and nodes each is; not who follows them.
+"""Compute the EndpointSlice controller's hints: the zones and nodes that should use each endpoint.
 
-All are made at once, as for a Service that is new; a controller keeps hints that are there until a zone is overloaded,
-and draws where zones are equal (here: the first by name). Sources: k8s.io/endpointslice trafficdist/trafficdist.go,
-topologycache/topologycache.go and utils.go (``AddHints``, ``getAllocations``, ``getGivingAndReceivingZones``),
-reconciler.go (``validTrafficDistribution``), utils.go (``hintsEnabled``).
+Hints are computed as for a new Service. The real controller keeps existing hints until a zone is overloaded, and
+chooses randomly between equal zones (here: the first by name). Sources: k8s.io/endpointslice
+trafficdist/trafficdist.go, topologycache/topologycache.go and utils.go (``AddHints``, ``getAllocations``,
+``getGivingAndReceivingZones``), reconciler.go (``validTrafficDistribution``), utils.go (``hintsEnabled``).
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _EXCLUDED = ("node-role.kubernetes.io/control-plane", "node-role.kubernetes.io/m
 
 @dataclass(frozen=True, slots=True)
 class TrafficRules:
-    """The defaults of a version, also for kube-proxy and the controller manager.
+    """The traffic features of a Kubernetes version in kube-proxy and the controller manager.
 
     Source: pkg/features/kube_features.go (``ServiceInternalTrafficPolicy``, ``TopologyAwareHints``,
     ``ServiceTrafficDistribution``, ``PreferSameTrafficDistribution``).
@@ -44,9 +44,9 @@ class Endpoint:
     """A pod behind a Service.
 
     Attributes:
-        zone: of its node, "" where that has none.
-        ready: it is asked; otherwise it is terminating and asked where none is ready.
-        for_zone, for_node: its hints, "" for none.
+        zone: zone of its node; "" without one.
+        ready: whether it is ready. Otherwise it is terminating, and used only if no endpoint is ready.
+        for_zone, for_node: its hints; "" for none.
     """
 
     pod: str
@@ -59,7 +59,7 @@ class Endpoint:
 
 @dataclass(frozen=True, slots=True)
 class Hinted:
-    """Endpoints with their hints, and why a Service that asks for hints got none."""
+    """Endpoints with their hints, and the reason if a Service with hints enabled has none."""
 
     endpoints: tuple[Endpoint, ...]
     policy: str
@@ -67,9 +67,9 @@ class Hinted:
 
 
 def hinted(service: Service, endpoints: Sequence[Endpoint], nodes: Iterable[Node], rules: TrafficRules) -> Hinted:
-    """The endpoints as the controller would publish them, and the policy that asks for it: "" for none.
+    """Return the endpoints as the controller publishes them, and the policy for hints; "" for none.
 
-    The annotation, where it says Auto, comes before ``trafficDistribution``.
+    The annotation with the value Auto overrides ``trafficDistribution``.
     """
     if hints_enabled(service, rules):
         return _auto(endpoints, nodes)
@@ -86,7 +86,7 @@ def hinted(service: Service, endpoints: Sequence[Endpoint], nodes: Iterable[Node
 
 
 def hints_enabled(service: Service, rules: TrafficRules) -> bool:
-    """Return whether the topology annotation asks for hints, and the version heeds it."""
+    """Return whether the topology annotation requests hints and the version supports it."""
     annotations = service.metadata.annotations
     if annotations is None or not rules.annotation:
         return False
@@ -97,7 +97,7 @@ def hints_enabled(service: Service, rules: TrafficRules) -> bool:
 
 
 def cpu_ratios(nodes: Iterable[Node]) -> dict[str, float]:
-    """Zone → its share of the ready nodes' cpu; empty where a node says no zone or no cpu (``SetNodes``)."""
+    """Return zone → its share of the ready nodes' CPU; empty if a node lacks a zone or CPU (``SetNodes``)."""
     milli: Counter[str] = Counter()
     for node in nodes:
         if is_silent(node) or any(label in node.labels for label in _EXCLUDED):
@@ -112,7 +112,7 @@ def cpu_ratios(nodes: Iterable[Node]) -> dict[str, float]:
 
 
 def _auto(endpoints: Sequence[Endpoint], nodes: Iterable[Node]) -> Hinted:
-    """Each zone gets endpoints by its share of the cpu (``AddHints``)."""
+    """Assign endpoints to zones by their share of CPU (``AddHints``)."""
     ratios = cpu_ratios(nodes)
     ready = [each for each in endpoints if each.ready]
     plain = tuple(endpoints)
@@ -140,7 +140,7 @@ def _auto(endpoints: Sequence[Endpoint], nodes: Iterable[Node]) -> Hinted:
 
 
 def _allocations(ratios: Mapping[str, float], endpoints: int) -> dict[str, float] | None:
-    """Zone → how many endpoints are desired for it; ``None`` where the least that all need is more than there are."""
+    """Return zone → desired endpoints; None if there are fewer endpoints than the minimum for all zones."""
     least = {zone: ceil(ratio * endpoints * (1 / (1 + _OVERLOAD))) for zone, ratio in ratios.items()}
     if sum(least.values()) > endpoints:
         return None
@@ -148,7 +148,7 @@ def _allocations(ratios: Mapping[str, float], endpoints: int) -> dict[str, float
 
 
 def _exchanges(desired: Mapping[str, float], there: Counter[str]) -> tuple[Counter[str], Counter[str]]:
-    """Return how many endpoints each zone gives to others and gets (``getGivingAndReceivingZones``)."""
+    """Return how many endpoints each zone gives and receives (``getGivingAndReceivingZones``)."""
     more = {zone: there[zone] - target for zone, target in desired.items() if there[zone] > target}
     less = {zone: target - there[zone] for zone, target in desired.items() if there[zone] < target}
     giving: Counter[str] = Counter()

@@ -1,4 +1,4 @@
-"""From pods that are on nodes to what is expected of every Service's traffic. Nothing is placed."""
+"""Compute the expected traffic of every Service from the placed pods."""
 
 from __future__ import annotations
 
@@ -21,18 +21,17 @@ from .clients import Clients, by_pods, by_zones
 from .hints import Endpoint, TrafficRules, hinted
 from .result import ExpectedTraffic, TrafficOfService, TrafficOfZone
 
-# Which endpoints kube-proxy of a node gives requests to, each with the same chance. Hints are made by `hints`.
-# Source: pkg/proxy/topology.go (`CategorizeEndpoints`, `topologyModeFromHints`).
+# The endpoints that a node's kube-proxy uses, each with the same probability. `hints` computes hints.
 
 
 def chosen(endpoints: Sequence[Endpoint], node: str, zone: str, *, local: bool, by_node: bool) -> list[Endpoint]:
-    """The endpoints that requests of a node's pods may reach; none where they fail.
+    """Return the endpoints that a client's requests may reach; empty if they fail.
 
     Args:
-        endpoints: ready ones, and those that terminate.
-        node, zone: of the client; "" for no zone.
+        endpoints: ready and terminating endpoints.
+        node, zone: the client's node and zone; "" for no zone.
         local: ``internalTrafficPolicy: Local``.
-        by_node: whether the version knows hints for nodes.
+        by_node: whether the version supports hints for nodes.
     """
     ready = [each for each in endpoints if each.ready]
     if local:
@@ -52,7 +51,7 @@ def chosen(endpoints: Sequence[Endpoint], node: str, zone: str, *, local: bool, 
 
 
 OwnedPods = Mapping[tuple[str, str], tuple[str, str, str]]
-"""Namespace and name of a pod → kind, namespace and name of its workload."""
+"""(namespace, name) of a pod → (kind, namespace, name) of its workload."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,8 +59,8 @@ class TrafficQuestion:
     """The sources of requests and the price.
 
     Attributes:
-        clients: by default all pods ask that are not endpoints themselves.
-        price: of a GB that crosses zones.
+        clients: clients; by default all pods that are not endpoints themselves.
+        price: price of a GB of cross-zone traffic.
     """
 
     clients: Sequence[Clients] = ()
@@ -69,11 +68,11 @@ class TrafficQuestion:
 
 
 class _Cluster:
-    """Nodes, and the pods that are on them.
+    """The nodes and placed pods.
 
     Attributes:
-        asking: nodes from which anybody asks: those that are not silent.
-        silent: the others' names; nobody answers there.
+        asking: Ready nodes, which have clients.
+        silent: names of NotReady nodes, whose pods do not answer.
     """
 
     def __init__(self, inventory: Inventory, owners: OwnedPods) -> None:
@@ -92,13 +91,13 @@ def traffic_of(inventory: Inventory, options: SimulationOptions, asking: Traffic
     """Return the expected traffic of each Service.
 
     Args:
-        inventory: pods with nodes are there; ready unless their status says otherwise.
-        options: the version and its gates.
-        asking: who asks.
+        inventory: the cluster. Placed pods are ready unless their status differs.
+        options: the version and its feature gates.
+        asking: the clients and the price.
 
     Raises:
-        InputError: an object that the API server would refuse.
-        UsageError: clients that are not there.
+        InputError: if the API server denies an object.
+        UsageError: if a client is missing.
     """
     rules = rules_for(TrafficRules, options.in_force[0])
     run = prepare(inventory, options, with_spreads=False)
@@ -121,7 +120,7 @@ def traffic_of(inventory: Inventory, options: SimulationOptions, asking: Traffic
 
 
 def _passed_over(service: Service) -> str:
-    """Return why kube-proxy ignores a Service, or why its endpoints are not known, worded for several Services."""
+    """Return why kube-proxy ignores a Service or why its endpoints are unknown, in the plural."""
     if service.spec.type == "ExternalName":
         return "ExternalName, a name of something outside"
     if service.spec.cluster_ip == "None":
@@ -130,7 +129,7 @@ def _passed_over(service: Service) -> str:
 
 
 def _endpoints(service: Service, cluster: _Cluster) -> Iterator[Endpoint]:
-    """The pods behind a Service (``podToEndpoint``): ready ones, and those that terminate and serve still."""
+    """Yield the pods of a Service (``podToEndpoint``): ready pods, and terminating pods that still serve."""
     selector = (service.spec.selector or {}).items()
     for pod in cluster.pods.get(service.namespace or "default", ()):
         if not selector <= pod.labels.items():
@@ -199,7 +198,7 @@ def _expected(
 def _clients(
     service: Service, endpoints: Sequence[Endpoint], cluster: _Cluster, asking: TrafficQuestion
 ) -> tuple[str, dict[str, float]]:
-    """Return the name of the clients, and node → share of their requests."""
+    """Return the name of the clients, and node → their share of the requests."""
     namespace = service.namespace or "default"
     own = [each for each in asking.clients if each.ask(namespace, service.name)]
     who = next((each for each in own if each.service), own[0] if own else None)

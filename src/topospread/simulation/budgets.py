@@ -1,7 +1,7 @@
-"""Disruption budgets as the disruption controller keeps them: completed where a file has no status, and up to date.
+"""PodDisruptionBudgets as the disruption controller updates them; also a status for budgets without one.
 
-kube-scheduler reads ``status.disruptionsAllowed`` alone; the controller recounts it when pods come and go. A simulation
-does that between two preemptions, taking pods as healthy as soon as they are on a node.
+kube-scheduler reads only ``status.disruptionsAllowed``, which the controller updates. A simulation updates it before
+each preemption, and counts pods as healthy as soon as they have a node.
 Source: pkg/controller/disruption/disruption.go (``getExpectedPodCount``, ``countHealthyPods``, ``updatePdbStatus``).
 """
 
@@ -25,14 +25,14 @@ from topospread.whole_number import scaled
 from topospread.workloads.planned import Plan, Workload
 
 _WITHOUT_SCALE = frozenset({"DaemonSet", "Job"})
-"""Kinds for which the disruption controller gives up on maxUnavailable and percentages: nothing may be evicted."""
+"""Kinds without a scale: the controller allows no eviction for maxUnavailable and percentages."""
 
 _NAMED = 5
-"""How many of many budgets a note names."""
+"""Number of budgets that a note names."""
 
 
 def complete_budgets(plan: Plan, cluster: Cluster) -> None:
-    """Give every budget of the cluster a status, and note those that had none and have pods that may be evicted."""
+    """Set a status for every budget without one, and note the budgets that select evictable pods."""
     pods = _PodsThere(plan)
     completed = []
     for budget in list(cluster.objects.pod_disruption_budgets.values()):
@@ -71,7 +71,7 @@ def _note(completed: Sequence[tuple[str, PodDisruptionBudgetStatus]]) -> str:
 
 
 class _PodsThere:
-    """The pods on nodes, by their labels, and the workloads that they are of; made when a budget first asks."""
+    """The pods on nodes by their labels, and the workloads that they belong to; indexed on first use."""
 
     def __init__(self, plan: Plan) -> None:
         self._plan = plan
@@ -86,7 +86,7 @@ class _PodsThere:
 
     @cached_property
     def _workloads(self) -> dict[int, list[Workload]]:
-        """By ``id`` of the pod."""
+        """``id`` of a pod → its workloads."""
         found: dict[int, list[Workload]] = {}
         for each in self._plan.workloads:
             for pod in each.existing:
@@ -94,12 +94,12 @@ class _PodsThere:
         return found
 
     def selected(self, budget: PodDisruptionBudget) -> list[Pod]:
-        """The pods of a budget."""
+        """Return the pods that a budget selects."""
         selector = budget_selector(budget)
         return [] if selector is None else self._by_labels.selected(budget.namespace, selector)
 
     def expected(self, pods: Iterable[Pod]) -> int:
-        """Replicas of the workloads that pods are of; 0 where one has no scale, and pods of nobody count nothing."""
+        """Return the replicas of the pods' workloads; 0 if one has no scale. Pods without a workload do not count."""
         workloads = {id(each): each for pod in pods for each in self._workloads.get(id(pod), ())}
         return replicas_of(workloads.values())
 
@@ -112,12 +112,12 @@ def replicas_of(workloads: Collection[Workload]) -> int:
 
 
 def goes_by_scale(budget: PodDisruptionBudget) -> bool:
-    """Return whether what a budget wants hangs on its workloads' replicas (``getExpectedPodCount``)."""
+    """Return whether a budget's limit depends on its workloads' replicas (``getExpectedPodCount``)."""
     return budget.spec.max_unavailable is not None or isinstance(budget.spec.min_available, str)
 
 
 def desired_healthy(budget: PodDisruptionBudget, expected: int) -> int:
-    """Return how many healthy pods a budget wants, of the expected number."""
+    """Return the number of healthy pods that a budget requires, given the expected number of pods."""
     spec = budget.spec
     if spec.max_unavailable is not None:
         return max(0, expected - _scaled(spec.max_unavailable, expected))
@@ -125,18 +125,18 @@ def desired_healthy(budget: PodDisruptionBudget, expected: int) -> int:
 
 
 def _is_healthy(pod: Pod) -> bool:
-    """Ready; a pod that says nothing of it is taken as ready."""
+    """Return whether a pod is ready; a pod without the condition Ready counts as ready."""
     conditions = pod.status.conditions if pod.status else None
     return not any(each.type == "Ready" and each.status != "True" for each in conditions or ())
 
 
 def _scaled(value: int | str, total: int) -> int:
-    """A number, or a percentage of the total, rounded up; what is neither counts as 0."""
+    """Return a number, or a percentage of the total, rounded up; 0 for other text."""
     return scaled(value, total) or 0
 
 
 class _Standing(msgspec.Struct):
-    """One budget at the beginning of a run: what it allows, and how many of its pods are on nodes."""
+    """A budget at the start of a run: its spare healthy pods, and the number of its pods on nodes."""
 
     budget: PodDisruptionBudget
     selection: Selection | None
@@ -144,21 +144,21 @@ class _Standing(msgspec.Struct):
     pods: int = 0
 
     def on_nodes(self) -> int:
-        """Return how many of its pods are on nodes now."""
+        """Return the current number of its pods on nodes."""
         if self.selection is None:
             return 0
         return sum(sum(each.occupancy.values()) for each in self.selection.classes if each.counted)
 
 
 class KeepsBudgets(Protocol):
-    """A source of the budgets as the disruption controller would update them at any moment."""
+    """An object that updates the status of all budgets like the disruption controller."""
 
     def recount(self) -> None:
-        """Let every budget's status say what it allows now."""
+        """Update the status of every budget."""
 
 
 class Budgets:
-    """The budgets of a run under way."""
+    """The budgets of a run in progress."""
 
     def __init__(self, cluster: Cluster) -> None:
         self._cluster = cluster
@@ -168,7 +168,7 @@ class Budgets:
             each.pods = each.on_nodes()
 
     def recount(self) -> None:
-        """Let every budget allow what its pods that are on nodes now leave room for."""
+        """Update the status of every budget by its pods that are on nodes now."""
         for each in self._standing:
             room = each.room + each.on_nodes() - each.pods
             status = each.budget.status
@@ -177,7 +177,7 @@ class Budgets:
                 self._cluster.objects.put(replace(each.budget, status=allowed))
 
     def restore(self) -> None:
-        """Put the budgets back to the beginning."""
+        """Restore the budgets of the start of the run."""
         for each in self._standing:
             self._cluster.objects.put(each.budget)
 
@@ -188,7 +188,7 @@ def _selection(budget: PodDisruptionBudget, cluster: Cluster) -> Selection | Non
 
 
 def _room(budget: PodDisruptionBudget) -> int:
-    """Healthy pods beyond those that are wanted, below 0 where some are missing."""
+    """Return the number of healthy pods above the required number, negative if pods are missing."""
     status = budget.status
     if status is None:
         return 0

@@ -1,7 +1,7 @@
-"""Reasons why a pod is on another node in one of two simulations: the filter or score that differs.
+"""The filter or score that moved a pod to another node between two simulations.
 
-Both verdicts are those of the moment at which the pod was tried. Of the first pod that moves everything before it was
-the same, so its cause is the difference itself; what moves later may follow from that.
+Both verdicts are from the pod's own attempt. Before the first moved pod both simulations are equal, so its cause is the
+difference itself; later moves may be consequences.
 """
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ from .result import Placement, Simulation
 
 _OF_A_WORKLOAD: Final = 3
 _IN_ALL: Final = 60
-"""Of how many pods the cause is looked for: of each more the simulation keeps a verdict on every node."""
+"""Number of pods whose causes are searched; each costs a full verdict."""
 
 
 def to_watch(comparison: Comparison) -> tuple[frozenset[str], frozenset[str]]:
-    """The pods whose verdicts tell why they moved, ``namespace/name`` in each of the two simulations.
+    """Return the pods whose verdicts explain moves: ``namespace/name`` in each of the two simulations.
 
-    Of every workload some, and always the first of all.
+    It chooses some pods of every workload, and always the first moved pod.
     """
     chosen = _chosen(comparison)
     sides = ([each.before for each in chosen], [each.after for each in chosen])
@@ -31,11 +31,11 @@ def to_watch(comparison: Comparison) -> tuple[frozenset[str], frozenset[str]]:
 
 
 def with_causes(comparison: Comparison, before: Simulation, after: Simulation) -> Comparison:
-    """The comparison with why pods moved, in the order in which they were placed.
+    """Return the comparison with the causes of moves, in the order of placement.
 
     Args:
-        comparison: what differs.
-        before, after: the same two simulations, with the verdicts on the pods `to_watch` names.
+        comparison: the differences.
+        before, after: the same two simulations, with verdicts of the pods that `to_watch` returns.
     """
     found = {}
     for change in _chosen(comparison):
@@ -49,7 +49,7 @@ def with_causes(comparison: Comparison, before: Simulation, after: Simulation) -
 
 
 def _chosen(comparison: Comparison) -> list[PlacementChange]:
-    """The first pods of each workload that move, in the order in which the pods are placed."""
+    """Return the first moved pods of each workload, in the order of placement."""
     position = {_key(each): at for at, each in enumerate(comparison.before.placements)}
     chosen: list[PlacementChange] = []
     for workload in comparison.workloads:
@@ -74,7 +74,7 @@ def _cause(was: Placement, now: Placement, before: Verdict, after: Verdict) -> C
 
 
 def _rejected(node: str, verdict: Verdict, when: str, nodes: Iterable[str]) -> Cause:
-    """A node that only one side lets the pod on."""
+    """Return the cause for a node that is feasible on one side only."""
     rejection = verdict.rejected.get(node)
     if rejection is None:
         missing = node not in verdict.nodes and node in nodes
@@ -85,7 +85,7 @@ def _rejected(node: str, verdict: Verdict, when: str, nodes: Iterable[str]) -> C
 
 
 def _preferred(old: str, new: str, before: Verdict, after: Verdict) -> Cause:
-    """Two nodes that both sides let the pod on: the score in which the new one has won most."""
+    """Return the cause for two nodes that are feasible on both sides: the score whose difference grew most."""
     leads = [
         {plugin: side.scores[new].get(plugin, 0) - side.scores[old].get(plugin, 0) for plugin in side.points}
         for side in (before, after)

@@ -1,7 +1,8 @@
-"""Two simulations of the same objects side by side: only what differs. Which two, the caller decides.
+"""The differences between two simulations of the same objects.
 
-Replicas are interchangeable: two pods of one Deployment that swap their nodes are no difference. Pods of a StatefulSet
-and bare pods are who they are.
+Replicas are interchangeable: two pods of a Deployment that swap their nodes are no difference. Pods of a StatefulSet
+and
+bare pods are compared by name.
 """
 
 from __future__ import annotations
@@ -18,17 +19,16 @@ from topospread.errors import UsageError
 
 from .result import EvictedPod, Placement, Simulation, WorkloadResult, WorkloadSpread
 
-# The part of a simulation's result in one namespace. All namespaces took part.
-
 
 def in_namespace(simulation: Simulation, namespace: str) -> Simulation:
-    """The placements, workloads, pending pods, evictions and removals of one namespace.
+    """Return the placements, workloads, pending pods, evictions and removals of one namespace.
 
-    An eviction belongs to the namespace of the evicted pod and to that of the pod it made room for. What belongs to
-    no namespace stays: skipped kinds, other schedulers' pods, warnings and notes.
+    An eviction belongs to the namespaces of the evicted pod and of the preemptor. Results without a namespace stay:
+    skipped
+    kinds, pods of other schedulers, warnings and notes.
 
     Raises:
-        UsageError: there is nothing in the namespace.
+        UsageError: if the namespace has no workloads.
     """
     known = {each.namespace for each in simulation.workloads} | {each.namespace for each in simulation.placements}
     if namespace not in known:
@@ -63,14 +63,14 @@ _BY_NAME = ("Pod/", "StatefulSet/")
 
 @dataclass(frozen=True, slots=True)
 class PlacementChange:
-    """A pod whose node or score differs; one side is ``None`` where no such pod is to be placed."""
+    """A pod whose node or score differs. A side is ``None`` if that simulation does not place the pod."""
 
     before: Placement | None
     after: Placement | None
 
     @property
     def pod(self) -> Placement:
-        """The pod, as the side has it that has it."""
+        """The pod on the side that has it, ``before`` first."""
         pod = self.before or self.after
         assert pod is not None, "one side has the pod"
         return pod
@@ -87,13 +87,15 @@ class PlacementChange:
 
     @property
     def moved(self) -> bool:
-        """True if it is somewhere else, or there in one of the two only."""
+        """True if the node differs, or only one side has the pod."""
         return self.before is None or self.after is None or self.before.node != self.after.node
 
 
 @dataclass(frozen=True, slots=True)
 class SpreadChange:
-    """A workload's constraint that is another or comes out differently; ``None`` on a side where it is not in force."""
+    """A constraint of a workload that differs or has a different result. A side is ``None`` if it lacks the
+    constraint.
+    """
 
     workload: WorkloadResult
     before: WorkloadSpread | None
@@ -101,7 +103,7 @@ class SpreadChange:
 
     @property
     def spread(self) -> WorkloadSpread:
-        """The constraint, as the side has it that has it."""
+        """The constraint on the side that has it, ``after`` first."""
         spread = self.after or self.before
         assert spread is not None, "one side has the constraint"
         return spread
@@ -109,11 +111,11 @@ class SpreadChange:
 
 @dataclass(frozen=True, slots=True)
 class WorkloadChange:
-    """A workload that comes out differently.
+    """A workload with a different result.
 
     Attributes:
-        workload: as it is in the first simulation, or in the second where the first has none.
-        pods: how many of its pods are placed, before and after.
+        workload: the workload in the first simulation, or in the second if the first lacks it.
+        pods: number of its placed pods, before and after.
         placements: its pods with another node or score.
     """
 
@@ -124,12 +126,12 @@ class WorkloadChange:
 
     @property
     def moved(self) -> tuple[PlacementChange, ...]:
-        """The pods that are on another node."""
+        """Pods on another node."""
         return tuple(each for each in self.placements if each.moved)
 
     @property
     def nodes(self) -> dict[str, tuple[int, int]]:
-        """Node → how many of the pods that differ are on it, before and after; nodes with as many are left out."""
+        """Node → number of differing pods on it, before and after; nodes with equal numbers are left out."""
         before = Counter(node for each in self.moved if (node := each.nodes[0]) is not None)
         after = Counter(node for each in self.moved if (node := each.nodes[1]) is not None)
         return {node: (before[node], after[node]) for node in {**before, **after} if before[node] != after[node]}
@@ -140,10 +142,10 @@ class Cause:
     """The reason why a pod moved; `causes` finds it.
 
     Attributes:
-        kind: a ``filter`` that rejects a node on one side only, a ``score`` that prefers it more, or a ``tie``.
-        plugin: whose filter or score; "" for a tie.
-        sentence: for a person, with nodes and numbers.
-        points: how many points more than the old node the new one has from the plugin, before and after; of a score.
+        kind: ``filter`` that rejects a node on one side only, ``score`` that prefers it more, or ``tie``.
+        plugin: plugin of the filter or score; "" for a tie.
+        sentence: explanation with nodes and numbers.
+        points: score of the new node minus that of the old node, before and after; for ``score`` only.
     """
 
     kind: Literal["filter", "score", "tie"]
@@ -157,13 +159,14 @@ class Comparison:
     """The differences between two simulations.
 
     Attributes:
-        before, after: the two, named by ``names``.
-        workloads: those that come out differently, in input order.
-        evictions: what is evicted in one of the two only.
-        warnings: sentences that only one of the two says.
-        settings: what their configurations decide differently.
-        counts_new: whether pods that only the second has can be newly pending: where its manifests are others.
-        why: pod ``namespace/name``, of some that moved → the filter or score that sent it elsewhere.
+        names: names of the two simulations.
+        before, after: the two simulations.
+        workloads: workloads with different results, in input order.
+        evictions: evictions that occur in only one simulation.
+        warnings: warnings that occur in only one simulation.
+        settings: differences between their configurations.
+        counts_new: whether pods that only the second simulation has count as newly pending; for changed manifests.
+        why: ``namespace/name`` of some moved pods → the filter or score that moved them.
     """
 
     names: tuple[str, str]
@@ -178,22 +181,22 @@ class Comparison:
 
     @property
     def placements(self) -> tuple[PlacementChange, ...]:
-        """Pods that are placed elsewhere or with another score, by workload."""
+        """Pods with another node or score, by workload."""
         return tuple(each for workload in self.workloads for each in workload.placements)
 
     @property
     def spreads(self) -> tuple[SpreadChange, ...]:
-        """Constraints that come out differently, by workload."""
+        """Constraints with different results, by workload."""
         return tuple(each for workload in self.workloads for each in workload.spreads)
 
     @property
     def moved(self) -> tuple[PlacementChange, ...]:
-        """Pods that land on another node, or in one of the two on none."""
+        """Pods on another node, or pending in only one simulation."""
         return tuple(each for each in self.placements if each.moved)
 
     @property
     def newly_pending(self) -> tuple[PlacementChange, ...]:
-        """Pods that are on a node before and pending after, those included that replace evicted ones."""
+        """Pods with a node before and pending after, including pods that replace evicted pods."""
         replacements = {(each.namespace, each.created_anew) for each in self.evictions[1] if each.created_anew}
         return tuple(
             each
@@ -212,7 +215,7 @@ class Comparison:
 
     @property
     def newly_gone(self) -> tuple[EvictedPod, ...]:
-        """Pods that are evicted only after, and that nothing creates anew."""
+        """Pods that are evicted only after, and not recreated."""
         return tuple(each for each in self.evictions[1] if not each.created_anew)
 
     @property
@@ -224,9 +227,7 @@ class Comparison:
 def compare(
     before: Simulation, after: Simulation, names: tuple[str, str], settings: Iterable[SettingSides] = ()
 ) -> Comparison:
-    """Compare two simulations of the same inventory; ``settings``: differences of their configurations, added as they
-    are.
-    """
+    """Compare two simulations of the same inventory. ``settings``: differences between their configurations."""
     return Comparison(
         names,
         before,
@@ -301,10 +302,11 @@ def _pods(placements: Iterable[Placement]) -> dict[Key, list[Placement]]:
 def _placement_changes(
     before: Sequence[Placement], after: Sequence[Placement], *, by_name: bool
 ) -> list[PlacementChange]:
-    """Pods paired with themselves, interchangeable ones with whatever is most alike; pairs that agree are left out.
+    """Return pairs of pods that differ. Pods that are not interchangeable are paired by name.
 
-    Of interchangeable pods those that stay go together first, then placed ones: no pod is called pending for another
-    that is placed.
+    Interchangeable pods on the same node are paired first, then placed pods. So no pod is reported as pending in
+    exchange
+    for a placed pod.
     """
     identities: tuple[Callable[[Placement], object], ...] = (
         (lambda pod: pod.name,)
@@ -323,7 +325,7 @@ def _placement_changes(
 def _paired(
     ours: Sequence[Item], theirs: Sequence[Item], identity: Callable[[Item], object]
 ) -> tuple[list[tuple[Item, Item]], list[Item], list[Item]]:
-    """Items of one identity in pairs, in order; and what is left of the two sides."""
+    """Return pairs of items with equal identity, in order, and the items left over on each side."""
     waiting: dict[object, deque[int]] = {}
     for position, each in enumerate(theirs):
         waiting.setdefault(identity(each), deque()).append(position)
@@ -343,7 +345,7 @@ def _paired(
 def _spread_changes(
     workload: WorkloadResult, before: Sequence[WorkloadSpread], after: Sequence[WorkloadSpread]
 ) -> list[SpreadChange]:
-    """Constraints paired with the one most alike, by their topology key."""
+    """Return pairs of constraints with the same topology key that differ."""
     identities: tuple[Callable[[WorkloadSpread], object], ...] = (
         lambda each: (each.topology_key, each.when_unsatisfiable, each.max_skew),
         lambda each: (each.topology_key, each.when_unsatisfiable),
@@ -359,6 +361,6 @@ def _spread_changes(
 
 
 def _outcome(spread: WorkloadSpread) -> tuple[object, ...]:
-    """Return what a person would see of a constraint."""
+    """Return the visible properties of a constraint."""
     rules = spread.when_unsatisfiable, spread.max_skew, spread.arithmetic.min_domains, spread.origin
     return *rules, spread.skew, [(each.name, each.before, each.after) for each in spread.domains]

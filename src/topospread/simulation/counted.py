@@ -1,4 +1,4 @@
-"""Workloads whose pods a constraint counts besides its own. The plugin does the counting."""
+"""The workloads whose pods a constraint counts in addition to its own."""
 
 from __future__ import annotations
 
@@ -15,18 +15,20 @@ from topospread.plugins.spread_arithmetic import ConstraintArithmetic, counts_of
 from topospread.workloads.planned import QueuedPod, Workload
 
 CountedPods = Mapping[str, int]
-"""``Deployment/web`` → how many of its pods are counted, bare pods together as ``Pod``, the workload's own first; empty
-where no others are counted."""
+"""``Deployment/web`` → number of its counted pods, the workload's own first; bare pods together as ``Pod``. Empty if
+only
+the workload's own pods are counted.
+"""
 _REMEMBERED = 64
 
 
 class PodOwners:
-    """The workload of each pod on a node, at the time this is made.
+    """The workload of each pod on a node, when the object was created.
 
     Args:
-        cluster: the nodes and the pods on them.
-        owners: pod key → workload of the pods that were there before.
-        queue: the pods that were to be placed.
+        cluster: the nodes and their pods.
+        owners: pod key → workload of the pods that existed before.
+        queue: pods that were to be placed.
     """
 
     def __init__(self, cluster: Cluster, owners: Mapping[PodKey, Workload], queue: Iterable[QueuedPod]) -> None:
@@ -62,20 +64,24 @@ class PodOwners:
         return self.counted(workload, selector, takes_part, total)
 
     def counted(self, workload: Workload, selector: Selector, takes_part: Bools, total: int) -> CountedPods:
-        """Return the workloads whose pods a selector counts on nodes that count, bool[rows]; ``total`` in all."""
+        """Return the workloads whose pods a selector counts on included nodes, bool[rows]; ``total``: sum of their
+        pods.
+        """
         space = workload.namespace
         name = _name(workload)
         own = self._count(self._classes.get((space, name), ()), selector, takes_part)
         if own[name] == total:
             return {}
         found = self._count_all(space, selector, takes_part)
-        # Until 1.23 and without a key pods are counted otherwise than by what takes part here: nobody is named then.
+        # Until 1.23, and for built-in defaults, other nodes count too. The sums differ then, so name no workload.
         if sum(found.values()) != total or found.keys() <= {name}:
             return {}
         return _OwnFirst(name, found)
 
     def _count_all(self, namespace: str, selector: Selector, takes_part: Bools) -> dict[str, int]:
-        """Return owner → its pods that are counted, most pods first; workloads with one selector share the answer."""
+        """Return owner → number of its counted pods, most pods first. Workloads with equal selectors share the
+        result.
+        """
         key = (namespace, selector, takes_part.tobytes())
         found = self._latest.get(key)
         if found is None:
@@ -87,7 +93,7 @@ class PodOwners:
         return found
 
     def _count(self, classes: Iterable[int], selector: Selector, takes_part: Bools) -> Counter[str]:
-        """Owner → its pods of these classes that are counted."""
+        """Return owner → number of its counted pods of these classes."""
         found: Counter[str] = Counter()
         for index in classes:
             pod_class = self._cluster.classes[index]
@@ -98,7 +104,7 @@ class PodOwners:
 
 
 class _OwnFirst(Mapping[str, int]):
-    """Counts by owner in an order of its own: one owner first. The counts are shared with other workloads."""
+    """A mapping with one owner first. Workloads share the underlying counts."""
 
     def __init__(self, name: str, counted: Mapping[str, int]) -> None:
         self._name = name

@@ -1,7 +1,6 @@
-"""Filters of `topospread run extender` for annotated pods, as notes; placements do not change.
+"""Notes on what `topospread run extender` would filter for annotated pods; placements do not change.
 
-A simulation is kube-scheduler's alone. Where pods carry the annotations it is said beside it what the extender would
-keep off: pods are looked at in the order in which they were placed, each with those before it.
+Each annotated pod is checked in the order of placement, with the pods placed before it.
 """
 
 from __future__ import annotations
@@ -20,7 +19,9 @@ from .run import Run
 
 
 def extender_notes(run: Run) -> list[str]:
-    """A sentence for each workload whose pods stand where the extender would not let them, or are let on no node."""
+    """Return a sentence for each workload with pods on nodes that the extender would filter, or without any allowed
+    node.
+    """
     if not any(texts_of(each.pod.metadata) for each in run.queue):
         return []
     nodes, placed = _nodes(run), list(_there(run))
@@ -46,7 +47,7 @@ def extender_notes(run: Run) -> list[str]:
 
 
 def filtered_by_extender(run: Run, queued: QueuedPod) -> str:
-    """Return what the extender would filter for a pod, given the pods placed so far; "" without annotations."""
+    """Return the extender's message for a pod, given the pods placed so far; "" without annotations."""
     if not texts_of(queued.pod.metadata):
         return ""
     nodes = _nodes(run)

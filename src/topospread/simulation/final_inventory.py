@@ -1,8 +1,7 @@
-"""The cluster as a simulation leaves it, as an inventory that another one can start from; nothing is decided here.
+"""The inventory of the cluster after a simulation, which another simulation can start from.
 
-Everything is as if an API server had stored it: with uids, pods with nodes and ready as a kubelet would report them,
-workloads with the replicas that were simulated, claims with the volumes they were bound to. No clock is asked: what was
-made has no creation time, and counts as younger than all that was there.
+Objects look as if an API server had stored them: with uids, pods with nodes and ready, workloads with the simulated
+replicas, claims with their volumes. New objects have no creation time, so they count as younger than all others.
 """
 
 from __future__ import annotations
@@ -34,15 +33,15 @@ _HAVE_REPLICAS = (Deployment, ReplicaSet, ReplicationController, StatefulSet)
 def inventory_after(run: Run) -> Inventory:
     """Return the inventory after a run.
 
-    Pods that were not created are not there, nor those that were removed or evicted. Claims that are taken as ones that
-    can be provisioned, and are not bound, are left to be made again. Budgets lose their status, which is the disruption
-    controller's to count anew.
+    It lacks pods that were not created, were removed, or were evicted. Claims that are only assumed, and not bound, are
+    left
+    out. PodDisruptionBudgets lose their status, so that it is computed again.
     """
     return inventory_with(run, _pods(run))
 
 
 def inventory_with(run: Run, pods: Iterable[Pod]) -> Inventory:
-    """The same with other pods: the workloads and volumes as a run leaves them."""
+    """Return the inventory after a run with other pods: its workloads and volumes."""
     objects = run.cluster.objects
     inventory = run.plan.inventory
     claims = [each for key, each in objects.persistent_volume_claims.items() if key not in objects.assumed_claims]
@@ -68,7 +67,7 @@ def inventory_with(run: Run, pods: Iterable[Pod]) -> Inventory:
 
 
 def _scaled(kind: str, item: Object, replicas: dict[tuple[str, str, str], int]) -> Object:
-    """A workload with the replicas that were simulated."""
+    """Return a workload with the simulated replicas."""
     wanted = replicas.get((kind, item.namespace, item.name))
     if wanted is None or not isinstance(item, _HAVE_REPLICAS):
         return item
@@ -76,7 +75,7 @@ def _scaled(kind: str, item: Object, replicas: dict[tuple[str, str, str], int]) 
 
 
 def _stored(kind: str, item: Object) -> Object:
-    """The object with a uid."""
+    """Return the object with a uid."""
     if item.metadata.uid:
         return item
     uid = made_up_uid(kind, item.namespace, item.name)
@@ -84,7 +83,7 @@ def _stored(kind: str, item: Object) -> Object:
 
 
 def _of_stored_pods(claim: ResourceClaim) -> ResourceClaim:
-    """A claim whose users and owner have the uids that pods without any get here."""
+    """Return a claim with the generated uids of its users and owner."""
 
     def uid(known: str, name: str) -> str:
         return made_up_uid("Pod", claim.namespace, name) if known == pod_key(claim.namespace, name) else known
@@ -96,7 +95,7 @@ def _of_stored_pods(claim: ResourceClaim) -> ResourceClaim:
 
 
 def _pods(run: Run) -> Iterable[Pod]:
-    """All pods that are there, those that were there before first."""
+    """Yield all existing pods, those from before the run first."""
     gone = {pod_key(pod.namespace, pod.name) for pod in run.plan.removed}
     gone |= {f"{each.namespace}/{each.name}" for each in run.evictions}
     before = (*run.plan.inventory.pods, *run.plan.bound)
@@ -113,23 +112,23 @@ def _pods(run: Run) -> Iterable[Pod]:
 
 
 def _is_not_created(queued: QueuedPod, outcome: PodOutcome) -> bool:
-    """Return whether the pod waits for its predecessor in a StatefulSet."""
+    """Return whether the pod's StatefulSet has not created it, because its predecessor is pending."""
     return queued.after is not None and outcome.pending and outcome.verdict is None
 
 
-def _as_it_is(queued: QueuedPod, outcome: PodOutcome, promised: str) -> Pod:
-    """A pod of the queue with its node, or still without one, where one may be ``promised`` to it."""
+def _as_it_is(queued: QueuedPod, outcome: PodOutcome, nominated: str) -> Pod:
+    """Return a queued pod with its node, or pending with the node that is ``nominated`` for it."""
     pod = _named(queued)
     node = outcome.placement.node
     if node is None:
-        return replace(pod, status=replace(pod.status or PodStatus(), nominated_node_name=promised or None))
+        return replace(pod, status=replace(pod.status or PodStatus(), nominated_node_name=nominated or None))
     ready = [PodCondition(type=each, status="True") for each in ("PodScheduled", "Ready")]
     status = replace(pod.status or PodStatus(), phase="Running", nominated_node_name=None, conditions=ready)
     return replace(pod, spec=replace(pod.spec, node_name=node), status=status)
 
 
 def _with_claims(pod: Pod, objects: ClusterObjects) -> Pod:
-    """A pod with the names of the claims that were made for it."""
+    """Return a pod with the names of the claims that were generated for it."""
     known = {each.name for each in (pod.status.resource_claim_statuses or ())} if pod.status is not None else set()
     made = [
         PodResourceClaimStatus(name=each.name, resource_claim_name=f"{pod.name}-{each.name}")

@@ -1,4 +1,4 @@
-"""Pod groups of a run: which pods are tried together, and what became of each when its group was tried."""
+"""Attempts to schedule the pod groups of a run, and the outcome of their pods."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ from .run import PodOutcome, Run, note_placed
 from .virtual_queue import VirtualQueue
 
 _DOMAINS = 3
-"""So many domains of a topology constraint are named."""
+"""Number of domains of a topology constraint that a message names."""
 
 
 def take_in_groups(run: Run, queue: VirtualQueue) -> None:
-    """Let the pods of each PodGroup be tried together, but for groups with a part that is not modelled."""
+    """Queue the pods of each PodGroup as a group, except groups with a part that topospread does not model."""
     cluster, scheduler = run.cluster, run.scheduler
     objects = cluster.objects
     objects.pod_groups_known = bool(objects.pod_groups)
@@ -53,7 +53,7 @@ def take_in_groups(run: Run, queue: VirtualQueue) -> None:
 
 
 def try_group_at_hand(run: Run, queue: VirtualQueue) -> None:
-    """Try the pods of the group at hand together, and note what became of each."""
+    """Schedule the pods of the current group together, and record their outcomes."""
     info, groups = queue.group, queue.groups
     assert info is not None, "a group is at hand"
     assert groups is not None, "a group is at hand"
@@ -90,7 +90,7 @@ def try_group_at_hand(run: Run, queue: VirtualQueue) -> None:
 
 
 def _outcome(run: Run, attempt: GroupAttempt, result: MemberResult) -> PodOutcome:
-    """The outcome of one pod, as things stand after the attempt."""
+    """Return the outcome of one pod after the attempt."""
     key, cluster = result.member.key, run.cluster
     if result.row >= 0:
         return PodOutcome(Placement(key, cluster.nodes.names[result.row], result.score), stamp=cluster.journal.stamp)
@@ -101,14 +101,14 @@ def _outcome(run: Run, attempt: GroupAttempt, result: MemberResult) -> PodOutcom
 
 
 def _refused(run: Run, key: str, says: str) -> Verdict:
-    """The verdict on a pod that waits for its group: no node is rejected for its own sake."""
+    """Return the verdict on a pod that waits for its group: no node is rejected for a reason of its own."""
     names = tuple(sorted(run.cluster.nodes.row_of))
     rejection = Rejection("Unschedulable", GANG, (says,))
     return Verdict(key, names, np.zeros(len(names), dtype=np.int64), (rejection,), pre_filter=says)
 
 
 def _sentence(attempt: GroupAttempt) -> str:
-    """The reason why the group takes no node: what it needs, and how many of its pods would find nodes."""
+    """Return why the group is not scheduled: its minimum, and the number of its pods that would find nodes."""
     group, least = attempt.group, min_count(attempt.group)
     name = f"PodGroup {group.namespace}/{group.name}"
     if attempt.status.code == "Error":
@@ -126,7 +126,7 @@ def _sentence(attempt: GroupAttempt) -> str:
 
 
 def tell_of_waiting(run: Run, queue: VirtualQueue) -> None:
-    """Say of pods that were never tried what their groups wait for."""
+    """Set the message of pods that were never scheduled: what their groups wait for."""
     groups, cluster = queue.groups, run.cluster
     assert groups is not None, "there are groups"
     for key, infos in groups.members.items():

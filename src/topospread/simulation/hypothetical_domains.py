@@ -1,4 +1,4 @@
-"""Domains that exist only on paper, and what minDomains makes of them; no pool grows here."""
+"""Domains that node pools could add, and whether they would satisfy minDomains."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from .run import Run, spreads
 
 
 def unmet_min_domains(run: Run, pools: Sequence[NodePool]) -> Iterator[tuple[str, str]]:
-    """Workload → what is to be said of a minDomains that is not met: whether a node of every pool would meet it.
+    """Yield (workload, sentence) for each minDomains that is not met: whether one more node of every pool would meet
+    it.
 
-    Domains are counted as kube-scheduler would with those nodes, so that a pool that the pods cannot go to counts or
-    not as nodeAffinityPolicy and nodeTaintsPolicy have it.
+    The added nodes count as kube-scheduler would count them, so nodeAffinityPolicy and nodeTaintsPolicy apply.
     """
     now = spreads(run)
     lacking = {row: [each for each in found if each.hard and each.lacks_domains] for row, found in now.items()}
@@ -32,7 +32,7 @@ def unmet_min_domains(run: Run, pools: Sequence[NodePool]) -> Iterator[tuple[str
 
 
 def grow_each(cluster: Cluster, pools: Sequence[NodePool]) -> None:
-    """Put a node of every pool there that may have one more."""
+    """Add one node of every pool that may grow."""
     nodes = [each for each in cluster.nodes.nodes if each is not None]
     for pool in pools:
         if pool.may_grow(nodes):
@@ -40,7 +40,7 @@ def grow_each(cluster: Cluster, pools: Sequence[NodePool]) -> None:
 
 
 def min_domains_outlook(now: ConstraintArithmetic, then: ConstraintArithmetic) -> str:
-    """Return in words whether a node of every pool (``then``) would meet a minDomains that is not met now."""
+    """Return in words whether minDomains, which is not met now, is met with one more node of every pool (``then``)."""
     there = {each.name for each in now.domains}
     paper = [each.name for each in then.domains if each.name not in there]
     has = f"{len(there)} {'domain is' if len(there) == 1 else 'domains are'} there"

@@ -1,4 +1,4 @@
-"""The options of a question; what only reads the command line and files needs nothing of the engine."""
+"""The options of a simulation. Readers of the command line and files import them without the engine."""
 
 from __future__ import annotations
 
@@ -14,29 +14,29 @@ from topospread.workloads.autoscaling import AutoscaleChoice
 from topospread.workloads.control_plane import ControlPlane
 
 Sampling = Literal["all", "kube"]
-"""How many nodes a pod is compared on: all of them, or as many as kube-scheduler is content with."""
+"""Number of nodes that are compared for a pod: all, or as many as kube-scheduler considers."""
 
 
 @dataclass(frozen=True, slots=True)
 class SimulationOptions:
-    """The options of a question: the control plane, and how pods are placed.
+    """The options of a simulation: the control plane, and how pods are placed.
 
     Attributes:
-        config: kube-scheduler's configuration; by default that of a kube-scheduler without a file.
-        scale: ``deploy/web`` → replicas, in place of what the manifest says.
-        seed: draw among equals where the version's kube-scheduler does; by default the first by name is taken.
-        kube_version: the Kubernetes version to act as.
-        gates, apiserver_gates: feature gates of kube-scheduler and of the API server; by default the version's.
+        config: kube-scheduler's configuration; its defaults if ``None``.
+        scale: ``deploy/web`` → replicas that replace those of the manifest.
+        seed: seed of draws among equals in versions that draw; ``None`` takes the first by name.
+        kube_version: Kubernetes version to simulate.
+        gates, apiserver_gates: feature gates of kube-scheduler and of the API server; the version's by default.
         run_cron_jobs: names of CronJobs of which one run is simulated.
-        preemption: evict less important pods for a pod that fits nowhere else.
-        sampling: ``kube`` compares pods on as many nodes as kube-scheduler is content with, in its order.
-        autoscale: replicas of what a HorizontalPodAutoscaler scales: brought within its bounds, or at either of them.
-        watch: ``namespace/name`` of pods on which the whole verdicts are kept, as things stood when each was tried.
-        draws: draw among equal nodes, with ``seed``, also where the version's kube-scheduler does not.
-        one_of_many: other orders of the pods are tried as well, so that nobody has to be told that they may matter.
-        pools: pools of nodes that grow for pods that find no node (`scaling`).
-        assumes_unjudged: place pods as if filters that topospread does not model let every node pass.
-        tries_groups: try the pods of a PodGroup together; without it they are not judged.
+        preemption: whether pods may evict less important pods.
+        sampling: ``kube`` considers as many nodes as kube-scheduler does, in its order.
+        autoscale: replicas of workloads with a HorizontalPodAutoscaler: within its bounds, or at one bound.
+        watch: ``namespace/name`` of pods whose full verdict at their last attempt is kept.
+        draws: draw among equal nodes, with ``seed``, also in versions that do not.
+        one_of_many: whether other orders are simulated too, so that no note says that the order may matter.
+        pools: node pools that grow for pending pods (`scaling`).
+        assumes_unjudged: place pods as if filters that topospread does not model passed every node.
+        tries_groups: schedule the pods of a PodGroup together; otherwise such pods are not judged.
     """
 
     config: Configuration | None = None
@@ -64,20 +64,22 @@ class SimulationOptions:
 
     @property
     def lets_compare(self) -> bool:
-        """True if the API server lets tolerations use the operators Lt and Gt."""
+        """True if the API server allows the operators Lt and Gt in tolerations."""
         return self.in_force[1].enabled("TaintTolerationComparisonOperators")
 
     @property
     def answered_by(self) -> SimulationOptions:
-        """For a further question that is to be answered by the same configuration, version and gates."""
+        """Options for a follow-up question: the same configuration, version and gates, other options at their
+        defaults.
+        """
         return SimulationOptions(
             self.config, kube_version=self.kube_version, gates=self.gates, apiserver_gates=self.apiserver_gates
         )
 
     def control_plane(self, scheduler: Gates, scheduler_names: Collection[str]) -> ControlPlane:
-        """The API server and the schedulers that the pods go through."""
+        """Return the API server and the schedulers that handle the pods."""
         return ControlPlane(self.in_force[1], scheduler, scheduler_names)
 
 
 PLAIN = SimulationOptions()
-"""The newest version as it is by default."""
+"""Defaults of the newest version."""

@@ -1,9 +1,10 @@
-"""The same simulation in many orders, and its answers as ranges: what the order in which pods come decides.
+"""One simulation in many orders of pods, with its results as ranges over the orders.
 
-A running cluster interleaves the pods that controllers create, and kube-scheduler takes one of equal nodes: neither is
-known beforehand. The first order is the plan's own, with the first of equals by name. The others draw among equals,
-and take the workloads by turns at random or one after another in a random order. Priorities, the order of the pods of
-one workload, that of bare pods, and pods that wait in the cluster already are left as they are.
+A real cluster interleaves the pods of its controllers, and kube-scheduler draws among equal nodes; neither can be
+known.
+The first order is the plan's own, and takes the first of equal nodes by name. Other orders draw among equal nodes. They
+interleave the workloads at random, or place one workload after another in random order. Priorities, the order within a
+workload, bare pods, and pods that are already pending in the cluster keep their order.
 """
 
 from __future__ import annotations
@@ -31,11 +32,11 @@ from .run import prepare
 from .unknown import bracketed, has_open_pods, is_unjudged, unjudged_parts
 
 Progress = Callable[[int, int], None]
-"""Told how many orders of how many were tried."""
+"""Receives the number of orders simulated so far and the total."""
 
 
 class SpreadBounds(Base, frozen=True):
-    """One constraint of a workload over all orders."""
+    """The ranges of one constraint of a workload over all orders."""
 
     topology_key: Annotated[str, Meta(description="Node label whose values are the domains.")]
     when_unsatisfiable: Annotated[str, Meta(description="`DoNotSchedule` (hard) or `ScheduleAnyway` (soft).")]
@@ -46,7 +47,7 @@ class SpreadBounds(Base, frozen=True):
 
 
 class WorkloadBounds(Base, frozen=True):
-    """A workload over all orders."""
+    """The ranges of a workload over all orders."""
 
     kind: Annotated[str, Meta(description="Kind of the workload; `Pod` for a bare pod.")]
     namespace: Annotated[str, Meta(description="Namespace of the workload.")]
@@ -62,16 +63,16 @@ class Orders(PlainData):
     """The results of all orders.
 
     Attributes:
-        given: the simulation in the plan's own order.
-        orders: how many were tried, that one included.
-        seed: what they were drawn with.
-        workloads: in input order.
-        pending: pods that are not placed.
-        evicted: pods that are evicted.
-        all_placed: in how many orders nothing is pending.
-        verdict: whether every pod finds a node in every order. A pod that is pending in some order decides, if all
-            that keeps it from a node is judged.
-        unjudged: parts of pods that are not modelled and alone kept the pods from a node in some order.
+        given: simulation in the plan's own order.
+        orders: number of simulated orders, including the plan's own.
+        seed: seed of the random orders.
+        workloads: ranges by workload, in input order.
+        pending: number of pending pods.
+        evicted: number of evicted pods.
+        all_placed: number of orders without a pending pod.
+        verdict: whether every pod has a node in every order. One order with a pending pod makes it no, if topospread
+            models everything that keeps the pod pending.
+        unjudged: parts of pods that topospread does not model and that alone kept pods pending in some order.
     """
 
     given: Simulation
@@ -88,20 +89,20 @@ class Orders(PlainData):
 def simulate_orders(
     inventory: Inventory, orders: int, options: SimulationOptions, progress: Progress | None = None
 ) -> Orders:
-    """Simulate in the plan's own order and in random ones.
+    """Simulate the plan's own order and random orders.
 
     Args:
-        inventory: what was read; it is not changed.
-        orders: how many orders in all, at least one.
-        options: those of one simulation; their seed is what the orders are drawn with, 0 by default.
-        progress: told how many orders of how many were tried.
+        inventory: the input, which is not changed.
+        orders: number of orders, at least 1.
+        options: options of each simulation; ``seed`` draws the orders, 0 by default.
+        progress: receives the number of orders simulated so far and the total.
 
     Raises:
-        InputError: an object that the API server would refuse.
-        UsageError: there is no order to try, or an option names what is not there.
+        InputError: if the API server would deny an object.
+        UsageError: if ``orders`` is below 1, or an option names a missing object.
     """
     if orders < 1:
-        raise UsageError(f"{orders} orders: try at least one")
+        raise UsageError(f"orders must be at least 1, got {orders}")
     seed = options.seed or 0
     options = replace(options, one_of_many=True)
     source = random.Random(seed)
@@ -136,7 +137,7 @@ def simulate_orders(
 
 
 def _simulated(inventory: Inventory, options: SimulationOptions, source: random.Random, number: int) -> Simulation:
-    """The simulation in one order; that of number 0 is the plan's own."""
+    """Return the simulation of one order; number 0 is the plan's own order."""
     if number == 0:
         run = prepare(inventory, replace(options, seed=None))
     else:
@@ -147,13 +148,14 @@ def _simulated(inventory: Inventory, options: SimulationOptions, source: random.
 
 
 def interleaved(queue: Sequence[QueuedPod], source: random.Random, *, by_turns: bool) -> list[QueuedPod]:
-    """The pods in another order, as it may come about.
+    """Return the pods in a random order that a cluster could produce.
 
     Args:
-        queue: in the plan's order.
-        source: of randomness.
-        by_turns: any interleaving of the workloads' pods, each as likely as the others; else one workload after
-            another. Of one priority: more important pods come first in any order.
+        queue: pods in the plan's order.
+        source: source of randomness.
+        by_turns: whether to interleave the workloads' pods, with equal probability of each interleaving; else one
+            workload
+            follows another. Pods of higher priority always come first.
     """
     waiting = [each for each in queue if each.created]
     streams: dict[Hashable, list[QueuedPod]] = {}
@@ -177,7 +179,7 @@ class _Tally:
     """The numbers of one simulation.
 
     Attributes:
-        of: workload's place → pods pending, and for each constraint its skew and its domains' counts.
+        of: index of the workload → pending pods, and for each constraint its skew and the counts of its domains.
     """
 
     pending: int
@@ -186,7 +188,7 @@ class _Tally:
 
     @classmethod
     def of_simulation(cls, result: Simulation) -> _Tally:
-        """The numbers of a simulation."""
+        """Return the numbers of a simulation."""
         return cls(
             sum(each.pending for each in result.workloads),
             len(result.evictions),

@@ -1,4 +1,4 @@
-"""From a run that is through to its result as data. Nothing is decided here."""
+"""The result of a finished run as data."""
 
 from __future__ import annotations
 
@@ -30,21 +30,20 @@ from .result import Placement as PodPlacement
 from .run import PodOutcome, Run, spreads
 from .unknown import unjudged_of
 
-# Reasons why a constraint's skew exceeds its maxSkew when a simulation ends.
-
 
 def exceeded(
     before: ConstraintArithmetic, after: ConstraintArithmetic, counted: CountedPods, takes_more: bool
 ) -> Exceeded:
-    """Return the reason; "" if the skew is within maxSkew.
+    """Return why a constraint's skew exceeds maxSkew; "" if it does not.
 
-    A hard constraint is asked when one of the workload's pods is placed: what it is exceeded by was there before, or
-    is another workload's.
+    A hard constraint limits only placements of the workload's own pods. So its excess existed before, or is due to
+    another
+    workload's pods.
 
     Args:
-        before, after: what the constraint counted before and after the workload's pods were placed.
-        counted: whose pods are counted, empty where all are the workload's own.
-        takes_more: whether a node of those domains that hold the fewest would take one more pod.
+        before, after: counts before and after the workload's pods were placed.
+        counted: workloads whose pods are counted; empty if all are the workload's own.
+        takes_more: whether a domain with the fewest pods has a node that is feasible for one more pod.
     """
     if after.skew <= after.max_skew:
         return ""
@@ -59,7 +58,7 @@ def exceeded(
 
 
 def fewest_take_more(arithmetic: ConstraintArithmetic, rejected: Mapping[str, Reasons], cluster: Cluster) -> bool:
-    """Return whether of the domains that hold the fewest one has a node that nothing rejects one more pod on."""
+    """Return whether a domain with the fewest pods has a node that is feasible for one more pod."""
     nodes = cluster.nodes
     column = nodes.labels(arithmetic.topology_key)
     codes = column.codes[: nodes.size]
@@ -68,11 +67,11 @@ def fewest_take_more(arithmetic: ConstraintArithmetic, rejected: Mapping[str, Re
 
 
 Rejected = dict[str, dict[str, int]]
-"""Domain → reason → nodes."""
+"""Domain → reason → number of nodes."""
 
 
 def result_of(run: Run) -> Simulation:
-    """The whole answer."""
+    """Return the result of a run."""
     before = run.before
     after = spreads(run)
     planned = run.plan
@@ -120,7 +119,7 @@ def result_of(run: Run) -> Simulation:
 
 
 def _capacity_notes(run: Run) -> list[str]:
-    """Drivers whose published capacity decided, and stayed as it was while volumes were made."""
+    """Return notes on drivers whose published capacity decided, but was not reduced by the run's own volumes."""
     objects, known = run.cluster.objects, {each.name for each in run.plan.inventory.persistent_volumes}
     made = Counter(
         each.spec.csi.driver
@@ -138,7 +137,7 @@ def _capacity_notes(run: Run) -> list[str]:
 
 
 def _order_may_decide(run: Run) -> list[str]:
-    """Return notes on pending pods that another order, beside those of other workloads, might place."""
+    """Return notes on pending pods that might be placed if the workloads' pods came in another order."""
     pending = {queued.priority for queued in run.queue if run.outcomes[id(queued)].verdict and _is_new(run, queued)}
     workloads = {id(queued.workload) for queued in run.queue if not queued.created and queued.priority in pending}
     if len(workloads) < 2 or run.options.one_of_many:
@@ -167,7 +166,7 @@ def _placement(queued: QueuedPod, outcome: PodOutcome) -> PodPlacement:
 
 
 def not_asked(queued: QueuedPod) -> Placement:
-    """The result for a pod that kube-scheduler is not asked about."""
+    """Return the result for a pod that kube-scheduler does not schedule."""
     return Placement(f"{queued.namespace}/{queued.name}", None, message=queued.waits)
 
 
@@ -195,9 +194,9 @@ def _uneven(arithmetic: ConstraintArithmetic) -> bool:
 def _rejected(
     run: Run, workload: Workload, after: Sequence[ConstraintArithmetic], waiting: QueuedPod | None
 ) -> list[Rejected]:
-    """For each constraint what stands in the way of one more pod in each domain.
+    """Return for each constraint why each domain rejects one more pod.
 
-    A pod with ephemeral volumes has claims of its own name: one that waits is asked about, and without one nothing.
+    Pods with ephemeral volumes have their own claims, so a pending pod is needed; without one the result is empty.
     """
     pod, name = workload.template, ""
     if not after or pod is None:
@@ -229,7 +228,7 @@ def _spread(
 
 
 def _pending(tried: Iterable[tuple[QueuedPod, PodOutcome]], run: Run) -> list[PendingGroup]:
-    """Pending pods of one workload with one message, together, in queue order."""
+    """Return pending pods grouped by workload and message, in queue order."""
     groups: dict[tuple[int, str], tuple[Workload, list[str], PodOutcome]] = {}
     for queued, outcome in tried:
         if outcome.pending:

@@ -1,4 +1,4 @@
-"""Pods that stay pending: what each domain of their constraints is for them."""
+"""Pending pods, and why each domain of their constraints rejects them."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from .run import PodOutcome
 
 
 def pending_group(workload: Workload, pods: tuple[str, ...], outcome: PodOutcome, cluster: Cluster) -> PendingGroup:
-    """Pending pods with what each domain of each hard constraint is for them."""
+    """Return pending pods, with the state of each domain of their hard constraints."""
     verdict = outcome.verdict
     outcomes: tuple[tuple[ConstraintArithmetic, tuple[DomainOutcome, ...]], ...] = ()
     if verdict is not None and not verdict.error:
@@ -33,7 +33,7 @@ def pending_group(workload: Workload, pods: tuple[str, ...], outcome: PodOutcome
 
 
 def domain_outcomes(arithmetic: ConstraintArithmetic, verdict: Verdict, cluster: Cluster) -> tuple[DomainOutcome, ...]:
-    """Each domain of a constraint, with why its nodes reject the pod."""
+    """Return each domain of a constraint, with the reasons why its nodes reject the pod."""
     reasons = reasons_by_domain(arithmetic, verdict, cluster)
     return tuple(DomainOutcome(domain, reasons.get(domain.name, {})) for domain in arithmetic.domains)
 
@@ -41,12 +41,12 @@ def domain_outcomes(arithmetic: ConstraintArithmetic, verdict: Verdict, cluster:
 def reasons_by_domain(
     arithmetic: ConstraintArithmetic, verdict: Verdict, cluster: Cluster
 ) -> dict[str, dict[str, int]]:
-    """Domain of a constraint → reason → nodes that reject the pod for it."""
+    """Return domain of a constraint → reason → number of nodes that reject the pod for it."""
     return reasons_by_domain_of(arithmetic.topology_key, verdict, cluster)
 
 
 def reasons_by_domain_of(topology_key: str, verdict: Verdict, cluster: Cluster) -> dict[str, dict[str, int]]:
-    """Domain of a topology key → reason → nodes that reject the pod for it."""
+    """Return domain of a topology key → reason → number of nodes that reject the pod for it."""
     column = cluster.nodes.labels(topology_key)
     row_of = cluster.nodes.row_of
     codes = column.codes[np.fromiter((row_of[node] for node in verdict.nodes), np.int64, len(verdict.nodes))]

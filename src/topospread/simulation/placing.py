@@ -1,4 +1,4 @@
-"""Placing the pods of a run, each when kube-scheduler's queue says so (`virtual_queue`), with preemption."""
+"""Placement of a run's pods in the order of kube-scheduler's queue (`virtual_queue`), with preemption."""
 
 from __future__ import annotations
 
@@ -22,17 +22,15 @@ from .result import EvictedPod
 from .run import PodOutcome, Run, note_placed
 from .virtual_queue import VirtualQueue
 
-# Evicting the victims of a preemption, and what their controllers create in their place.
-
 _NOT_CREATED_ANEW = frozenset({"Pod"})
 _ANEW = re.compile(r"-anew\d+$")
 _KEEPS_ITS_NAME = frozenset({"StatefulSet"})
 _OWN_POD = frozenset({"DaemonSet", "StatefulSet"})
-"""Kinds whose pods are of their node, or have volumes and a name of their own: the same is created anew."""
+"""Kinds whose pods are recreated unchanged, because they belong to a node or have their own name and volumes."""
 
 
 def evict(run: Run, candidate: Candidate, preemptor: QueuedPod) -> list[PodClass]:
-    """Take the victims off their node; what a controller owns is queued again, a bare pod is gone. Their classes."""
+    """Evict the victims and queue the pods that their controllers recreate. Return the victims' classes."""
     gone = []
     for victim in candidate.victims:
         gone.append(run.cluster.unbind(victim.key))
@@ -55,7 +53,7 @@ def evict(run: Run, candidate: Candidate, preemptor: QueuedPod) -> list[PodClass
 
 
 def _owner_of(run: Run, key: str) -> tuple[Workload | None, Pod | None]:
-    """The workload of a placed pod, and the pod to create in its place."""
+    """Return the workload of a placed pod, and the pod that it creates instead."""
     queued = run.placed_here.pop(key, None)
     if queued is not None:
         run.outcomes[id(queued)].evicted = True
@@ -80,20 +78,20 @@ def _create_anew(run: Run, workload: Workload, pod: Pod, name: str) -> str:
 
 
 Progress = Callable[[int, int], None]
-"""Told how many pods of how many were tried."""
+"""Receives the number of pods scheduled so far and the total."""
 
 Grow = Callable[[Run, VirtualQueue], bool]
-"""Puts nodes there for pods that found none; whether it did."""
+"""Adds nodes for pending pods. Returns whether it added any."""
 
 MOST_PREEMPTIONS = 5
-"""After so many a pod evicts no others: kube-scheduler would go on for good where those come back in its way."""
+"""Number of preemptions per pod. kube-scheduler has no limit, and would repeat forever if the victims return."""
 IN_VAIN = f"evicted others {MOST_PREEMPTIONS} times, and what their controllers create anew is in its way again"
 
 
 def place_all(run: Run, progress: Progress | None = None, grow: Grow | None = None) -> None:
-    """Try the pods in the order of kube-scheduler's queue, until trying any again would change nothing.
+    """Place the pods in the order of kube-scheduler's queue, until no attempt would change anything.
 
-    ``grow``: is asked for more nodes when that is so.
+    ``grow``: called then to add nodes; placing continues if it added any.
     """
     budgets = run.budgets = Budgets(run.cluster)
     queue = VirtualQueue(run)
@@ -109,7 +107,7 @@ def place_all(run: Run, progress: Progress | None = None, grow: Grow | None = No
         from .group_attempts import tell_of_waiting
 
         tell_of_waiting(run, queue)
-    # All pods that a StatefulSet has not created wait for the same one in the end: the first that is pending.
+    # All pods that a StatefulSet has not created wait for its first pending pod.
     first: dict[int, QueuedPod] = {}
     for queued in run.queue:
         outcome = run.outcomes[id(queued)]
@@ -120,9 +118,9 @@ def place_all(run: Run, progress: Progress | None = None, grow: Grow | None = No
 
 
 def place_waiting(run: Run, queue: VirtualQueue, until: int | None = None, progress: Progress | None = None) -> None:
-    """Try the pods that are to be tried, until trying any would change nothing.
+    """Place the queued pods until no attempt would change anything.
 
-    ``until``: how far time may pass (`VirtualQueue.next`).
+    ``until``: limit of the virtual time (`VirtualQueue.next`).
     """
     tried = 0
     while True:
@@ -173,7 +171,7 @@ def _try(run: Run, queue: VirtualQueue, queued: QueuedPod) -> None:
 
 
 def _again(run: Run, queue: VirtualQueue, alike: Sequence[QueuedPod]) -> frozenset[str] | None:
-    """The plugins that reject pods of a class as they did its last one; ``None`` where they have to be tried."""
+    """Return the plugins that reject pods of a class again; ``None`` if they must be scheduled."""
     last = None if alike[0].after is not None else _refused_last(run, queue, alike[0])
     if last is None or last.verdict is None or last.verdict.error:
         return None
@@ -189,14 +187,14 @@ def _again(run: Run, queue: VirtualQueue, alike: Sequence[QueuedPod]) -> frozens
 
 
 def _refused_last(run: Run, queue: VirtualQueue, queued: QueuedPod) -> PodOutcome | None:
-    """Return the outcome of the last pod of a pod's class, if it found no node and would find none again."""
-    if queued.workload.kind == "DaemonSet":  # of whose pods each is for another node
+    """Return the outcome of the last pod of a pod's class, if it still holds."""
+    if queued.workload.kind == "DaemonSet":  # each of its pods is for another node
         return None
     return queue.refusals.of(run.cluster.shared_class(queued.pod))
 
 
 def _refused_as(last: PodOutcome, run: Run, queued: QueuedPod) -> PodOutcome | None:
-    """Return the outcome of a pod like the last of its class; ``None`` if it has to be tried."""
+    """Return the outcome for a pod whose class was rejected; ``None`` if the pod must be scheduled."""
     if run.cluster.nominated and run.cluster.nominated_node(pod_key(queued.namespace, queued.name)):
         return None
     before = run.outcome(queued)
@@ -208,7 +206,7 @@ def _refused_as(last: PodOutcome, run: Run, queued: QueuedPod) -> PodOutcome | N
 
 
 def _repeats(last: PodOutcome, outcome: PodOutcome) -> bool:
-    """Return whether an outcome is in words that of the last pod of its class; if so, it takes over the rest."""
+    """Return whether an outcome equals the last one of its class in words; if so, copy its other fields."""
     if not outcome.is_plain or outcome.placement.message != last.placement.message:
         return False
     outcome.verdict, outcome.preemption, outcome.stamp = last.verdict, last.preemption, last.stamp
@@ -217,7 +215,7 @@ def _repeats(last: PodOutcome, outcome: PodOutcome) -> bool:
 
 
 def _placed(run: Run, queue: VirtualQueue, queued: QueuedPod) -> PodOutcome:
-    """Find a node for a pod and bind it there, or say why there is none; perhaps others make room for it."""
+    """Schedule a pod: bind it, or record why no node is feasible, and try preemption."""
     scheduler, before = run.scheduler, run.outcome(queued)
     promised = run.cluster.nominated_node(pod_key(queued.namespace, queued.name))
     placement = scheduler.schedule(queued.pod, queued.name, nominated=promised)
@@ -227,7 +225,7 @@ def _placed(run: Run, queue: VirtualQueue, queued: QueuedPod) -> PodOutcome:
         outcome.unjudged = before.unjudged
     if placement.node is None:
         outcome.verdict = scheduler.pending_verdict(queued.pod, queued.name)
-        # kube-scheduler does not look for victims where there is no node at all (``ErrNoNodesAvailable``).
+        # kube-scheduler does not run preemption in a cluster without nodes (``ErrNoNodesAvailable``).
         failed = placement.unbound or bool(outcome.verdict.error) or not outcome.verdict.nodes
         asks = run.options.preemption and not failed and scheduler.preempts(queued.pod)
         if not failed and scheduler.release_claim(queued.pod, queued.name, outcome.verdict):
@@ -252,8 +250,10 @@ def _unjudged_victims(run: Run, pod_class: PodClass) -> tuple[NotJudgedError, ..
 
 
 def _preempt(run: Run, queue: VirtualQueue, queued: QueuedPod, outcome: PodOutcome) -> bool:
-    """Evict for the pod where that helps, and promise it the node; whether it did (preemption/executor.go)."""
-    assert outcome.verdict is not None, "it was looked for a node"
+    """Evict pods for the pod if that helps, and nominate the node for it. Return whether it did
+    (preemption/executor.go).
+    """
+    assert outcome.verdict is not None, "the pod was scheduled and rejected"
     if run.budgets is not None:
         run.budgets.recount()
     if outcome.preempted == MOST_PREEMPTIONS:
@@ -266,7 +266,7 @@ def _preempt(run: Run, queue: VirtualQueue, queued: QueuedPod, outcome: PodOutco
     group = _unjudged_victims(run, pod_class)
     unjudged = outcome.verdict.unjudged or extenders or group
     if (candidate is not None and unjudged) or group:
-        # Evictions might make room, but whether they let the pod in depends on a filter or extender that is not asked.
+        # Evictions might help, but that depends on a filter or extender which topospread does not model.
         outcome.placement = replace(outcome.placement, message=str(unjudged[0]))
         outcome.verdict = with_fields(outcome.verdict, unjudged=unjudged, error=str(unjudged[0]))
         return False

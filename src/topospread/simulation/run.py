@@ -1,4 +1,4 @@
-"""A simulation under way: the options, the plan, the cluster it is carried out on, and what became of each pod."""
+"""A simulation in progress: its options, plan, cluster, and the outcome of each pod."""
 
 from __future__ import annotations
 
@@ -40,12 +40,13 @@ class PodOutcome(msgspec.Struct):
     """The result for one queued pod.
 
     Attributes:
-        verdict: there while the pod is pending and was judged; ``preemption`` when that was tried too.
-        stamp: of the journal when it was tried: what the cluster was then.
-        evicted: it was placed, and evicted for a more important pod.
-        nominated: the node that pods were evicted from for it, "" for none.
-        preempted: how many times others were evicted for it.
-        unjudged: parts that topospread does not model and that alone kept the pod from a node in an attempt.
+        verdict: set while the pod is pending and was scheduled.
+        preemption: result of preemption, if it ran.
+        stamp: journal stamp of the cluster at the last attempt.
+        evicted: whether it was placed, and evicted for a more important pod.
+        nominated: node that pods were evicted from for it, "" for none.
+        preempted: number of times that pods were evicted for it.
+        unjudged: parts that topospread does not model and that alone prevented a placement in some attempt.
     """
 
     placement: Placement
@@ -64,21 +65,21 @@ class PodOutcome(msgspec.Struct):
 
     @property
     def is_plain(self) -> bool:
-        """True if the pod found no node, and nothing was done about it."""
+        """True if the pod found no node and neither evicted pods nor was evicted."""
         return self.placement.node is None and not (self.evicted or self.nominated or self.preempted)
 
 
 class Run(msgspec.Struct):
-    """A simulation under way.
+    """A simulation in progress.
 
     Attributes:
-        queue: the pods to place, those that controllers create anew after an eviction at its end.
-        outcomes: by ``id`` of the queued pod.
-        placed_here: pod key → the queued pod that the run placed.
-        placements: key of the pod of each placement, in order; pods that lost their node again stay in it.
-        before: what `spreads` said before anything was removed or placed.
-        owners: pod key → workload of the pods that were there before.
-        budgets: disruption budgets as evictions and placements leave them, while pods are placed.
+        queue: pods to place; pods that controllers recreate after an eviction are appended.
+        outcomes: outcomes by ``id`` of the queued pod.
+        placed_here: pod key → queued pod that the run placed.
+        placements: keys of placed pods in order, including pods that were evicted later.
+        before: `spreads` before anything was removed or placed.
+        owners: pod key → workload of the pods that existed before.
+        budgets: PodDisruptionBudgets, updated after evictions and placements; ``None`` before pods are placed.
     """
 
     plan: Plan
@@ -96,24 +97,24 @@ class Run(msgspec.Struct):
 
     @property
     def cluster(self) -> Cluster:
-        """The state the pods are placed on."""
+        """Cluster that the pods are placed on."""
         return self.scheduler.cluster
 
     def outcome(self, queued: QueuedPod) -> PodOutcome | None:
-        """Return the result for a pod; ``None`` before it was tried."""
+        """Return the result for a pod; ``None`` before its first attempt."""
         return self.outcomes.get(id(queued))
 
 
 def note_placed(run: Run, queued: QueuedPod, key: str) -> None:
-    """A queued pod has a node."""
+    """Record that a queued pod has a node."""
     run.placed_here[key] = queued
     run.placements.append(key)
 
 
 def prepare(inventory: Inventory, options: SimulationOptions, *, with_spreads: bool = True) -> Run:
-    """The cluster as it is before anything is placed, what a scale-down removes taken away, and the pods to place.
+    """Return a run: the cluster before any placement, after scale-downs, and the pods to place.
 
-    ``with_spreads``: note how the workloads are spread before; who looks at one pod alone has no need of it.
+    ``with_spreads``: whether to record how the workloads are spread before.
     """
     configuration = options.config or default_configuration(options.kube_version, options.gates)
     gates, _ = options.in_force
@@ -161,7 +162,7 @@ def prepare(inventory: Inventory, options: SimulationOptions, *, with_spreads: b
 
 
 def _label_bound_pods(planned: Plan, scheduler: Scheduler, options: SimulationOptions) -> None:
-    """Let bound pods get their node's zone and region, where the API server does and anything selects by them."""
+    """Add zone and region labels to bound pods, if the API server does and a selector reads them."""
     cluster = scheduler.cluster
     if options.in_force[1].enabled(GATE):
         distinct = {id(each.pod): each.pod for each in planned.queue}
@@ -186,7 +187,7 @@ def _sampling_notes(configuration: Configuration, nodes: int) -> list[str]:
 
 
 def spreads(run: Run) -> dict[int, tuple[ConstraintArithmetic, ...]]:
-    """The arithmetic of each workload's constraints as the cluster now is, by the workload's ``id``."""
+    """Return the current counts of each workload's constraints, by the workload's ``id``."""
     result = {}
     for workload in run.plan.workloads:
         if workload.template is None:
@@ -199,10 +200,10 @@ def spreads(run: Run) -> dict[int, tuple[ConstraintArithmetic, ...]]:
 
 
 def spread_of(scheduler: Scheduler, pod_class: PodClass) -> tuple[ConstraintArithmetic, ...]:
-    """The arithmetic of the constraints of a class as the cluster now is; none where its profile spreads nothing.
+    """Return the current counts of a class's constraints; empty if its profile has no PodTopologySpread.
 
     Raises:
-        PluginError: a selector does not compile.
+        PluginError: if a selector is invalid.
     """
     view = scheduler.views.known(scheduler.framework_of(pod_class), pod_class)
     if view is not None and (prepared := view.plugins.prepared.get("PodTopologySpread")) is not None:
@@ -212,7 +213,7 @@ def spread_of(scheduler: Scheduler, pod_class: PodClass) -> tuple[ConstraintArit
 
 
 def cluster_of(planned: Plan, gates: Gates) -> Cluster:
-    """The columnar state of what is there: nodes, pods (those a scale-down removes, too), objects to look up."""
+    """Return the cluster of a plan: nodes, pods (also those that a scale-down removes) and other objects."""
     cluster = Cluster(request_rules(gates))
     inventory = planned.inventory
     for node in inventory.nodes:
@@ -227,7 +228,9 @@ def cluster_of(planned: Plan, gates: Gates) -> Cluster:
 
 
 def as_served(node: Node) -> Node:
-    """The node as the API server would have it: without allocatable, its capacity is (``SetDefaults_NodeStatus``)."""
+    """Return the node as the API server would store it: capacity is the default of allocatable
+    (``SetDefaults_NodeStatus``).
+    """
     if node.status.allocatable is not None or node.status.capacity is None:
         return node
     return msgspec.structs.replace(node, status=msgspec.structs.replace(node.status, allocatable=node.status.capacity))

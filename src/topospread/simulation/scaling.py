@@ -1,9 +1,9 @@
-"""Pools that grow for pods that found no node, by one simple model of an autoscaler; which pools there are is not here.
+"""Node pools that grow for pending pods, by a simple model of an autoscaler.
 
-The model: the pods that wait are gone through in kube-scheduler's order, and for the first that a new node of some pool
-would take, one node of the smallest such pool is there (by cpu, memory, name). DaemonSets' pods come on it first; then
-all that waits is tried again. This goes on until no new node would help any pod. Nodes are there at once, none is taken
-away again, and nothing is asked of prices, of how far real autoscalers see topology, or of their timeouts.
+The model goes through the pending pods in kube-scheduler's order. For the first pod that a new node of a pool would
+take, it adds one node of the smallest such pool (by CPU, memory, name), with the pods of DaemonSets. Then all pending
+pods are retried. It stops when no new node would help. Nodes are ready at once and never removed. Prices, timeouts, and
+limits of real autoscalers are ignored.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from .virtual_queue import VirtualQueue
 
 
 def scaled_up(run: Run, progress: Progress | None = None) -> Simulation:
-    """Place all pods of a run, with pools that grow for those that find no node; what came of it."""
+    """Place all pods of a run with growing pools. Return the result."""
     scaler = PoolScaler.of(run.options.pools)
     place_all(run, progress, scaler.grow)
     result = result_of(run)
@@ -42,12 +42,12 @@ def scaled_up(run: Run, progress: Progress | None = None) -> Simulation:
 
 
 class PoolScaler(msgspec.Struct):
-    """The pools of a cluster.
+    """The node pools of a cluster.
 
     Attributes:
-        pools: smallest first.
-        added: pool → names of its new nodes, in the order in which they came.
-        refused: pool → why a new node of it would take no pending pod, a reason for each kind of pods.
+        pools: pools, smallest first.
+        added: pool → names of its new nodes, in order.
+        refused: pool → why a new node would take no pending pod, a reason for each kind of pod.
     """
 
     pools: Sequence[NodePool]
@@ -56,12 +56,12 @@ class PoolScaler(msgspec.Struct):
 
     @classmethod
     def of(cls, pools: Iterable[NodePool]) -> PoolScaler:
-        """Return a scaler for pools, none of which has grown yet."""
+        """Return a scaler for pools that have not grown yet."""
         ordered = sorted(pools, key=lambda pool: pool.size)
         return cls(ordered, {pool.name: [] for pool in ordered})
 
     def grow(self, run: Run, queue: VirtualQueue) -> bool:
-        """Put a node there for the first pod that one would help; whether there was any."""
+        """Add a node for the first pod that it would help. Return whether a node was added."""
         waiting = [each for each in run.queue if (found := run.outcome(each)) and found.pending and found.verdict]
         node = self.wanted(run.scheduler, run.plan.workloads, waiting)
         if node is None:
@@ -77,7 +77,7 @@ class PoolScaler(msgspec.Struct):
         return True
 
     def wanted(self, scheduler: Scheduler, workloads: Sequence[Workload], waiting: Iterable[QueuedPod]) -> Node | None:
-        """A new node for the first pod that one would take; ``None`` where none would help any."""
+        """Return a new node for the first pod that it would take; ``None`` if it would help no pod."""
         nodes = [each for each in scheduler.cluster.nodes.nodes if each is not None]
         growing = [each for each in self.pools if each.may_grow(nodes)]
         made = [(each, each.node(next(new_names(each, nodes)), nodes)) for each in growing]
@@ -113,7 +113,7 @@ class PoolScaler(msgspec.Struct):
 
 
 def with_node(scheduler: Scheduler, workloads: Sequence[Workload], node: Node) -> None:
-    """Put a node there, and the pods on it that DaemonSets have for it."""
+    """Add a node and place its DaemonSet pods."""
     scheduler.cluster.put_node(node)
     for row, pod in _daemon_pods(workloads, node):
         scheduler.schedule(pod, f"{row.name}-{node.name}")
@@ -122,7 +122,7 @@ def with_node(scheduler: Scheduler, workloads: Sequence[Workload], node: Node) -
 def refusal_of(
     scheduler: Scheduler, workloads: Sequence[Workload], node: Node, queued: QueuedPod
 ) -> PoolRefusal | None:
-    """Return why a pod could not go on a new node, beside the pods that DaemonSets put there; ``None`` if it could."""
+    """Return why a pod does not fit on a new node with its DaemonSet pods; ``None`` if it does."""
     cluster = scheduler.cluster
     with cluster.savepoint():
         with_node(scheduler, workloads, node)
@@ -142,7 +142,7 @@ def refusal_of(
 
 
 def _daemon_pods(workloads: Sequence[Workload], node: Node) -> Iterator[tuple[Workload, Pod]]:
-    """The pods that DaemonSets put on a new node."""
+    """Yield the DaemonSet pods of a new node."""
     nodes = DaemonNodes([node], comparison_operators=True)
     for row in workloads:
         if row.kind == "DaemonSet" and row.template is not None and nodes.for_pods_of(row.template.spec)[0]:

@@ -1,7 +1,4 @@
-"""Simulation of an inventory: pods of controllers are queued and placed one by one, as kube-scheduler would.
-
-This is the way through, not the rules: pods come from `workloads`, decisions from `scheduling`.
-"""
+"""Simulation of an inventory: `workloads` creates the pods, and `scheduling` places them one by one."""
 
 from __future__ import annotations
 
@@ -25,17 +22,17 @@ def simulate(
     keep_after: bool = False,
     progress: Progress | None = None,
 ) -> Simulation:
-    """Place every pod that the inventory's workloads still want, and say where each landed or why it could not.
+    """Place every pod that the inventory's workloads still lack. Return where each is placed, or why not.
 
     Args:
         inventory: the input, which is not changed.
         options: the control plane, and how pods are placed.
-        keep_after: give the cluster as it is then, too (`Simulation.after`).
-        progress: told how many pods of how many were tried.
+        keep_after: whether to include the final cluster (`Simulation.after`).
+        progress: receives the number of pods scheduled so far and the total.
 
     Raises:
-        InputError: an object that the API server would refuse.
-        UsageError: ``scale`` or ``run_cron_jobs`` names what is not there.
+        InputError: if the API server would deny an object.
+        UsageError: if ``scale`` or ``run_cron_jobs`` names a missing object.
     """
     options = replace(options, tries_groups=True)
     run = prepare(inventory, options)
@@ -48,7 +45,7 @@ def simulate(
 def judged(
     result: Simulation, inventory: Inventory, options: SimulationOptions, progress: Progress | None = None
 ) -> Simulation:
-    """Return a simulation with what it cannot know, if it has pods that topospread does not judge."""
+    """Return the simulation with its unknown results marked, if topospread does not model a part of some pods."""
     if not has_open_pods(result):
         return result
     return bracketed(result, _result(prepare(inventory, replace(options, assumes_unjudged=True)), progress))

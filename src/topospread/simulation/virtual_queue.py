@@ -1,8 +1,10 @@
-"""The scheduling queue of a run, in virtual time: which pod is tried next, and what becomes of it. It tries none.
+"""The scheduling queue of a run in virtual time.
 
-To try a pod takes no time. Planned pods come in the order of the plan, one that found no node waits for what may help
-it, and time passes only where nothing else is to be done: waits end and five minutes go by, as long as the cluster is
-not what it was when a pod was last tried. Who knows when something else happens says how far time may pass.
+Scheduling a pod takes no time. Planned pods arrive in the order of the plan, and a pod without a node waits for an
+event
+that may help it. Time passes only when no pod is active: backoffs end, and five minutes go by if the cluster has
+changed
+since a pod's last attempt. Callers with events of their own limit how far time passes.
 """
 
 from __future__ import annotations
@@ -41,20 +43,21 @@ _HINTS_TELL_ALL = frozenset(
         *("PodTopologySpread", "TaintToleration"),
     }
 )
-"""Plugins whose hints miss nothing of what happens in a run: pods get nodes and lose them.
+"""Plugins whose queueing hints miss no event of a run, in which pods are only placed and removed.
 
-InterPodAffinity's pass over terms that select namespaces by labels, VolumeRestrictions' over disks of pods in others.
+Hints of InterPodAffinity miss terms that select namespaces by labels; hints of VolumeRestrictions miss disks of pods in
+other namespaces.
 """
 
 
 _READ_TAINTS = frozenset({"NodeUnschedulable", "PodTopologySpread", "TaintToleration"})
-"""Plugins that ask of a node with other taints for these, and for which keys it has labels."""
+"""Plugins whose hints for changed taints read only the taints and which label keys the node has."""
 
 
 class VirtualQueue:
     """The pods of a run that have no node.
 
-    A planned pod enters `queue` only where its first attempt fails: added and popped at once, it would leave no trace
+    A planned pod enters `queue` only if its first attempt fails. Adding and popping it at once would leave no trace
     there.
     """
 
@@ -93,9 +96,9 @@ class VirtualQueue:
         self._batch = BatchedUnschedulablePods(self.queue, judge)
 
     def take_in(self, groups: PodGroupQueue, places: Mapping[int, object]) -> None:
-        """Pods that are tried together stand in the queue from the beginning, if their controllers have made them.
+        """Add the pods of groups that are scheduled together, if their controllers have created them.
 
-        ``places``: of the pods in the run's queue, in order.
+        ``places``: the pods' positions in the run's queue, in order.
         """
         self.groups = self.queue.groups = groups
         for place in places:
@@ -108,16 +111,22 @@ class VirtualQueue:
 
     @property
     def group(self) -> QueuedPodInfo | None:
-        """The pod group at hand, ``None`` while a pod is."""
+        """The current pod group; ``None`` while a single pod is scheduled."""
         info = self._current[1]
         return info if info is not None and info.members else None
 
     def member(self, key: PodKey) -> QueuedPod:
-        """A pod of the group at hand."""
+        """Return a pod of the current group."""
         return self._entered[key]
 
     def group_tried(self, info: QueuedPodInfo, code: str, placed: Sequence[PodKey]) -> None:
-        """The group at hand was tried; ``code``: of its status, ``placed``: its pods that have nodes."""
+        """Record the attempt of the current group.
+
+        Args:
+            info: the group.
+            code: code of its status.
+            placed: its pods that have nodes.
+        """
         groups = self.groups
         assert groups is not None, "a group was tried"
         self._now += 1
@@ -133,18 +142,18 @@ class VirtualQueue:
 
     @property
     def now(self) -> int:
-        """Time in nanoseconds since the run began."""
+        """Nanoseconds since the run began."""
         return self._now
 
     def __len__(self) -> int:
-        """Return how many pods are tried before time passes."""
+        """Return the number of pods that are scheduled before time passes."""
         in_queue = len(self.queue.active) + self.queue.backoff.rejected + len(self._turns)
         return len(self._planned) - self._arrived + in_queue + self._batch.due
 
     def pass_over(self, again: Callable[[Sequence[QueuedPod]], frozenset[str] | None]) -> int:
-        """Let pods whose turn it is be tried in vain, until one comes for which that is not certain; how many were.
+        """Record rejections of the next pods, up to a pod that must be scheduled. Return the number of rejections.
 
-        ``again``: the plugins that reject pods of a class as they did before; ``None`` where they have to be tried.
+        ``again``: returns the plugins that reject pods of a class again; ``None`` if they must be scheduled.
         """
         tried = 0
         if self._arrived < len(self._planned):
@@ -162,7 +171,9 @@ class VirtualQueue:
                 return tried
 
     def _pass_over_one_by_one(self) -> int:
-        """Pass over pods of the queue itself, up to one that comes after a pod of the crowd; return how many."""
+        """Record rejections of pods outside the batch, up to one that follows a pod of the batch. Return their
+        number.
+        """
         tried = 0
         for info in self._turns.following():
             if self._batch.due and (rank := self._batch.first()) is not None and rank < (self._turns.first() or rank):
@@ -177,9 +188,9 @@ class VirtualQueue:
         return tried
 
     def next(self, until: int | None = None) -> QueuedPod | None:
-        """The pod to try now; ``None`` where trying any would change nothing.
+        """Return the next pod to schedule; ``None`` if no attempt would change anything.
 
-        ``until``: how far time may pass, in nanoseconds since the run began; by default as far as it changes anything.
+        ``until``: limit of the virtual time, in nanoseconds since the run began; no limit by default.
         """
         while True:
             planned = self._next_planned()
@@ -193,7 +204,7 @@ class VirtualQueue:
                 return None
 
     def _next_planned(self) -> QueuedPod | None:
-        """The next pod of the plan, unless one in the queue comes before it."""
+        """Return the next pod of the plan, unless a pod of the queue precedes it."""
         if self._arrived == len(self._planned):
             return None
         place = self._planned[self._arrived]
@@ -206,11 +217,11 @@ class VirtualQueue:
         return queued
 
     def hold(self, queued: QueuedPod) -> None:
-        """The pod at hand is not created before the one that it comes after has a node."""
+        """Delay the current pod until its predecessor has a node, because a StatefulSet has not created it yet."""
         self._held.setdefault(id(queued.after), []).append(self._current[0])
 
     def bound(self, queued: QueuedPod, key: PodKey) -> None:
-        """The pod at hand has a node: those that it may help are moved, and what waited for it is created."""
+        """Record that the current pod has a node: move pods that this may help, and create pods that waited for it."""
         info = self._current[1]
         if info is not None:
             self.queue.done(info.uid)
@@ -222,23 +233,23 @@ class VirtualQueue:
             self.queue.assigned_pod_added(self._assigned(pod_class), pod_class.key)
 
     def _created_after(self, queued: QueuedPod) -> None:
-        """Create the pods that waited for this one to have a node."""
+        """Create the pods that waited for this pod to have a node."""
         for place in self._held.pop(id(queued), ()) if self._held else ():
             self._enter(self._run.queue[place], self._since(place))
 
     def preempts(self) -> None:
-        """The pod at hand evicts others: what happens from now on counts when it comes back, nominated."""
+        """Record that the current pod evicts pods. Later events count for its next attempt, as a nominated pod."""
         self._promised = True
         place, info = self._current
         if info is None:
             self._current = (place, self._taken(place))
 
     def evicted(self, pod_class: PodClass) -> None:
-        """A pod lost its node for the sake of the one at hand."""
+        """Handle the eviction of a pod in favour of the current pod."""
         self.queue.assigned_pod_deleted(self._assigned(pod_class), pod_class.key)
 
     def created(self) -> None:
-        """Pods were put at the end of the run's queue: controllers create them now."""
+        """Add the pods that controllers appended to the run's queue."""
         queue = self._run.queue
         for queued in queue[self._seen :]:
             self._now += 1
@@ -246,20 +257,20 @@ class VirtualQueue:
         self._seen = len(queue)
 
     def withdrawn(self, queued: QueuedPod) -> None:
-        """A pod that waits is deleted."""
+        """Remove a deleted pending pod."""
         key = pod_key(queued.namespace, queued.name)
         self.queue.delete(key)
         self._entered.pop(key, None)
 
     def terminating(self, pod_class: PodClass) -> None:
-        """A pod that has a node is being deleted, and stays there for now: it is not counted any more."""
+        """Handle the deletion of an assigned pod that is still terminating: selectors no longer count it."""
         old = self._assigned(pod_class)
         metadata = replace(old.metadata, deletion_timestamp=_SOME_TIME)
         self.queue.assigned_pod_updated(old, replace(old, metadata=metadata), (pod_class.key, _SOME_TIME))
         self._others_changed = True
 
     def node_changed(self, old: Node | None, new: Node) -> None:
-        """A node came, or is in another state."""
+        """Handle a node that was added or changed."""
         for event in [ClusterEvent("Node", ADD)] if old is None else node_changes(old, new):
             alike = None
             if old is not None and event.action == NODE_TAINT and self._hints_read_taints_alone:
@@ -269,7 +280,7 @@ class VirtualQueue:
 
     @cached_property
     def _hints_read_taints_alone(self) -> bool:
-        """True if who hears of a node's new taints asks for no more of the node than `taints_changed` says."""
+        """True if the hints for changed taints read no more of a node than `taints_changed` returns."""
         found = [requeueing_of(each, self._run.cluster) for each in self._run.scheduler.frameworks.values()]
         heard = [each for plugins in found for each in plugins.interested(ClusterEvent("Node", NODE_TAINT))]
         return all(hint is always or plugin in _READ_TAINTS for plugin, hint in heard)
@@ -281,18 +292,18 @@ class VirtualQueue:
         self._batch.flush_backoff_completed()
 
     def failed(self, verdict: Verdict | None) -> None:
-        """The pod at hand found no node: it waits for what may help it, or, after an error, for its time."""
+        """Return the current pod to the queue as unschedulable, or to backoff after an error."""
         self._now += 1
         rejectors = verdict.rejectors if verdict is not None and not verdict.error else frozenset()
         place, info = self._current
         if info is None and rejectors:
-            # What `take` and `add_unschedulable` come to where nothing happened in between, as of most pods of a plan.
+            # The result of `take` and `add_unschedulable` without an event in between: the case of most planned pods.
             self.queue.unschedulable.put(self._new(place, rejectors))
         else:
             self.queue.add_unschedulable(self._taken(place) if info is None else info, rejectors)
 
     def _new(self, place: int, rejectors: frozenset[str]) -> QueuedPodInfo:
-        """A pod of the plan whose first attempt plugins rejected."""
+        """Return the record of a planned pod whose first attempt was rejected by plugins."""
         queued, since = self._run.queue[place], self._since(place)
         kind, key = self._run.cluster.shared_class(queued.pod).key, self._key(queued)
         return QueuedPodInfo(
@@ -318,19 +329,19 @@ class VirtualQueue:
             self.queue.move_all(UNSCHEDULED_POD_ADD, None, queued.pod)
 
     def _key(self, queued: QueuedPod) -> PodKey:
-        """The pod's key, under which it is remembered from now on."""
+        """Return the pod's key, and store the pod under it."""
         key = pod_key(queued.namespace, queued.name)
         self._entered[key] = queued
         return key
 
     def _since(self, place: int) -> int:
-        """Return when a pod of the plan was created: all before the run, one after the other."""
+        """Return the creation time of a planned pod: before the run, one nanosecond apart."""
         return place - len(self._planned)
 
     def _let_time_pass(self, until: int | None) -> bool:
-        """Wait until every wait is over and five minutes have passed; False where that can change nothing.
+        """Advance time until all backoffs and five minutes are over. Return False if that cannot change anything.
 
-        Of the pods that five minutes bring back, those are left where they are that would find no node again.
+        Of the pods that the five-minute flush would retry, pods that would find no node again are skipped.
         """
         if until is not None and self._now + LONGEST_STAY + FLUSH_PERIOD > until:
             return False
@@ -359,15 +370,17 @@ class VirtualQueue:
         return True
 
     def _finds_a_node(self, info: QueuedPodInfo) -> bool:
-        """Return whether there is hope for a pod; where time matters to somebody none passes for a vain one."""
+        """Return whether a retry may succeed, so that time must pass for the pod."""
         scheduler = self._run.scheduler
         if not scheduler.finds_a_node(info.pod):
             return False
         return not self._others_changed or bool(scheduler.verdict(info.pod, info.key.partition("/")[2]).feasible)
 
     def _told_all(self) -> frozenset[str]:
-        """Plugins whose hints have missed nothing in this run; none where a promise of a node may have lapsed, or where
-        more happened than that pods got nodes and lost them."""
+        """Return the plugins whose hints missed no event in this run.
+
+        Return none if a nomination may have ended, or if anything but pods changed.
+        """
         if self._promised or self._others_changed:
             return frozenset()
         cluster = self._run.cluster
@@ -385,7 +398,7 @@ class VirtualQueue:
         return -1 if outcome is None else outcome.stamp
 
     def _may_be_one_of_many(self, info: QueuedPodInfo) -> bool:
-        """Return whether a pod that waits was refused by plugins as pods mostly are, and its class says all of it."""
+        """Return whether plugins rejected the pod in the ordinary way, so that its class determines its rejection."""
         odd = info.errors or info.pending_plugins or info.gating_plugin or info.pod.spec.scheduling_gates
         if odd or info.kind is None or not info.unschedulable_count or info.first_in_active is None:
             return False
@@ -396,7 +409,7 @@ class VirtualQueue:
         return queued.after is None and queued.workload.kind != "DaemonSet"
 
     def _refused(self, info: QueuedPodInfo) -> Verdict | None:
-        """The verdict on pods like this one that would be refused as the last was; ``None``: they have to be tried."""
+        """Return the cached verdict for the pod's class; ``None`` if the pod must be scheduled."""
         cluster = self._run.cluster
         last = None if cluster.nominated else self.refusals.of(cluster.shared_class(info.pod))
         return None if last is None or last.verdict is None or last.verdict.error else last.verdict
@@ -413,7 +426,7 @@ class VirtualQueue:
         return self._run.cluster.journal.stamp
 
     def _assigned(self, pod_class: PodClass) -> Pod:
-        """A pod of the class that has a node; on which it is matters to no hint."""
+        """Return a pod of the class with a node. No hint reads which node it is."""
         pod = self._with_node.get(pod_class.key)
         if pod is None:
             spec = replace(pod_class.pod.spec, node_name=_SOME_NODE)
@@ -421,7 +434,7 @@ class VirtualQueue:
         return pod
 
     def plugins_of(self, pod: Pod) -> Requeueing:
-        """The plugins of a pod's profile, as far as waiting pods are concerned."""
+        """Return the plugins of the pod's profile that decide when it is retried."""
         plugins = self._plugins.get(pod.spec.scheduler_name)
         if plugins is None:
             cluster = self._run.cluster

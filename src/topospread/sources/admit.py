@@ -1,7 +1,7 @@
-"""One object as plain data → the typed object, checked as the API server checks it; not lists, not files.
+"""Convert one object from plain data to its typed struct, and validate it like the API server.
 
-What has a uid or a resourceVersion was stored by an API server, whatever the rules were then: of it only the types
-of its fields are checked. Everything else has to be what an API server would let in today.
+An object with a uid or resourceVersion was stored by an API server, perhaps under older rules, so only its field types
+are checked. Any other object must pass today's validation.
 """
 
 from __future__ import annotations
@@ -46,10 +46,10 @@ class Rules(msgspec.Struct, frozen=True):
     """The rules for accepting objects.
 
     Attributes:
-        strict: refuse fields that Kubernetes does not know.
-        namespace: where objects go that name no namespace.
-        comparison_operators: let tolerations use Lt and Gt (TaintTolerationComparisonOperators).
-        kinds: custom resources whose pods are known; None for those that are known without a project's own.
+        strict: reject fields that are not in the Kubernetes API.
+        namespace: namespace of objects without ``metadata.namespace``.
+        comparison_operators: allow the toleration operators Lt and Gt (TaintTolerationComparisonOperators).
+        kinds: custom resources whose pods are known; None for the built-in table.
     """
 
     strict: bool = False
@@ -59,24 +59,24 @@ class Rules(msgspec.Struct, frozen=True):
 
 
 def admit(value: dict[str, Any], kind: str, location: Location, rules: Rules) -> KubeObject:
-    """The typed object, in the version and with the namespace it would have in the cluster.
+    """Return the typed object in its current API version, with its namespace set.
 
     Args:
         value: the object, with its apiVersion and kind.
         kind: its key in `KINDS`.
-        location: where it stands.
-        rules: how objects are taken in.
+        location: its location.
+        rules: the rules for accepting it.
 
     Raises:
-        DecodeError: a field is of another type than Kubernetes gives it.
-        InvalidError: an API server would refuse it.
+        DecodeError: if a field has the wrong type.
+        InvalidError: if the API server denies it.
     """
     how = KINDS[kind]
     namespace = rules.namespace if how.namespaced else ""
     label = label_of(value, kind, namespace)
     try:
         if rules.strict:
-            # What `kubectl --validate=strict` refuses: fields that do not exist.
+            # Fields that `kubectl --validate=strict` rejects because they do not exist.
             version = value["apiVersion"]
             unknown = [
                 path for path in unknown_fields(value, STRUCT_OF_ANY[kind]) if not was_known(kind, version, path)
@@ -121,7 +121,7 @@ def note_profiles(checked: dict[str, Any], kind: str) -> None:
 
 
 def wrong_case(fields: Mapping[str, str], location: Location) -> InvalidError:
-    """Return the error for fields whose letters have the wrong case.
+    """Return the error for field names with wrong upper or lower case.
 
     Args:
         fields: path of each such field → the field's name in Kubernetes.
@@ -141,7 +141,7 @@ def is_stored(value: dict[str, Any]) -> bool:
 
 
 def _placed(value: dict[str, Any], namespace: str) -> dict[str, Any]:
-    """The object with a namespace if it has to have one, and without if it cannot have one."""
+    """Return the object with a namespace if its kind is namespaced, and without one if not."""
     metadata = value.get("metadata")
     if not isinstance(metadata, dict) or (namespace and metadata.get("namespace")):
         return value
@@ -150,7 +150,7 @@ def _placed(value: dict[str, Any], namespace: str) -> dict[str, Any]:
 
 
 def _checked(value: dict[str, Any], kind: str, location: Location, label: str) -> dict[str, Any]:
-    """The fields Kubernetes knows, each of its type, without nulls."""
+    """Return the known fields with checked types, without nulls."""
     try:
         return decoded(value, STRUCT_OF_ANY[kind])
     except WrongTypeError as error:
@@ -159,7 +159,7 @@ def _checked(value: dict[str, Any], kind: str, location: Location, label: str) -
 
 
 def _validate(checked: dict[str, Any], kind: str, location: Location, label: str, rules: Rules) -> None:
-    """The API server's rules for an object that is about to be created. It gets its defaults."""
+    """Validate an object like the API server does at creation, after defaulting."""
     from topospread.api.validation import validate_decoded
     from topospread.api.validation.field import Options
     from topospread.api.validation.other_kinds import VERSION_OF
@@ -175,7 +175,7 @@ def _validate(checked: dict[str, Any], kind: str, location: Location, label: str
 
 
 def _undecodable(error: msgspec.ValidationError, location: Location, label: str) -> DecodeError:
-    """A value that Kubernetes' types admit and topospread's do not."""
+    """Return the error for a value that Kubernetes accepts but topospread cannot represent."""
     words, _, path = str(error).partition(" - at `$")
     field = path.rstrip("`").lstrip(".")
     return DecodeError(words[:1].lower() + words[1:], location.place(label, field if "..." not in field else ""))

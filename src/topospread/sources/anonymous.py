@@ -1,4 +1,4 @@
-"""Replaces the private names in an inventory. docs/how-to/snapshot.md lists the names that stay."""
+"""Replace the private names in an inventory. docs/how-to/snapshot.md lists the names that stay."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from .snapshot_names import hashed, hashed_facts
 
 
 def anonymous(inventory: Inventory, salt: bytes | None = None) -> Inventory:
-    """Return the same cluster under other names, as ``topospread dump --anonymous`` writes it.
+    """Return the same cluster with other names, like ``topospread dump --anonymous`` writes it.
 
     Args:
         inventory: a cluster; it is not changed.
-        salt: secret that decides on the words, random by default. The same salt gives the same words.
+        salt: secret from which the names are derived, random by default. The same salt gives the same names.
 
     Example:
         >>> topospread.save(anonymous(topospread.load("cluster.json.gz")), "shared.json.gz")
@@ -31,7 +31,7 @@ def anonymous(inventory: Inventory, salt: bytes | None = None) -> Inventory:
 def anonymous_snapshot(
     inventory: Inventory, facts: SnapshotFacts, salt: bytes | None = None
 ) -> tuple[Inventory, SnapshotFacts]:
-    """Return a cluster and the facts of its snapshot under other names, see `anonymous`."""
+    """Return a cluster and its snapshot's facts with other names; see `anonymous`."""
     names = _names(inventory, salt)
     return _anonymous(inventory, names), hashed_facts(facts, names)
 
@@ -48,9 +48,9 @@ def _anonymous(inventory: Inventory, names: Pseudonyms) -> Inventory:
         for each in fields(inventory)
         if each.type.startswith("list[") and _is_of_objects(getattr(inventory, each.name))
     }
-    # Without ResourceSlices pods that need devices are not judged: words for names change what selectors select.
+    # Keep only ResourceSlices' kind: without them pods that need devices are unjudged.
     kinds["resource_slices"] = []
-    # Warnings, notes, places and configurations hold names; `read_from` leads back to all of them.
+    # Warnings, notes, places and configurations contain names, and `read_from` refers to the original input.
     return replace(inventory, **kinds, warnings=[], notes=[], places={}, declared={}, configurations=[], read_from=None)
 
 

@@ -1,4 +1,4 @@
-"""Writes files: all of a file or nothing, never by a symbolic link that leaves the file's folder or its repository."""
+"""Write files atomically, and never through a symbolic link that leaves the file's folder or repository."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ _SHARED = 0o666
 def replacing(path: str, *, private: bool = False) -> Iterator[BinaryIO]:
     """Yield a file that replaces the one at `path` when the block ends without an error.
 
-    The content goes into a new file of the same folder, which is then renamed. An error or an interrupt leaves the old
-    file as it was. A device or a pipe at `path` is written directly.
+    The content is written to a new file in the same folder, which is then renamed. An error or interrupt leaves the old
+    file unchanged. A device or pipe at `path` is written directly.
 
     Args:
         path: file to write. A symbolic link at the path is followed only inside its folder, and one to a folder only
             inside the repository or the working directory.
-        private: only the owner may read the new file. Otherwise it keeps the mode of the old file.
+        private: whether only the owner may read the new file. By default the mode of the old file is kept.
 
     Raises:
         InputError: if the file cannot be written, or if a symbolic link leads elsewhere.
@@ -60,7 +60,7 @@ def replacing(path: str, *, private: bool = False) -> Iterator[BinaryIO]:
 
 
 def write_file(path: str, data: str | bytes) -> None:
-    """Write a file, all of it or nothing. Text is written as UTF-8.
+    """Replace a file's content atomically. Text is encoded as UTF-8.
 
     Raises:
         InputError: see `replacing`.
@@ -100,7 +100,7 @@ def _is_inside(path: str, folder: str) -> bool:
 
 
 def _is_special(path: str) -> bool:
-    """Return whether a device, a pipe or a socket is at `path`."""
+    """Return whether `path` is a device, a pipe or a socket."""
     try:
         mode = os.stat(path).st_mode
     except OSError:

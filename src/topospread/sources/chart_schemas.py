@@ -1,6 +1,6 @@
-"""Finds charts whose values.schema.json refers to other files or to servers, which Helm would read.
+"""Find charts whose values.schema.json refers to other files or to servers.
 
-Helm does not validate the values of such a chart here. Its manifests are the same.
+topospread renders such charts without validating their values, so that Helm reads no other file or server.
 Source: helm.sh/helm/v4/pkg/chart/common/util/jsonschema.go.
 """
 
@@ -16,9 +16,9 @@ from collections.abc import Iterator
 from typing import IO, Any, Final
 
 PACKED: Final = ".tgz"
-"""The end of the name of a packed chart."""
+"""File name ending of a packed chart."""
 NO_VALIDATION: Final = "--skip-schema-validation"
-"""The option that keeps Helm from reading schemas."""
+"""Helm option that disables schema validation."""
 
 _SCHEMA: Final = "values.schema.json"
 _MAX_UNPACKED: Final = 64 << 20
@@ -29,9 +29,9 @@ _KNOWN_DRAFT: Final = re.compile(r"https?://json-schema\.org/[A-Za-z0-9./-]*#?")
 
 
 def has_outside_references(chart: str) -> bool:
-    """Return whether a schema of a chart, or of a chart in it, refers to something outside itself.
+    """Return whether a schema of a chart or its subcharts refers to another document.
 
-    A schema or a packed chart that cannot be read counts as such.
+    Return True, too, if a schema or packed chart cannot be read.
 
     Args:
         chart: a folder, or a packed chart.
@@ -43,7 +43,7 @@ def has_outside_references(chart: str) -> bool:
 
 
 class _Room:
-    """The bytes that may still be read of a chart and of the charts packed in it: charts may hold each other."""
+    """The number of bytes that may still be read from a chart and its packed subcharts, which may be nested."""
 
     left = _MAX_UNPACKED
 
@@ -84,7 +84,7 @@ def _packed_schemas(packed: IO[bytes], room: _Room) -> Iterator[bytes]:
     """Yield the schemas of a packed chart.
 
     Raises:
-        ValueError: if Helm might see another chart: both ways to read an archive must find the same names.
+        ValueError: if Helm might read the archive differently, because two ways to read it find different names.
     """
     with gzip.open(packed) as unpacked:
         data = room.read(unpacked)
@@ -106,8 +106,8 @@ def _packed_schemas(packed: IO[bytes], room: _Room) -> Iterator[bytes]:
 
 
 def _refers_out(schema: bytes) -> bool:
-    """Return whether a schema has a reference, a base or a draft that Helm would have to read."""
-    # Of a field that is given twice, each value counts.
+    """Return whether a schema has an external reference, base or draft."""
+    # If a field is repeated, check each value.
     fields: list[tuple[str, Any]] = []
 
     def noted(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

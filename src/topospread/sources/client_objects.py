@@ -1,4 +1,4 @@
-"""Objects of the clients kubernetes, kr8s and lightkube as dictionaries; none of these packages is imported."""
+"""Convert objects of the Python clients kubernetes, kr8s and lightkube to dictionaries, without importing them."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from topospread.api.served import versions_of
 from topospread.errors import UsageError
 
 _CLASS = re.compile(r"(?:V\d+(?:alpha\d+|beta\d+)?)?(\w+)")
-"""The kind in the name of a client's class: ``V1Pod``, ``Pod``."""
+"""Pattern for the kind in a client's class name: ``V1Pod``, ``Pod``."""
 
 
 def plain_object(given: Any) -> dict[str, Any]:
-    """Return an object of a client library as a dictionary with Kubernetes' own keys; none of them is imported.
+    """Return an object of a client library as a dictionary with the API's field names.
 
     Raises:
-        UsageError: if it is no Kubernetes object.
+        UsageError: if it is not a Kubernetes object.
     """
     if isinstance(given, Mapping):
         return dict(given)
@@ -36,7 +36,7 @@ def plain_object(given: Any) -> dict[str, Any]:
 
 
 def _of_model(value: Any) -> Any:
-    """Return a model of the client kubernetes as plain data, without the fields that are not set."""
+    """Return an object of the client kubernetes as plain data, without unset fields."""
     if hasattr(value, "attribute_map"):
         fields = ((key, getattr(value, name)) for name, key in value.attribute_map.items())
         return {key: _of_model(each) for key, each in fields if each is not None}

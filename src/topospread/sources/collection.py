@@ -1,4 +1,4 @@
-"""The objects of all paths in the order given: one of each name, a later path's instead of an earlier one's."""
+"""Collect the objects of all paths. Objects in later paths replace objects with the same name."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class Places(dict[ObjectKey, Place]):
 
 
 class Collection:
-    """Objects by kind, namespace and name, in the order in which each was first given."""
+    """Objects by kind, namespace and name, in the order of their first occurrence."""
 
     def __init__(self) -> None:
         self.objects: dict[ObjectKey, ReadObject] = {}
@@ -48,10 +48,10 @@ class Collection:
         self._unnamed = 0
 
     def add_path(self, found: Iterable[ReadObject]) -> None:
-        """Take in what one path holds.
+        """Add the objects of one path.
 
         Raises:
-            DuplicateError: an object stands twice in it.
+            DuplicateError: if the path contains an object twice.
         """
         own: dict[ObjectKey, ReadObject] = {} if self.objects else self.objects
         for each in found:
@@ -75,14 +75,14 @@ class Collection:
         inherit(earlier.item, later.item)
 
     def notes(self) -> list[str]:
-        """Return sentences about replaced objects."""
+        """Return notes about replaced objects."""
         return [
             f"{listed(names, _NAMES_SHOWN)} of {later} replace{'s' * (len(names) == 1)} what {earlier} gives"
             for (earlier, later), names in self._replaced.items()
         ]
 
     def fill(self, inventory: Inventory) -> None:
-        """Hand everything over; places of objects without a name go by their generateName."""
+        """Add all objects to an inventory. Unnamed objects get their generateName as place."""
         lists = {kind: getattr(inventory, how.attribute) for kind, how in KINDS.items()}
         places, declarations = Places(), DeclarationPlaces()
         for key, each in self.objects.items():
@@ -96,7 +96,7 @@ class Collection:
 
 
 def applied(earlier: Inventory, later: Inventory) -> Inventory:
-    """Return the inventory after manifests are applied to a cluster; fields that applying keeps are kept."""
+    """Return the inventory with manifests applied. Fields that ``kubectl apply`` keeps are kept."""
     collection = Collection()
     for inventory in (earlier, later):
         collection.add_path(
@@ -115,11 +115,10 @@ def _key(kind: str, item: KubeObject) -> ObjectKey:
 
 
 def inherit(earlier: KubeObject, later: KubeObject) -> None:
-    """Give an object what applying it would leave as it was: identity, status, binding, and replicas scaled live.
+    """Copy the fields that ``kubectl apply`` keeps: identity, status, binding, and scaled replicas.
 
-    ``kubectl apply`` changes the fields that a manifest gives. Of what topospread reads, a cluster itself sets the
-    uid, the creation time, the status, a pod's node, and replicas that a manifest leaves to an autoscaler. A cordon
-    brings its taint, which a controller adds.
+    ``kubectl apply`` changes only the manifest's fields. The cluster sets the uid, creation time, status, a pod's node,
+    and replicas that the manifest leaves to an autoscaler. A cordon keeps the taint that a controller added.
     """
     old, new = earlier.metadata, later.metadata
     stored = new.is_stored
@@ -138,7 +137,7 @@ def inherit(earlier: KubeObject, later: KubeObject) -> None:
 
 
 def _is_empty(status: object) -> bool:
-    """Return whether nothing is said: generated manifests say ``status: {}``."""
+    """Return whether a status is empty; generated manifests have ``status: {}``."""
     return status is None or status == type(status)()
 
 
@@ -152,5 +151,5 @@ def _twice(first: ReadObject, second: ReadObject) -> DuplicateError:
 
 
 def _where(place: Place) -> Place:
-    """The place without the object."""
+    """Return the place without the object."""
     return Place(place.source, place.document, line=place.line, column=place.column)

@@ -1,4 +1,4 @@
-"""The scheduler's configuration of a file, also one wrapped in a ConfigMap; what it means is in `config`."""
+"""Read a scheduler configuration from a file, also from a ConfigMap. `config` interprets it."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from .yaml import read_documents
 
 
 class RefusedConfigurationError(InvalidError):
-    """kube-scheduler would refuse a configuration; ``listed`` holds every reason with the place of its field."""
+    """Raised if kube-scheduler rejects a configuration. ``listed`` holds every reason with its field's place."""
 
     def __init__(self, listed: Sequence[tuple[str, Place]]) -> None:
         self.listed = tuple(listed)
@@ -27,16 +27,15 @@ class RefusedConfigurationError(InvalidError):
 
 
 def read_configuration(path: str, gates: Gates | None = None, stdin: BinaryIO | None = None) -> Configuration:
-    """The configuration of a file, with the defaults of its own version.
+    """Read a configuration with the defaults of its API version.
 
     Args:
-        path: a YAML or JSON file that holds one KubeSchedulerConfiguration, or a ConfigMap that does; ``-`` for
-            ``stdin``.
-        gates: kube-scheduler's feature gates, and with them its version; by default those of the newest.
-        stdin: what ``-`` stands for.
+        path: a YAML or JSON file with one KubeSchedulerConfiguration, perhaps in a ConfigMap; ``-`` for ``stdin``.
+        gates: kube-scheduler's feature gates and version; by default those of the newest version.
+        stdin: input for the path ``-``.
 
     Raises:
-        InputError: it cannot be read, or kube-scheduler would refuse it.
+        InputError: if it cannot be read, or kube-scheduler rejects it.
     """
     gates = gates or gates_for()
     text, documents = read_single_file(path, stdin)
@@ -50,16 +49,16 @@ def read_configuration(path: str, gates: Gates | None = None, stdin: BinaryIO | 
 
 
 def _place_of_problem(problem: str, place: Place, text: Text) -> Place:
-    """Line and column of the field that a message begins with; what a ConfigMap wraps has no lines of its own."""
+    """Return the place of the field that starts a message. Text in a ConfigMap has no lines of its own."""
     position = None if place.object else locate(text.data, place.document or 1, parse_path(problem.partition(": ")[0]))
     return place if position is None else Place(place.source, line=position.line, column=position.column)
 
 
 def read_single_file(path: str, stdin: BinaryIO | None = None) -> tuple[Text, list[Any]]:
-    """One file, and its YAML or JSON documents as plain data.
+    """Return a file's text, and its YAML or JSON documents as plain data.
 
     Raises:
-        InputError: it cannot be read, is a folder, or holds nothing.
+        InputError: if it cannot be read, is a folder, or is empty.
     """
     sources = find_sources(path)
     if len(sources) != 1:

@@ -1,6 +1,6 @@
-"""Custom resources → the built-in objects that make pods like theirs, by a table of data; it places no pod.
+"""Convert custom resources to built-in objects that create equivalent pods.
 
-`custom_kinds.yaml` beside this file is the table; ``kinds`` of a project's ``.topospread.yaml`` adds to it.
+The table is `custom_kinds.yaml` in this folder; ``kinds`` in a project's ``.topospread.yaml`` extends it.
 """
 
 from __future__ import annotations
@@ -23,23 +23,22 @@ from .roots import check_link, upwards
 from .text import Text
 from .yaml import read_documents
 
-# The parts of an object of unknown kind that are about pods: templates, pod specs, spread constraints at any depth.
-# A controller that nobody here knows makes the pods: it may add labels, constraints and selectors of its own.
+# Pod-related parts of a custom resource: pod templates, pod specs, and spread constraints at any depth.
 
 CONSTRAINTS: Final = "topologySpreadConstraints"
 _DEPTH: Final = 24
 _SCHEMAS: Final = frozenset({"CustomResourceDefinition", "ConstraintTemplate"})
-"""Kinds that describe others."""
+"""Kinds whose objects describe other kinds."""
 
 
 class PodPart(NamedTuple):
-    """A part of an object that is about pods.
+    """A pod-related part of an object.
 
     Attributes:
-        path: of the pods' spec, or of what holds the constraints.
-        spec: what stands there.
-        labels: the pods' labels as far as they are written; None where no template says them.
-        labels_path: where those stand.
+        path: path of the pod spec, or of the parent of the constraints.
+        spec: the value at this path.
+        labels: the pods' written labels; None without a template.
+        labels_path: path of the labels.
     """
 
     path: str
@@ -49,12 +48,12 @@ class PodPart(NamedTuple):
 
     @property
     def is_pod(self) -> bool:
-        """True if this is a whole pod's spec, and not only constraints."""
+        """True if this is a complete pod spec, not only constraints."""
         return _has_containers(self.spec)
 
 
 def pod_parts(value: Mapping[str, Any]) -> list[PodPart]:
-    """The parts of an object, in its order; none of one that describes other kinds."""
+    """Return the pod-related parts of an object, in order; empty for objects that describe other kinds."""
     return [] if value.get("kind") in _SCHEMAS else list(_inside(value, "", _DEPTH))
 
 
@@ -89,34 +88,34 @@ def _has_containers(spec: Mapping[str, Any]) -> bool:
 
 SETTINGS: Final = (".topospread.yaml", ".topospread.yml")
 _MOST: Final = 1_000
-"""So many objects are made of one at most."""
+"""Maximum number of objects created from one custom resource."""
 MADE_OF: Final = "topospread.dev/made-of"
-"""Annotation of what stands in for a custom resource whose replicas are its own: ``group/Kind/name``."""
+"""Annotation of an object that replaces a scalable custom resource: ``group/Kind/name``."""
 _ADDED_BY_PROMETHEUS: Final = "additionalLabelSelectors"
 
 
 class CustomKind(msgspec.Struct, frozen=True, forbid_unknown_fields=True, rename="kebab", kw_only=True):
-    """The way in which one kind's controller makes pods.
+    """The way in which the controller of a custom resource creates pods.
 
-    Paths are written as the API server writes them (``spec.template``, ``metadata.annotations[a.b/c]``), from the
-    object or, with ``each``, from an item of that list. Texts may hold ``{name}``, ``{each}`` (the item's name, or its
-    number where it has none) and ``{copy}``.
+    Paths use the API server's syntax (``spec.template``, ``metadata.annotations[a.b/c]``). They start at the object or,
+    with ``each``, at an item of that list. Texts may contain ``{name}``, ``{each}`` (the item's name or number) and
+    ``{copy}``.
 
     Attributes:
-        group, kind: of the custom resource, whatever its version.
-        as_: the built-in kind that makes pods as its controller does.
-        name: of what is made.
-        each: path of a list: something is made of every item.
-        copies: path of how many are made, 1 where nothing stands there.
-        template: path of the pods' template, or several, of which the first counts that is there.
-        spec: field of the pods' spec (``affinity.nodeAffinity``) → path of its value, where there is no template.
-        resources: path of what the pods' container requests, likewise.
-        defaults: field of the pods' spec, or ``resources`` → what the controller puts there where nothing is said.
-        replicas: path of the number of pods, 1 where nothing stands there.
-        less: so many fewer.
+        group, kind: group and kind of the custom resource, for all versions.
+        as_: the built-in kind that creates equivalent pods.
+        name: name of the created object.
+        each: path of a list; an object is created for each item.
+        copies: path of the number of objects, 1 by default.
+        template: path of the pod template, or several paths, of which the first existing one is used.
+        spec: field of the pods' spec (``affinity.nodeAffinity``) → path of its value, for kinds without a template.
+        resources: path of the container's resources, for kinds without a template.
+        defaults: field of the pods' spec, or ``resources`` → the controller's default.
+        replicas: path of the number of pods, 1 by default.
+        less: number of pods to subtract.
         first: the number of the first pod.
         selector: path of the selector.
-        labels: what the controller adds to the pods' labels.
+        labels: labels that the controller adds to the pods.
     """
 
     group: str
@@ -137,7 +136,7 @@ class CustomKind(msgspec.Struct, frozen=True, forbid_unknown_fields=True, rename
 
 
 Kinds = Mapping[tuple[str, str], Sequence[CustomKind]]
-"""API group and kind → how its pods are made."""
+"""(API group, kind) → how its pods are created."""
 
 _BUILT_IN: Final = {
     "ReplicaSet": "apps/v1",
@@ -149,10 +148,10 @@ _BUILT_IN: Final = {
 
 
 def parse_kinds(value: Any, place: Place) -> Kinds:
-    """The kinds that a list describes.
+    """Parse a list of custom kinds.
 
     Raises:
-        ConfigError: it is no such list.
+        ConfigError: if the list is invalid.
     """
     try:
         listed = msgspec.convert(value, list[CustomKind])
@@ -170,18 +169,14 @@ def parse_kinds(value: Any, place: Place) -> Kinds:
 
 @cache
 def shipped_kinds() -> Kinds:
-    """Return the kinds known without a project's own."""
+    """Return the built-in table of custom kinds."""
     data = resources.files(__package__).joinpath("custom_kinds.yaml").read_bytes()
     (document,) = read_documents(Text("custom_kinds.yaml", data))
     return parse_kinds(document.value["kinds"], Place("custom_kinds.yaml"))
 
 
 def find_kinds(folder: str = ".") -> Kinds:
-    """Return the known kinds, with those of the nearest ``.topospread.yaml`` from a folder up to its repository.
-
-    Raises:
-        InputError: if the file cannot be read, or its kinds are invalid.
-    """
+    """Return the known custom kinds, with those of the nearest ``.topospread.yaml`` up to the repository's root."""
     for above in upwards(folder):
         for path in (os.path.join(above, name) for name in SETTINGS):
             if os.path.isfile(path):
@@ -195,12 +190,12 @@ def find_kinds(folder: str = ".") -> Kinds:
 
 
 def made_of(value: Mapping[str, Any], how: CustomKind, namespace: str) -> Iterator[dict[str, Any]]:
-    """The built-in objects that make an object's pods, as plain data; none where no template is there.
+    """Yield built-in objects that create a custom resource's pods; none if it has no template.
 
     Args:
         value: the custom resource.
         how: its kind.
-        namespace: where it goes.
+        namespace: its namespace.
     """
     metadata = value.get("metadata")
     name = metadata.get("name") if isinstance(metadata, Mapping) else None
@@ -246,7 +241,7 @@ def _made(
 
 
 def _template(of: Mapping[str, Any], how: CustomKind, name: str) -> dict[str, Any] | None:
-    """The pods' template as it is written, or made up of fields and what stands in their place by default."""
+    """Return the pod template, either as written or built from fields and defaults."""
     for path in [how.template] if isinstance(how.template, str) else how.template:
         found = _at(of, path) if path else None
         if isinstance(found, Mapping) and isinstance(found.get("spec"), Mapping):
@@ -257,7 +252,7 @@ def _template(of: Mapping[str, Any], how: CustomKind, name: str) -> dict[str, An
     values = {field: found for field, path in said.items() if (found := _at(of, path)) is not None}
     spec: dict[str, Any] = {}
     for field, value in {**_filled_in(how.defaults, {"name": name}), **values}.items():
-        # Set a nested field in copies: the source of the values must not change.
+        # Set nested fields in copies: the input must not change.
         into = spec
         *above, last = [str(step) for step in parse_path(field)] or [field]
         for step in above:
@@ -277,17 +272,17 @@ def _template(of: Mapping[str, Any], how: CustomKind, name: str) -> dict[str, An
 
 
 def _labelled(template: Mapping[str, Any], how: CustomKind, words: Mapping[str, str]) -> dict[str, Any]:
-    """The template with the labels that the controller adds."""
+    """Return the template with the controller's labels."""
     given = template.get("metadata")
     metadata = dict(given) if isinstance(given, Mapping) else {}
     own, added = metadata.get("labels") or {}, {key: _filled(text, words) for key, text in how.labels.items()}
-    # Labels of another type are left as they are: the API server's rules for the pods refuse them.
+    # Labels of the wrong type stay: the validation of the pods rejects them.
     metadata["labels"] = own | added or {"topospread.dev/made-by": words["name"]} if isinstance(own, dict) else own
     return {"metadata": metadata, "spec": {name: _mounting_nothing(each) for name, each in template["spec"].items()}}
 
 
 def _mounting_nothing(value: Any) -> Any:
-    """Containers without their mounts: what they name may come from claim templates of the custom resource's own."""
+    """Return containers without volume mounts, because claim templates of the custom resource are not read."""
     if not isinstance(value, list):
         return value
     mounts = ("volumeMounts", "volumeDevices")
@@ -295,7 +290,7 @@ def _mounting_nothing(value: Any) -> Any:
 
 
 def _filled_in(value: Any, words: Mapping[str, str]) -> Any:
-    """Plain data with the words in its texts."""
+    """Return plain data with placeholders replaced in its texts."""
     if isinstance(value, Mapping):
         return {key: _filled_in(each, words) for key, each in value.items()}
     if isinstance(value, list):
@@ -310,7 +305,7 @@ def _filled(text: str, words: Mapping[str, str]) -> str:
 
 
 def _number(of: Any, path: str) -> int:
-    """A number at a path, be it written as a text; 1 where none stands there."""
+    """Return the number at a path, also if it is a string; 1 if it is missing."""
     found = _at(of, path) if path else None
     number = whole_number(str(found).strip())
     return 1 if number is None else number
@@ -329,11 +324,11 @@ _NAMED: Final = 3
 
 
 def notes_on_custom(custom: Mapping[str, str], unknown: Sequence[str]) -> list[str]:
-    """Return notes on custom resources: whose pods are simulated, and whose are not known.
+    """Return notes on custom resources with simulated pods, and on those with unknown pods.
 
     Args:
-        custom: the name of each whose pods are known → the built-in kind that makes such pods.
-        unknown: the names of those that hold pods nobody knows the number of.
+        custom: custom resource with known pods → the equivalent built-in kind.
+        unknown: custom resources with an unknown number of pods.
     """
     notes = []
     if custom:

@@ -1,4 +1,4 @@
-"""The places of the annotations in which workloads declare promises; reads no promise."""
+"""Find the places of the annotations in which workloads declare promises."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ _FIELD = "metadata.annotations[topospread.dev/{}]"
 
 
 class DeclarationPlaces:
-    """Finds the annotations; goes through each document, and each list in JSON, once."""
+    """Finds the places of annotations. Each document, and each JSON list, is scanned once."""
 
     def __init__(self) -> None:
         self._fields: dict[tuple[int, int], dict[Path, Position]] = {}
         self._lists: dict[int, JsonList | None] = {}
 
     def of(self, read: ReadObject) -> Place | None:
-        """Return the place of an object's promise, or of its quorum; ``None`` if it declares neither."""
+        """Return the place of an object's promise annotation, else of its quorum annotation; None without both."""
         annotations, location = read.item.metadata.annotations, read.location
         if annotations is None or location is None or not (annotations.promise or annotations.quorum):
             return None
@@ -37,7 +37,7 @@ class DeclarationPlaces:
 
     def _in_yaml(self, location: Location, document: int, name: str, field: str) -> Place:
         text, key = location.text, (id(location.text), document)
-        # The line of a document leads to it; an item of a list knows the number of its document alone.
+        # The document's line identifies it, because an item of a list only knows its document's number.
         begin, above = (text.bounds(location.line)[0], location.line - 1) if location.line else (0, 0)
         if key not in self._fields:
             self._fields[key] = positions(text.data[begin:], 1 if location.line else document)

@@ -1,4 +1,4 @@
-"""Objects by which Argo CD, Flux and Fleet fetch manifests from elsewhere: told by their kind, never followed."""
+"""Recognise objects with which Argo CD, Flux and Fleet fetch manifests from elsewhere. They are not fetched."""
 
 from __future__ import annotations
 
@@ -22,20 +22,20 @@ _NAMES_SHOWN: Final = 3
 
 
 def delivery_of(value: Mapping[str, Any], version: str, kind: str, namespace: str) -> str:
-    """The object as a note names it, ``Application shop/web (Argo CD)``; "" for one that fetches nothing.
+    """Return the name of a fetching object, ``Application shop/web (Argo CD)``; "" for other objects.
 
     Args:
         value: the object, as plain data.
         version: its apiVersion.
         kind: its kind.
-        namespace: where it goes if it names no namespace.
+        namespace: its namespace if the object has none.
     """
     program = _KINDS.get((version.partition("/")[0], kind))
     return f"{label_of(dict(value), kind, namespace) or kind} ({program})" if program else ""
 
 
 def note_of_deliveries(named: Iterable[str]) -> list[str]:
-    """Return at most one sentence on such objects."""
+    """Return a note on such objects, if there are any."""
     names = list(dict.fromkeys(named))
     if not names:
         return []

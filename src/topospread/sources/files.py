@@ -1,9 +1,9 @@
-"""Paths, folders and standard input → bytes that may be YAML or JSON; not what they mean.
+"""Find and read the files of paths, folders and standard input.
 
-A file that is named is read whatever its ending. Of a folder, at any depth, the files are read that end in
-`ENDINGS`, in the order of their names; names that begin with a dot and folders behind a symbolic link are left
-out (a mounted ConfigMap shows each of its files twice otherwise), and links that leave the root (`roots`). What is
-compressed with gzip is unpacked. Which folders are charts and kustomizations is `folders`' to tell.
+A named file is read regardless of its ending. In a folder, files with one of the `ENDINGS` are read at any depth,
+sorted by name. Names that start with a dot and linked folders are skipped (a mounted ConfigMap would show each file
+twice), and so are links that leave the root (`roots`). gzip is decompressed. `folders` recognises charts and
+kustomizations.
 """
 
 from __future__ import annotations
@@ -29,13 +29,13 @@ from .yaml_list import begins_as_list
 STANDARD_INPUT: Final = "-"
 ENDINGS: Final = (".yaml", ".yml", ".json", ".yaml.gz", ".yml.gz", ".json.gz")
 MAX_JSON: Final = 1 << 30
-"""Bytes of JSON from one source, unpacked: a snapshot of a cluster."""
+"""Maximum bytes of decompressed JSON from one source, such as a snapshot."""
 MAX_LIST: Final = 256 << 20
-"""Bytes of a List in YAML from one source, unpacked: a snapshot of a cluster, which is read item by item."""
+"""Maximum bytes of a decompressed YAML List from one source, which is read item by item."""
 MAX_OTHER: Final = MAX_SIZE
-"""Bytes of any other text from one source, unpacked: manifests as YAML."""
+"""Maximum bytes of any other decompressed text from one source."""
 MAX_RATIO: Final = 250
-"""Times that gzip may have made a text smaller which is larger than `MAX_OTHER`; a bomb reaches 1000."""
+"""Maximum gzip ratio of texts larger than `MAX_OTHER`. A zip bomb reaches 1000."""
 
 _CHUNK: Final = 4 << 20
 _PATHS_SHOWN: Final = 3
@@ -49,31 +49,31 @@ _FOREIGN_ENCODINGS: Final = {
 
 
 class ReadingProgress(Protocol):
-    """Is told how far reading has come, at least every few megabytes."""
+    """A callback that receives the reading progress at least every few megabytes."""
 
     def __call__(self, done: int, total: int | None) -> None:
-        """``done`` of ``total`` bytes are dealt with; ``total`` is None while it cannot be known."""
+        """Report that ``done`` of ``total`` bytes are processed; ``total`` is None if it is unknown."""
 
 
 class Unit(Protocol):
-    """A folder that a program makes manifests of; ``noun``: what people call such a one."""
+    """A folder that a program renders to manifests; ``noun`` is the common name for such a folder."""
 
     noun: ClassVar[str]
 
     def check(self) -> None:
-        """Raises InputError when the program is missing."""
+        """Raise InputError if the program is missing."""
 
     def render(self) -> Text:
-        """The manifests."""
+        """Return the rendered manifests."""
 
 
 class Source(msgspec.Struct, frozen=True):
-    """Something that can be read once: a file, or standard input.
+    """A source to read: a file, standard input, or a folder to render.
 
     Attributes:
-        path: as it was given or found, ``-`` for standard input.
-        size: bytes on disk; None when that cannot be known before reading.
-        unit: what makes a text of it, of a folder that is a chart or a kustomization.
+        path: the path as given or found; ``-`` for standard input.
+        size: bytes on disk; None if unknown before reading.
+        unit: the renderer, for a chart or kustomization.
     """
 
     path: str
@@ -82,7 +82,7 @@ class Source(msgspec.Struct, frozen=True):
 
     @property
     def name(self) -> str:
-        """The path as errors show it: on one line, and printable whatever bytes it is made of."""
+        """The path for messages: on one line and printable."""
         return shown_path(self.path)
 
 
@@ -98,7 +98,7 @@ class SkippedLinks(msgspec.Struct):
     dangling: list[str] = msgspec.field(default_factory=list)
 
     def warnings(self) -> list[str]:
-        """Return a warning for each of the two reasons that applies."""
+        """Return a warning for each kind of skipped link."""
         found = []
         if self.outside:
             found.append(
@@ -110,15 +110,15 @@ class SkippedLinks(msgspec.Struct):
 
 
 def find_sources(path: str, skipped: SkippedLinks | None = None, *, allow_empty: bool = False) -> list[Source]:
-    """Return the files of a path given by the user, as they are.
+    """Return the files of a path from the user.
 
     Args:
         path: a file, a folder, or ``-``.
         skipped: receives the links below the folder that are not read.
-        allow_empty: accept a folder that holds no file to read.
+        allow_empty: accept a folder without files to read.
 
     Raises:
-        InputError: if the path does not exist, cannot be read, or is an empty folder that is not accepted.
+        InputError: if the path does not exist, cannot be read, or is a folder without files and `allow_empty` is False.
     """
     if path == STANDARD_INPUT:
         return [Source(path, None)]
@@ -139,7 +139,7 @@ def find_sources(path: str, skipped: SkippedLinks | None = None, *, allow_empty:
 
 
 def _files_below(folder: str, skipped: SkippedLinks) -> Iterator[str]:
-    """Yield the files to read, depth first, each folder in the order of its names."""
+    """Yield the files to read, depth first, sorted by name."""
     root, waiting = root_of(folder), [PathEntry(folder, True)]
     while waiting:
         entry = waiting.pop()
@@ -150,14 +150,14 @@ def _files_below(folder: str, skipped: SkippedLinks) -> Iterator[str]:
 
 
 class PathEntry(NamedTuple):
-    """A file to read, or a folder to look into."""
+    """A file to read, or a folder to search."""
 
     path: str
     is_folder: bool
 
 
 def entries(folder: str, root: str, skipped: SkippedLinks) -> list[PathEntry]:
-    """Return the entries of a folder that are read or searched, in the order of their names.
+    """Return the files to read and folders to search in a folder, sorted by name.
 
     Args:
         folder: the folder.
@@ -185,12 +185,12 @@ def entries(folder: str, root: str, skipped: SkippedLinks) -> list[PathEntry]:
 
 
 def read_text(source: Source, stdin: BinaryIO | None = None) -> Text:
-    """All bytes of a source, unpacked, without a byte order mark, known to be UTF-8 text; of a unit what is made of it.
+    """Return a source's text: decompressed, without a byte order mark, valid UTF-8; rendered for a unit.
 
     Raises:
-        InputError: it cannot be read, is endless, is damaged gzip, or nothing can be made of it.
-        DecodeError: it is no UTF-8 text.
-        UsageError: standard input was asked for and there is none.
+        InputError: if it cannot be read, is endless or damaged gzip, or cannot be rendered.
+        DecodeError: if it is not UTF-8 text.
+        UsageError: if it is standard input, which is closed.
     """
     if source.unit is not None:
         return source.unit.render()
@@ -209,7 +209,7 @@ def read_text(source: Source, stdin: BinaryIO | None = None) -> Text:
 
 
 def _read_all(file: BinaryIO, source: Source) -> bytes:
-    """Return the bytes of a file or a stream, unpacked; of binary data only its beginning.
+    """Return the decompressed bytes of a file or stream; for binary data, only the first bytes.
 
     Raises:
         InputError: if the text is larger than its limit, or the gzip file is damaged.
@@ -217,13 +217,13 @@ def _read_all(file: BinaryIO, source: Source) -> bytes:
     begin = file.read(_CHUNK)
     packed = _Chunks(begin, file)
     is_gzip = begin.startswith(_GZIP)
-    whole = io.BytesIO()  # its value is not copied
+    whole = io.BytesIO()  # getvalue() does not copy
     limit = 0
     for chunk in _inflated(packed, source) if is_gzip else packed:
         limit = limit or _limit(chunk)
         whole.write(chunk)
         if b"\0" in chunk:
-            break  # `checked_utf8` says that it is binary
+            break  # `checked_utf8` reports binary data
         size = whole.tell()
         if size > limit or (is_gzip and size > max(MAX_OTHER, MAX_RATIO * packed.size)):
             raise _too_large(source, limit if size > limit else MAX_OTHER)
@@ -231,14 +231,14 @@ def _read_all(file: BinaryIO, source: Source) -> bytes:
 
 
 def _limit(begin: bytes) -> int:
-    """Return how many bytes a text may have, by its beginning."""
+    """Return the maximum number of bytes of a text, from its first bytes."""
     if begin.removeprefix(codecs.BOM_UTF8).lstrip()[:1] in (b"{", b"["):
         return MAX_JSON
     return MAX_LIST if begins_as_list(begin) else MAX_OTHER
 
 
 class _Chunks:
-    """The chunks of a file, and how many bytes were read so far."""
+    """The chunks of a file, and the number of bytes read so far."""
 
     def __init__(self, begin: bytes, file: BinaryIO) -> None:
         self._next = begin
@@ -253,7 +253,7 @@ class _Chunks:
 
 
 def _inflated(chunks: Iterable[bytes], source: Source) -> Iterator[bytes]:
-    """Yield the contents of a gzip file in pieces of at most a chunk, all its members one after another."""
+    """Yield decompressed pieces of a gzip file, of at most a chunk each, for all its members."""
     inflater = None
     try:
         for chunk in chunks:
@@ -271,7 +271,7 @@ def _inflated(chunks: Iterable[bytes], source: Source) -> Iterator[bytes]:
                 if inflater.eof:
                     inflater = None
                 elif not left and len(piece) < _CHUNK:
-                    break  # the next chunk goes on
+                    break  # continue with the next chunk
     except zlib.error as error:
         raise InputError(f"this gzip file is damaged: {error}", _at(source.path)) from error
     if inflater is not None:
@@ -279,10 +279,10 @@ def _inflated(chunks: Iterable[bytes], source: Source) -> Iterator[bytes]:
 
 
 def checked_utf8(data: bytes, source: Source) -> Text:
-    """The text without a byte order mark.
+    """Return the text without a byte order mark.
 
     Raises:
-        DecodeError: it is not UTF-8.
+        DecodeError: if it is not UTF-8.
     """
     for mark, encoding in _FOREIGN_ENCODINGS.items():
         if data.startswith(mark):
@@ -305,13 +305,13 @@ def checked_utf8(data: bytes, source: Source) -> Text:
 
 
 def total_size(sources: Sequence[Source]) -> int | None:
-    """Bytes of all sources together; None when one of them does not know."""
+    """Return the total bytes of all sources; None if any size is unknown."""
     sizes = [source.size for source in sources]
     return None if None in sizes else sum(size for size in sizes if size is not None)
 
 
 def listed_paths(paths: Sequence[str]) -> str:
-    """Return the first paths, and the number of further ones."""
+    """Return the first paths, and the number of other paths."""
     return listed([shown_path(each) for each in paths], _PATHS_SHOWN)
 
 
@@ -329,7 +329,7 @@ def no_object(paths: Sequence[str], which: str = "", notes: Sequence[str] = ()) 
 
 
 def nothing_to_read(path: str, skipped: SkippedLinks) -> InputError:
-    """Return the error for a folder that holds no file to read."""
+    """Return the error for a folder without files to read."""
     warnings = skipped.warnings()
     if warnings:
         return InputError(f"no file in this folder can be read. {'. '.join(warnings)}", _at(path))

@@ -1,8 +1,8 @@
-"""Paths → what is read of them: files, and folders that are charts or kustomizations; renders nothing itself.
+"""Find the sources of paths: files, Helm charts and kustomizations.
 
-A folder with a Chart.yaml is a chart, with all that is in it. A folder with a kustomization is built; what lies in it
-and below it belongs to it, but for charts and other kustomizations. Of kustomizations in one tree those that another
-refers to are part of that one. The folder that is named is built whoever refers to it, and what refers to it is not.
+A folder with a Chart.yaml is a chart with all its contents. A folder with a kustomization is built, and its files
+belong to it, except charts and other kustomizations. A kustomization that another one in the tree refers to is part of
+that one. A named folder is always built, and kustomizations that refer to it are not.
 """
 
 from __future__ import annotations
@@ -25,12 +25,12 @@ from .text import shown_path
 
 
 class PathContents(msgspec.Struct, frozen=True):
-    """The files that a path stands for.
+    """The sources of a path.
 
     Attributes:
-        sources: what is read, in order.
-        notes: what a person should know of what is not, and of what is rendered.
-        warnings: links that are not read.
+        sources: the sources to read, in order.
+        notes: messages about skipped and rendered files.
+        warnings: warnings about skipped links.
     """
 
     sources: Sequence[Source]
@@ -44,17 +44,17 @@ class PathContents(msgspec.Struct, frozen=True):
 
 
 def look_into(path: str, rendering: Rendering, *, to_apply: bool = False, allow_empty: bool = False) -> PathContents:
-    """Return the files that a path given by the user stands for.
+    """Return the sources of a path from the user.
 
     Args:
         path: a file or a folder.
         rendering: how charts and kustomizations are rendered.
-        to_apply: a folder with a kustomization is that kustomization and nothing beside it, as ``kubectl apply -k``
-            takes it; otherwise charts and kustomizations below that it does not refer to are found too.
-        allow_empty: accept a folder that holds no file to read.
+        to_apply: build only the folder's kustomization, like ``kubectl apply -k``. Otherwise also find charts and
+            kustomizations below it that it does not refer to.
+        allow_empty: accept a folder without files to read.
 
     Raises:
-        InputError: if the path does not exist, cannot be read, or is an empty folder that is not accepted.
+        InputError: if the path does not exist, cannot be read, or is a folder without files and `allow_empty` is False.
     """
     skipped = SkippedLinks()
     is_packed = path.endswith(PACKED) and os.path.isfile(path)
@@ -76,14 +76,14 @@ def look_into(path: str, rendering: Rendering, *, to_apply: bool = False, allow_
 
 
 def wholes_of(paths: Sequence[str], rendering: Rendering) -> list[str]:
-    """For files that charts and kustomizations below the working directory are made of, these in their place.
+    """Replace files that belong to a chart or kustomization below the working directory by that folder.
 
     Args:
-        paths: files, as a commit names them; folders and what is part of nothing stay as they are.
-        rendering: how they are rendered.
+        paths: changed files; folders and other files are returned unchanged.
+        rendering: settings for rendering.
 
     Raises:
-        InputError: the working directory may not be read.
+        InputError: if the working directory cannot be read.
     """
     try:
         tree = _Tree(os.curdir, rendering, is_named=False)
@@ -99,23 +99,23 @@ def wholes_of(paths: Sequence[str], rendering: Rendering) -> list[str]:
 
 
 def has_chart(paths: Sequence[str], rendering: Rendering) -> bool:
-    """Return whether one of the paths is a chart, or holds one."""
+    """Return whether a path is a chart, or contains one."""
     return any(look_into(path, rendering, to_apply=True, allow_empty=True).has_chart for path in paths)
 
 
 def for_chart(paths: Sequence[str], rendering: Rendering) -> Rendering:
-    """Return the rendering; if no path is a chart, return it without the options for charts."""
+    """Return the rendering options, without options for charts if no path is a chart."""
     if not chart_options(rendering) or has_chart(paths, rendering):
         return rendering
     return replace(rendering, **NO_CHART_OPTIONS)
 
 
 def check_charts(rendering: Rendering, is_chart_there: Callable[[], bool]) -> None:
-    """Refuse options that say how charts are rendered if there is no chart.
+    """Reject options for charts if there is no chart.
 
     Args:
         rendering: the options.
-        is_chart_there: finds out whether one of the paths is a chart; it is called only if such options are given.
+        is_chart_there: returns whether a path is a chart; called only if such options are given.
 
     Raises:
         UsageError: if no path is a chart.
@@ -126,10 +126,10 @@ def check_charts(rendering: Rendering, is_chart_there: Callable[[], bool]) -> No
 
 
 def check_programs(sources: Sequence[Source]) -> None:
-    """Refuse before anything is read what cannot be rendered.
+    """Check before reading that every source can be rendered.
 
     Raises:
-        InputError: a program is missing; says what to install.
+        InputError: if a program is missing; the message names it.
     """
     for source in sources:
         if source.unit is not None:
@@ -138,7 +138,7 @@ def check_programs(sources: Sequence[Source]) -> None:
 
 @dataclass(frozen=True, slots=True)
 class _Part:
-    """The source of something rendered: everything in a folder, or these files.
+    """The input files of a rendered source: a whole folder, or single files.
 
     Attributes:
         folder: real path of a chart; "" for none.
@@ -149,12 +149,12 @@ class _Part:
     files: frozenset[str] = frozenset()
 
     def has(self, real: str) -> bool:
-        """Return whether a file is part of it, by its real path."""
+        """Return whether a file, given by its real path, is part of it."""
         return real in self.files or (bool(self.folder) and real.startswith(self.folder + os.sep))
 
 
 class _Folder(msgspec.Struct):
-    """A folder that is to be looked into, and the nearest kustomization above it or in it."""
+    """A folder to search, with the nearest kustomization in it or above it."""
 
     path: str
     within: Kustomization | None
@@ -162,15 +162,15 @@ class _Folder(msgspec.Struct):
 
 @dataclass
 class _Tree:
-    """Everything below a folder, in the order of the names.
+    """The tree below a folder, sorted by name.
 
     Attributes:
-        root: the folder at which it begins.
-        is_named: whether somebody has asked for just this folder.
-        alone: whether a kustomization in the root is all that is meant.
-        sources: what may be read.
+        root: the top folder.
+        is_named: whether the user named this folder.
+        alone: whether only the root's kustomization is built.
+        sources: possible sources.
         built: real path of a folder → its kustomization.
-        unbuilt: files below kustomizations, which nobody may refer to.
+        unbuilt: files below kustomizations that may be unreferenced.
         libraries: charts that only other charts use.
         skipped: links to files that are not read.
         limit: real path of the folder that reading must not leave (`roots`).
@@ -198,7 +198,7 @@ class _Tree:
                 waiting += reversed(self._inside(each))
 
     def _inside(self, folder: _Folder) -> list[_Folder | str]:
-        """Return the parts of a folder to look at; note what the folder itself is."""
+        """Return the parts of a folder to search, and record a chart or kustomization in the folder itself."""
         own = kustomization_in(folder.path)
         if own is not None:
             self.built[own.folder] = own
@@ -223,12 +223,12 @@ class _Tree:
 
     @cached_property
     def named(self) -> Kustomization | None:
-        """The kustomization of the folder that was named, which is built whoever refers to it."""
+        """The kustomization of the named folder, which is always built."""
         return self.built.get(os.path.realpath(self.root)) if self.is_named else None
 
     @cached_property
     def above(self) -> frozenset[str]:
-        """The folders of kustomizations that are built upon the one that was named, straight away or by others."""
+        """The folders of kustomizations that are based on the named one, directly or indirectly."""
         found: set[str] = set()
         reached = {self.named.folder} if self.named is not None else set()
         while reached:
@@ -238,16 +238,16 @@ class _Tree:
 
     @cached_property
     def parts(self) -> frozenset[str]:
-        """The folders that a kustomization refers to."""
+        """The folders that kustomizations refer to."""
         return frozenset(
             folder for each in self.built.values() if each.folder not in self.above for folder in each.folders
         )
 
     def found(self) -> PathContents:
-        """Return the files to read of the tree.
+        """Return the sources to read in the tree.
 
         Raises:
-            InputError: the folder that was named is only a part of others.
+            InputError: if the named folder is only a component of others.
         """
         if self.named is not None and self.named.component:
             words = "this is a Component of Kustomize, which is nothing alone: name the kustomization that has it"
@@ -256,15 +256,15 @@ class _Tree:
         return PathContents(kept, self._notes(kept), self.skipped.warnings())
 
     def kept(self) -> list[Source]:
-        """The sources that are no part of others."""
+        """The sources that are not part of other sources."""
         return [each for each in self.sources if not (self._is_part(each) or self._is_beside(each))]
 
     def _is_beside(self, source: Source) -> bool:
-        """Return whether it has nothing to do with the kustomization that is meant and nothing else."""
+        """Return whether the source is unrelated to the only kustomization to build."""
         return self.alone and self.named is not None and _kustomization_of(source) is not self.named
 
     def _is_part(self, source: Source) -> bool:
-        """Return whether it is a part of others, or made of what is read."""
+        """Return whether the source is part of another, or is based on a source that is read."""
         if isinstance(source.unit, ChartUnit):
             real = os.path.realpath(source.path)
             homes = [each.chart_home for each in self.built.values() if each.chart_home]
@@ -275,7 +275,7 @@ class _Tree:
         return own.component or own.folder in self.parts or own.folder in self.above
 
     def made_of(self, source: Source) -> list[_Part]:
-        """Return the sources of a chart or kustomization, as far as they are in this tree."""
+        """Return the input files of a chart or kustomization within this tree."""
         own = _kustomization_of(source)
         if own is None:
             return [_Part(os.path.realpath(source.path))]

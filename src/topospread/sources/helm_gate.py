@@ -1,6 +1,6 @@
-"""Runs Helm for kustomize: only the calls that kustomize makes, without plugins, on charts and values in the root.
+"""Run Helm for kustomize with restrictions: known calls, no plugins, charts and values inside the root.
 
-kustomize passes texts of a kustomization to Helm as words, and a folder of its choice as the home of Helm's plugins.
+kustomize passes texts of a kustomization to Helm as arguments, and lets it choose Helm's plugin folder.
 Source: sigs.k8s.io/kustomize/api/types/helmchartargs.go and internal/builtins/HelmChartInflationGenerator.go.
 """
 
@@ -25,7 +25,7 @@ from .text import shown_path
 
 HELM_HOMES: Final = ("HELM_CACHE_HOME", "HELM_CONFIG_HOME", "HELM_DATA_HOME")
 NO_PLUGINS: Final = {"HELM_PLUGINS": os.devnull}
-"""The folder of Helm's plugins: one that nobody can put any into."""
+"""An unusable folder for Helm's plugins."""
 NEEDS_NETWORK: Final = "the chart is not in the chart home, and fetching charts is off; add --render-network"
 _FLAGS: Final = {
     "version": frozenset({"-c", "--short"}),
@@ -38,16 +38,16 @@ _WITH_VALUE: Final = {
     "pull": frozenset({"--untardir", "--repo", "--version"}),
 }
 PARTS_FILES: Final = re.compile(r'[,"\r\n]')
-"""What parts or quotes names of files: Helm takes the value of ``-f``, or ``--values``, for a line of CSV."""
+"""Characters that split or quote file names in ``-f`` or ``--values``, which Helm parses as CSV."""
 _ASKS_DNS: Final = "getHostByName"
-"""The only function of a name's template that uses the network; charts have it only with an option of Helm."""
+"""The only template function in release names that uses the network. In charts it needs a Helm option."""
 
 
 def write_gate(folder: str, helm: str, root: str, *, network: bool) -> str:
-    """Write the program that kustomize calls as Helm, and return its path.
+    """Write the program that kustomize calls instead of Helm, and return its path.
 
     Args:
-        folder: a temporary folder, which holds the homes of Helm and the temporary files of kustomize.
+        folder: a temporary folder for Helm's home and kustomize's files.
         helm: path of the real Helm.
         root: the folder that charts and values must lie in.
         network: whether charts may be fetched.
@@ -65,7 +65,7 @@ def write_gate(folder: str, helm: str, root: str, *, network: bool) -> str:
 
 
 def main() -> None:
-    """Make a call of Helm if it is allowed, and exit as Helm does; otherwise say why not and exit with 1."""
+    """Run an allowed Helm call and exit with its code; otherwise print the reason and exit with 1."""
     folder, helm, root, network, *words = sys.argv[1:]
     environment = {**os.environ, **{name: os.path.join(folder, name.lower()) for name in HELM_HOMES}, **NO_PLUGINS}
     try:
@@ -80,10 +80,10 @@ def main() -> None:
 def _fetch(helm: str, words: Sequence[str], folder: str, environment: Mapping[str, str]) -> int:
     """Fetch a chart into a temporary folder first, and return Helm's exit code.
 
-    Helm names the chart's folder as the chart says, and that may be ``.git``.
+    The chart determines its folder's name, which could be ``.git``.
 
     Raises:
-        UsageError: if the chart has a file that git would take for its own, or its folder is there already.
+        UsageError: if the chart contains ``.git`` files, or its folder already exists.
     """
     before, after = words[: words.index("--untardir") + 1], words[words.index("--untardir") + 1 :]
     with tempfile.TemporaryDirectory(dir=folder) as fetched:
@@ -100,12 +100,12 @@ def _fetch(helm: str, words: Sequence[str], folder: str, environment: Mapping[st
 
 
 def check_call(words: Sequence[str], roots: Sequence[str], *, network: bool) -> list[str]:
-    """Refuse a call of Helm that a kustomization must not make, and return the options that it lacks.
+    """Check a call of Helm, and return the options to add to it.
 
     Args:
-        words: the words after ``helm``.
-        roots: real paths of the folders that values must lie in. Charts stay in the first, with their links: in the
-            others a base from the network could fetch a chart to where Helm looks for its own files.
+        words: the arguments of ``helm``.
+        roots: real paths of the folders for values. Charts and their links must be in the first folder: in the others,
+            a remote base could place a chart among Helm's own files.
         network: whether charts may be fetched.
 
     Raises:

@@ -1,8 +1,8 @@
-"""Helm's hooks among the manifests: what runs and goes, or runs at another time, is no part of what is placed.
+"""Find Helm hooks among the manifests, whose pods are not placed because they do not stay.
 
-Helm runs hooks before or after it installs, upgrades, deletes, tests … and a rendered chart holds them all
-(https://helm.sh/docs/topics/charts_hooks/). What an API server has stored is there, hook or not.
-Source: helm/v4/pkg/action/hooks.go (``deleteHookByPolicy``).
+Helm runs hooks around install, upgrade, delete and test; a rendered chart contains all of them
+(https://helm.sh/docs/topics/charts_hooks/). Objects stored by an API server exist and are kept. Source:
+helm/v4/pkg/action/hooks.go (``deleteHookByPolicy``).
 """
 
 from __future__ import annotations
@@ -20,21 +20,21 @@ _MAKE_PODS: Final = frozenset(
     {"Deployment", "ReplicaSet", "StatefulSet", "DaemonSet", "ReplicationController", "CronJob"}
 )
 _ON_INSTALL: Final = frozenset({"pre-install", "post-install", "pre-upgrade", "post-upgrade"})
-"""Hooks whose objects are in the cluster after an installation, as long as nothing deletes them."""
+"""Hooks whose objects exist after an installation, unless a policy deletes them."""
 _DELETED: Final = "hook-succeeded"
-"""The policy by which Helm deletes a hook's object as soon as all hooks of that kind have succeeded."""
+"""The deletion policy for hooks that have succeeded."""
 
 _SHOWN: Final = 5
 
 
 def hooks_of(item: KubeObject) -> tuple[str, ...]:
-    """The hooks that an object is for, none where it is an ordinary part of its chart."""
+    """Return the hooks that an object belongs to; empty for an ordinary object."""
     annotations = item.metadata.annotations
     return _words(annotations.helm_hook if annotations is not None else None)
 
 
 def is_passing(item: KubeObject) -> bool:
-    """Return whether an object makes pods that do not stay: a Pod or Job of any hook, or a workload of a test."""
+    """Return whether an object's pods do not stay: a Pod or Job of any hook, or a workload of a test."""
     metadata = item.metadata
     if metadata.annotations is None or metadata.is_stored:
         return False
@@ -46,18 +46,18 @@ def is_passing(item: KubeObject) -> bool:
 
 
 def _words(text: str | None) -> tuple[str, ...]:
-    """The words of an annotation that lists some."""
+    """Return the words of a comma-separated annotation."""
     return tuple(word for each in (text or "").split(",") if (word := each.strip()))
 
 
 class HooksLeftOut:
-    """Takes hooks out of what is read, and remembers them."""
+    """Removes hooks from the objects that are read, and remembers their names."""
 
     def __init__(self) -> None:
         self._names: list[str] = []
 
     def without(self, found: Iterable[ReadObject]) -> Iterator[ReadObject]:
-        """The others."""
+        """Yield the objects that are not such hooks."""
         for each in found:
             if is_passing(each.item):
                 name = each.item.name or each.item.metadata.generate_name
@@ -66,7 +66,7 @@ class HooksLeftOut:
                 yield each
 
     def notes(self) -> Iterator[str]:
-        """Yield a sentence on the hooks left out."""
+        """Yield a note on the removed hooks."""
         if self._names:
             what = "1 Helm hook is" if len(self._names) == 1 else f"{len(self._names)} Helm hooks are"
             yield f"{what} left out, whose pods do not stay: {listed(self._names, _SHOWN)}; --with-hooks places them"

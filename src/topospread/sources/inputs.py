@@ -1,4 +1,4 @@
-"""Paths as they are given, as texts."""
+"""Convert path arguments to strings."""
 
 from __future__ import annotations
 
@@ -9,5 +9,5 @@ Path = str | os.PathLike[str]
 
 
 def paths_of(given: Path | Sequence[Path]) -> list[str]:
-    """The paths as texts, in their order."""
+    """Return the paths as strings, in order."""
     return [os.fspath(path) for path in ([given] if isinstance(given, str | os.PathLike) else given)]

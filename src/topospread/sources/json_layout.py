@@ -1,7 +1,7 @@
-"""The layout of a JSON text, level by level on demand: positions only.
+"""Positions of values in a JSON text, computed level by level on demand.
 
-`linting.layout` and `positions` go through a text's every token, as YAML has to. Of the objects of a JSON list a
-finding is about one field each, and all beside the way to it can be passed over at the speed of Python's own scanner.
+`linting.layout` and `positions` parse every token, as YAML requires. In JSON, only the path to a field is parsed, and
+Python's fast scanner skips the rest.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ import msgspec
 
 from .positions import Path, Position, locate
 
-# A value in a YAML or JSON text: which characters it takes, its line and column; who reads the text makes it.
+# A value in a YAML or JSON text: its characters, line and column.
 
 Form = Literal["scalar", "mapping", "list", "alias"]
 
@@ -26,16 +26,16 @@ class TextValue(msgspec.Struct):
     """A value in a text. Offsets count characters from the beginning of the text, from 0.
 
     Attributes:
-        form: what it is; an alias is not followed.
-        line: where it is said to stand, its key if it has one: the line, from 1.
-        column: the column, from 1.
-        start: offset of its first character; in front of an anchor or a tag.
-        end: offset behind its last character, comments and empty lines behind it left out.
-        key: offset of its key, None for the items of a list and the document itself.
-        flow: whether it is written with brackets or, a scalar, on one line.
-        style: quotes or the sign of a block scalar, "" for a plain one.
-        last_line: the line its last character stands in, from 1.
-        unread: finds what stands in it, until somebody asks.
+        form: kind of value; aliases are not resolved.
+        line: line of its key, or of the value without a key, from 1.
+        column: column of the same position, from 1.
+        start: offset of its first character, including an anchor or tag.
+        end: offset after its last character, without trailing comments and empty lines.
+        key: offset of its key; None for list items and the document.
+        flow: whether it is in flow style; for a scalar, whether it is on one line.
+        style: quote or block scalar indicator; "" for a plain scalar.
+        last_line: line of its last character, from 1.
+        unread: computes the children on first use.
     """
 
     form: Form
@@ -52,26 +52,26 @@ class TextValue(msgspec.Struct):
 
     @property
     def children(self) -> dict[str | int, TextValue]:
-        """The values in it, by key or index."""
+        """The values inside it, by key or index."""
         if self.unread is not None:
             self._children = self.unread(self)
             self.unread = None
         return self._children
 
     def child(self, step: str | int) -> TextValue | None:
-        """Return the value at a step of a path; a number may be meant as a key."""
+        """Return the value at a path step. A number may also be a key."""
         found = self.children.get(step)
         return self.children.get(str(step)) if found is None and self.form == "mapping" else found
 
     def walk(self) -> Iterator[TextValue]:
-        """The node and everything in it, outer ones first."""
+        """Yield this value and all values inside it, outer values first."""
         yield self
         for child in self.children.values():
             yield from child.walk()
 
 
 _OTHER_BREAKS: Final = re.compile("[\r\x85\u2028\u2029\ufeff]")
-"""What begins a line, or counts as nothing, in YAML alone: there the two readers do not count alike."""
+"""Characters that are line breaks or ignored only in YAML, where line numbers then differ."""
 _SPACE: Final = " \t\r\n"
 _FORMS: Final[dict[str, Form]] = {"{": "mapping", "[": "list"}
 _READ: Final = json.JSONDecoder(strict=False).raw_decode
@@ -82,7 +82,7 @@ def json_root(data: bytes, *, as_yaml: bool = True) -> TextValue | None:
 
     Args:
         data: the text.
-        as_yaml: return None, too, if the text has characters that only YAML counts as line breaks.
+        as_yaml: also return None if the text has characters that only YAML treats as line breaks.
     """
     try:
         text = data.decode()
@@ -92,10 +92,10 @@ def json_root(data: bytes, *, as_yaml: bool = True) -> TextValue | None:
 
 
 def locate_in_json(data: bytes, path: Path) -> Position | None:
-    """Return the answer of `topospread.sources.positions.locate` for a text with one document.
+    """Return the position of a field in a JSON text, like `topospread.sources.positions.locate`.
 
     Args:
-        data: one JSON value; text that is none is looked through as YAML.
+        data: one JSON value; other text is parsed as YAML.
         path: the field; () is the document itself.
     """
     try:
@@ -112,19 +112,19 @@ def locate_in_json(data: bytes, path: Path) -> Position | None:
 
 
 class _JsonText:
-    """A text, and where its lines begin."""
+    """A JSON text with its line starts."""
 
     def __init__(self, text: str) -> None:
         self._text = text
         self._lines = [0, *(found.end() for found in re.finditer("\n", text))]
 
     def root(self) -> TextValue:
-        """The only value."""
+        """Return the only value."""
         start = _past_space(self._text, 0)
         return self._value(start, _READ(self._text, start)[1], None)
 
     def _value(self, start: int, end: int, key: int | None) -> TextValue:
-        """The value between two offsets; its key, if it has one, begins at another."""
+        """Return the value between two offsets. `key` is the offset of its key."""
         first = self._text[start]
         line, column = self._position(start if key is None else key)
         last_line, _ = self._position(end)
@@ -139,7 +139,7 @@ class _JsonText:
         return line, offset - self._lines[line - 1] + 1
 
     def _inside(self, node: TextValue) -> dict[str | int, TextValue]:
-        """The values that stand in one, which was scanned before: here nothing can fail."""
+        """Return the values inside a value that was scanned before, so that no error is possible."""
         found: dict[str | int, TextValue] = {}
         for step, named, start, end in _members(self._text, node.start):
             found.setdefault(step, self._value(start, end, named if node.form == "mapping" else None))

@@ -1,6 +1,6 @@
-"""JSON text → its documents and, where they must be looked at closely, plain data; not typed objects.
+"""Split JSON text into documents, and parse documents to plain data.
 
-A text may hold several documents one after another, as kubectl reads them.
+A text may contain several documents in sequence, like in kubectl.
 """
 
 from __future__ import annotations
@@ -30,29 +30,29 @@ _RAW: Final = msgspec.json.Decoder(msgspec.Raw)
 
 
 def looks_like_json(text: Text) -> bool:
-    """Return whether the first thing in the text is a brace or a bracket (KYAML begins so, too, after its ``---``).
+    """Return whether the text starts with a brace or bracket. KYAML does so, too, after ``---``.
 
-    ``{{`` and ``{%`` begin templates.
+    ``{{`` and ``{%`` start templates, not JSON.
     """
     begin = text.data[:4096].lstrip(b" \t\r\n")[:2]
     return begin[:1] in (b"{", b"[") and begin not in (b"{{", b"{%")
 
 
 def is_named_json(text: Text) -> bool:
-    """Return whether the name of the text's file says that it is JSON."""
+    """Return whether the file's name ends like a JSON file."""
     return text.name.lower().endswith((".json", ".json.gz"))
 
 
 def is_meant_as_json(text: Text) -> bool:
-    """Return whether a faulty text is rather JSON than YAML: it is called so, or its first key stands in quotes."""
+    """Return whether a faulty text is JSON rather than YAML, from its file name or a quoted first key."""
     return is_named_json(text) or bool(_QUOTED_KEY.match(text.data))
 
 
 def split_documents(text: Text) -> list[tuple[int, int]]:
-    """Return the begin and end of each document of the text, in bytes.
+    """Return the byte range of each document.
 
     Raises:
-        DecodeError: the text is not JSON.
+        DecodeError: if the text is not JSON.
     """
     try:
         _RAW.decode(text.data)
@@ -64,7 +64,7 @@ def split_documents(text: Text) -> list[tuple[int, int]]:
 
 
 def _split_stream(text: Text) -> list[tuple[int, int]]:
-    """The documents of a text that is more than one, or none."""
+    """Return the documents of a text with any number of them."""
     whole = text.data.decode()
     decoder = json.JSONDecoder(parse_constant=_no_number, parse_int=_integer, parse_float=_float)
     spans: list[tuple[int, int]] = []
@@ -94,16 +94,16 @@ def _malformed(text: Text, error: json.JSONDecodeError) -> DecodeError:
 
 
 def too_deep(place: Place) -> DecodeError:
-    """The error for nesting that no object of Kubernetes has."""
+    """Return the error for nesting that no Kubernetes object has."""
     return DecodeError(f"nested more than {MAX_DEPTH} levels deep", place)
 
 
 def read_value(text: Text, start: int, end: int) -> Any:
-    """One document (or a part of it) as plain data; numbers as Kubernetes sees them, ``3.0`` is 3.
+    """Parse a document, or a part of one, to plain data. Whole floats become integers like in Kubernetes.
 
     Raises:
-        DecodeError: not JSON, or not what msgspec can write again.
-        DuplicateError: an object gives one key twice.
+        DecodeError: if it is not JSON, or cannot be encoded again.
+        DuplicateError: if an object has a key twice.
     """
     part = text.data[start:end]
     try:
@@ -132,7 +132,7 @@ class _DuplicateKeyError(Exception):
 
 
 class _NumberError(ValueError):
-    """A number that Kubernetes cannot hold."""
+    """Raised for a number that Kubernetes cannot represent."""
 
 
 def _without_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -147,7 +147,7 @@ def _without_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def _without_surrogates(value: Any) -> Any:
-    """The value with half characters (a lone ``\\ud800``) replaced, as Go replaces them."""
+    """Return the value with lone surrogates (``\ud800``) replaced like in Go."""
     if isinstance(value, str):
         return _SURROGATE.sub("\ufffd", value)
     if isinstance(value, list):
@@ -158,7 +158,7 @@ def _without_surrogates(value: Any) -> Any:
 
 
 def _duplicate(text: Text, start: int, end: int, key: str) -> DuplicateError:
-    """The error with its place, which the YAML reader knows (JSON is YAML, all but a few rare texts)."""
+    """Return the error with its place, found by the YAML reader, because almost all JSON is YAML."""
     place = place_of_byte(text, start)
     before = place.line or 1
     try:
@@ -189,13 +189,13 @@ def _float(text: str) -> float | int:
     return whole_number(number)
 
 
-# A list of objects in JSON, taken apart but not decoded; where an item stands is found out when somebody asks.
+# The items of a JSON list, not decoded. Positions of items are computed on demand.
 
 _BETWEEN_ITEMS: Final = re.compile(rb"[\s,]*")
 
 
 class _Envelope(KubeStruct):
-    """The outermost part of a document: enough to tell a list from an object."""
+    """The outermost fields of a document, which tell a list from an object."""
 
     kind: str = ""
     api_version: str = ""
@@ -207,14 +207,14 @@ _ENVELOPE: Final = msgspec.json.Decoder(_Envelope)
 
 
 class JsonList:
-    """A ``List``, ``PodList`` ….
+    """A list of objects, such as ``List`` or ``PodList``.
 
     Attributes:
-        location: where the list stands.
+        location: the list's location.
         kind: its kind.
-        api_version: its apiVersion, "" when it has none.
-        items: what stands in it, item by item.
-        facts: what a snapshot says of itself, None in lists of others.
+        api_version: its apiVersion; "" without one.
+        items: its items, not decoded.
+        facts: a snapshot's own facts; None in other lists.
     """
 
     def __init__(self, location: Location, envelope: _Envelope) -> None:
@@ -228,7 +228,7 @@ class JsonList:
 
     @classmethod
     def at(cls, location: Location) -> JsonList | None:
-        """The list that stands at a location; None when something else does."""
+        """Return the list at a location; None if it is not a list."""
         try:
             envelope = _ENVELOPE.decode(location.text.data[location.start : location.end])
         except (ValueError, RecursionError):
@@ -236,7 +236,7 @@ class JsonList:
         return cls(location, envelope) if envelope.items is not None and envelope.kind.endswith("List") else None
 
     def spot_of(self, index: int) -> Location:
-        """Return the position of an item; asked in the order of items, the text is scanned once."""
+        """Return the location of an item. If items are requested in order, the text is scanned once."""
         if index < self._next:
             self._next, self._offset = 0, self.location.start
         start = self._offset
@@ -248,7 +248,7 @@ class JsonList:
         return self.location.json_item(index, start, self._offset)
 
     def _start_of(self, raw: bytes) -> int:
-        """Return the position of the next item: behind the last one, after a comma and space."""
+        """Return the offset of the next item, after a comma and spaces."""
         data = self.location.text.data
         gap = _BETWEEN_ITEMS.match(data, self._offset) if self._next else None
         start = gap.end() if gap else self._offset

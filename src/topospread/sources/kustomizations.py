@@ -1,4 +1,4 @@
-"""A folder's kustomization: whether there is one, what it refers to, and what kustomize would read; builds nothing."""
+"""Read a folder's kustomization: the folders and files it refers to, and whether kustomize may read them."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ from .text import Text, shown_path
 from .yaml import read_documents
 
 KUSTOMIZATIONS: Final = ("kustomization.yaml", "kustomization.yml", "Kustomization")
-"""The names Kustomize knows (``RecognizedKustomizationFileNames`` in kustomize's api/konfig)."""
+"""File names of kustomizations (``RecognizedKustomizationFileNames`` in kustomize's api/konfig)."""
 
 _GROUP: Final = "kustomize.config.k8s.io/"
 FOLDER_FIELDS: Final = frozenset({"resources", "bases", "components", "generators", "transformers", "validators"})
-"""Fields of a kustomization that list other kustomizations by their folders."""
+"""Fields that refer to folders of other kustomizations."""
 _CHARTS: Final = ("helmCharts", "helmChartInflationGenerator")
 _CHART_HOME: Final = "charts"
 
@@ -33,12 +33,12 @@ class Kustomization:
     """The files that a kustomization names. Folders and files are real paths.
 
     Attributes:
-        folder: where it stands.
+        folder: its folder.
         file: the file itself.
-        component: whether it is a part of others (``kind: Component``) and nothing of its own.
+        component: whether it is only usable in others (``kind: Component``).
         folders: the folders it refers to: bases, components and the like.
-        files: every file beside or below it that it names somewhere.
-        chart_home: where the charts lie that it has Helm inflate; "" when it inflates none.
+        files: all files in or below its folder that it names.
+        chart_home: folder of the charts that Helm renders for it; "" without charts.
     """
 
     folder: str
@@ -50,16 +50,16 @@ class Kustomization:
 
 
 def kustomization_in(folder: str) -> Kustomization | None:
-    """The kustomization of a folder; None when there is none, or a file of that name is something else.
+    """Return a folder's kustomization; None without one, or if the file has another kind.
 
-    One that cannot be read is one all the same: whoever builds it says what is wrong with it.
+    An unreadable file counts as a kustomization; building it reports the error.
     """
     real = os.path.realpath(folder)
     for name in KUSTOMIZATIONS:
         path = os.path.join(folder, name)
         if os.path.isfile(path):
             value = kustomization_value(path)
-            # Flux's Kustomization often stands in a file of the same name.
+            # Flux's Kustomization often has the same file name.
             version = value.get("apiVersion")
             if isinstance(version, str) and version and not version.startswith(_GROUP):
                 return None
@@ -85,9 +85,9 @@ def kustomization_value(path: str) -> dict[str, Any]:
 
 
 def path_of(folder: str, given: str) -> str:
-    """Return the path that kustomize takes a text for: it takes ``..`` out before it follows links.
+    """Return a path like kustomize resolves it: ``..`` is removed before links are followed.
 
-    So ``missing/../file`` is a file beside the kustomization, and ``link/..`` the kustomization's folder.
+    So ``missing/../file`` is a file in the kustomization's folder, and ``link/..`` is that folder.
     """
     return os.path.normpath(os.path.join(folder, given))
 
@@ -96,13 +96,13 @@ def _folders(value: dict[str, Any], folder: str) -> Iterator[str]:
     for name in sorted(FOLDER_FIELDS):
         listed = value.get(name)
         for each in listed if isinstance(listed, list) else ():
-            # Whatever is no folder here is a file, a repository elsewhere, or written out in place.
+            # Other values are files, remote repositories or inline documents.
             if isinstance(each, str) and "\n" not in each and os.path.isdir(path := path_of(folder, each)):
                 yield os.path.realpath(path)
 
 
 def _files(value: Any, folder: str) -> Iterator[str]:
-    """Files that any text in the kustomization names, also as ``key=file``."""
+    """Yield the files that any text in the kustomization names, also as ``key=file``."""
     if isinstance(value, dict | list):
         for each in value.values() if isinstance(value, dict) else value:
             yield from _files(each, folder)
@@ -120,33 +120,31 @@ def _chart_home(value: dict[str, Any], folder: str) -> str:
     return os.path.realpath(path_of(folder, home if isinstance(home, str) and home else _CHART_HOME))
 
 
-# Checks what kustomize would read for a kustomization: only the root's files, and the network only on request.
-# kustomize keeps files inside the folder of their kustomization, but takes bases from any folder of the machine.
-# Source: sigs.k8s.io/kustomize/api/internal/loader/fileloader.go.
+# Check the files that kustomize would read: only files in the root, and the network only if allowed.
 
 _URL: Final = re.compile(r"(?i)(?:^|=)https?://")
 _PLAIN_DATA: Final = frozenset(
     {"literals", "annotations", "commonannotations", "labels", "commonlabels", "metadata", "valuesinline"}
     | {"repo", "chartrepourl", "sourcevalue"}
 )
-"""Fields, in lower case, whose texts kustomize does not read as paths. Helm reads `repo` (`helm_gate`)."""
+"""Fields, in lower case, whose texts kustomize does not read as paths. `helm_gate` checks `repo`."""
 _NAMES: Final = frozenset({"name", "chartname"})
-"""Fields of charts. kustomize writes the values of a chart to a temporary folder, into a file of the chart's name."""
+"""Fields with chart names. kustomize writes chart values to a temporary file with this name."""
 _PLUGINS: Final = frozenset({"generators", "transformers", "validators", "configurations"})
 _events: Final = partial(yaml.parse, Loader=yaml.CLoader)
 NEEDS_NETWORK: Final = "kustomize would fetch this from the network; add --render-network to allow it"
 
 
 def check_reach(folder: str, root: str, *, network: bool) -> None:
-    """Refuse a kustomization that reads outside its root, or the network unless that is allowed.
+    """Reject a kustomization that reads outside its root, or from the network if that is not allowed.
 
     Args:
         folder: the folder of the kustomization.
-        root: real path of the folder that the kustomization and its bases lie in (`roots`).
+        root: real path of the folder for the kustomization and its bases (`roots`).
         network: whether kustomize may fetch bases and files.
 
     Raises:
-        InputError: if it does, or a kustomization cannot be read; its place is the kustomization's file.
+        InputError: if it does, or a kustomization cannot be read. The place is the kustomization's file.
     """
     visited: set[str] = set()
     waiting = [folder]
@@ -167,7 +165,7 @@ class _ReachCheck:
         self._place = Place(shown_path(folder))
 
     def checked(self) -> Iterator[str]:
-        """Yield the folders of the kustomizations that this one refers to, after its own check."""
+        """Check this kustomization, then yield the folders of kustomizations that it refers to."""
         self._check_links()
         for name in KUSTOMIZATIONS:
             path = os.path.join(self._folder, name)
@@ -181,7 +179,7 @@ class _ReachCheck:
         if not isinstance(value, dict):
             return
         self._check_texts(value)
-        # Go matches the names of JSON fields without regard to case.
+        # Go ignores case in JSON field names.
         fields = [(key.casefold(), listed) for key, listed in value.items() if isinstance(listed, list)]
         for field, listed in fields:
             for each in listed:
@@ -189,9 +187,9 @@ class _ReachCheck:
                     yield from self._check_reference(field, each)
 
     def _check_reference(self, field: str, given: str) -> Iterator[str]:
-        """Check a file, a folder or a text of its own that a field lists; yield the folder."""
+        """Check a file, folder or inline document in a field; yield a folder."""
         if field in _PLUGINS:
-            # kustomize reads any text as a configuration first, also if a file has this name.
+            # kustomize first parses any text as a configuration, even if a file has this name.
             self._check_documents(given.encode())
         path = path_of(self._folder, given)
         if not os.path.lexists(path):
@@ -210,7 +208,7 @@ class _ReachCheck:
     def _check_documents(self, data: bytes) -> None:
         """Check the configurations of generators and transformers.
 
-        kustomize reads them with go-yaml v3, where a key wins over a merged one wherever it stands.
+        kustomize reads them with go-yaml v3, in which a mapping's own key overrides a merged key.
         """
         for document in read_documents(Text(self._place.source, data)):
             self._check_texts(document.value)
@@ -220,7 +218,7 @@ class _ReachCheck:
             raise InputError("a configuration of kustomize merges keys with <<; write them out", self._place)
 
     def _check_texts(self, value: Any) -> None:
-        """Refuse URLs, files in ``.git`` and charts elsewhere, at any depth: kustomize takes a URL for any file."""
+        """Reject URLs, files in ``.git`` and charts elsewhere, at any depth: kustomize accepts a URL for any file."""
         if isinstance(value, dict):
             for key, each in value.items():
                 if key.casefold() in _NAMES and isinstance(each, str) and ".." in each.split("/"):
@@ -239,10 +237,10 @@ class _ReachCheck:
                     raise InputError(f"{shown_path(each)}: git keeps this, and kustomize may not read it", self._place)
 
     def _check_links(self) -> None:
-        """Refuse links into the ``.git`` of the folder, whatever they are called.
+        """Reject links into the folder's ``.git``, whatever their names.
 
-        kustomize makes names of files of ``yes``, of numbers and of dates, each as its version reads YAML. It reads no
-        file outside the folder.
+        kustomize may read unquoted ``yes``, numbers and dates as file names, depending on its version, so the texts
+        alone are not enough.
         """
         if not os.path.lexists(os.path.join(self._folder, GIT)):
             return

@@ -1,4 +1,4 @@
-"""Line breaks in names, labels and keys: no API server stores them, and in a report they would look like its lines."""
+"""Detect line breaks in names, labels and keys. API servers reject them, and they could forge lines in a report."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import re
 from typing import Any, Final
 
 MAY_HAVE_ONE: Final = re.compile(rb"\\n|\\u000[aA]").search
-"""Finds the escape of a line break in JSON."""
+"""Matches the JSON escape of a line break."""
 _ONE_LINE: Final = frozenset(
     {
         *("name", "namespace", "generateName", "nodeName", "schedulerName", "priorityClassName", "storageClassName"),
@@ -16,7 +16,7 @@ _ONE_LINE: Final = frozenset(
         *("provisioner", "kind", "uid", "resourceVersion", "creationTimestamp", "preemptionPolicy", "reason", "type"),
     }
 )
-"""Fields whose texts, and the keys and texts inside, have one line."""
+"""Fields whose texts and keys must be on one line."""
 
 
 def line_break_in(value: Any, path: str = "", *, matters: bool = False) -> str:
@@ -25,7 +25,7 @@ def line_break_in(value: Any, path: str = "", *, matters: bool = False) -> str:
     Args:
         value: an object, or a part of it, as plain data.
         path: the part's path in the object.
-        matters: whether every text in the value has one line.
+        matters: whether every text in the value must be on one line.
     """
     if isinstance(value, str):
         return path if matters and "\n" in value else ""

@@ -1,4 +1,4 @@
-"""A page of a list as an API server answers it → its objects, and where the list goes on. It asks nobody."""
+"""Parse one page of an API server's list: its objects and the continue token."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from .text import Text
 
 
 class _PageMeta(KubeStruct):
-    """The part of a list's metadata with the continue token."""
+    """The list metadata with the continue token."""
 
     continue_: str = msgspec.field(default="", name="continue")
     remaining_item_count: int | None = None
@@ -30,11 +30,11 @@ _PAGE: Final = msgspec.json.Decoder(_ListPage)
 
 
 class ListedPage(NamedTuple):
-    """The content of a page.
+    """The parsed content of a page.
 
     Attributes:
-        objects: of the kind that was asked for, in the server's order; they hold nothing of the page's text.
-        left: how many are still to come, as far as the server says.
+        objects: objects of the requested kind, in the server's order. They do not keep the page's text in memory.
+        left: remaining number of objects, if the server states it.
     """
 
     objects: list[ReadObject]
@@ -42,7 +42,7 @@ class ListedPage(NamedTuple):
 
 
 def continue_token(data: bytes) -> str:
-    """Return the continue token of a list; "" if it ends here, or if this is no list."""
+    """Return the continue token of a list; "" if it is the last page or not a list."""
     try:
         return _PAGE.decode(data).metadata.continue_
     except msgspec.DecodeError:
@@ -50,17 +50,17 @@ def continue_token(data: bytes) -> str:
 
 
 def read_page(data: bytes, kind: str, name: str, reader: ObjectReader) -> ListedPage:
-    """The objects of a page.
+    """Parse the objects of a page.
 
     Args:
         data: the server's answer, a ``…List``.
-        kind: key in `KINDS`; objects of others are left out.
-        name: of whom it was asked, for errors.
-        reader: tells kinds and versions apart.
+        kind: key in `KINDS`; objects of other kinds are skipped.
+        name: name of the server, for errors.
+        reader: reader for the objects.
 
     Raises:
-        DecodeError: it is no list.
-        InputError: an object in it cannot be used.
+        DecodeError: if it is not a list.
+        InputError: if an object is unusable.
     """
     text = Text(name, data)
     items = JsonList.at(Location(text, start=0, end=len(data)))

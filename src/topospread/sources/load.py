@@ -1,4 +1,4 @@
-"""Paths, and a cluster made up or given as a file → the inventory a simulation starts from."""
+"""Load paths and a cluster into an inventory, the input of simulations."""
 
 from __future__ import annotations
 
@@ -40,14 +40,14 @@ NO_NODES: Final = (
     "for example with --on zones=3,nodes=12,cpu=8,memory=32Gi"
 )
 _LARGEST_JSON_READ_AS_YAML: Final = 16 << 20
-"""YAML takes a hundred times as long as JSON: a larger text that is not JSON is broken JSON rather than YAML."""
+"""YAML is about a hundred times slower than JSON, so larger texts that are not JSON are reported as broken JSON."""
 
 
 class NoNodesError(InputError):
-    """The input holds no node.
+    """Raised if the input has no node.
 
     Attributes:
-        manifests: there are objects, and none was ever stored in a cluster: they may be meant for one.
+        manifests: whether there are only manifests, which may be applied to a cluster.
     """
 
     def __init__(self, inventory: Inventory) -> None:
@@ -60,9 +60,9 @@ class LiveObjects(msgspec.Struct, frozen=True):
     """The objects read from a live cluster.
 
     Attributes:
-        objects: each one once, kind after kind.
-        facts: when, and what it lacks.
-        place: which cluster, for notes and warnings.
+        objects: each object once, sorted by kind.
+        facts: time of reading, and missing kinds.
+        place: the cluster, for notes and warnings.
     """
 
     objects: Sequence[ReadObject]
@@ -71,11 +71,11 @@ class LiveObjects(msgspec.Struct, frozen=True):
 
 
 LiveReading = Callable[[Sequence[ReadObject]], LiveObjects]
-"""Reads a cluster itself; is told what is applied to it, so that nothing else is asked for than that needs."""
+"""Reads a live cluster. It receives the applied manifests, so that it reads only the needed kinds."""
 
 
 class ReadFrom(msgspec.Struct, frozen=True):
-    """The sources of an inventory; the arguments of `load`, and whether a live cluster was read, too.
+    """The sources of an inventory: the arguments of `load`.
 
     Attributes:
         live: whether a live cluster was read, too.
@@ -106,29 +106,27 @@ def load(  # noqa: PLR0913 - keyword arguments
     allow_empty: bool = False,
     progress: ReadingProgress | None = None,
 ) -> Inventory:
-    """Read everything that is given; nothing is decided, and no pod is made of a workload yet.
+    """Read all input into an inventory. Workloads have no pods yet.
 
     Args:
         paths: files, folders and ``-``, applied in this order after ``cluster``.
-        cluster: a made-up cluster (`made_up.GRAMMAR`), or a path of files that hold one.
-        stdin: what ``-`` stands for.
-        strict: refuse fields that Kubernetes does not know, as ``kubectl --validate=strict`` does.
-        namespace: where objects go that name no namespace.
-        comparison_operators: let tolerations use the operators Lt and Gt, as an API server does whose feature gate
-            TaintTolerationComparisonOperators is on.
-        rendering: how folders that are charts and kustomizations become manifests; the namespace of releases is
-            ``namespace``.
-        with_hooks: keep the Pods and Jobs that Helm runs as hooks, and workloads that are there for tests alone.
-        kinds: custom resources whose pods are known; those that are known without a project's own by default.
-        live: what was read of a cluster itself, or reads it, which the paths are applied to; then there is no
-            ``cluster``.
-        needs_nodes: refuse what holds none; manifests that are added to a cluster need not.
+        cluster: a synthetic cluster (`made_up.GRAMMAR`), or a path of files.
+        stdin: input for the path ``-``.
+        strict: reject unknown fields, like ``kubectl --validate=strict``.
+        namespace: namespace of objects without ``metadata.namespace``.
+        comparison_operators: accept the toleration operators Lt and Gt (feature gate
+            TaintTolerationComparisonOperators).
+        rendering: settings for rendering charts and kustomizations. Releases get the namespace ``namespace``.
+        with_hooks: keep Helm hook Pods and Jobs, and workloads that only serve Helm tests.
+        kinds: custom resources whose pods are known; by default the built-in table.
+        live: a live cluster, or a function that reads it, to which the paths are applied instead of ``cluster``.
+        needs_nodes: raise an error if there are no nodes.
         allow_empty: accept paths without any object.
-        progress: is told how many bytes are dealt with.
+        progress: receives the number of processed bytes.
 
     Raises:
-        InputError: if something cannot be read or used, or no path holds an object.
-        UsageError: if standard input is read twice, does not exist, or options are for a chart and there is none.
+        InputError: if a file cannot be read or used, or no path contains an object.
+        UsageError: if standard input is named twice or closed, or options for charts are given without a chart.
     """
     paths_read = _with_cluster_file(paths, cluster)
     rendered = replace(rendering or Rendering(), namespace=namespace)
@@ -161,7 +159,7 @@ def load(  # noqa: PLR0913 - keyword arguments
             else:
                 whole = chain([first], begun)
                 collection.add_path(whole if with_hooks else hooks.without(whole))
-        # Manifests without an object are a mistake beside a cluster, too.
+        # With a cluster, too, manifests without an object are a mistake.
         judged = list(paths) or paths_read
         if judged and not allow_empty and set(judged) <= set(empty):
             raise _without_objects(judged, reader)
@@ -179,7 +177,7 @@ def load(  # noqa: PLR0913 - keyword arguments
 
 
 def _with_cluster_file(paths: Sequence[str], cluster: str | None) -> list[str]:
-    """The paths in the order in which they are applied: a cluster's file first."""
+    """Return the paths in the order of application, with the cluster's file first."""
     if cluster is None or is_made_up(cluster):
         return list(paths)
     if cluster != STANDARD_INPUT and not os.path.exists(cluster):
@@ -204,7 +202,7 @@ def _without_objects(paths: Sequence[str], reader: ObjectReader) -> InputError:
 
 
 def _found(paths: Sequence[str], rendering: Rendering, *, allow_empty: bool) -> list[PathContents]:
-    """Return the files of each path, once all can be read."""
+    """Return the sources of each path, after checking that all can be read."""
     found = [look_into(path, rendering, to_apply=True, allow_empty=allow_empty) for path in paths]
     check_charts(rendering, lambda: any(each.has_chart for each in found))
     sources = [source for each in found for source in each.sources]
@@ -215,14 +213,14 @@ def _found(paths: Sequence[str], rendering: Rendering, *, allow_empty: bool) -> 
 
 
 class _Meter(msgspec.Struct):
-    """Adds up the bytes of all sources.
+    """Reports progress over the bytes of all sources.
 
     Attributes:
-        report: is told.
-        total: bytes of all sources, None when that is not known.
-        before: bytes of the sources that are dealt with.
-        weight: bytes that the source at hand counts for.
-        size: bytes of its text, which are more when it was compressed.
+        report: receives the progress.
+        total: bytes of all sources; None if unknown.
+        before: bytes of the finished sources.
+        weight: bytes of the current source on disk.
+        size: bytes of its decompressed text.
     """
 
     report: ReadingProgress | None
@@ -232,17 +230,17 @@ class _Meter(msgspec.Struct):
     size: int = 0
 
     def begin(self, weight: int, size: int) -> None:
-        """A source's text was read."""
+        """Start a source whose text was read."""
         self.weight, self.size = weight, max(size, 1)
         self.advance(0)
 
     def advance(self, done: int) -> None:
-        """So many bytes of the text at hand are dealt with."""
+        """Report the number of processed bytes in the current text."""
         if self.report is not None:
             self.report(self.before + self.weight * done // self.size, self.total)
 
     def end(self) -> None:
-        """The text at hand is dealt with."""
+        """Finish the current source."""
         self.before += self.weight
         self.weight = 0
         self.advance(0)
@@ -251,7 +249,7 @@ class _Meter(msgspec.Struct):
 def _read(
     path: str, sources: Sequence[Source], stdin: BinaryIO | None, reader: ObjectReader, meter: _Meter
 ) -> Iterator[ReadObject]:
-    """Yield the objects of one path; note the files of a folder that belong to another program."""
+    """Yield the objects of one path. Record files in folders that belong to other programs."""
     for source in sources:
         text = read_text(source, stdin)
         meter.begin(len(text.data) if source.size is None else source.size, len(text.data))
@@ -264,7 +262,7 @@ def _read(
 
 
 def _is_foreign(text: Text) -> bool:
-    """Return whether a text is another program's JSON, such as package.json: neither a type nor a kind is in it."""
+    """Return whether a text is another program's JSON, such as package.json: it has neither apiVersion nor kind."""
     return (
         is_named_json(text)
         and b'"apiVersion"' not in text.data
@@ -274,10 +272,10 @@ def _is_foreign(text: Text) -> bool:
 
 
 def read_objects(text: Text, reader: ObjectReader, progress: Callable[[int], None]) -> Iterator[ReadObject]:
-    """The objects of one text, JSON or YAML, whatever its name says; as kubectl, JSON is tried first.
+    """Yield the objects of a JSON or YAML text. JSON is tried first, like in kubectl.
 
     Raises:
-        InputError: the text is neither, or an object in it cannot be used.
+        InputError: if the text is neither, or an object is unusable.
     """
     if looks_like_json(text):
         listed = JsonList.at(Location(text, start=0, end=len(text.data)))
@@ -299,7 +297,7 @@ def read_objects(text: Text, reader: ObjectReader, progress: Callable[[int], Non
 
 
 def _json_documents(text: Text) -> list[tuple[int, int]] | None:
-    """Return the positions of JSON documents; None if the text is YAML that begins with a brace."""
+    """Return the positions of JSON documents; None if the text is YAML that starts with a brace."""
     try:
         return split_documents(text)
     except DecodeError as error:
@@ -309,7 +307,7 @@ def _json_documents(text: Text) -> list[tuple[int, int]] | None:
 
 
 def _is_yaml(text: Text) -> bool:
-    """Return whether a text that is not JSON reads as YAML, or is rather meant to."""
+    """Return whether a text that is not JSON is YAML, or looks like YAML."""
     try:
         for _ in read_documents(text):
             pass
@@ -321,7 +319,7 @@ def _is_yaml(text: Text) -> bool:
 
 
 def _inventory(collection: Collection, reader: ObjectReader, *, needs_nodes: bool) -> Inventory:
-    """Return the inventory without what kube-scheduler does not see, with notes for a person."""
+    """Return the inventory, without objects that kube-scheduler ignores, and with notes for the user."""
     inventory = Inventory(skipped=reader.skipped)
     collection.fill(inventory)
     if needs_nodes and not inventory.nodes:
@@ -352,7 +350,7 @@ def _inventory(collection: Collection, reader: ObjectReader, *, needs_nodes: boo
 
 
 def _leave_out_unasked_class(inventory: Inventory, cluster: str) -> None:
-    """A made-up cluster's own default StorageClass goes where the manifests bring one."""
+    """Remove a synthetic cluster's default StorageClass if the manifests have one."""
     classes = inventory.storage_classes
     unasked = [each for each in classes if is_unasked(cluster, each)]
     if unasked and default_classes(each for each in classes if each not in unasked):
@@ -363,7 +361,10 @@ def _leave_out_unasked_class(inventory: Inventory, cluster: str) -> None:
 
 @contextmanager
 def no_garbage_collection() -> Iterator[None]:
-    """Millions of objects are made and none is thrown away: looking for garbage meanwhile takes most of the time."""
+    """Disable garbage collection.
+
+    Loading creates millions of objects that all stay, so collecting would waste most of the time.
+    """
     enabled = gc.isenabled()
     gc.disable()
     try:

@@ -1,4 +1,4 @@
-"""Positions of objects in a text, for errors about them and their fields; computed on demand."""
+"""Locations of objects in a text, for messages about them. Line numbers are computed on demand."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ from .text import Text, place_of_byte, printable
 
 
 class Location(msgspec.Struct, frozen=True):
-    """The document an object stands in, or the item of a list in it.
+    """The document of an object, or its item in a list.
 
     Attributes:
         text: the text.
         document: position of the YAML document, from 1; None in JSON.
-        line: where the document begins, from 1; None when that is not known yet.
+        line: line at which the document starts, from 1; None if not computed yet.
         start: offset of the object's first byte (JSON only).
-        end: offset behind its last byte (JSON only).
-        path: way to the object from the document, () for the document itself.
+        end: offset after its last byte (JSON only).
+        path: path of the object in the document; () for the document itself.
     """
 
     text: Text
@@ -35,22 +35,22 @@ class Location(msgspec.Struct, frozen=True):
     path: Path = ()
 
     def item(self, *steps: str | int) -> Location:
-        """An item of the list that stands here, in YAML."""
+        """Return the location of an item of this YAML list."""
         return with_fields(self, line=None, path=(*self.path, *steps))
 
     def json_item(self, index: int, start: int, end: int) -> Location:
-        """An item of the list that stands here, in JSON, by its bytes in the text."""
+        """Return the location of an item of this JSON list, given by its byte range."""
         return with_fields(self, start=start, end=end, path=(*self.path, "items", index))
 
     def rough(self, name: str = "") -> Place:
-        """The place as far as it is known without looking; nobody has seen the lines of what was rendered."""
+        """Return the place as far as it is known without parsing. Rendered texts have no line."""
         return Place(self.text.name, self.document, name, line=None if self.text.origins else self.line)
 
     def place(self, name: str = "", field: str = "") -> Place:
-        """The place of the object, or of a field of it, with line and column.
+        """Return the place of the object or a field, with line and column.
 
         Args:
-            name: the object as errors call it; "" for one without a name, whose field is given from the document.
+            name: the object's name in messages; "" for an unnamed object, whose field path starts at the document.
             field: path of the field in the object.
         """
         if self.document is None:
@@ -70,7 +70,7 @@ class Location(msgspec.Struct, frozen=True):
         """Return the place of a field in JSON.
 
         Args:
-            found: the field's line and column, counted from the beginning of the object; None if they are unknown.
+            found: the field's line and column relative to the object; None if unknown.
             name, field: as for `place`.
         """
         place, begin = self._named(name, field), place_of_byte(self.text, self.start)
@@ -81,7 +81,7 @@ class Location(msgspec.Struct, frozen=True):
 
 
 def label_of(value: dict[str, Any], kind: str, namespace: str = "") -> str:
-    """``Kind namespace/name`` of an object as plain data; "" when it has no name to go by."""
+    """Return ``Kind namespace/name`` of an object; "" without a name."""
     metadata = value.get("metadata")
     if not isinstance(metadata, dict):
         return ""

@@ -1,4 +1,4 @@
-"""Clusters made up from a line such as ``zones=3,nodes=12,cpu=8,memory=32Gi``; nothing is read here."""
+"""Synthetic clusters from a specification such as ``zones=3,nodes=12,cpu=8,memory=32Gi``."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ _MOST_COMPARISONS: Final = 10_000_000
 _STANDARD_CLASS: Final = "standard"
 _NO_CLASS: Final = "none"
 PROVISIONER: Final = "topospread.dev/made-up"
-"""Who makes the volumes of made-up StorageClasses."""
+"""Provisioner of synthetic StorageClasses."""
 _EFFECTS: Final = ("NoSchedule", "PreferNoSchedule", "NoExecute")
 _CLASS_NAME: Final = re.compile(r"[a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?")
 _MADE_UP: Final = re.compile(r"[A-Za-z0-9_./-]+=")
@@ -68,10 +68,10 @@ _PLACE: Final = Place(source="--on")
 
 
 class _Wishes(msgspec.Struct):
-    """The parsed line; labels, taints and cordons with the site they are for, "" for all.
+    """The parsed specification. Labels, taints and cordons have a zone or node; "" means all.
 
     Attributes:
-        nodes: how many in all, or how many for each zone; empty when the line does not say.
+        nodes: total number, or the number for each zone; empty if not given.
     """
 
     nodes: list[int] = []
@@ -84,10 +84,10 @@ class _Wishes(msgspec.Struct):
 
 
 def is_made_up(text: str) -> bool:
-    """Return whether ``--on`` makes a cluster up rather than naming a file.
+    """Return whether ``--on`` is a synthetic cluster rather than a file.
 
     Raises:
-        UsageError: if a file has the name of a made-up cluster: a pull request may have added it.
+        UsageError: if a file has the same name, because a pull request may have added it.
     """
     if _MADE_UP.match(text) is None or text.startswith((".", "/")):
         return False
@@ -99,10 +99,10 @@ def is_made_up(text: str) -> bool:
 
 
 def made_up_nodes(text: str) -> list[tuple[Node, Place]]:
-    """The nodes of a made-up cluster and where they come from.
+    """Return the nodes of a synthetic cluster, with their places.
 
     Raises:
-        InputError: a part of the line says nothing that can be made.
+        InputError: if a part of the specification is invalid.
     """
     wishes = _read(text)
     sites = list(_sites(wishes))
@@ -118,10 +118,10 @@ def made_up_nodes(text: str) -> list[tuple[Node, Place]]:
 
 
 def made_up_storage_classes(text: str) -> list[tuple[StorageClass, Place]]:
-    """The StorageClasses of a made-up cluster, the default one first, and where they come from.
+    """Return the StorageClasses of a synthetic cluster, the default first, with their places.
 
     Raises:
-        InputError: a part of the line says nothing that can be made.
+        InputError: if a part of the specification is invalid.
     """
     names = _read(text).storage_classes or [_STANDARD_CLASS]
     classes = [_storage_class(name, default=i == 0) for i, name in enumerate(names) if name != _NO_CLASS]
@@ -140,7 +140,7 @@ def _storage_class(name: str, *, default: bool) -> StorageClass:
 
 
 def is_unasked(text: str, item: StorageClass) -> bool:
-    """Return whether a StorageClass is the one that a made-up cluster has although nobody asked for it."""
+    """Return whether a StorageClass is the implicit default of a synthetic cluster."""
     return item.provisioner == PROVISIONER and not _read(text).storage_classes
 
 
@@ -152,12 +152,15 @@ class _Site(msgspec.Struct, frozen=True):
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The names that labels, taints and cordons may call it."""
+        """Names with which labels, taints and cordons can refer to it."""
         return (self.node, *self.topology.values())
 
 
 def _sites(wishes: _Wishes) -> Iterator[_Site]:
-    """A site for each node: zones take turns until each has its number, racks take turns within a zone."""
+    """Yield a site for each node.
+
+    Nodes alternate between zones until each has its number, and between racks in a zone.
+    """
     zones = _number_of_zones(wishes)
     counts = wishes.counts
     used = [0] * zones
@@ -186,14 +189,14 @@ def _number_of_zones(wishes: _Wishes) -> int:
 
 
 def _dealt(nodes: list[int], zones: int) -> Iterator[int]:
-    """The zone of each node."""
+    """Yield the zone index of each node."""
     if len(nodes) == 1:
         return (i % zones for i in range(nodes[0]))
     return (zone for turn in range(max(nodes)) for zone in range(zones) if turn < nodes[zone])
 
 
 def zone_name(index: int) -> str:
-    """``zone-a`` … ``zone-z``, then ``zone-aa``."""
+    """Return ``zone-a`` … ``zone-z``, then ``zone-aa``."""
     letters = ""
     index += 1
     while index:
@@ -265,7 +268,7 @@ def _count(key: str, value: str) -> int:
 
 
 def _where(value: str) -> tuple[str, str]:
-    """``zone-c:REST`` → the zone or node, and the rest; "" when the value begins with its key."""
+    """Split ``zone-c:REST`` into the zone or node and the rest; "" if the value starts with its key."""
     where, colon, rest = value.partition(":")
     return (where, rest) if colon and "=" not in where and rest not in _EFFECTS else ("", value)
 

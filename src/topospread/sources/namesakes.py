@@ -1,7 +1,6 @@
-"""Objects that name no namespace, where the cluster has their like in another one: what a person should be told.
+"""Warn if a manifest without a namespace has the name of an object in another namespace.
 
-A chart rendered for one namespace and read for another appears a second time beside what is there; kubectl would do the
-same, and nobody means it.
+Such a manifest is read as a second object in the default namespace, like in kubectl, which is usually a mistake.
 """
 
 from __future__ import annotations
@@ -16,11 +15,11 @@ _SHOWN = 3
 
 
 def notes_on_namesakes(there: Iterable[KubeObject], placed: Collection[ObjectKey]) -> Iterator[str]:
-    """A sentence for each namespace, or several, in which an API server stored objects of the same kind and name.
+    """Yield a note for the namespaces in which the cluster has objects of the same kind and name.
 
     Args:
-        there: what there is; of it only what was stored is looked at, and no controller owns.
-        placed: keys of objects that name no namespace, with the one that they were put into.
+        there: all objects. Only stored objects without a controller are compared.
+        placed: keys of objects without a namespace, with the assigned namespace.
     """
     if not placed:
         return

@@ -1,7 +1,7 @@
-"""The kinds that each command's answer depends on: a live cluster is asked for no others.
+"""The kinds that each command reads from a live cluster.
 
-What is left out is what the code behind a command never looks at; a test asks every command about random clusters with
-and without the kinds that are left out here (``tests/property/test_needed_kinds.py``).
+Other kinds do not affect the command's answer. A test compares every command on random clusters with and without them
+(``tests/property/test_needed_kinds.py``).
 """
 
 from __future__ import annotations
@@ -26,29 +26,29 @@ class NeededKinds(msgspec.Struct, frozen=True):
 
     Attributes:
         kinds: keys of `KINDS`, in the order of a snapshot.
-        volumes: those of `VOLUME_KINDS` among them are needed in any case; otherwise only once something uses volumes.
+        volumes: whether `VOLUME_KINDS` are always read. Otherwise they are read only if an object uses volumes.
     """
 
     kinds: tuple[str, ...] = ORDER
     volumes: bool = True
 
     def without(self, *kinds: str) -> NeededKinds:
-        """Return the kinds without these."""
+        """Return the set without these kinds."""
         return replace(self, kinds=tuple(each for each in self.kinds if each not in kinds))
 
     @property
     def with_volumes(self) -> NeededKinds:
-        """The kinds with those of volumes in any case."""
+        """Return the set with volume kinds always read."""
         return replace(self, volumes=True)
 
     def under(self, gates: Gates) -> NeededKinds:
-        """Return the kinds with PodGroup if pods may belong to groups."""
+        """Return the set with PodGroup if pods may belong to groups."""
         if not gates.enabled("GenericWorkload"):
             return self
         return replace(self, kinds=tuple(each for each in ORDER if each in self.kinds or each == "PodGroup"))
 
     def beside(self, items: Iterable[KubeObject]) -> NeededKinds:
-        """Return the kinds needed if these objects are applied to the cluster: their CronJobs replace those there."""
+        """Return the set needed if these objects are applied. CronJobs are needed only if one is replaced."""
         there = list(items)
         named = {type(each).__name__ for each in there}
         kinds = tuple(each for each in ORDER if each in self.kinds or each in named)
@@ -56,22 +56,23 @@ class NeededKinds(msgspec.Struct, frozen=True):
 
 
 ALL: Final = NeededKinds()
-"""Everything that a snapshot has: for what anything may be asked of afterwards."""
+"""All kinds of a snapshot, for commands whose later questions are unknown."""
 PLACEMENT: Final = replace(ALL, volumes=False).without("CronJob", "Workload", "PodGroup")
-"""What decides on where pods go, whom they evict, and what controllers make in their place."""
+"""Kinds that affect placement, preemption and the pods of controllers."""
 PLACEMENT_AND_RUNS: Final = replace(ALL, volumes=False).without("Workload", "PodGroup")
-"""With CronJobs that are to run."""
+"""Kinds for placement, and for running CronJobs."""
 
 
 def lint_needs(judged: Iterable[KubeObject]) -> NeededKinds:
-    """Return the kinds that lint needs of a cluster: it places only the manifests' pods, so others' volumes do not
-    matter.
+    """Return the kinds that lint reads from a cluster.
+
+    Volumes of other pods are omitted, because only the manifests' pods are placed.
     """
     return ALL if any(map(uses_volumes, judged)) else ALL.without(*VOLUME_KINDS)
 
 
 def uses_volumes(item: KubeObject) -> bool:
-    """Return whether an object is one of volumes, or makes or is a pod for which plugins look at them."""
+    """Return whether an object is a volume object, or a pod or workload whose placement depends on volumes."""
     if type(item).__name__ in VOLUME_KINDS:
         return True
     if isinstance(item, StatefulSet) and item.spec.volume_claim_templates:
@@ -81,7 +82,7 @@ def uses_volumes(item: KubeObject) -> bool:
 
 
 def _pod_spec_of(item: KubeObject) -> PodSpec | None:
-    """The spec of the pods that an object is or makes; ``None`` where it makes none."""
+    """Return the spec of an object's pods; None if it has none."""
     if isinstance(item, Pod):
         return item.spec
     spec = item.spec.job_template.spec if isinstance(item, CronJob) else getattr(item, "spec", None)

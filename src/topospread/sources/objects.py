@@ -1,8 +1,7 @@
-"""Documents → typed objects: lists taken apart, kinds told apart, whole clusters of JSON at full speed.
+"""Convert documents to typed objects. JSON lists of whole clusters take a fast path.
 
-JSON that an API server has stored is decoded into the typed structs straight away. Only what is hand-written, old,
-faulty or to be checked strictly is turned into plain data first. Of hand-written pods that are alike in everything
-topospread reads, but for names and the values of labels, one is checked.
+Stored JSON objects are decoded directly to structs. Hand-written, old, faulty or strictly checked objects are parsed to
+plain data first. Of hand-written pods that differ only in names and label values, only one is validated.
 """
 
 from __future__ import annotations
@@ -41,20 +40,20 @@ _CONFIGURATION_GROUP: Final = "kubescheduler.config.k8s.io/"
 _TYPE: Final = re.compile(rb'\s*\{\s*"apiVersion"\s*:\s*"([^"\\]*)"\s*,\s*"kind"\s*:\s*"([^"\\]*)"')
 _ITEMS_BETWEEN_REPORTS: Final = 1000
 _MOST_MADE: Final = 5_000
-"""So many objects are made of all custom resources at most."""
+"""Maximum number of objects created from all custom resources."""
 _SUBDOMAIN: Final = re.compile(r"(?=.{1,253}$)[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*")
 _KEY: Final = msgspec.json.Encoder()
 
 
 class ReadObject(NamedTuple):
-    """An object, its key in `KINDS`, and where it stands.
+    """An object, its key in `KINDS`, and its location.
 
     Attributes:
         kind: key in `KINDS`.
         item: the object.
-        rough: where it stands, as far as that is known without looking; its name may be left out of it.
-        location: where it can be looked for; None for what was made up.
-        position: of the object in the list that stands at the location; None when it stands there itself.
+        rough: its place as far as it is known without parsing, perhaps without its name.
+        location: its location in a text; None for synthetic objects.
+        position: index in the list at the location; None if the location is the object itself.
     """
 
     kind: str
@@ -83,19 +82,19 @@ class ReadObject(NamedTuple):
 
 
 class _Type(KubeStruct):
-    """The type of an object, where it does not stand at its beginning."""
+    """The apiVersion and kind of an object, if they are not its first fields."""
 
     kind: str | None = None
     api_version: str | None = None
 
 
 class _Known(msgspec.Struct, frozen=True):
-    """A type as it stands in JSON, and what is done with objects of it.
+    """The way to read JSON objects of one type.
 
     Attributes:
-        kind: key in `KINDS`; None for types that need a closer look, or none.
-        namespaced: whether objects of it live in a namespace.
-        decoder: reads one.
+        kind: key in `KINDS`; None for types without the fast path.
+        namespaced: whether the kind is namespaced.
+        decoder: decoder for an object.
     """
 
     kind: str | None
@@ -108,20 +107,19 @@ _OF_NO_USE: Final = _Known(None, False, msgspec.json.Decoder(KubeObject))
 
 
 class ObjectReader:
-    """Reads documents; what is not an object of the cluster is kept here.
+    """Reads documents, and collects facts about objects that it skips.
 
     Attributes:
-        skipped: kind → how many objects play no part.
-        configurations: KubeSchedulerConfigurations and where they stand.
-        misspelt: kind that no Kubernetes version has and the kind it is near → place of its first object.
-        snapshots: what snapshots say of themselves, and where they stand.
-        deliveries: objects by which others fetch manifests from elsewhere.
-        custom: custom resources whose pods are known, each with the built-in kind that makes such pods.
-        unknown_pods: custom resources that hold pods of which nobody knows how many there are.
-        repeats: keys that charts give twice, a sentence each.
-        foreign: paths of files in folders that belong to another program.
-        placed: keys of the named objects that name no namespace, with the one that they were put into; not of pods on
-            nodes.
+        skipped: kind → number of ignored objects.
+        configurations: KubeSchedulerConfigurations and their places.
+        misspelt: (unknown kind, similar kind) → place of its first object.
+        snapshots: facts of snapshots, and their places.
+        deliveries: objects with which GitOps tools fetch manifests.
+        custom: custom resources with known pods → the equivalent built-in kind.
+        unknown_pods: custom resources with an unknown number of pods.
+        repeats: notes on repeated keys in rendered charts.
+        foreign: paths of other programs' files in folders.
+        placed: keys of objects without a namespace, with the assigned namespace; without placed pods.
     """
 
     def __init__(self, rules: Rules) -> None:
@@ -144,7 +142,7 @@ class ObjectReader:
         self._made = 0
 
     def read_json(self, location: Location) -> Iterator[ReadObject]:
-        """The objects of the JSON document at a location: a list's, or the one it is."""
+        """Yield the objects of a JSON document: the items of a list, or the document itself."""
         listed = JsonList.at(location)
         if listed is not None:
             yield from self.read_json_list(listed, lambda done: None)
@@ -156,11 +154,11 @@ class ObjectReader:
             yield from self._look_closely(location, _Type())
 
     def read_json_list(self, listed: JsonList, progress: Callable[[int], None]) -> Iterator[ReadObject]:
-        """The objects of a list, each decoded at once if it can be.
+        """Yield the objects of a list, decoded directly where possible.
 
         Args:
             listed: the list; its items are dropped as they are read.
-            progress: is told about how many bytes of the text are dealt with.
+            progress: receives the approximate number of processed bytes.
         """
         location = listed.location
         if listed.facts is not None:
@@ -182,7 +180,7 @@ class ObjectReader:
         progress(location.end)
 
     def read_yaml_list(self, listed: YamlList, progress: Callable[[int], None]) -> Iterator[ReadObject]:
-        """The objects of a list, each decoded at once if it can be; ``progress`` is told as for `read_json_list`."""
+        """Yield the objects of a YAML list, decoded directly where possible; see `read_json_list` for `progress`."""
         location, of = listed.location, _item_type(listed.kind, listed.api_version)
         rough = location.rough()
         for index, found in enumerate(listed.items(progress)):
@@ -193,11 +191,11 @@ class ObjectReader:
                 yield from self.read_value(value, location.item("items", index), of)
 
     def _look_closely(self, location: Location, of: _Type) -> Iterator[ReadObject]:
-        """The objects at a location of JSON, by way of plain data."""
+        """Yield the objects at a JSON location, parsed to plain data first."""
         yield from self.read_value(read_value(location.text, location.start, location.end), location, of)
 
     def _decoded(self, raw: bytes | msgspec.Raw, of: _Type) -> KubeObject | None:
-        """The typed object; None when it has to be looked at as plain data."""
+        """Return the typed object; None if it must be parsed to plain data first."""
         if self.rules.strict:
             return None
         try:
@@ -225,12 +223,15 @@ class ObjectReader:
         return item
 
     def _note_placed(self, item: KubeObject) -> None:
-        """Remember an object that was put into a namespace, but for pods that are on nodes: they come in thousands."""
+        """Record an object that got the default namespace.
+
+        Placed pods are not recorded, because there are thousands.
+        """
         if item.metadata.name and not (isinstance(item, Pod) and item.spec.node_name):
             self.placed[item.kind, item.namespace, item.metadata.name] = None
 
     def _known(self, raw: bytes | msgspec.Raw, of: _Type) -> _Known:
-        """Return the handling of objects of this one's type."""
+        """Return how to read objects of this object's type."""
         found = _TYPE.match(raw)
         if found is not None:
             version, kind = found.groups()
@@ -244,7 +245,7 @@ class ObjectReader:
         return known
 
     def _needs_no_check(self, item: KubeObject) -> bool:
-        """Return whether an object can be taken as decoded: it was stored, or is a pod like one that was checked."""
+        """Return whether the decoded object needs no validation: it was stored, or an equivalent pod was validated."""
         metadata = item.metadata
         if metadata.uid or metadata.resource_version:
             return self._quantities.all_valid(item)
@@ -262,7 +263,7 @@ class ObjectReader:
         return False
 
     def _is_label(self, label: tuple[str, str]) -> bool:
-        """Return whether a key and its value are a label; remembers those that are."""
+        """Return whether a key and value form a valid label. Results are cached."""
         if label not in self._labels:
             if label_key_problems(label[0]) or label_value_problems(label[1]):
                 return False
@@ -270,15 +271,15 @@ class ObjectReader:
         return True
 
     def read_value(self, value: Any, location: Location, of: _Type | None = None) -> Iterator[ReadObject]:
-        """The objects of a document that was read as plain data.
+        """Yield the objects of a document that is plain data.
 
         Args:
-            value: the document; null is none.
-            location: where it stands.
-            of: the type of the items of the list it is in.
+            value: the document; None yields no object.
+            location: its location.
+            of: the default type of the list's items, for an item.
 
         Raises:
-            InputError: it is not an object of Kubernetes, or one that an API server would refuse.
+            InputError: if it is not a Kubernetes object, or the API server denies it.
         """
         if value is None:
             return
@@ -307,7 +308,7 @@ class ObjectReader:
                 yield ReadObject(known, item, location.rough(), location)
 
     def _custom(self, version: str, kind: str) -> Sequence[CustomKind]:
-        """Return how the pods of a custom resource are made; empty if that is not known."""
+        """Return how a custom resource's pods are created; empty if unknown."""
         group = version.partition("/")[0]
         if "." not in group:
             return ()
@@ -315,10 +316,10 @@ class ObjectReader:
         return kinds.get((group, kind), ())
 
     def _read_custom(self, value: dict[str, Any], location: Location) -> Iterator[ReadObject]:
-        """Yield the objects that make the pods of a custom resource; if they are unknown, note its name.
+        """Yield objects that create a custom resource's pods; record its name if they are unknown.
 
         Raises:
-            DecodeError: if metadata is not an object, or has a namespace or labels of another type.
+            DecodeError: if metadata is not an object, or its namespace or labels have the wrong type.
         """
         version, kind = value["apiVersion"], value["kind"]
         if "." not in version.partition("/")[0] or delivery_of(value, version, kind, self.rules.namespace):
@@ -348,7 +349,7 @@ class ObjectReader:
             yield ReadObject(each["kind"], item, location.rough(), location)
 
     def _resolve(self, value: dict[str, Any], version: str, kind: str, location: Location) -> str | None:
-        """The object's key in `KINDS`; None, and counted, when it plays no part."""
+        """Return the object's key in `KINDS`. Count ignored objects and return None for them."""
         try:
             known = resolve_kind(version, kind)
         except NoMatchError as error:
@@ -389,18 +390,18 @@ def _how_to_read(version: str, kind: str) -> _Known:
 
 
 def _told_apart(kind: str, version: str) -> str:
-    """A kind that plays no part, with its group where a built-in kind has its name."""
+    """Return an ignored kind, with its group if a built-in kind has the same name."""
     return f"{kind}.{version.partition('/')[0]}" if kind in KINDS else kind
 
 
 def _item_type(kind: str, version: str) -> _Type:
-    """The type that items of a list have if they name none: those of a PodList are Pods, those of a List anything."""
+    """Return the default type of list items: Pods in a PodList, unknown in a List."""
     item = kind.removesuffix("List")
     return _Type(kind=item, api_version=version) if item else _Type()
 
 
 def _type_of(value: dict[str, Any], location: Location, of: _Type) -> tuple[str, str]:
-    """``apiVersion`` and ``kind`` of an object; both have to be there."""
+    """Return the required fields ``apiVersion`` and ``kind`` of an object."""
     found = []
     for field, default in (("apiVersion", of.api_version), ("kind", of.kind)):
         text = value.get(field) or default
@@ -417,7 +418,7 @@ def _type_of(value: dict[str, Any], location: Location, of: _Type) -> tuple[str,
 
 
 def _unfinished_label(value: dict[str, Any]) -> str:
-    """Return the label of an object without apiVersion or kind; "" unless the other of the two is known."""
+    """Return the label of an object that lacks one of apiVersion and kind; "" if it lacks both."""
     version, kind = value.get("apiVersion"), value.get("kind")
     known_kind = isinstance(kind, str) and kind in KINDS
     known_version = isinstance(version, str) and any(version in each for each in VERSIONS.values())
@@ -425,7 +426,7 @@ def _unfinished_label(value: dict[str, Any]) -> str:
 
 
 def _not_a_manifest(path: str) -> str:
-    """Return what a file without kinds probably is, by its name."""
+    """Return a guess, from its name, of what a file without kinds is."""
     name = path.replace("\\", "/").rsplit("/", 1)[-1]
     if name.startswith("kustomization."):
         return ": this is Kustomize's file, give the folder it is in (without --render never)"

@@ -1,7 +1,6 @@
-"""Rendered texts → the files they were made of: Helm's ``# Source:`` comments, kustomize's origin annotations.
+"""Find the source files of rendered texts, from Helm's ``# Source:`` comments and kustomize's origin annotations.
 
-Where it cannot be told which line of which file a field was made of, the file alone is named, and for kustomize the
-kustomization that was built.
+If the line is unknown, only the file is named; for kustomize, the kustomization.
 """
 
 from __future__ import annotations
@@ -27,14 +26,14 @@ from .roots import is_within
 from .text import Text, line_of, shown_path
 from .yaml import YamlDocument, read_documents
 
-# The files that rendered texts were made of, each read once, and the objects in them; makes nothing of them.
+# Source files of rendered texts and their objects. Each file is read once.
 
 
 class SourceFiles:
-    """The files that rendered texts were made of, each read once.
+    """The source files of rendered texts, each read once.
 
     Args:
-        root: real path of the folder that files must lie in: a rendered text may name any path.
+        root: real path of the folder for files, because a rendered text may name any path.
     """
 
     def __init__(self, root: str) -> None:
@@ -47,7 +46,7 @@ class SourceFiles:
         self.patches: dict[str, list[Patch]] = {}
 
     def text(self, path: str) -> Text | None:
-        """Return a file's text; None if it cannot be read, or lies outside the root."""
+        """Return a file's text; None if it cannot be read or is outside the root."""
         if path not in self._texts:
             try:
                 self._texts[path] = read_text(Source(path, None)) if is_within(path, self._root) else None
@@ -56,7 +55,7 @@ class SourceFiles:
         return self._texts[path]
 
     def only_line(self, path: str, line: str) -> int | None:
-        """The number of the one line of a file that reads so; None when there is none, or several."""
+        """Return the number of the only line with this text; None if there are none or several."""
         wanted = line.rstrip().encode()
         if path not in self._lines:
             text, lines = self.text(path), self._lines.setdefault(path, {})
@@ -65,16 +64,16 @@ class SourceFiles:
         return (self._lines[path].get(wanted) or None) if wanted.strip(b" -") else None
 
     def documents(self, path: str) -> list[YamlDocument]:
-        """A file's documents, as many as can be read."""
+        """Return a file's documents, up to the first error."""
         if path not in self._documents:
             text = self.text(path)
             self._documents[path] = _documents_of(text) if text is not None else []
         return self._documents[path]
 
     def locate(self, path: str, number: int, way: Path) -> Position | None:
-        """Return the position of a field, or of what would hold it; None if the document cannot be read.
+        """Return the position of a field or its nearest parent; None if the document cannot be read.
 
-        Every field with a finding is looked for, so the positions in a document are gathered once.
+        All positions of a document are computed at once, because many findings need them.
         """
         text, documents = self.text(path), self.documents(path)
         if text is None or number > len(documents):
@@ -90,13 +89,13 @@ class SourceFiles:
         return next((known[steps[:length]] for length in range(len(steps), -1, -1) if steps[:length] in known), None)
 
     def document_of(self, path: str, rendered: dict[str, Any]) -> tuple[int, dict[str, Any]] | None:
-        """The document of a file that an object was made of, and its number from 1; None when it cannot be told."""
+        """Return the number, from 1, and content of the document from which an object was rendered; None if unknown."""
         if path not in self._named:
             kinds = self._named[path] = {}
             objects = [each for each in self.documents(path) if isinstance(each.value, dict)]
             for each in sorted(objects, key=lambda each: -len(name_of(each.value))):
                 kinds.setdefault(str(each.value.get("kind")), {}).setdefault(name_of(each.value), []).append(each)
-        # Prefixes, suffixes and hashes are put around a name: the longest that is in the new one is meant.
+        # kustomize adds prefixes, suffixes and hashes to names: take the longest name that the new one contains.
         name, named = name_of(rendered), self._named[path].get(str(rendered.get("kind")), {})
         inside = [name] if name in named else list(islice((each for each in named if each in name), 2))
         is_clear = len({len(each) for each in inside}) == len(inside) > 0
@@ -108,25 +107,25 @@ class SourceFiles:
 
 def _documents_of(text: Text) -> list[YamlDocument]:
     found: list[YamlDocument] = []
-    with contextlib.suppress(InputError):  # Whoever reads the text itself says so.
+    with contextlib.suppress(InputError):  # reading the text reports the error
         found += read_documents(text)
     return found
 
 
 def values_of(text: Text) -> list[Any]:
-    """The documents of a text as plain data, as many as can be read."""
+    """Return the documents of a text as plain data, up to the first error."""
     return [each.value for each in _documents_of(text)]
 
 
 def name_of(value: Mapping[str, Any]) -> str:
-    """``metadata.name``, "" for none."""
+    """Return ``metadata.name``; "" without one."""
     metadata = value.get("metadata")
     name = metadata.get("name") if isinstance(metadata, dict) else None
     return name if isinstance(name, str) else ""
 
 
 def child_of(value: Any, step: str | int) -> Any:
-    """Return the value at a step of a path; None if there is none."""
+    """Return the value at a path step; None if it is missing."""
     if isinstance(value, dict):
         return value.get(step, value.get(str(step)))
     if isinstance(value, list) and isinstance(step, int):
@@ -134,21 +133,20 @@ def child_of(value: Any, step: str | int) -> Any:
     return None
 
 
-# Patches of kustomizations → the place in them where a field of a rendered object was written; applies none.
+# Find the patch in a kustomization that wrote a field of a rendered object.
 
 _AT_THE_END: Final = "-"
-"""How a JSON patch names the item behind a list's last."""
+"""JSON patch token for the position after a list's last item."""
 
 
 class Patch(msgspec.Struct, frozen=True):
-    """One entry of a kustomization.
+    """A patch of a kustomization.
 
     Attributes:
-        file: where the patch stands.
-        at: way to it in that file's first document, where it is written into the kustomization; None in a file of its
-            own.
-        documents: what it says.
-        targeted: whether the kustomization says what it is for, which the patch itself need not name then.
+        file: the patch's file.
+        at: its path in the file's first document if it is inline in the kustomization; None in its own file.
+        documents: its content.
+        targeted: whether the kustomization names its target, so that the patch need not.
     """
 
     file: str
@@ -160,15 +158,15 @@ class Patch(msgspec.Struct, frozen=True):
 def written_in(
     files: SourceFiles, kustomizations: Sequence[str], rendered: Mapping[str, Any], path: Path
 ) -> tuple[str, Position] | None:
-    """The file of the patch that wrote a field, and the place in it; None where no patch says what was rendered.
+    """Return the file and position of the patch that wrote a field; None if no patch did.
 
     Args:
-        files: reads them.
-        kustomizations: files of the kustomizations whose patches changed the object, the last that did so first.
+        files: the reader of files.
+        kustomizations: files of the kustomizations whose patches changed the object, last one first.
         rendered: the object.
-        path: way to the field.
+        path: path of the field.
     """
-    # The part of the path that exists.
+    # the existing part of the path
     value = rendered
     steps: list[str | int] = []
     for step in path:
@@ -195,7 +193,7 @@ def written_in(
 
 
 def _patches(files: SourceFiles, kustomization: str) -> Iterator[Patch]:
-    """The patches of a kustomization, in the order in which kustomize applies them."""
+    """Yield the patches of a kustomization in the order in which kustomize applies them."""
     document = next(iter(files.documents(kustomization)), None)
     value = document.value if document is not None and isinstance(document.value, dict) else {}
     folder = os.path.dirname(kustomization)
@@ -215,7 +213,7 @@ def _patches(files: SourceFiles, kustomization: str) -> Iterator[Patch]:
 
 
 def _way(patch: Any, rendered: Mapping[str, Any], path: Path, *, targeted: bool) -> tuple[str | int, ...] | None:
-    """The way in a patch to the field that stands at another way in what was rendered; None where it is not there."""
+    """Return the path in a patch of the rendered field at `path`; None if the patch does not write it."""
     if isinstance(patch, list):
         return _in_operations(patch, rendered, path)
     if not isinstance(patch, dict):
@@ -225,7 +223,7 @@ def _way(patch: Any, rendered: Mapping[str, Any], path: Path, *, targeted: bool)
 
 
 def _in_merge(patch: Any, rendered: Any, path: Path) -> tuple[str | int, ...] | None:
-    """The way in a strategic merge patch, whose lists hold some of the items that were rendered."""
+    """Return the path in a strategic merge patch. Its lists contain some of the rendered items."""
     steps: list[str | int] = []
     for step in path:
         rendered = child_of(rendered, step)
@@ -240,7 +238,7 @@ def _in_merge(patch: Any, rendered: Any, path: Path) -> tuple[str | int, ...] | 
 
 
 def _in_operations(operations: list[Any], rendered: Any, path: Path) -> tuple[str | int, ...] | None:
-    """The way in a JSON patch: the last operation that wrote the field, or something around it."""
+    """Return the path in a JSON patch: the last operation that wrote the field or a parent."""
     for index in reversed(range(len(operations))):
         operation = operations[index]
         pointer = operation.get("path") if isinstance(operation, dict) else None
@@ -261,7 +259,7 @@ def _differ(written: str, step: str | int) -> bool:
 
 
 def _is_part(patch: Any, rendered: Any) -> bool:
-    """Return whether what a patch says stands in what was rendered."""
+    """Return whether a patch's value is part of the rendered value."""
     if isinstance(patch, dict):
         return isinstance(rendered, dict) and all(_is_part(patch[key], rendered.get(key)) for key in patch)
     if isinstance(patch, list):
@@ -277,7 +275,7 @@ def _at(value: Any, path: Path) -> Any:
 
 _SOURCE: Final = re.compile(rb"(?m)^---\n# Source: (.+)\n")
 _IDENTIFYING: Final = ("name", "topologyKey", "key")
-"""Fields by which an item of a list is told from others."""
+"""Fields that identify an item of a list."""
 
 Path = Sequence[str | int]
 
@@ -286,9 +284,9 @@ class ChartOrigins:
     """Origins in the output of ``helm template``: the templates.
 
     Args:
-        chart: path of the chart, as it was given.
-        data: what was printed.
-        root: real path of the folder that its files must lie in.
+        chart: path of the chart, as given.
+        data: Helm's output.
+        root: real path of the folder for its files.
     """
 
     def __init__(self, chart: str, data: bytes, root: str) -> None:
@@ -298,7 +296,7 @@ class ChartOrigins:
 
     @cached_property
     def _sources(self) -> list[tuple[int, str]]:
-        """Line → path of the template in the chart, for what stands below it."""
+        """Return (first line, template path) of each part of the output."""
         found = []
         for match in _SOURCE.finditer(self._text.data):
             line = bisect_right(self._text.line_starts, match.start())
@@ -306,7 +304,7 @@ class ChartOrigins:
         return found
 
     def place(self, document: int, path: Path, rendered: Place) -> Place:
-        """The template, with the line where one of its lines, and no other, reads as what was rendered."""
+        """Return the template, with a line if exactly one of its lines equals the rendered line."""
         line = rendered.line or 0
         above = bisect_right(self._sources, line, key=lambda each: each[0])
         name = self._sources[above - 1][1] if above else ""
@@ -323,7 +321,7 @@ class Annotated(msgspec.Struct, frozen=True):
 
     Attributes:
         origin: the resource that the object came from.
-        transformations: what changed it, in the order in which that happened.
+        transformations: transformations of the object, in order.
     """
 
     origin: bytes = b""
@@ -334,12 +332,12 @@ class KustomizationOrigins:
     """Origins in the output of ``kustomize build``: the resources, and the patches.
 
     Args:
-        given: path of the kustomization, as it was given.
+        given: path of the kustomization, as given.
         file: the kustomization's file.
-        folder: where the paths of the origins begin.
-        data: what was printed.
-        annotated: what was said of each document.
-        root: real path of the folder that its files must lie in.
+        folder: folder to which paths of origins are relative.
+        data: kustomize's output.
+        annotated: annotations of each document.
+        root: real path of the folder for its files.
     """
 
     def __init__(  # noqa: PLR0913 - keyword arguments
@@ -357,7 +355,7 @@ class KustomizationOrigins:
         return values_of(self._text)
 
     def place(self, document: int, path: Path, rendered: Place) -> Place:
-        """The resource's field, where it stands there as it was rendered; else the patch's; else the kustomization."""
+        """Return the place of the field in its resource if unchanged, else in its patch, else the kustomization."""
         told = replace(rendered, source=self._named(self._file), document=None, line=None, column=None)
         origin = self._said(document, lambda each: each.origin)
         origin = origin if isinstance(origin, dict) else {}
@@ -380,11 +378,11 @@ class KustomizationOrigins:
         return found[0] if found else None
 
     def _in_patch(self, document: int, path: Path, told: Place) -> Place | None:
-        """The field in the patch that wrote it, as far as that can be told."""
+        """Return the field's place in the patch that wrote it, if known."""
         value = self._rendered[document - 1] if document <= len(self._rendered) else None
         said = self._said(document, lambda each: each.transformations)
         by = [each for each in said if isinstance(each, dict)] if isinstance(said, list) else []
-        # Which transformer: PatchTransformer, PatchStrategicMergeTransformer, PatchJson6902Transformer.
+        # one of PatchTransformer, PatchStrategicMergeTransformer, PatchJson6902Transformer
         patched = [each.get("configuredIn") for each in by if "Patch" in str(each.get("configuredBy"))]
         last_first = dict.fromkeys(each for each in reversed(patched) if isinstance(each, str))
         files = [path_of(self._folder, each) for each in last_first]
@@ -395,7 +393,7 @@ class KustomizationOrigins:
         return replace(told, source=self._named(file), line=position.line, column=position.column)
 
     def _in_resource(self, file: str, document: int, path: Path, told: Place) -> Place | None:
-        """The field in its resource; None when what was rendered does not stand there."""
+        """Return the field's place in its resource; None if the rendered value differs."""
         value = self._rendered[document - 1] if document <= len(self._rendered) else None
         found = self._files.document_of(file, value) if isinstance(value, dict) else None
         if found is None:
@@ -410,9 +408,9 @@ class KustomizationOrigins:
 
 
 def _agreeing(rendered: Any, source: Any, path: Path) -> tuple[str | int, ...] | None:
-    """The way to a field that is the same in a rendered object and its source; None when it was changed in between.
+    """Return the path in the source of an unchanged field; None if it was changed.
 
-    A field that is not there is looked for where it would stand.
+    For a missing field, the path of its nearest existing parent is compared.
     """
     steps: list[str | int] = []
     for step in path:
@@ -438,7 +436,7 @@ def _same(one: Any, other: Any, *, is_item: bool) -> bool:
 
 
 def named_from_here(path: str, given: str) -> str:
-    """A real path as a person would write it who wrote another one: relative when that was relative."""
+    """Return a real path relative to the working directory if the given path was relative."""
     if os.path.isabs(given):
         return shown_path(path)
     return shown_path(os.path.relpath(path, os.path.realpath(os.curdir)))

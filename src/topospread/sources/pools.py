@@ -1,4 +1,4 @@
-"""Files of node pools: our own list, Karpenter's NodePools with instance types, cluster-autoscaler's template tags.
+"""Read node pools: topospread's own format, Karpenter NodePools, and cluster-autoscaler's template tags.
 
 Sources: karpenter.sh/v1 ``NodePool`` (requirements, limits), and cluster-autoscaler's ``node-template`` tags
 (cluster-autoscaler/cloudprovider/aws/aws_manager.go: ``extractLabelsFromAsg``, ``extractTaintsFromAsg``).
@@ -34,10 +34,10 @@ _NODE_POOL = "karpenter.sh/nodepool"
 _TEMPLATE = "k8s.io/cluster-autoscaler/node-template/"
 _DEFAULTS = {"pods": "110"}
 _MOST_NODES = 100_000
-"""As many as a synthetic cluster may have."""
+"""Maximum number of nodes, the same as for a synthetic cluster."""
 _MOST_POOLS = 20_000
 _MOST_BYTES = 256 << 20
-"""Of the texts that pools are made of: of Karpenter each type in each zone makes one of each NodePool."""
+"""Maximum bytes of all pools. Karpenter's NodePools produce one pool per instance type and zone."""
 _PRICE = re.compile(r"[0-9]{1,9}(?:\.[0-9]{1,9})?")
 _EFFECTS = ("NoSchedule", "PreferNoSchedule", "NoExecute")
 
@@ -47,7 +47,7 @@ class _Strict(msgspec.Struct, forbid_unknown_fields=True, rename="camel", kw_onl
 
 
 class GivenPool(_Strict):
-    """A pool of our own list, as it is written."""
+    """A pool in topospread's own format, as written."""
 
     name: str
     zone: str = ""
@@ -61,7 +61,7 @@ class GivenPool(_Strict):
 
 
 class GivenInstanceType(_Strict):
-    """An instance type that Karpenter may use, as written."""
+    """An instance type for Karpenter, as written."""
 
     name: str
     shape: dict[str, str | int | float]
@@ -109,10 +109,10 @@ class _NodePool(msgspec.Struct, rename="camel"):
 
 
 def read_pools(paths: Iterable[str]) -> tuple[NodePool, ...]:
-    """The pools of files.
+    """Read the pools in files.
 
     Raises:
-        InputError: one cannot be read, or says what means nothing; its place says where.
+        InputError: if a file cannot be read or is invalid; the place names the field.
     """
     given: list[tuple[Place, _Pools]] = []
     karpenter: list[tuple[Place, _NodePool]] = []
@@ -152,7 +152,7 @@ def _check_number(
     karpenter: Sequence[tuple[Place, _NodePool]],
     types: Sequence[GivenInstanceType],
 ) -> None:
-    """Refuse more pools than can be tried, before any of them is made."""
+    """Reject too many pools before any is created."""
     zones = sum(len(each.zones) for each in types)
     number = sum(len(file.pools) for _, file in given) + len(karpenter) * zones
     size = zones * sum(len(msgspec.json.encode(each)) for _, each in karpenter)
@@ -190,7 +190,7 @@ def _own(file: _Pools, place: Place) -> Iterator[NodePool]:
 
 
 def _tagged(tags: Mapping[str, str], place: Place) -> tuple[dict[str, str], dict[str, str], list[Taint]]:
-    """Labels, resources and taints of cluster-autoscaler's template tags; other tags are passed over."""
+    """Return labels, resources and taints from cluster-autoscaler's template tags. Other tags are ignored."""
     labels: dict[str, str] = {}
     amounts: dict[str, str] = {}
     taints: list[Taint] = []
@@ -224,7 +224,7 @@ def _texts(shape: Mapping[str, str | int | float]) -> dict[str, str]:
 
 
 def _checked(pool: NodePool, place: Place) -> NodePool:
-    """The pool, if a node could be like that."""
+    """Return the pool after checking that a valid node can be created from it."""
     for key, value in pool.labels.items():
         problems = [*label_key_problems(key), *label_value_problems(value)]
         if problems:
@@ -241,9 +241,9 @@ def _checked(pool: NodePool, place: Place) -> NodePool:
 
 
 def _of_karpenter(item: _NodePool, types: Sequence[GivenInstanceType], place: Place) -> Iterator[NodePool]:
-    """A pool for each instance type and zone that the NodePool's requirements let in.
+    """Yield a pool for each instance type and zone that the NodePool's requirements allow.
 
-    Of another label that may have several values the first is taken.
+    For other labels with several allowed values, the first value is used.
     """
     name, template = item.metadata.name, item.spec.template
     if not types:

@@ -1,6 +1,6 @@
-"""Field paths, and the line and column at which a field stands in YAML or JSON; asked only when somebody is told.
+"""Parse and format field paths, and find a field's line and column in YAML or JSON.
 
-A path is written as the API server writes it: ``spec.containers[0].resources.limits[nvidia.com/gpu]``.
+Paths use the API server's syntax: ``spec.containers[0].resources.limits[nvidia.com/gpu]``.
 """
 
 from __future__ import annotations
@@ -26,16 +26,16 @@ from yaml.events import (
 from topospread.api.yaml_scalars import ScalarError, key_text, plain_scalar
 
 Path = tuple[str | int, ...]
-"""Keys of mappings and, as numbers, indices of lists; the numbers of a written path may also be keys."""
+"""Keys of mappings and indices of lists. Numbers in a parsed path may also be keys."""
 
 _DEEPEST: Final = 32
-"""Steps to a field whose position is noted for all who may ask: each step takes memory for each deeper field."""
+"""Maximum depth of fields whose positions are cached, because memory grows with depth."""
 _STEP: Final = re.compile(r"\[([^\]]*)\]|([^.\[\]]+)")
 _PLAIN: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_-]*")
 
 
 def parse_path(field: str) -> Path:
-    """The steps of a written path."""
+    """Parse a path in the API server's syntax."""
     return tuple(
         int(inside) if inside.isascii() and inside.isdigit() and len(inside) < 10 else inside or name
         for inside, name in _STEP.findall(field)
@@ -43,7 +43,7 @@ def parse_path(field: str) -> Path:
 
 
 def format_path(path: Sequence[str | int]) -> str:
-    """The path as the API server writes it; keys that are no plain names stand in brackets."""
+    """Format a path in the API server's syntax. Keys with special characters are in brackets."""
     text = ""
     for step in path:
         if isinstance(step, int) or not _PLAIN.fullmatch(step):
@@ -63,12 +63,11 @@ class Position(msgspec.Struct, frozen=True):
 def locate(data: bytes, document: int, path: Path) -> Position | None:
     """Return the position of a field of a YAML document (or JSON text): its key, or the list item itself.
 
-    A field that is not there is looked for in vain: the answer is the nearest thing it would stand in. None when
-    the text cannot be read that far.
+    For a missing field, return the position of its nearest existing parent; None if the text cannot be parsed so far.
 
     Args:
         data: the whole text.
-        document: number of the document in it, from 1.
+        document: number of the document, from 1.
         path: the field; () is the document itself.
     """
     found = positions(data, document, path)
@@ -80,14 +79,14 @@ def locate(data: bytes, document: int, path: Path) -> Position | None:
 
 
 def positions(data: bytes, document: int, within: Path | None = None) -> dict[Path, Position]:
-    """The fields of a document with their positions; as many as can be read when the text is faulty.
+    """Return path → position of a document's fields, up to the first syntax error.
 
-    Where a key stands twice the first is meant; what an alias repeats is not listed again.
+    If a key is repeated, its first position is returned. Values that an alias repeats are not listed again.
 
     Args:
         data: the whole text.
-        document: number of the document in it, from 1.
-        within: only the fields on the way to this one.
+        document: number of the document, from 1.
+        within: limit the result to the parents of this field.
     """
     walk = _EventWalk(within)
     with contextlib.suppress(yaml.YAMLError, RecursionError):
@@ -96,14 +95,14 @@ def positions(data: bytes, document: int, within: Path | None = None) -> dict[Pa
 
 
 class _EventWalk:
-    """Follows the events of one document."""
+    """Collects positions from the parse events of one document."""
 
     def __init__(self, within: Path | None) -> None:
         self.within = within
         self.found: dict[Path, Position] = {}
 
     def document(self, loader: yaml.CLoader, number: int) -> None:
-        """Note the fields of a document, skipping those before it."""
+        """Record the fields of a document, after skipping the documents before it."""
         while number:
             event = _next(loader)
             if type(event) is StreamEndEvent:
@@ -113,7 +112,7 @@ class _EventWalk:
         self._node(loader, event, (), event)
 
     def _node(self, loader: yaml.CLoader, event: Event, path: Path | None, named: Event) -> None:
-        """Note a node, and go through what is in it; ``named`` is the event that its position is taken from."""
+        """Record a node and its children. ``named`` is the event for its position."""
         mark = named.start_mark
         if path is not None and mark is not None:
             self.found.setdefault(path, Position(mark.line + 1, mark.column + 1))
@@ -130,7 +129,7 @@ class _EventWalk:
                 self._node(loader, _next(loader), self._step(path, name), key)
 
     def _step(self, path: Path | None, step: str | int | None) -> Path | None:
-        """The path one step further down; None where nobody wants to know."""
+        """Return the path one step deeper; None if this branch is not wanted."""
         if path is None or step is None:
             return None
         within = self.within
@@ -148,7 +147,7 @@ def _next(loader: yaml.CLoader) -> Event:
 
 
 def _key(event: Event) -> str | None:
-    """A key as it stands in JSON; None for one that is no plain scalar."""
+    """Return a key in its JSON form; None if it is not a plain scalar."""
     if type(event) is not ScalarEvent:
         return None
     try:

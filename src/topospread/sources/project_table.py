@@ -1,4 +1,4 @@
-"""The settings of a project in TOML: `topospread.toml`, or `[tool.topospread]` of `pyproject.toml`, as plain data."""
+"""Read a project's TOML settings as plain data: `topospread.toml`, or `[tool.topospread]` of `pyproject.toml`."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from .files import Source, read_text
 
 
 def read_table(path: str) -> tuple[str, Any]:
-    """Return the text of a file and its settings, ``None`` for a pyproject.toml without any.
+    """Return a file's text and settings; None for a pyproject.toml without topospread.
 
     Raises:
         InputError: if the file cannot be read, or is not TOML.

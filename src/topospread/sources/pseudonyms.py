@@ -1,4 +1,4 @@
-"""Replaces private names by words that only the holder of the salt can compute; public names stay.
+"""Replace private names with words that only the holder of the salt can compute. Public names stay.
 
 docs/adr/0009 states the attacker model. Every word is a keyed hash of a name and its context, so the same name in two
 namespaces, or as the value of two labels, gives two words.
@@ -21,29 +21,29 @@ _INTEGER: Final = re.compile(r"[+-]?[0-9]+")
 _SMALL: Final = re.compile(r"0|[1-9][0-9]{0,4}")
 _ADDRESS: Final = re.compile(r"(?<![0-9])[0-9]{1,3}([-.])[0-9]{1,3}\1[0-9]{1,3}\1[0-9]{1,3}(?![0-9])")
 _RANDOM_UID: Final = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}")
-"""A UUID of version 4, which an API server gives."""
+"""Pattern of a version 4 UUID, which an API server generates."""
 _LETTERS: Final = "abcdefghijklmnopqrstuvwxyz234567"
 _LENGTH: Final = 8
 _ANYWHERE: Final = frozenset({"0.0.0.0", "127.0.0.1", "::", "::1"})
 _ZONE_SET: Final = "__"
-"""Separates the zones of a volume that has several (volume-helpers, ``LabelMultiZoneDelimiter``)."""
+"""Separator of zones in a volume with several zones (volume-helpers, ``LabelMultiZoneDelimiter``)."""
 
 _SIZE_BUCKET: Final = 16 * 1024 * 1024
-"""Bytes between two image sizes. ImageLocality gives one point for at least 9.77 MiB an image."""
+"""Image sizes are rounded to this many bytes. ImageLocality gives one point for at least 9.77 MiB."""
 
 _NAMES_OF_PODS: Final = frozenset({"statefulset.kubernetes.io/pod-name", "job-name", "batch.kubernetes.io/job-name"})
-"""Labels whose value is an object's name in the same namespace."""
+"""Labels whose value is the name of an object in the same namespace."""
 
 
 def key_of(salt: bytes | None) -> bytes:
-    """Return the key that a salt gives, or a random key without one. Computing it takes 64 MiB and about 0.2 s."""
+    """Derive a key from the salt, or create a random key. Derivation needs 64 MiB and about 0.2 s."""
     if salt is None:
         return token_bytes(32)
     return scrypt(salt, salt=b"topospread anonymous", n=2**16, r=8, p=1, maxmem=2**27, dklen=32)
 
 
 def size_bucket(size: int) -> int:
-    """Return an image's size in bytes, rounded to a multiple of 16 MiB."""
+    """Return an image size rounded to a multiple of 16 MiB."""
     return (size + _SIZE_BUCKET // 2) // _SIZE_BUCKET * _SIZE_BUCKET
 
 
@@ -58,7 +58,7 @@ class Pseudonyms:
         self._nodes: dict[str, str] = {}
 
     def know_nodes(self, names: Iterable[str]) -> None:
-        """Give nodes words that sort as their names do: of equally good nodes the first by name is chosen."""
+        """Assign words to nodes that sort like their names, because ties between nodes are broken by name."""
         ordered = sorted(names)
         digits = len(str(len(ordered)))
         self._nodes = {
@@ -69,8 +69,8 @@ class Pseudonyms:
     def name(self, text: str, namespace: str) -> str:
         """Return the word for an object's, container's or pod volume's name.
 
-        Each part of a name is replaced on its own and small numbers stay, because controllers join names: a claim of
-        a StatefulSet is ``TEMPLATE-SET-ORDINAL``.
+        Each part of a name is replaced separately and small numbers stay, because controllers join names: a
+        StatefulSet's claim is ``TEMPLATE-SET-ORDINAL``.
         """
         known = self._names.get((namespace, text))
         if known is None:
@@ -86,15 +86,15 @@ class Pseudonyms:
         return text if text in public.NAMESPACES else self.whole("namespace", text)
 
     def class_name(self, text: str) -> str:
-        """Return the word for a class of priority, storage, runtime, volume attributes or devices."""
+        """Return the word for a class of priorities, storage, runtimes, volume attributes or devices."""
         return text if text in public.PRIORITY_CLASSES else self.whole("class", text)
 
     def whole(self, context: str, text: str) -> str:
-        """Return the word for a text that is only compared as a whole."""
+        """Return the word for a text that is only compared for equality."""
         return self._word(context, text) if text else text
 
     def label_value(self, key: str, text: str, namespace: str) -> str:
-        """Return the word for the value of a label or taint. Whole numbers stay: node affinity compares them."""
+        """Return the word for a label or taint value. Whole numbers stay, because node affinity compares them."""
         if key in public.KEYS_WITH_PUBLIC_VALUES or text in public.VALUES or _INTEGER.fullmatch(text):
             return text
         if key in _NAMES_OF_PODS:
@@ -104,7 +104,7 @@ class Pseudonyms:
         if key in ("kubernetes.io/hostname", "metadata.name"):
             return self.node(text)
         for topology in ("zone", "region"):
-            # Kubernetes compares zones under old, new and CSI drivers' keys with each other.
+            # Kubernetes compares zones under old, new and CSI driver keys.
             if key.endswith(f"/{topology}"):
                 return _ZONE_SET.join(self.label_value(topology, each, "") for each in text.split(_ZONE_SET))
         return self.whole(f"label {key}", text)
@@ -122,7 +122,7 @@ class Pseudonyms:
         return self._domain(domain) + slash + self._public_words(name)
 
     def uid(self, text: str) -> str:
-        """Return a uid. Random ones stay, because controllers break ties by them; others may be made of names."""
+        """Return a uid. Random uids stay, because controllers break ties by them; others may contain names."""
         return text if _RANDOM_UID.fullmatch(text) else self.whole("uid", text)
 
     def api_version(self, text: str) -> str:
@@ -131,7 +131,7 @@ class Pseudonyms:
         return self._domain(group) + slash + version
 
     def kind(self, text: str) -> str:
-        """Return the word for a kind; kinds of Kubernetes and of well-known projects stay."""
+        """Return the word for a kind. Kinds of Kubernetes and well-known projects stay."""
         return text if text in public.KINDS else self.whole("kind", text)
 
     def scheduler(self, text: str) -> str:
@@ -139,19 +139,19 @@ class Pseudonyms:
         return text if text in public.SCHEDULERS else self.whole("scheduler", text)
 
     def enumerated(self, text: str) -> str:
-        """Return a condition's type or reason, or the type of a field; only Kubernetes' own words stay."""
+        """Return a condition's type or reason, or a field's type. Only Kubernetes' own words stay."""
         return text if text in public.TYPES_AND_REASONS else self.whole("type", text)
 
     def image(self, text: str) -> str:
-        """Return the word for an image. An image without a tag is the same as with the tag ``latest``."""
+        """Return the word for an image. A missing tag equals the tag ``latest``."""
         return f"{self._word('image', normalized_image_name(text))}:image" if text else text
 
     def opaque(self, text: str) -> str:
-        """Return the word for a disk, a target or a handle."""
+        """Return the word for a disk, a storage target or a volume handle."""
         return self.whole("opaque", text)
 
     def address(self, text: str) -> str:
-        """Return the word for an IP address; addresses that mean every host or this host stay."""
+        """Return the word for an IP address. Addresses for all hosts and for localhost stay."""
         return text if text in _ANYWHERE else self.whole("address", text)
 
     def _parted(self, text: str, namespace: str) -> str:
@@ -163,7 +163,7 @@ class Pseudonyms:
         return _replaced(plain, lambda part: part if _SMALL.fullmatch(part) else self._word(context, part))
 
     def _of_a_node(self, text: str) -> tuple[str, str, str]:
-        """Split the name of a static pod, which ends in its node's name."""
+        """Split the name of a static pod, which ends with its node's name."""
         at = text.find("-")
         while at >= 0:
             if text[at + 1 :] in self._nodes:
@@ -180,7 +180,7 @@ class Pseudonyms:
         return text if public.NATIVE_RESOURCE.fullmatch(text) else self._public_words(text)
 
     def _domain(self, text: str) -> str:
-        """Return a domain; of a well-known one the ending stays, and before it public words."""
+        """Return a domain. The ending of a well-known domain and public words before it stay."""
         for known in public.DOMAINS:
             if text == known:
                 return text
@@ -195,7 +195,7 @@ class Pseudonyms:
         return _replaced(text, replacement)
 
     def _word(self, context: str, text: str) -> str:
-        """Return eight letters and digits of which the first is a letter: nearly 2**40 different words."""
+        """Return eight letters and digits, the first a letter, from nearly 2**40 possible words."""
         known = self._words.get((context, text))
         if known is None:
             known = self._words[context, text] = self._computed(f"{context}\0{text}")

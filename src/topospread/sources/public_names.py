@@ -20,7 +20,7 @@ KEYS_WITH_PUBLIC_VALUES: Final = _words(
     """kubernetes.io/os kubernetes.io/arch beta.kubernetes.io/os beta.kubernetes.io/arch
     node.kubernetes.io/instance-type beta.kubernetes.io/instance-type"""
 )
-"""Labels whose values name a product. kube-scheduler's plugins read some of them."""
+"""Labels whose values are product names. kube-scheduler's plugins read some of them."""
 
 DOMAINS: Final = tuple(
     """kubernetes.io x-k8s.io k8s.io karpenter.sh amazonaws.com aws.com k8s.aws cloud.google.com gke.io azure.com
@@ -28,7 +28,7 @@ DOMAINS: Final = tuple(
     amd.com intel.com topospread.dev kruise.io knative.dev cnpg.io coreos.com min.io rabbitmq.com zalan.do keda.sh
     apps batch policy autoscaling extensions""".split()  # noqa: SIM905 - a list of 36 strings is harder to read
 )
-"""API groups, and domains of label keys, resources and drivers, of Kubernetes and well-known projects."""
+"""Public domains in API groups, label keys, resources and drivers."""
 
 KINDS: Final = _words(
     """Pod Node Namespace Service ReplicationController ReplicaSet Deployment StatefulSet DaemonSet Job CronJob
@@ -39,7 +39,7 @@ KINDS: Final = _words(
     Rollout CloneSet JobSet LeaderWorkerSet Cluster Prometheus Alertmanager Tenant RabbitmqCluster postgresql
     Managed Dedicated Shared"""
 )
-"""Kinds that topospread reads, which a test compares with its tables, and kinds of Azure's disks."""
+"""Kinds that topospread reads (a test compares its tables), and kinds of Azure disks."""
 
 TYPES_AND_REASONS: Final = _words(
     """Ready PodScheduled Initialized ContainersReady PodReadyToStartContainers DisruptionTarget PodResizePending

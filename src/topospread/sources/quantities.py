@@ -1,4 +1,4 @@
-"""The quantities of typed objects that were decoded without a closer look; nothing is computed with them."""
+"""Validate the quantities of objects that were decoded directly."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from topospread.api.workload import CronJob, StatefulSet
 
 
 class KnownQuantities:
-    """Remembers which quantities were found to be ones: a cluster has few different ones."""
+    """A cache of valid quantities. A cluster has few different ones."""
 
     def __init__(self) -> None:
         self.known: set[RawQuantity | None] = {None}
 
     def all_valid(self, item: KubeObject) -> bool:
-        """Return whether every quantity of the object is one."""
+        """Return whether every quantity in the object is valid."""
         known = self.known
         for resources in _pod_lists(item) if type(item) is Pod else _resource_lists(item):
             if resources:
@@ -41,7 +41,7 @@ class KnownQuantities:
 
 
 def _pod_lists(pod: Pod) -> list[ResourceList | None]:
-    """Everything in a pod that maps resources to quantities: a plain loop, as there are many pods."""
+    """Return all resource lists in a pod. A plain loop, because there are many pods."""
     found: list[ResourceList | None] = []
     spec, status = pod.spec, pod.status
     for container in spec.containers or ():
@@ -62,7 +62,7 @@ def _pod_lists(pod: Pod) -> list[ResourceList | None]:
 
 
 def _resource_lists(item: KubeObject) -> Iterator[ResourceList | None]:
-    """The same of any other object."""
+    """Yield all resource lists in an object that is not a pod."""
     if isinstance(item, Node):
         yield item.status.allocatable
         yield item.status.capacity

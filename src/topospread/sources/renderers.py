@@ -1,6 +1,6 @@
-"""Runs kustomize and Helm: found on the PATH, without a shell, in a scrubbed environment, with limits.
+"""Run kustomize and Helm without a shell, with a clean environment and limits.
 
-The manifests that these programs render may come from strangers. Which folders they render is in `rendering`.
+The rendered manifests may come from strangers. `rendering` chooses the folders.
 """
 
 from __future__ import annotations
@@ -24,22 +24,22 @@ from topospread.errors import InputError, Place
 from .helm_gate import HELM_HOMES, NO_PLUGINS
 
 TIMEOUT: Final = 120.0
-"""Seconds after which a program is stopped: remote bases take kustomize up to half a minute each."""
+"""Seconds until a program is stopped. A remote base can take kustomize up to half a minute."""
 MAX_OUTPUT: Final = 64 << 20
-"""Bytes that a program may print."""
+"""Maximum bytes of a program's output."""
 MAX_MEMORY: Final = 4 << 30
-"""Bytes of address space that a program may have, and the Helm that kustomize runs, where the system limits it."""
+"""Maximum bytes of address space for a program, and for the Helm that kustomize runs, if the system can limit it."""
 
 _CHUNK: Final = 1 << 16
 _MOST_WORDS: Final = 2000
 _MISSES_VALUES: Final = re.compile(r"^execution error|\bexecuting \"|values don't meet|values\.schema")
-"""Errors of Helm for a chart whose own values are not enough."""
+"""Helm errors for a chart that needs more values."""
 _VALUES: Final = "; values are given with --helm-values FILE and --helm-set NAME=VALUE"
 _NO_HELM: Final = "must specify --enable-helm"
 RENDER_HELM: Final = "this kustomization has Helm charts, and kustomize runs Helm only on request; add --render-helm"
 _RAW: Final = "--render never reads the files as they are"
 KUSTOMIZE: Final = (("kustomize", "build"), ("kubectl", "kustomize"))
-"""Programs that build kustomizations, each with its command. The first program on the PATH is used."""
+"""Programs and commands that build kustomizations. The first program on the PATH is used."""
 HELM: Final = (("helm", "template"),)
 _MISSING: Final = {
     KUSTOMIZE: (
@@ -53,7 +53,7 @@ _MISSING: Final = {
 }
 _PROXIES: Final = ("HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY", "http_proxy", "https_proxy", "no_proxy")
 _NOWHERE: Final = "http://127.0.0.1:1"
-"""A proxy that no program can reach: Go sends every request to it, except those to this machine itself."""
+"""An unreachable proxy. Go sends all requests to it, except requests to localhost."""
 
 
 class Renderer(msgspec.Struct, frozen=True):
@@ -62,7 +62,7 @@ class Renderer(msgspec.Struct, frozen=True):
     Attributes:
         program: its path.
         command: the word after it.
-        name: the two as a person types them.
+        name: program and command as typed.
     """
 
     program: str
@@ -72,22 +72,22 @@ class Renderer(msgspec.Struct, frozen=True):
     def run(
         self, words: Sequence[str], place: Place, environment: Mapping[str, str], seconds: float | None = None
     ) -> bytes:
-        """Return what the program prints.
+        """Run the program and return its output.
 
         Args:
-            words: the words after the command.
-            place: of errors.
-            environment: the program's.
-            seconds: the time that it may take; `TIMEOUT` by default.
+            words: arguments after the command.
+            place: place for errors.
+            environment: the program's environment variables.
+            seconds: time limit; `TIMEOUT` by default.
 
         Raises:
-            InputError: if the program fails, cannot be run, does not end in time, or prints too much.
+            InputError: if the program fails, cannot be started, takes too long, or prints too much.
         """
         limited = f'ulimit -v {MAX_MEMORY >> 10} 2> /dev/null; exec "$@"'
         command = ["/bin/sh", "-c", limited, "sh", self.program, self.command, *words]
         pipe, null = subprocess.PIPE, subprocess.DEVNULL
         try:
-            # A session of its own: the Helm that kustomize runs is stopped with it.
+            # A new session, so that the Helm that kustomize runs is stopped, too.
             process = subprocess.Popen(
                 command, stdin=null, stdout=pipe, stderr=pipe, env=dict(environment), start_new_session=True
             )
@@ -109,7 +109,7 @@ class Renderer(msgspec.Struct, frozen=True):
         return printed
 
     def _output(self, process: subprocess.Popen[bytes], place: Place, seconds: float) -> tuple[bytes, bytes]:
-        """Return what a process prints to its output and as errors, after it has ended."""
+        """Return stdout and stderr of a process after its end."""
         assert process.stdout is not None
         assert process.stderr is not None
         parts: dict[IO[bytes], list[bytes]] = {process.stdout: [], process.stderr: []}
@@ -143,9 +143,9 @@ class Renderer(msgspec.Struct, frozen=True):
 
 @contextlib.contextmanager
 def scrubbed_environment(*, network: bool) -> Iterator[tuple[str, dict[str, str]]]:
-    """Yield a temporary folder, and an environment for renderers whose homes lie in it.
+    """Yield a temporary folder, and an environment in which it is the home folder.
 
-    Variables of the caller may hold secrets, and kustomize writes variables into manifests if a manifest names them.
+    The caller's variables may contain secrets, which kustomize would write into manifests that name them.
 
     Args:
         network: whether the programs may fetch bases and charts.
@@ -161,7 +161,7 @@ def scrubbed_environment(*, network: bool) -> Iterator[tuple[str, dict[str, str]
             "GIT_CONFIG_NOSYSTEM": "1",
             "GIT_CONFIG_GLOBAL": os.devnull,
             "GIT_TERMINAL_PROMPT": "0",
-            # Not ssh: it takes the caller's keys from the home that the system's list of users names.
+            # No ssh: it uses the keys in the home folder from the system's user database.
             "GIT_ALLOW_PROTOCOL": "https:http" if network else "none",
         }
         for name in _PROXIES:
@@ -179,7 +179,7 @@ def _without_password(proxy: str) -> str:
 
 
 def search_path(environment: Mapping[str, str] = os.environ) -> str:
-    """Return the PATH without relative folders: a program of the working directory must not run."""
+    """Return the PATH without relative folders, so that programs in the working directory are not run."""
     given = str(environment.get("PATH", os.defpath)).split(os.pathsep)
     return os.pathsep.join(each for each in given if os.path.isabs(each))
 
@@ -188,7 +188,7 @@ def find_renderer(known: tuple[tuple[str, str], ...], place: Place) -> Renderer:
     """Return the first program on the PATH, of `KUSTOMIZE` or `HELM`.
 
     Raises:
-        InputError: if no program is found; says what to install.
+        InputError: if no program is found; the message names what to install.
     """
     for name, command in known:
         program = shutil.which(name, path=search_path())
@@ -198,7 +198,7 @@ def find_renderer(known: tuple[tuple[str, str], ...], place: Place) -> Renderer:
 
 
 def _said(stderr: bytes) -> str:
-    """Return the error of a program that failed, on one line, without the warnings before it."""
+    """Return the error message of a failed program on one line, without preceding warnings."""
     text = stderr.decode("utf-8", "replace")
     words = " ".join(text[max(f"\n{text}".rfind("\nError: "), 0) :].split())
     words = words.removeprefix("Error: ").removesuffix(" Use --debug flag to render out invalid YAML")

@@ -1,4 +1,4 @@
-"""Renders charts and kustomizations with Helm and kustomize. Which folders are rendered is decided in `folders`."""
+"""Render charts and kustomizations with Helm and kustomize. `folders` decides which folders to render."""
 
 from __future__ import annotations
 
@@ -25,18 +25,18 @@ from .yaml import read_documents
 
 CHART: Final = "Chart.yaml"
 _DETOUR: Final = 20.0
-"""Seconds in which kustomize says where objects come from: for some hundred patches it would take minutes."""
+"""Time limit in seconds for a build with origin annotations, which can take minutes with hundreds of patches."""
 
 _RELEASE: Final = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*")
 _LONGEST_RELEASE: Final = 53
 _NAMELESS: Final = "release-name"
-"""Helm's own word where no release is named."""
+"""Helm's release name if none is given."""
 
 _VERSION_AND_MORE: Final = re.compile(r"-\d.*")
 
 
 def _annotation(name: str) -> re.Pattern[bytes]:
-    """A text of several lines in an object's annotation, as kustomize prints it, and what stands before it there."""
+    """Match an annotation with several lines in kustomize's output, and its indentation."""
     key = re.escape(name).encode()
     return re.compile(rb"(?m)^metadata:\n  annotations:\n((?:    .*\n)*?)    " + key + rb": \|\n((?:      .*\n)+)")
 
@@ -50,13 +50,12 @@ class Rendering:
     """The options for rendering charts and kustomizations.
 
     Attributes:
-        raw: they do not: every file is read as it stands.
-        helm_values: files with values of charts, a later one above an earlier one.
-        helm_set: single values of charts, ``name=value`` as Helm's ``--set`` takes them.
+        raw: read every file as is, without rendering.
+        helm_values: values files of charts; later files override earlier ones.
+        helm_set: single values of charts, ``name=value`` like Helm's ``--set``.
         helm_release: the release's name; by default the chart's.
-        namespace: the namespace that the releases go to.
-        kube_version: the Kubernetes version that charts are told, and the kinds that it serves; "" lets Helm say its
-            own version.
+        namespace: the namespace of releases.
+        kube_version: the Kubernetes version that charts see, with its kinds; "" for Helm's default.
         helm_in_kustomizations: whether kustomize may run Helm for the charts of kustomizations.
         network: whether kustomize and Helm may fetch remote bases and charts.
     """
@@ -72,22 +71,22 @@ class Rendering:
 
 
 NO_CHART_OPTIONS: Final[dict[str, Any]] = {"helm_values": (), "helm_set": (), "helm_release": ""}
-"""Attribute of `Rendering` that only charts take → its value where nothing is given."""
+"""Attribute of `Rendering` for charts → its default."""
 RAW: Final = Rendering(raw=True)
 
 
 def chart_options(rendering: Rendering) -> list[str]:
-    """Return the given options that only charts take, by attribute."""
+    """Return the options that are set and apply only to charts, by attribute."""
     return [each for each in NO_CHART_OPTIONS if getattr(rendering, each)]
 
 
 class ChartUnit(msgspec.Struct, frozen=True):
-    """A chart: a folder with a Chart.yaml, or the file that ``helm package`` makes of one.
+    """A chart: a folder with a Chart.yaml, or a packed chart from ``helm package``.
 
     Attributes:
-        path: as it was given.
+        path: the path as given.
         root: real path of the folder that its links must not leave.
-        rendering: how it is rendered.
+        rendering: the rendering options.
     """
 
     noun: ClassVar[str] = "chart"
@@ -100,14 +99,14 @@ class ChartUnit(msgspec.Struct, frozen=True):
         return Place(shown_path(self.path))
 
     def check(self) -> None:
-        """Refuse a chart that cannot be rendered.
+        """Check that the chart can be rendered.
 
         Raises:
-            InputError: if Helm is missing, the release cannot have its name, or a link in the chart leaves the root.
+            InputError: if Helm is missing, the release name is invalid, or a link in the chart leaves the root.
         """
         find_renderer(HELM, self._place)
         if self.rendering.helm_release and not _is_release(self.rendering.helm_release):
-            # It may come from a drill's file, and Helm would take --set-file=a=/etc/passwd for an option.
+            # The name may come from a Drill file, and Helm would read --set-file=a=/etc/passwd as an option.
             raise InputError(f"no release can be called {shown_path(self.rendering.helm_release)}", self._place)
         check_links(self.path, self.root, beside_git=True)
         for each in self.rendering.helm_values:
@@ -133,7 +132,7 @@ class ChartUnit(msgspec.Struct, frozen=True):
         return Text(text.name, text.data, ChartOrigins(self.path, text.data, self.root))
 
     def _release(self) -> str:
-        """The chart's name, as a release has to be named."""
+        """The chart's name, in the form of a release name."""
         name = chart_field(self.path, "name")
         if self.path.endswith(PACKED):
             name = _VERSION_AND_MORE.sub("", os.path.basename(self.path))
@@ -144,10 +143,10 @@ class KustomizationUnit(msgspec.Struct, frozen=True):
     """A kustomization, which kustomize or kubectl builds.
 
     Attributes:
-        path: as it was given.
+        path: the path as given.
         root: real path of the folder that it and its bases must not leave.
         kustomization: its contents.
-        rendering: how it is built.
+        rendering: the rendering options.
     """
 
     noun: ClassVar[str] = "kustomization"
@@ -161,11 +160,11 @@ class KustomizationUnit(msgspec.Struct, frozen=True):
         return Place(shown_path(self.path))
 
     def check(self) -> None:
-        """Refuse a kustomization that cannot be built.
+        """Check that the kustomization can be built.
 
         Raises:
-            InputError: if a program is missing, Helm is needed and not allowed, or the kustomization reads outside
-                its root or, when that is not allowed, the network.
+            InputError: if a program is missing, Helm is needed but not allowed, or the kustomization reads outside its
+                root or from the network without permission.
         """
         find_renderer(KUSTOMIZE, self._place)
         if self.kustomization.chart_home and not self.rendering.helm_in_kustomizations:
@@ -177,7 +176,7 @@ class KustomizationUnit(msgspec.Struct, frozen=True):
     def render(self) -> Text:
         """Return the output of ``kustomize build``.
 
-        It is built as the only resource of a kustomization that asks for each object's origin and transformers.
+        It is built as the resource of another kustomization that requests origin annotations.
 
         Raises:
             InputError: if kustomize is missing or fails, or `check` refuses the kustomization.
@@ -197,7 +196,7 @@ class KustomizationUnit(msgspec.Struct, frozen=True):
                 seconds = None if self.rendering.network else _DETOUR
                 data = renderer.run([folder, *options], self._place, environment, seconds)
             except InputError:
-                # The error would name the temporary folder, and the build may succeed without the detour.
+                # The error would name the temporary folder, and the build may succeed without origin annotations.
                 data = renderer.run([_no_option(self.path), *options], self._place, environment)
         text = checked_utf8(data, Source(self.path, None))
         plain, annotated = without_origins(text.data)
@@ -207,7 +206,7 @@ class KustomizationUnit(msgspec.Struct, frozen=True):
         return Text(text.name, plain, origins)
 
     def _helm_options(self, folder: str) -> list[str]:
-        """Return the options that let kustomize run Helm through the gate; nothing if Helm is not allowed."""
+        """Return the options that make kustomize run Helm through `helm_gate`; empty if Helm is not allowed."""
         if not self.rendering.helm_in_kustomizations:
             return []
         helm = find_renderer(HELM, self._place).program
@@ -216,7 +215,7 @@ class KustomizationUnit(msgspec.Struct, frozen=True):
 
 
 def without_origins(data: bytes) -> tuple[bytes, list[Annotated]]:
-    """Return the output of ``kustomize build`` without the annotations it was asked for, and the annotations."""
+    """Return kustomize's output without the origin annotations, and these annotations."""
     plain, annotated = [], []
     for document in data.split(b"\n---\n"):
         without, origin = _taken_out(document, _ORIGIN)
@@ -227,7 +226,7 @@ def without_origins(data: bytes) -> tuple[bytes, list[Annotated]]:
 
 
 def _taken_out(document: bytes, annotation: re.Pattern[bytes]) -> tuple[bytes, bytes]:
-    """A document without an annotation, and what that says; empty for none."""
+    """Return a document without an annotation, and the annotation's text; empty without one."""
     found = annotation.search(document + b"\n")
     if found is None:
         return document, b""
@@ -237,7 +236,7 @@ def _taken_out(document: bytes, annotation: re.Pattern[bytes]) -> tuple[bytes, b
 
 
 def chart_field(folder: str, name: str) -> str:
-    """A text field of a folder's Chart.yaml; "" when it is not there."""
+    """Return a text field of a folder's Chart.yaml; "" if it is missing."""
     try:
         documents = list(read_documents(read_text(Source(os.path.join(folder, CHART), None))))
     except InputError:
@@ -248,9 +247,7 @@ def chart_field(folder: str, name: str) -> str:
 
 
 def _capabilities(kube_version: str) -> list[str]:
-    """Return the capabilities of the cluster for a chart: by itself ``helm template`` knows group versions and no
-    kinds.
-    """
+    """Return Helm options with the cluster's API versions and kinds; ``helm template`` itself knows no kinds."""
     if not kube_version:
         return []
     kinds = kinds_served(KubeVersion.parse(kube_version).minor)
@@ -262,12 +259,12 @@ def _is_release(name: str) -> bool:
 
 
 def _as_csv(path: str) -> str:
-    """A path that Helm takes for one: it reads the names of files as a line of CSV, so a comma would begin another."""
+    """Quote a path for Helm, which parses file names as CSV."""
     return '"' + path.replace('"', '""') + '"' if PARTS_FILES.search(path) else path
 
 
 def _without_git(chart: str, home: str) -> str:
-    """A chart, or in its place a folder with links to all that is in it but ``.git``: Helm reads all files of a chart.
+    """Return the chart, or a folder of links to its files without ``.git``, because Helm reads all files.
 
     Args:
         chart: a folder, or a packed chart.
@@ -284,10 +281,10 @@ def _without_git(chart: str, home: str) -> str:
 
 
 def _no_option(path: str) -> str:
-    """A path that no program takes for an option."""
+    """Return a path that no program can mistake for an option."""
     return os.path.join(os.curdir, path) if path.startswith("-") else path
 
 
 def _quoted(path: str) -> str:
-    """A path as a YAML scalar."""
+    """Return a path as a YAML scalar."""
     return "'" + path.replace("'", "''") + "'"

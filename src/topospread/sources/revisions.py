@@ -1,7 +1,7 @@
-"""Checks a git revision out into a temporary folder. The repository stays as it is, and none of its programs run.
+"""Write a git revision into a temporary folder, without changing the repository or running its programs.
 
-A repository's configuration may name programs (hooks, filters, fsmonitor, textconv). No call here starts one: files are
-read as blobs, not through ``git checkout`` or ``git archive``.
+A repository's configuration may name programs (hooks, filters, fsmonitor, textconv). Reading files as blobs, instead of
+``git checkout`` or ``git archive``, starts none of them.
 """
 
 from __future__ import annotations
@@ -24,47 +24,47 @@ from .text import shown_path
 
 PATH: Final = "path:"
 REVISION: Final = "rev:"
-"""Begin the name of a state that is meant as a path, or as a revision."""
+"""Prefixes that mark a state as a path or as a revision."""
 
 _TIMEOUT: Final = 300.0
 _MISSING: Final = "git, which would know a revision of this name, is not on the PATH"
 _NO_PROGRAMS: Final = (
     *("-c", "core.fsmonitor=false", "-c", f"core.hooksPath={os.devnull}", "--no-pager"),
-    # A folder of a pull request may look like a bare repository, which git would take before the real one.
+    # A pull request may add a folder that looks like a bare repository, which git would use instead of the real one.
     *("-c", "safe.bareRepository=explicit"),
 )
 _ENVIRONMENT: Final = {
     "GIT_CONFIG_NOSYSTEM": "1",
     "GIT_TERMINAL_PROMPT": "0",
     "GIT_OPTIONAL_LOCKS": "0",
-    # A partial clone would fetch missing objects with a program that its configuration names.
+    # In a partial clone, git would fetch missing objects with a program from its configuration.
     "GIT_NO_LAZY_FETCH": "1",
     "GIT_ALLOW_PROTOCOL": "none",
 }
 _NOT_OWN: Final = "fatal: detected dubious ownership"
-"""What git says of a repository of another user."""
+"""git's error for a repository of another user."""
 _LINK: Final = "120000"
 _FILES: Final = ("100644", "100664", "100755")
 _LONGEST_LINK: Final = 4096
 _MOST_PARTS: Final = 200
-"""Folders and the file of a path: Python makes and removes deeper folders by recursion."""
+"""Maximum depth of paths, because Python creates and removes folders recursively."""
 _CHUNK: Final = 1 << 20
 _LISTING: Final = 10.0
-"""Seconds."""
+"""Time limit in seconds for the list of files."""
 _LONGEST_LIST: Final = 64 << 20
-"""Bytes of the list of files: about a million."""
+"""Maximum bytes of the list of files: about a million files."""
 MAX_BYTES: Final = 4 << 30
-"""Bytes of the files of one revision."""
+"""Maximum bytes of the files of a revision."""
 
 
 @dataclass(frozen=True, slots=True)
 class State:
-    """One state of manifests.
+    """A state of manifests: a path or a git revision.
 
     Attributes:
-        name: as it was given.
-        folder: the folder of its files; for a revision the counterpart of the working directory.
-        root: the temporary folder of a revision, "" for a path. It is left out of paths in messages.
+        name: the name as given.
+        folder: its folder; for a revision, the folder that corresponds to the working directory.
+        root: temporary folder of a revision, which is removed from paths in messages; "" for a path.
     """
 
     name: str
@@ -72,7 +72,7 @@ class State:
     root: str = ""
 
     def shown(self, path: str) -> str:
-        """Return a path for messages: for a revision relative to the repository."""
+        """Return a path for messages. For a revision it is relative to the repository."""
         return path.removeprefix(self.root + os.sep) if self.root else path
 
 
@@ -81,8 +81,8 @@ def state_of(name: str, only: Collection[str] = ()) -> Iterator[State]:
     """Yield a folder or file, or the files of a revision of the working directory's repository.
 
     Args:
-        name: a path or a revision; ``path:`` or ``rev:`` before it says which.
-        only: names of the files of a revision that are wanted; all files by default.
+        name: a path or a revision, perhaps with the prefix ``path:`` or ``rev:``.
+        only: file names to write from a revision; by default all files.
 
     Raises:
         UsageError: if the name is both a path and a revision.
@@ -101,11 +101,11 @@ def state_of(name: str, only: Collection[str] = ()) -> Iterator[State]:
     with tempfile.TemporaryDirectory(prefix="topospread-") as given:
         root = os.path.realpath(os.path.join(given, "tree"))
         os.mkdir(root)
-        # Marks the root that links must not leave, as the repository's own does (`roots`).
+        # Mark the root that links must not leave, like a repository (`roots`).
         os.mkdir(os.path.join(root, GIT))
         prefix = _check_out(revision, root, only)
         folder = os.path.join(root, prefix) if prefix else root
-        if lies_in(folder, root):  # otherwise whoever reads it refuses the link
+        if lies_in(folder, root):  # otherwise the reader rejects the link
             with _reported(Place(shown_path(revision))):
                 os.makedirs(folder, exist_ok=True)
         yield State(shown_path(revision), folder, root)
@@ -118,10 +118,10 @@ def _path_state(path: str) -> State:
 
 
 def _is_revision(name: str) -> bool:
-    """Return whether an existing path has the name of a revision, too.
+    """Return whether a name of an existing path is also a revision.
 
     Raises:
-        InputError: if git cannot tell. The path is not taken then: a pull request may have added it.
+        InputError: if git fails. The path is not used then, because a pull request may have added it.
     """
     repository = repository_of(os.curdir)
     if repository is None:
@@ -136,7 +136,7 @@ def _is_revision(name: str) -> bool:
 
 
 def _check_out(revision: str, folder: str, only: Collection[str]) -> str:
-    """Write files of a revision of the working directory's repository into a folder, as they were committed.
+    """Write files of a git revision into a folder, unchanged.
 
     Returns:
         The working directory's path in the repository, "" at its top.
@@ -165,12 +165,12 @@ def _git(revision: str, repository: str) -> _Git:
 
 
 class _UnknownRevisionError(InputError):
-    """git works and knows no revision of a name."""
+    """Raised if git has no such revision."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Git:
-    """git, asked on behalf of a revision."""
+    """Runs git commands for a revision."""
 
     program: str
     place: Place
@@ -179,7 +179,7 @@ class _Git:
         return self.run("rev-parse", "--verify", "--quiet", "--end-of-options", f"{revision}^{{commit}}").strip()
 
     def run(self, *words: str) -> str:
-        """Return what git prints."""
+        """Return git's output."""
         try:
             done = subprocess.run(
                 [self.program, *_NO_PROGRAMS, *words],
@@ -198,13 +198,13 @@ class _Git:
             if not said:
                 raise _UnknownRevisionError("neither a path nor a revision of the repository here", self.place)
             if not said.startswith(_NOT_OWN):
-                # git's words may quote any file that the repository's configuration includes.
+                # git's message may quote any file that the repository's configuration includes.
                 said = f"`git {words[0]}` ends with exit code {done.returncode}; `git status` may say why"
             raise InputError(f"git: {said}", self.place)
         return os.fsdecode(done.stdout)
 
     def _listed(self, commit: str) -> list[str]:
-        """Return the lines of ``git ls-tree``: a few trees that hold each other can make any number of them."""
+        """Return the lines of ``git ls-tree``. A few nested trees can produce an unlimited number of lines."""
         command = [self.program, *_NO_PROGRAMS, "ls-tree", "-r", "-z", "--full-tree", commit]
         null = subprocess.DEVNULL
         with (
@@ -226,7 +226,10 @@ class _Git:
         return os.fsdecode(listed).split("\0")[:-1]
 
     def write_files(self, commit: str, folder: str, only: Collection[str]) -> None:
-        """Write the blobs of a commit into an empty folder. Links come last, so that no file is written through one."""
+        """Write the blobs of a commit into an empty folder.
+
+        Links are written last, so that no file is written through a link.
+        """
         blobs = [each for each in self._blobs(commit) if not only or os.path.basename(each.path) in only]
         with tempfile.TemporaryFile() as names, tempfile.TemporaryFile() as errors:
             names.write("".join(f"{each.id}\n" for each in blobs).encode())
@@ -270,7 +273,7 @@ class _Git:
         return links
 
     def _blobs(self, commit: str) -> Iterator[_Blob]:
-        """Yield the files and links of a commit; submodules have no files of their own.
+        """Yield the files and links of a commit, without submodules.
 
         Raises:
             InputError: if a path leaves the repository. git does not write such a path, but a crafted commit may.
@@ -293,9 +296,9 @@ class _Blob:
     """A file or link of a commit.
 
     Attributes:
-        id: the object's name.
-        path: relative to the repository.
-        is_link: whether its contents are the target of a symbolic link.
+        id: the git object id.
+        path: path relative to the repository.
+        is_link: whether it is a symbolic link.
     """
 
     id: str

@@ -1,6 +1,6 @@
-"""The root of a path: the folder that reading and writing must not leave. Symbolic links that leave it are refused.
+"""The root of a path: the folder that reads and writes must not leave, even through symbolic links.
 
-The root is the git repository that holds the path. Without a repository it is the folder that was named.
+The root is the git repository of the path, or without one the named folder.
 """
 
 from __future__ import annotations
@@ -14,13 +14,13 @@ from topospread.errors import InputError, Place
 from .text import shown_path
 
 GIT: Final = ".git"
-"""Marks a repository. What lies in it is no file of the repository: its configuration may hold a token."""
+"""The folder that marks a repository. Its files are never read, because its configuration may contain a token."""
 
 
 def repository_of(path: str) -> str | None:
-    """Return the real path of the git repository that holds a path; None without one.
+    """Return the real path of a path's git repository; None without one.
 
-    A link inside a repository may lead into another one. The outer repository counts then, because the link leaves it.
+    If a link inside a repository leads into another repository, the outer repository counts.
     """
     found = None
     folder, parent = "", os.path.abspath(path)
@@ -33,13 +33,13 @@ def repository_of(path: str) -> str | None:
 
 
 def root_of(path: str) -> str:
-    """Return the real path of the root of a file or folder: its repository, else the folder that the path names."""
+    """Return the real path of the root of a file or folder: its repository, else the named folder."""
     folder = path if os.path.isdir(path) else os.path.dirname(path) or os.curdir
     return repository_of(folder) or os.path.realpath(folder)
 
 
 def upwards(folder: str) -> Iterator[str]:
-    """Yield the real path of a folder and of the folders above it, as far as its repository goes."""
+    """Yield the real paths of a folder and its parents, up to the root of its repository."""
     repository, parent = repository_of(folder), os.path.realpath(folder)
     current = ""
     while current not in (parent, repository):
@@ -48,7 +48,7 @@ def upwards(folder: str) -> Iterator[str]:
 
 
 def is_within(path: str, root: str) -> bool:
-    """Return whether a path, with its links followed, is a root or lies in it, and not in its ``.git``.
+    """Return whether a path, with links resolved, is inside a root and not in ``.git``.
 
     Args:
         path: a path that need not exist.
@@ -58,21 +58,22 @@ def is_within(path: str, root: str) -> bool:
 
 
 def lies_in(path: str, root: str) -> bool:
-    """Return the same of a path that may be in ``.git``."""
+    """Return whether a path, with links resolved, is inside a root, perhaps in ``.git``."""
     real = "" if "\0" in path else os.path.realpath(path)
     return real == root or real.startswith(os.path.join(root, ""))
 
 
 def is_of_git(path: str) -> bool:
-    """Return whether a path is, or lies in, a folder ``.git``; some file systems know no case."""
+    """Return whether a path is or is in a folder ``.git``, ignoring case because some file systems do."""
     return GIT in path.lower().split(os.sep)
 
 
 def check_inside_repository(path: str) -> None:
-    """Refuse a path in a repository that is, or leads through, a link out of that repository.
+    """Reject a path that leaves its repository through a link.
+
 
     Raises:
-        InputError: if the path leaves its repository.
+        InputError: if it does.
     """
     if os.path.realpath(path) == os.path.abspath(path):
         return
@@ -82,10 +83,10 @@ def check_inside_repository(path: str) -> None:
 
 
 def check_link(path: str) -> None:
-    """Refuse a file that nobody named and that is a link out of its root.
+    """Reject a file, found in a folder, that is a link out of its root.
 
     Raises:
-        InputError: if the link leaves the repository, or without one its folder.
+        InputError: if the link leaves the repository, or its folder if there is no repository.
     """
     root = root_of(os.path.dirname(path) or os.curdir)
     if not is_within(path, root):
@@ -99,21 +100,21 @@ def leaves(path: str, root: str) -> InputError:
 
 
 def check_links(folder: str, root: str, *, beside_git: bool = False) -> None:
-    """Refuse a folder with a link that leaves the root, or with a ``.git``, at any depth.
+    """Reject a folder that contains a link out of the root, or a ``.git``, at any depth.
 
     Helm follows links inside a chart, and reads all its files.
 
     Args:
         folder: the folder.
         root: real path of its root.
-        beside_git: whether the folder itself may be a repository, whose ``.git`` nobody reads.
+        beside_git: whether the folder may be a repository itself, whose ``.git`` is not read.
 
     Raises:
-        InputError: if a link leaves the root, git's files are there, or a folder cannot be read.
+        InputError: if a link leaves the root, ``.git`` exists, or a folder cannot be read.
     """
     own = os.path.join(os.path.realpath(folder), GIT)
     for path in _links_below(folder, set()):
-        # A link to the folder itself, or above it, leads to its own .git by another way.
+        # A link to the folder itself or its parents leads to its own .git by another path.
         leads_to_git = path not in (folder, own) and os.path.lexists(own) and lies_in(own, os.path.realpath(path))
         if leads_to_git or (is_of_git(os.path.basename(path)) and not (beside_git and path == own)):
             raise InputError("Helm would read what git keeps here; remove it", Place(shown_path(path)))
@@ -123,7 +124,7 @@ def check_links(folder: str, root: str, *, beside_git: bool = False) -> None:
 
 
 def _links_below(folder: str, visited: set[str]) -> Iterator[str]:
-    """Yield a path itself, and the links and folders of git below it, including those in folders that links lead to."""
+    """Yield a path, and the links and ``.git`` folders below it, also in linked folders."""
     yield folder
     waiting = [folder]
     while waiting:
@@ -138,7 +139,7 @@ def _links_below(folder: str, visited: set[str]) -> Iterator[str]:
         except OSError as error:
             raise InputError(f"cannot be read: {error.strerror or error}", Place(shown_path(current))) from error
         for each in inside:
-            # The file .git of a submodule names a folder, and no more.
+            # A submodule's file .git contains only the path of a folder.
             if each.is_symlink() or (is_of_git(each.name) and each.is_dir()):
                 yield each.path
             if each.is_dir() and not is_of_git(each.name):

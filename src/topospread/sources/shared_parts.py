@@ -1,4 +1,4 @@
-"""Parts of pods that say the same, kept once: the pods of a cluster come from few templates, and run on few nodes."""
+"""Share equal parts of pods in memory, because a cluster's pods come from few templates and run on few nodes."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ _Parts = dict[tuple[type, bytes], T]
 
 
 class SharedParts:
-    """The parts of the pods so far, a bounded number of them; nobody changes a part in place."""
+    """A bounded cache of pod parts. Parts must not be modified in place."""
 
     def __init__(self) -> None:
         self._specs: _Parts[PodSpec] = {}
         self._others: _Parts[Any] = {}
 
     def share(self, pod: Pod) -> None:
-        """Let a pod have the parts of an earlier one where they are equal."""
+        """Replace a pod's parts by equal parts of earlier pods."""
         metadata, spec = pod.metadata, pod.spec
         pod.kind, pod.api_version = intern(pod.kind), intern(pod.api_version)
         metadata.namespace = intern(metadata.namespace or "") or None
@@ -43,7 +43,7 @@ class SharedParts:
 
 
 def _first(parts: _Parts[T], part: T) -> T:
-    """Return the first part that is equal to a part; itself if it has a number beyond 64 bits."""
+    """Return the first equal part. A part with a number beyond 64 bits is returned unchanged."""
     try:
         key = _ENCODE(part)
     except OverflowError:

@@ -1,4 +1,4 @@
-"""Warnings about what a snapshot lacks, and about what kube-scheduler leaves out of it."""
+"""Warn about missing parts of a snapshot, and about objects that kube-scheduler ignores."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ _OWNER_LISTS = {
     "StatefulSet": ("stateful_sets", "statefulsets"),
     "ReplicationController": ("replication_controllers", "replicationcontrollers"),
 }
-"""Kinds whose selector default constraints use → their list in the inventory, and kubectl's word for them."""
+"""Kind whose selector default constraints use → its list in the inventory, and kubectl's name for it."""
 
 
 def leave_out_stranded_pods(inventory: Inventory) -> None:
-    """Take out pods that are bound to a node that is not there, and say so.
+    """Remove pods that are bound to missing nodes, with a warning.
 
-    kube-scheduler does not count them either, and the pod garbage collector deletes them. Finished pods stay: they
-    count for their Job, not for their node.
+    kube-scheduler does not count them, and the pod garbage collector deletes them. Finished pods stay, because their
+    Job counts them.
     """
     nodes = {node.name for node in inventory.nodes}
     staying: list[Pod] = []
@@ -43,10 +43,10 @@ def leave_out_stranded_pods(inventory: Inventory) -> None:
 def warn_of_missing_owners(
     inventory: Inventory, *, services_known: bool = False, told: Collection[str] = frozenset()
 ) -> None:
-    """Warn when pods came from a cluster without what default constraints take their selectors from.
+    """Warn if a cluster's pods lack the owners from which default constraints take their selectors.
 
-    ``services_known``: a snapshot says how many Services there are; it may be none. ``told``: kinds of which it has
-    been said that they could not be read.
+    ``services_known``: whether the snapshot states its number of Services. ``told``: unreadable kinds that already have
+    a warning.
     """
     missing = _missing_owners(inventory)
     for kind, names in missing.items():
@@ -65,7 +65,7 @@ def warn_of_missing_owners(
 
 
 def _missing_owners(inventory: Inventory) -> dict[str, dict[str, int]]:
-    """Kind → ``namespace/name`` of each controller that is not there → how many pods name it."""
+    """Return kind → ``namespace/name`` of each missing controller → number of pods that name it."""
     known = {
         kind: {(owner.namespace, owner.name) for owner in getattr(inventory, attribute)}
         for kind, (attribute, _) in _OWNER_LISTS.items()

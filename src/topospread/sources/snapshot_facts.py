@@ -1,4 +1,4 @@
-"""A snapshot's own facts: when it was taken, of what, and what it lacks."""
+"""A snapshot's facts about itself: its time, its source, and its missing kinds."""
 
 from __future__ import annotations
 
@@ -13,24 +13,24 @@ from topospread.errors import ConfigError
 from .snapshot_lists import OWNERS_AND_SELECTORS, WITHOUT
 
 FIELD: Final = "topospread"
-"""Where it stands in the List; kubectl ignores it."""
+"""Field of the facts in the List; kubectl ignores it."""
 
 FORMAT: Final = "topospread.dev/snapshot/v1"
 
 
 class SnapshotFacts(KubeStruct):
-    """The snapshot's own word.
+    """The facts that a snapshot states about itself.
 
     Attributes:
-        format: of what stands here; fields may be added within it.
-        taken: when taking it began, RFC 3339 in UTC.
+        format: version of this struct; new fields do not change it.
+        taken: time at which reading began, RFC 3339 in UTC.
         kube_version: the API server's gitVersion.
-        namespace: the only one it holds, "" for all.
-        hashed: whether names were replaced.
-        simulated: whether a simulation left it so, rather than that a cluster was read.
-        live: whether it is no snapshot, but what was just read of a cluster.
-        counts: kind → how many objects.
-        missing: kind → why there are none of it, or only those of one namespace.
+        namespace: the only namespace in it; "" for all.
+        hashed: whether names were replaced by pseudonyms.
+        simulated: whether it is the result of a simulation.
+        live: whether it was just read from a live cluster.
+        counts: kind → number of objects.
+        missing: kind → why it is missing, or limited to one namespace.
     """
 
     format: str = ""
@@ -49,7 +49,7 @@ class _Snapshot(KubeStruct):
 
 
 def read_facts(raw: msgspec.Raw) -> SnapshotFacts | None:
-    """The snapshot's word; None where there is none, or somebody else's."""
+    """Return the snapshot's facts; None if they are missing or belong to another program."""
     try:
         facts = msgspec.json.decode(raw, type=SnapshotFacts | None)
     except ValueError:
@@ -66,7 +66,7 @@ def facts_of(text: bytes) -> SnapshotFacts | None:
 
 
 def warnings_of(facts: SnapshotFacts) -> list[str]:
-    """Return warnings about the snapshot."""
+    """Return warnings about a snapshot."""
     what = "what was read of the cluster" if facts.live else "the snapshot"
     reasons = dict.fromkeys(facts.missing.values())
     found = [_lacking(what, why, [kind for kind, reason in facts.missing.items() if reason == why]) for why in reasons]
@@ -79,7 +79,7 @@ def warnings_of(facts: SnapshotFacts) -> list[str]:
 
 
 def _lacking(what: str, why: str, kinds: list[str]) -> str:
-    """Return one warning about all kinds that are missing for a reason; kinds with the same loss are named together."""
+    """Return one warning for all kinds that are missing for the same reason."""
     if len(kinds) == 1:
         return f"{what} lacks {kinds[0]} objects ({why}): {_lost(kinds[0])}"
     by: dict[str, list[str]] = {}
@@ -94,16 +94,15 @@ def _lost(kind: str) -> str:
 
 
 def warnings_when_read(facts: SnapshotFacts) -> list[str]:
-    """The same without the kinds whose lack is told of whatever is read, with the pods it concerns."""
+    """Return the warnings, without kinds whose absence is reported elsewhere together with the affected pods."""
     missing = {kind: why for kind, why in facts.missing.items() if kind not in OWNERS_AND_SELECTORS}
     return warnings_of(msgspec.structs.replace(facts, missing=missing))
 
 
 def unread_kinds(facts: SnapshotFacts) -> dict[str, str]:
-    """Return each kind of which no object could be read, with the reason.
+    """Return each kind whose objects could not be read → the reason.
 
-    A kind that the API server does not serve has no objects. Of a kind that may be read in one namespace, those are
-    known.
+    Kinds that the API server does not serve have no objects. Kinds that are readable in one namespace are not included.
     """
     return {
         kind: why for kind, why in facts.missing.items() if why != "NotFound" and "outside the namespace" not in why
@@ -125,7 +124,7 @@ def note_of(facts: SnapshotFacts) -> str:
 
 
 def _known_version(text: str) -> KubeVersion | None:
-    """The version, ``None`` where topospread cannot act as it."""
+    """Return the version; None if topospread does not support it."""
     try:
         return KubeVersion.parse(text)
     except ConfigError:

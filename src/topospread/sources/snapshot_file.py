@@ -1,4 +1,4 @@
-"""Snapshots written: an object a line into a file that appears under its name only when it is whole."""
+"""Write snapshots, one object per line. The file gets its name only when it is complete."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _ENCODER: Final = msgspec.json.Encoder()
 
 
 class SnapshotWriter:
-    """Writes objects as they come."""
+    """Writes a snapshot object by object."""
 
     def __init__(self, file: BinaryIO) -> None:
         self._file = file
@@ -41,21 +41,21 @@ class SnapshotWriter:
         file.write(_HEAD)
 
     def add(self, item: KubeObject | dict[str, object]) -> None:
-        """One object, typed or as plain data."""
+        """Write one object, typed or as plain data."""
         self._file.write(self._between + escape_control_bytes(_ENCODER.encode(item)))
         self._between = b",\n"
 
     def end(self, facts: SnapshotFacts) -> None:
-        """Write the snapshot's own facts and finish it."""
+        """Write the snapshot's facts and finish it."""
         self._file.write(b'\n],"%s":%s}\n' % (FIELD.encode(), escape_control_bytes(_ENCODER.encode(facts))))
 
 
 def check_path(path: str) -> None:
-    """Check that a snapshot can be written here, before the cluster is read for minutes.
+    """Check that a snapshot can be written to a path, before the cluster is read.
 
     Raises:
-        UsageError: the name has another ending than the contents would have.
-        InputError: there is no such folder, or it is one.
+        UsageError: if the ending does not fit a snapshot.
+        InputError: if the folder is missing, or the path is a folder.
     """
     if path == STANDARD_OUTPUT:
         return
@@ -72,7 +72,7 @@ def check_path(path: str) -> None:
 def writing(path: str, stdout: BinaryIO) -> Iterator[SnapshotWriter]:
     """Yield a writer of a snapshot. The file at `path` changes only when the block ends without an error.
 
-    Only its owner may read the file. Standard output is not compressed, and cannot be taken back.
+    Only its owner may read the file. Standard output is uncompressed and is not atomic.
 
     Raises:
         InputError: if the file cannot be written.
@@ -93,17 +93,17 @@ def _filled(file: BinaryIO, *, compressed: bool) -> Iterator[SnapshotWriter]:
         yield SnapshotWriter(cast(BinaryIO, packed))
 
 
-# An inventory written as a snapshot, such as the cluster that a simulation leaves.
+# Write an inventory as a snapshot, such as the cluster after a simulation.
 
 
 def save(inventory: Inventory, path: str, *, kube_version: str = "", hashed: bool = False) -> SnapshotFacts:
     """Write the objects of an inventory to a snapshot, in the format of `topospread dump`.
 
     Args:
-        inventory: the cluster that `topospread.simulate` leaves with ``keep_after``, or one that was read.
+        inventory: an inventory that was read, or the result of `topospread.simulate` with ``keep_after``.
         path: file that ends in ``.json.gz`` or ``.json``; ``-`` is standard output.
         kube_version: Kubernetes version of the cluster, such as ``1.37``.
-        hashed: the inventory comes from `topospread.sources.anonymous`.
+        hashed: whether the inventory comes from `topospread.sources.anonymous`.
 
     Raises:
         InputError: if the file cannot be written.
@@ -121,7 +121,7 @@ def save(inventory: Inventory, path: str, *, kube_version: str = "", hashed: boo
 
 
 def write_snapshot(inventory: Inventory, path: str, facts: SnapshotFacts) -> None:
-    """Write the objects of an inventory and the given facts, in which the objects are counted.
+    """Write the objects of an inventory, and the facts with object counts added.
 
     Raises:
         InputError: if the file cannot be written.

@@ -1,6 +1,6 @@
-"""Tables of the fields that hold names, and of which sort; `pseudonyms` makes the words that replace them.
+"""Tables of fields that contain names, by kind of name. `pseudonyms` creates the replacements.
 
-A table has fields by name, wherever they occur. A test compares the tables with every field that topospread reads.
+A field name applies wherever the field occurs. A test compares the tables with every field that topospread reads.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ NAMES: Final = _words(
     """name generateName claimName serviceName podGroup podGroupName resourceClaimName resourceClaimTemplateName
     workloadName templateName parentCompositePodGroupName policyName"""
 )
-"""Fields that hold the name of an object in a namespace, of a container, or of a pod's volume."""
+"""Fields with the name of a namespaced object, a container or a pod volume."""
 
 NODES: Final = _words("nodeName nominatedNodeName volume.kubernetes.io/selected-node")
 NAMESPACES: Final = _words("namespace namespaces")
@@ -37,13 +37,13 @@ CLASSES: Final = _words(
     volume.beta.kubernetes.io/storage-class deviceClassName"""
 )
 VALUES: Final = _words("value values")
-"""Fields that hold values of the label or taint whose key is next to them."""
+"""Fields with values of the label or taint whose key is next to them."""
 
 REVISIONS: Final = _words("currentRevision updateRevision")
-"""Fields that hold a value of the label controller-revision-hash."""
+"""Fields with a value of the label controller-revision-hash."""
 
 KEYS: Final = _words("""key topologyKey topologyKeys matchLabelKeys mismatchLabelKeys managedBy extendedResourceName""")
-"""Fields that hold a label's or taint's key, or another qualified name."""
+"""Fields with a label or taint key, or another qualified name."""
 
 OPAQUE: Final = _words(
     """resourceNames topospread.dev/unjudgedAdmission topospread.dev/profiles host user role add drop procMount
@@ -54,7 +54,7 @@ OPAQUE: Final = _words(
     topospread.dev/max-per-domain topospread.dev/shares topospread.dev/hierarchy topospread.dev/counted
     topospread.dev/promise topospread.dev/quorum topospread.dev/scale-in topospread.dev/fallback"""
 )
-"""Fields that name a disk, a device or a machine outside Kubernetes, or hold a text with names in it."""
+"""Fields that identify a disk, device or machine outside Kubernetes, or texts that contain names."""
 
 DRIVERS: Final = frozenset({"driver", "provisioner", "attacher", "pv.kubernetes.io/provisioned-by"})
 IMAGES: Final = frozenset({"image", "reference", "names"})
@@ -63,13 +63,13 @@ RESOURCES: Final = _words(
     """requests limits allocatable capacity overhead podFixed default defaultRequest max min maxLimitRequestRatio
     allocatedResources consumedCapacity"""
 )
-"""Fields that hold resources by name."""
+"""Fields with a map of resources."""
 
 ENUMERATED: Final = frozenset({"type", "reason", "scopes", "scopeName"})
-"""Fields that hold Kubernetes' own words, or words of a private controller."""
+"""Fields with words of Kubernetes or of a private controller."""
 
 OTHERS: Final = _words("uid apiVersion kind schedulerName schedule hostIP clusterIP topospread.dev/made-of hard")
-"""Fields with a rule of their own."""
+"""Fields with special rules."""
 
 KEPT: Final = _words(
     """apiGroups apiVersions operations resources scope validationActions
@@ -90,7 +90,7 @@ KEPT: Final = _words(
     trafficDistribution internalTrafficPolicy service.kubernetes.io/topology-aware-hints
     service.kubernetes.io/topology-mode"""
 )
-"""Fields of text that stay: Kubernetes' own words, times, numbers, products."""
+"""Text fields that stay: Kubernetes' own words, times, numbers and product names."""
 
 _SCHEDULE: Final = "0 0 * * *"
 """Replaces every CronJob's schedule, which no command evaluates."""
@@ -100,13 +100,13 @@ _PLAIN_SELECTOR: Final = frozenset({"Service", "ReplicationController"})
 
 
 def hashed(item: KubeObject, names: Pseudonyms) -> Json:
-    """Return the object as plain data, with words for private names."""
+    """Return the object as plain data with private names replaced."""
     value = msgspec.to_builtins(item)
     return _ObjectWalk(names, item.namespace if is_namespaced(value["kind"]) else "").object(value)
 
 
 def hashed_facts(facts: SnapshotFacts, names: Pseudonyms) -> SnapshotFacts:
-    """Return a snapshot's facts without names. Messages of the API server name users and namespaces."""
+    """Return a snapshot's facts without names. The API server's messages contain users and namespaces."""
     missing = {kind: why if why.isalpha() else "not readable" for kind, why in facts.missing.items()}
     namespace = names.namespace(facts.namespace)
     return msgspec.structs.replace(facts, namespace=namespace, missing=missing, hashed=True)
@@ -116,8 +116,8 @@ class _ObjectWalk:
     """Replaces the names in one object.
 
     Attributes:
-        namespace: namespace of the names at hand, "" for a cluster-scoped object.
-        key: key of the label or taint whose values are at hand.
+        namespace: namespace of the current names; "" for a cluster-scoped object.
+        key: key of the current label or taint values.
     """
 
     def __init__(self, names: Pseudonyms, namespace: str) -> None:
@@ -146,7 +146,7 @@ class _ObjectWalk:
             "topospread.dev/made-of": self._made_of,
             "hostIP": names.address,
             "clusterIP": lambda text: text if text == "None" else names.address(text),
-            # Of a CSIStorageCapacity; of a volume or node it is a map.
+            # In a CSIStorageCapacity; in a volume or node it is a map.
             "capacity": str,
         }
         self._maps: dict[str, Callable[[Json], Json]] = {
@@ -159,7 +159,7 @@ class _ObjectWalk:
         }
 
     def object(self, value: Json) -> Json:
-        """Return a whole object with its names replaced."""
+        """Return an object with its names replaced."""
         walked = self._fields(value)
         kind, name, spec = value["kind"], value["metadata"].get("name"), value.get("spec", {})
         named: dict[str, Callable[[str], str]] = {
@@ -184,7 +184,7 @@ class _ObjectWalk:
         self.namespace = value.get("namespace") or self.namespace
         self.key = value.get("key") or self.key
         walked = {field: self._field(field, each) for field, each in value.items()}
-        if value.get("kind") == "Node" and value.get("name"):  # an owner
+        if value.get("kind") == "Node" and value.get("name"):  # an owner reference
             walked["name"] = self._names.node(value["name"])
         self.namespace, self.key = outer
         return walked
@@ -193,11 +193,11 @@ class _ObjectWalk:
         if isinstance(value, dict):
             return self._maps.get(field, self._fields)(value)
         if isinstance(value, list):
-            inner = self._fields if field in RESOURCES else None  # requests of a claim are a list of objects
+            inner = self._fields if field in RESOURCES else None  # a claim's requests are a list of objects
             return [inner(each) if inner and isinstance(each, dict) else self._field(field, each) for each in value]
         if field == "sizeBytes" and isinstance(value, int):
             return size_bucket(value)
-        # No table has the field: it is not shown.
+        # a field in no table is removed
         return self._texts.get(field, self._names.opaque)(value) if isinstance(value, str) else value
 
     def _labels(self, labels: Mapping[str, str]) -> Json:
@@ -209,12 +209,12 @@ class _ObjectWalk:
         return {self._names.key(name): amount for name, amount in amounts.items()}
 
     def _limited(self, amounts: Json) -> Json:
-        """Return a quota's limits: ``requests.NAME``, ``count/RESOURCE``, or a resource's own name."""
+        """Return a quota's limits, whose keys are ``requests.NAME``, ``count/RESOURCE`` or a resource name."""
         parts = {name: name.partition(".") if name.startswith("requests.") else ("", "", name) for name in amounts}
         return {f"{one}{dot}{self._names.key(rest)}": amounts[name] for name, (one, dot, rest) in parts.items()}
 
     def _scopes(self, selector: Json) -> Json:
-        """Return the scopes of a quota, whose values are names of PriorityClasses."""
+        """Return the scopes of a quota, whose values are PriorityClass names."""
         found = [
             {
                 **self._fields(each),
@@ -228,12 +228,12 @@ class _ObjectWalk:
         return {self._names.name(name, self.namespace): each for name, each in found.items()}
 
     def _made_of(self, text: str) -> str:
-        """Return ``GROUP/KIND/NAME`` with the words that a reference to the same resource has."""
+        """Return ``GROUP/KIND/NAME`` with the same words as a reference to the same resource."""
         group, _, rest = text.partition("/")
         kind, _, name = rest.partition("/")
         words = self._names.api_version(f"{group}/")[:-1], self._names.kind(kind)
         return "/".join((*words, self._names.name(name, self.namespace)))
 
     def _ceph_image(self, disk: Json) -> Json:
-        """Return a Ceph disk: its image is a disk, not a container's image."""
+        """Return a Ceph disk, whose field image is a disk and not a container image."""
         return {**self._fields(disk), "image": self._names.opaque(disk.get("image", ""))}

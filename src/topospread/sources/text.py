@@ -1,4 +1,4 @@
-"""A text as it was read, and where in it a byte stands; not what it means."""
+"""A text that was read, with its line starts."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from topospread.errors import Place
 
 
 class Origins(Protocol):
-    """Knows which files a rendered text was made of."""
+    """Finds the source files of a rendered text."""
 
     def place(self, document: int, path: Sequence[str | int], rendered: Place) -> Place:
-        """Return the origin of a place in the rendered text.
+        """Return the place in the source files for a place in the rendered text.
 
         Args:
             document: number of the document in the text, from 1.
-            path: way to the field from the document.
-            rendered: the place in the text, with its line where that is known.
+            path: path of the field in the document.
+            rendered: the place in the rendered text, with its line if known.
         """
 
 
@@ -31,11 +31,10 @@ class Text:
     """The content of one source.
 
     Attributes:
-        name: path as errors show it.
+        name: path for messages.
         data: UTF-8 without a byte order mark.
-        origins: of what a program has made of other files, which files; None for what was read as it stands.
-        repeats: keys that stand twice in a mapping of what a program has made, with their places; who reads the text
-            adds them.
+        origins: finds the source files of a rendered text; None for a text from a file.
+        repeats: repeated keys in a rendered text, with their places; filled in while reading.
     """
 
     name: str
@@ -45,16 +44,16 @@ class Text:
 
     @cached_property
     def line_starts(self) -> array[int]:
-        """The offset at which each line begins."""
+        """The offset of each line's start."""
         return array("q", [0, *(found.end() for found in re.finditer(b"\n", self.data))])
 
     def line(self, number: int) -> bytes:
-        """A line by its number, from 1, with its end; empty when there is none."""
+        """Return a line with its line end, by number from 1; empty if there is none."""
         start, end = self.bounds(number)
         return self.data[start:end]
 
     def bounds(self, number: int) -> tuple[int, int]:
-        """Return the begin of a line and of the next one; both 0 if there is no such line."""
+        """Return the start offsets of a line and of the next line; both 0 if there is none."""
         starts = self.line_starts
         if not 0 < number <= len(starts):
             return 0, 0
@@ -62,7 +61,7 @@ class Text:
 
 
 def printable(text: str) -> str:
-    """The text on one line, with what a terminal cannot show escaped."""
+    """Return the text on one line, with unprintable characters escaped."""
     if text.isprintable():
         return text
     return "".join(each if each.isprintable() else each.encode("unicode_escape").decode() for each in text)
@@ -74,9 +73,9 @@ def shown_path(path: str) -> str:
 
 
 def described(value: object) -> str:
-    """Return the type of a plain value, and the length of a text, for an error.
+    """Return the type of a plain value, and a text's length, for messages.
 
-    Its content stays out of the error: the file that it comes from may hold a secret.
+    The content is not included, because the file may contain a secret.
     """
     match value:
         case None:
@@ -94,19 +93,19 @@ def described(value: object) -> str:
 
 
 def shown_key(text: Text, key: str) -> str:
-    """Return a mapping's key for an error: its content only in a manifest, as any other text may be a secret."""
+    """Return a mapping's key for messages. Only a manifest's keys are shown, because other texts may be secret."""
     is_manifest = b"apiVersion" in text.data and b"kind" in text.data
-    from topospread.api.label_syntax import quoted  # what writes a file needs nothing of the API
+    from topospread.api.label_syntax import quoted  # writing files does not need the API package
 
     return f"the key {quoted(key)}" if is_manifest else f"a key of {len(key)} character{'s' * (len(key) != 1)}"
 
 
 def place_of_byte(text: Text, offset: int) -> Place:
-    """The line and column, in bytes, of an offset."""
+    """Return the line and column, in bytes, of an offset."""
     line = bisect_right(text.line_starts, offset)
     return Place(text.name, line=line, column=offset - text.line_starts[line - 1] + 1)
 
 
 def line_of(text: Text, number: int) -> str:
-    """A line by its number, from 0; "" when there is none."""
+    """Return a line by its number from 0; "" if there is none."""
     return text.line(number + 1).decode("utf-8", "replace").removesuffix("\n")

@@ -1,6 +1,6 @@
-"""Old objects as today's version of their kind has them, and what becomes of a kind and version that nobody serves.
+"""Convert objects of old API versions to the current version, and reject unknown kinds and versions.
 
-Plain data in, plain data out; only what topospread reads is converted. Sources: k8s.io/kubernetes
+Objects are plain data; only fields that topospread reads are converted. Sources: k8s.io/kubernetes
 pkg/apis/{apps,extensions}/v1beta1/defaults.go, pkg/apis/policy/v1beta1/conversion.go,
 pkg/apis/node/v1alpha1/conversion.go, k8s.io/dynamic-resource-allocation/api/v1beta1/conversion.go.
 """
@@ -20,7 +20,7 @@ _NODE: Final = "node.k8s.io"
 _FLAT_REQUESTS: Final = frozenset({"resource.k8s.io/v1beta1", "resource.k8s.io/v1alpha3"})
 
 VERSIONS: Final[Mapping[str, tuple[str, ...]]] = {kind: versions_of(kind) for kind in KINDS}
-"""Kind → the versions it was ever served under, today's first."""
+"""Kind → all API versions it ever had, current version first."""
 
 _AVERAGE: Final = ("targetAverageUtilization", "targetAverageValue")
 _METRICS_OF_V2BETA1: Final[Mapping[str, tuple[str, ...]]] = {
@@ -35,7 +35,7 @@ _METRICS_OF_V2BETA1: Final[Mapping[str, tuple[str, ...]]] = {
 }
 
 _EXACT: Final = ("deviceClassName", "selectors", "allocationMode", "count", "adminAccess", "tolerations", "capacity")
-"""Fields of a request that stood next to its name before ``exactly`` (resource.k8s.io/v1beta1)."""
+"""Fields of a request that had no parent ``exactly`` in resource.k8s.io/v1beta1."""
 _OLD_CLAIM: Final = frozenset(f"spec.devices.requests[].{name}" for name in _EXACT)
 
 OLD_FIELDS: Final[Mapping[str, frozenset[str]]] = {
@@ -52,7 +52,7 @@ OLD_FIELDS: Final[Mapping[str, frozenset[str]]] = {
         | {f"spec.metrics[].{source}.{name}" for source, names in _METRICS_OF_V2BETA1.items() for name in names}
     ),
 }
-"""Fields that only old versions had; [] for any item."""
+"""Fields that only old versions had; [] stands for any item."""
 
 _DEFAULT_SELECTOR: Final = frozenset({_EXTENSIONS, "apps/v1beta1"})
 _ALL_PODS: Final[tuple[dict[str, object], ...]] = (
@@ -64,21 +64,21 @@ _ALL_PODS: Final[tuple[dict[str, object], ...]] = (
 
 
 def was_known(kind: str, api_version: object, path: str) -> bool:
-    """Return whether a field that today's version does not have stood in an old version that an object is of."""
+    """Return whether a field that the current version lacks existed in the object's old version."""
     return api_version != VERSIONS[kind][0] and _INDEX.sub("[]", path) in OLD_FIELDS.get(kind, frozenset())
 
 
 class NoMatchError(ValueError):
-    """An API server knows no such kind under this version; the message is kubectl's."""
+    """Raised for a kind that the API server does not have in this version. The message is kubectl's."""
 
 
 def resolve_kind(api_version: str, kind: str) -> str | None:
-    """The kind's key in `KINDS`, None for one that plays no part.
+    """Return the kind's key in `KINDS`; None for ignored kinds.
 
-    A kind of somebody's own may be called as one of Kubernetes' is: then its group tells them apart.
+    A custom resource may have the name of a built-in kind; the group distinguishes them.
 
     Raises:
-        NoMatchError: the group is one of Kubernetes' own and has no such kind, or not in this version.
+        NoMatchError: if the group is Kubernetes' own and has no such kind in this version.
     """
     group, _, version = api_version.rpartition("/")
     if "/" in group or not version:
@@ -100,12 +100,12 @@ def _no_match(api_version: str, kind: str) -> str:
 
 
 def _is_kubernetes(group: str) -> bool:
-    """Return whether a group is Kubernetes' own: without a dot, or under k8s.io (whose x-k8s.io are not)."""
+    """Return whether a group is Kubernetes' own: without a dot, or below k8s.io except x-k8s.io."""
     return "." not in group or group.endswith(".k8s.io")
 
 
 def to_current(value: dict[str, Any], kind: str) -> dict[str, Any]:
-    """An object of an old version as today's; one of today's is given back as it is."""
+    """Return an object converted to its current version; unchanged if it is current."""
     version = value.get("apiVersion")
     current = VERSIONS[kind][0]
     if version == current:
@@ -124,7 +124,7 @@ def to_current(value: dict[str, Any], kind: str) -> dict[str, Any]:
 
 
 def _of_flat_requests(kind: str, spec: dict[str, Any]) -> dict[str, Any]:
-    """Return a spec of devices with the fields of ``basic`` in the device, and those of a request in ``exactly``."""
+    """Return a device spec with the fields of ``basic`` moved up, and request fields moved into ``exactly``."""
     if kind == "ResourceSlice" and isinstance(devices := spec.get("devices"), list):
         return {**spec, "devices": [_without_basic(each) for each in devices]}
     if kind == "ResourceClaimTemplate" and isinstance(inner := spec.get("spec"), dict):
@@ -149,7 +149,7 @@ def _with_exactly(request: Any) -> Any:
 
 
 def _default_from_template(workload: dict[str, Any]) -> None:
-    """The template's labels select its pods, and label the workload, where these old versions say nothing else."""
+    """Use the template's labels as selector and labels if the object has none, like these old versions."""
     spec = workload.get("spec")
     if not isinstance(spec, dict):
         return
@@ -166,7 +166,7 @@ def _default_from_template(workload: dict[str, Any]) -> None:
 
 
 def _select_nothing_when_empty(budget: dict[str, Any]) -> None:
-    """An empty selector selected nothing in old versions, and selects every pod today."""
+    """Make an empty selector select nothing, like old versions. Today it selects every pod."""
     spec = budget.get("spec")
     if isinstance(spec, dict) and spec.get("selector") in _ALL_PODS:
         budget["spec"] = {**spec, "selector": None}

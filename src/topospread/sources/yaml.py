@@ -1,8 +1,8 @@
-"""YAML text → plain data as kubectl reads it, and the line and column of any field; knows nothing of Kubernetes' kinds.
+"""Parse YAML text to plain data like kubectl, with line numbers for errors.
 
-Built on libyaml's events (several times faster than PyYAML's constructors). What YAML leaves open is decided as in
-`scalars`; a key given twice is refused, and so is what would not fit in memory: endless nesting and alias bombs. Of
-what a program has rendered the last value of such a key counts, as for kubectl and Helm: nobody can mend it there.
+It uses libyaml's events, which is several times faster than PyYAML's constructors. `scalars` decides the types of
+scalars. A repeated key raises an error, and so do deep nesting and alias bombs, which would exhaust memory. In rendered
+text the last value of a repeated key counts, like in kubectl and Helm, because the user cannot edit that text.
 """
 
 from __future__ import annotations
@@ -33,10 +33,10 @@ from topospread.errors import DecodeError, DuplicateError, Place
 from .text import Text, line_of, place_of_byte, shown_key
 
 MAX_DEPTH: Final = 256
-"""Deeper nesting is no Kubernetes object, and would exhaust the stack of whoever walks it."""
+"""Maximum nesting. Deeper values are not Kubernetes objects and would exhaust the stack."""
 
 MAX_SIZE: Final = 64 << 20
-"""Bytes of a text; as a tree it takes thirty times as many."""
+"""Maximum bytes of a text. The parsed tree takes thirty times as much memory."""
 
 _NO_KEY: Final = object()
 _MERGE_TAG: Final = "tag:yaml.org,2002:merge"
@@ -67,9 +67,9 @@ class YamlDocument(msgspec.Struct, frozen=True):
     """One document of a YAML text.
 
     Attributes:
-        number: its position, from 1, empty ones counted.
-        line: where its content begins, from 1.
-        value: dict, list, scalar, or None when it is empty.
+        number: its position, from 1, including empty documents.
+        line: line at which its content starts, from 1.
+        value: a dict, list or scalar; None if it is empty.
     """
 
     number: int
@@ -78,15 +78,15 @@ class YamlDocument(msgspec.Struct, frozen=True):
 
 
 class _Frame:
-    """A mapping or sequence that is not closed yet.
+    """An open mapping or sequence.
 
     Attributes:
-        value: what it holds so far.
-        key: the key whose value comes next, or one of the two marks.
-        merged: keys that a ``<<`` has brought and the mapping itself has not given yet.
-        anchor: what aliases of it will repeat, if it has a name.
-        before: nodes of the document that stand before it.
-        levels: levels of collections in it.
+        value: its items so far.
+        key: the key of the next value, or a marker.
+        merged: keys that came from ``<<`` and are not set by the mapping itself.
+        anchor: its anchor, if it has one.
+        before: number of nodes before it in the document.
+        levels: nesting depth inside it.
     """
 
     __slots__ = ("anchor", "before", "key", "levels", "merged", "value")
@@ -109,15 +109,15 @@ class _Anchor(msgspec.Struct):
 
 
 def read_documents(text: Text, progress: Callable[[int], None] | None = None) -> Iterator[YamlDocument]:
-    """The documents of a text, one after another.
+    """Yield the documents of a text.
 
     Args:
-        text: what to read.
-        progress: is told, after each document, the bytes dealt with.
+        text: the text.
+        progress: receives the number of processed bytes after each document.
 
     Raises:
-        DecodeError: the text is not YAML, is too large, or holds what JSON cannot hold.
-        DuplicateError: a mapping gives one key twice.
+        DecodeError: if the text is not YAML, is too large, or has values that JSON does not have.
+        DuplicateError: if a mapping has a key twice.
     """
     if len(text.data) > MAX_SIZE:
         raise DecodeError(
@@ -133,7 +133,7 @@ def read_documents(text: Text, progress: Callable[[int], None] | None = None) ->
 
 
 class _DocumentReader:
-    """Builds values from libyaml's events; anchors live as long as their document."""
+    """Builds values from libyaml's events. Anchors are valid within their document."""
 
     def __init__(self, text: Text) -> None:
         self.text = text
@@ -150,7 +150,7 @@ class _DocumentReader:
         self._guarded(self.parser.get_event)
 
     def next_document(self) -> YamlDocument | None:
-        """The next document, None at the end of the text."""
+        """Return the next document; None at the end of the text."""
         event = self._guarded(self.parser.get_event)
         if type(event) is StreamEndEvent:
             return None
@@ -173,7 +173,7 @@ class _DocumentReader:
             raise self._syntax_error(error) from error
 
     def _root(self) -> Any:
-        """Read one node with all that is in it."""
+        """Read one node and its children."""
         next_event = self.parser.get_event
         self.open.clear()
         while True:
@@ -238,7 +238,7 @@ class _DocumentReader:
         return frame.value
 
     def _alias(self, event: AliasEvent) -> Any:
-        """Return the value of an alias, if the document keeps within go-yaml's bounds and the text within ours."""
+        """Return the value of an alias, within go-yaml's limits for a document and our limit for the text."""
         known = self.anchors.get(event.anchor or "")
         if known is None:
             raise DecodeError("unknown anchor referenced", self._place(event))
@@ -259,7 +259,7 @@ class _DocumentReader:
         return known.value
 
     def _put(self, value: Any, event: Event) -> None:
-        """Hand a finished value to the collection it stands in."""
+        """Add a finished value to its collection."""
         frame = self.open[-1]
         if type(frame.value) is list:
             frame.value.append(whole_number(value) if type(value) is float else value)
@@ -268,7 +268,7 @@ class _DocumentReader:
             frame.key = value if plain else _MERGE if _is_merge(event) else self._key(value, event)
         elif frame.key is _MERGE:
             frame.key = _NO_KEY
-            # `<<: *defaults`: as go-yaml v2 has it, what stands later in the mapping wins, merged or not.
+            # `<<: *defaults`: like in go-yaml v2, the later key in the mapping wins, whether merged or not.
             listed = type(value) is list and type(event) is not AliasEvent
             for each in reversed(value) if listed else [value]:
                 if type(each) is not dict:
@@ -310,7 +310,7 @@ class _DocumentReader:
         return place if mark is None else replace(place, line=mark.line + 1, column=mark.column + 1)
 
     def _syntax_error(self, error: yaml.YAMLError) -> DecodeError:
-        """libyaml's complaint with its place, and what usually is the cause."""
+        """Return libyaml's error with its place and the usual cause."""
         document = self.number or 1
         if isinstance(error, yaml.reader.ReaderError):
             place = place_of_byte(self.text, error.position)
@@ -335,13 +335,13 @@ def _is_merge(event: Event) -> bool:
 
 
 def _allowed_alias_share(nodes: int) -> float:
-    """The part of a document's nodes that may come from aliases (``allowedAliasRatio`` in go-yaml's decode.go)."""
+    """Return the allowed share of nodes that come from aliases (``allowedAliasRatio`` in go-yaml's decode.go)."""
     beyond = (nodes - _FREELY_ALIASED) / (_HARDLY_ALIASED - _FREELY_ALIASED)
     return 0.99 - 0.89 * min(1.0, max(0.0, beyond))
 
 
 def _hint(problem: str, line: str, column: int) -> str:
-    """Return the likely cause of this complaint; "" if it is not known."""
+    """Return the likely cause of a libyaml error; "" if unknown."""
     if _ACTION.search(line):
         return _TEMPLATE
     if line[: column + 1].strip(" ") == "\t" or "tab" in problem:

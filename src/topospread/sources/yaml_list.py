@@ -1,9 +1,9 @@
-"""A ``List`` in YAML as programs write it, turned into JSON item by item; what is not written so is read by `yaml`.
+"""Fast reader of a machine-written YAML ``List``, which converts it to JSON item by item.
 
-A cluster of 100,000 pods is one YAML document. As one tree it takes gigabytes, and libyaml's events take most of the
-time. Programs write such a document line by line: a key, perhaps a value on the same line, and deeper lines below.
-Each line is understood once, however often it stands there. A line that says anything else (a comment, an anchor, a
-text of several lines, an escape) is left to the YAML reader, with its whole item.
+A cluster of 100,000 pods is one YAML document. As a tree it takes gigabytes, and libyaml's events take most of the
+time. Programs write such a document with a key per line, perhaps a value on the same line, and deeper lines below. Each
+distinct line is parsed once. An item with any other line (a comment, an anchor, a multi-line text, an escape) is read
+by `yaml`.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from .text import Text
 from .yaml import read_documents
 
 SMALLEST: Final = 1 << 20
-"""Shorter texts are read as a whole, bytes: there the first fault is reported that stands in the text."""
+"""Minimum bytes. Shorter texts are parsed as a whole, so that the first error in the text is reported."""
 _LINES_KNOWN: Final = 20_000
 _DEEPEST: Final = 64
 _ITEMS_BETWEEN_REPORTS: Final = 1000
@@ -38,18 +38,18 @@ _LINE: Final = re.compile(
 
 
 def begins_as_list(begin: bytes) -> bool:
-    """Return whether a text that begins so may be a list that is written line by line."""
+    """Return whether a text with this beginning may be a machine-written list."""
     return _HEAD.match(begin) is not None
 
 
 class _Line(NamedTuple):
-    """The meaning of a line.
+    """A parsed line.
 
     Attributes:
         indent: spaces before it.
-        dashed: whether it begins an entry of a sequence.
-        key: key of a mapping as JSON, with its colon; empty for none.
-        value: value as JSON; empty if deeper lines hold it.
+        dashed: whether it starts an item of a sequence.
+        key: key as JSON with its colon; empty without a key.
+        value: value as JSON; empty if it is on deeper lines.
     """
 
     indent: int
@@ -62,12 +62,20 @@ class YamlList:
     """A list of objects that is the only document of a text.
 
     Attributes:
-        location: where the list stands.
+        location: the list's location.
         kind, api_version: its type.
     """
 
     def __init__(self, text: Text, of: tuple[str, str], span: tuple[int, int], before: bytes) -> None:
-        """``of``: kind and apiVersion; ``span``: the items' bytes; ``before``: the spaces before the dash of each."""
+        """Create a list.
+
+
+        Args:
+            text: the text.
+            of: kind and apiVersion.
+            span: byte range of the items.
+            before: the spaces before each item's dash.
+        """
         self.location = Location(text, 1)
         self.kind, self.api_version = of
         self._begin, self._end = span
@@ -76,7 +84,7 @@ class YamlList:
 
     @classmethod
     def at(cls, text: Text) -> YamlList | None:
-        """Return the list that a text is; None if it is anything else, or short."""
+        """Return the text as a list; None if it is short or not a machine-written list."""
         data = text.data
         head = _HEAD.match(data) if len(data) >= SMALLEST and text.origins is None else None
         if head is None or data.find(b"\n---", head.end()) >= 0 or data.find(b"\n...") >= 0:
@@ -94,13 +102,13 @@ class YamlList:
         return cls(text, (kind, version), (begin, end), before)
 
     def items(self, progress: Callable[[int], None]) -> Iterator[bytes | Any]:
-        """Yield each item as JSON, or as plain data where it is not written line by line.
+        """Yield each item as JSON, or as plain data if it needs the YAML reader.
 
         Args:
-            progress: is told about how many bytes of the text are dealt with.
+            progress: receives the approximate number of processed bytes.
 
         Raises:
-            InputError: the text is not YAML, or a mapping gives one key twice.
+            InputError: if the text is not YAML, or a mapping has a key twice.
         """
         data, between = self.location.text.data, b"\n" + self._before + b"- "
         begin, index = self._begin, 0
@@ -122,7 +130,7 @@ class YamlList:
                 progress(begin)
 
     def _read(self, item: bytes) -> list[Any] | None:
-        """Return an item that is read by itself; None if it cannot be."""
+        """Return an item that the YAML reader parsed alone; None if that fails."""
         if _ANCHORED.search(item):
             return None
         try:
@@ -132,11 +140,11 @@ class YamlList:
         return document.value if isinstance(document.value, list) and len(document.value) == 1 else None
 
     def _as_json(self, item: bytes) -> bytes | None:  # noqa: PLR0912 - one step for each of millions of lines
-        """Return an item as JSON; None if a line is not of the form that is known here.
+        """Return an item as JSON; None if a line has an unknown form.
 
-        ``levels`` holds the collections that are open: the indent of their lines, and the keys of a mapping, ``None``
-        for a sequence. Every line belongs to the innermost one, once those that are deeper are closed. Only a key
-        without a value (``opens``) may be followed by deeper lines, or by the dashes of its sequence.
+        ``levels`` holds the open collections: the indent of their lines, and the keys of a mapping, or None for a
+        sequence. A line closes deeper collections and belongs to the innermost open one. Only a key without a value
+        (``opens``) may be followed by deeper lines or by its sequence.
         """
         known, out = self._lines, list[bytes]()
         levels: list[tuple[int, set[bytes] | None]] = [(len(self._before), None)]
@@ -186,7 +194,7 @@ class YamlList:
         return b"".join(out)
 
     def _understood(self, text: bytes) -> _Line | None:
-        """Return the meaning of a line, which is remembered; None if it is none of the known forms."""
+        """Return a parsed line, which is cached; None for an unknown form."""
         line = _line(text)
         if len(self._lines) < _LINES_KNOWN:
             self._lines[text] = line

@@ -1,4 +1,4 @@
-"""The number of replicas that fit until the first stays pending, what ends it, and the node that helps most."""
+"""Capacity: how many replicas fit until the first stays pending, what the limit is, and which node helps most."""
 
 from .result import Capacity, CapacityReport, DomainRoom, KeyRoom, Purchase, TargetRoom, ZoneLoss
 

@@ -1,4 +1,4 @@
-"""Replicas that still fit: the inventory's own pods are placed first, then replicas until one finds no node."""
+"""Place the cluster's own pods, then add replicas until one finds no node."""
 
 from __future__ import annotations
 
@@ -32,20 +32,20 @@ from .result import Capacity, CapacityReport, ZoneLoss
 from .sizing import sizing
 from .wanted import pods_asked, read_more, read_shares, the_pod
 
-# What fits when a zone is lost: a drill fails each, and what comes of it is filled. How one fails is the drill's.
+# For each zone, a drill simulates its loss; then the remaining cluster is filled.
 
 
 def after_losses(inventory: Inventory, question: CapacityQuestion, work: Effort) -> list[ZoneLoss]:
     """Return the replicas that fit after each zone's loss, fewest first.
 
     Args:
-        inventory: what there is.
-        question: what is to fit.
-        work: how it is worked out.
+        inventory: the cluster.
+        question: the replicas to fit.
+        work: processes and progress.
 
     Raises:
-        UsageError: there is no zone.
-        Interrupted: Ctrl-C; with `SomeAnswers`.
+        UsageError: if there is no zone.
+        Interrupted: on Ctrl-C, with `SomeAnswers`.
     """
     begun = _terse(inventory, question)
     zones = targets_of(begun, "zone")
@@ -56,7 +56,7 @@ def after_losses(inventory: Inventory, question: CapacityQuestion, work: Effort)
 
     def lost(zone: tuple[str, Step]) -> ZoneLoss:
         play, before = begun, waited
-        if not forks:  # what one zone's loss does would be there for the next one
+        if not forks:  # without fork, the effects of one zone's loss would remain for the next
             play = _terse(inventory, question)
             before = _waiting(play.begin())
         outcome = play.go_on(zone[1])
@@ -86,21 +86,21 @@ def _waiting(outcome: StepOutcome) -> int:
 
 
 LIMIT = 10_000
-"""Rounds that are tried by default."""
+"""Default maximum number of rounds."""
 SECONDS = 10.0
-"""Time to search for a set of nodes, by default."""
+"""Default time limit of the search for a set of nodes, in seconds."""
 
 
 @dataclass(frozen=True, slots=True)
 class Besides:
-    """The questions besides how many fit now.
+    """Additional questions about capacity.
 
     Attributes:
-        more: rounds that have to fit, or a share of the replicas.
-        each_zone: after each zone's loss, too.
-        shapes: of nodes that are tried; by default those that are there, if less fits than has to.
-        workers: how many processes work at once; by default one for each core.
-        seconds: time to search for the cheapest set of nodes of pools.
+        more: required rounds, or a share of the replicas.
+        each_zone: whether to examine each zone's loss, too.
+        shapes: sizes of an additional node to try; by default the cluster's node sizes if too few replicas fit.
+        workers: number of parallel processes; by default one for each core.
+        seconds: time limit of the search for the cheapest set of pool nodes.
     """
 
     more: int | Fraction = 1
@@ -110,18 +110,18 @@ class Besides:
     seconds: float = SECONDS
 
     def buys(self, found: Capacity) -> bool:
-        """Return whether one more node is tried: if less fits than has to, or a shape is given."""
+        """Return whether to try one more node: too few replicas fit, or a size is given."""
         if found.pending is None or is_refusal(found.pending.message):
             return False
         return self.is_short(found) or bool(self.shapes)
 
     def is_short(self, found: Capacity) -> bool:
-        """Return whether less fits than has to."""
+        """Return whether fewer replicas fit than required."""
         short = any(each.more < pods_asked(self.more, each.share, each.replicas) for each in found.targets)
         return short or any(each.missing for each in found.targets)
 
     def rounds(self, found: Capacity) -> int:
-        """Return the number of whole rounds that have to fit."""
+        """Return the required number of complete rounds."""
         pods = ((pods_asked(self.more, each.share, each.replicas), each.share) for each in found.targets)
         return max(1, *(-(-asked // share) for asked, share in pods))
 
@@ -140,28 +140,28 @@ def capacity(  # noqa: PLR0913 - keyword arguments
     seconds: float = SECONDS,
     progress: Progress | None = None,
 ) -> CapacityReport:
-    """Say how many more replicas fit until the first stays pending, with everything there that is there.
+    """Return how many more replicas fit until the first stays pending, in addition to all current pods.
 
     Args:
         inventory: the input, which is not changed.
         of: ``deploy/web``, or several in a ratio: ``deploy/web=2``, ``deploy/api=1``.
-        options: the control plane, and how pods are placed; more replicas evict nothing. If fewer replicas fit than
-            have to, the cheapest set of nodes of its pools is searched.
-        pod: the file of a pod of which more are to fit, in place of workloads.
-        namespace: of workloads, and of a pod's file, that name none.
-        more: replicas (of several workloads: rounds) that have to fit, or a share of the replicas, ``20%``.
-        each_zone: they have to fit after each zone's loss, too.
-        shapes: of one more node that is tried in each zone, ``cpu=8,memory=32Gi``; by default those that are there,
-            if fewer replicas fit than have to.
-        limit: how many rounds of replicas are tried.
-        workers: how many processes work at once; by default one for each core.
-        seconds: time to search for that set.
-        progress: told how far the work is.
+        options: the control plane and placement options; more replicas evict nothing. If too few replicas fit, the
+            cheapest set of pool nodes is searched.
+        pod: file with a pod, instead of workloads.
+        namespace: namespace of workloads, and of a pod file, without one.
+        more: required replicas (rounds for several workloads), or a share of the replicas, ``20%``.
+        each_zone: require that they also fit after each zone's loss.
+        shapes: sizes of an additional node to try in each zone, ``cpu=8,memory=32Gi``; by default the cluster's node
+            sizes if too few replicas fit.
+        limit: maximum number of rounds.
+        workers: number of parallel processes; by default one for each core.
+        seconds: time limit of the search for that set.
+        progress: receives the progress.
 
     Raises:
-        InputError: an object that the API server would refuse, or a path that cannot be read.
-        UsageError: a target that is not there, or has no replicas; options that contradict each other.
-        topospread.drills.interruption.Interrupted: Ctrl-C, a KeyboardInterrupt; with what was there.
+        InputError: if the API server denies an object, or a path cannot be read.
+        UsageError: if a target is missing or has no replicas, or options cannot be combined.
+        topospread.drills.interruption.Interrupted: on Ctrl-C (a KeyboardInterrupt), with the partial result.
     """
     if of and pod is not None:
         raise UsageError("say what is to fit: workloads, or the file of a pod")
@@ -192,16 +192,16 @@ def capacity(  # noqa: PLR0913 - keyword arguments
 def answer(
     inventory: Inventory, question: CapacityQuestion, besides: Besides, progress: Progress | None = None
 ) -> CapacityReport:
-    """The whole answer.
+    """Return the result for all questions.
 
     Raises:
-        InputError: an object that the API server would refuse.
-        UsageError: a target is not there, or there is no zone that could be lost.
-        Interrupted: Ctrl-C; with what was there, marked as partial.
+        InputError: if the API server denies an object.
+        UsageError: if a target is missing, or there is no zone.
+        Interrupted: on Ctrl-C, with the partial result.
     """
     run = prepare(inventory, replace(question.options, one_of_many=True), with_spreads=False)
     place_all(run, progress)
-    # What is not modelled and alone keeps the inventory's own pods from a node.
+    # Unmodelled parts that alone keep the inventory's own pods pending.
     outcomes = ((each, run.outcomes[id(each)]) for each in run.queue)
     open_pods = [(each, one) for each, one in outcomes if one.verdict is not None and one.verdict.unjudged]
     unjudged = unjudged_parts(pending_group(each.workload, (each.name,), one, run.cluster) for each, one in open_pods)
@@ -258,7 +258,7 @@ def _as_far(report: CapacityReport, besides: Besides, ended: KeyboardInterrupt, 
 
 
 def _rolled_out(found: Capacity) -> Iterator[str]:
-    """Workloads that have other pods than they want, of which more are counted all the same."""
+    """Yield workloads that are being rolled out, whose current pods count as they are."""
     for each in found.targets:
         if each.there != each.replicas - each.missing and each.kind != "Job":
             yield (

@@ -1,6 +1,6 @@
-"""A cluster filled with more and more replicas until the first stays pending; kube-scheduler's cycle places each.
+"""Fill a cluster with replicas, placed by the scheduling cycle, until the first stays pending.
 
-Nothing is evicted for them: all that is there stays there. What waits for a node already goes on waiting.
+Nothing is evicted for them, and pods that are already pending stay pending.
 """
 
 from __future__ import annotations
@@ -39,13 +39,13 @@ _GROWTH = 8
 
 @dataclass(frozen=True, slots=True)
 class CapacityQuestion:
-    """The question for every state of a cluster.
+    """The replicas to fit into each state of a cluster.
 
     Attributes:
-        shares: workloads in a ratio; empty where a pod is asked about.
-        pod: more of which are to fit.
-        limit: how many rounds at most are tried.
-        options: how pods are placed.
+        shares: workloads in a ratio; empty for a pod.
+        pod: the pod to fit repeatedly.
+        limit: maximum number of rounds.
+        options: the simulation options.
     """
 
     shares: tuple[Share, ...]
@@ -56,11 +56,11 @@ class CapacityQuestion:
 
 @dataclass(frozen=True, slots=True)
 class Effort:
-    """The way in which independent questions are computed.
+    """Runs independent computations in parallel.
 
     Attributes:
-        workers: how many processes work at once; by default one for each core.
-        progress: told how many of how many are over.
+        workers: number of parallel processes; by default one for each core.
+        progress: receives the number of finished items, and of all items.
     """
 
     workers: int | None = None
@@ -70,8 +70,8 @@ class Effort:
         """Return the answers for items, in their order.
 
         Raises:
-            Exception: what asking raised.
-            Interrupted: Ctrl-C; with the answers that were there.
+            Exception: the exception of a function call.
+            Interrupted: on Ctrl-C, with the answers so far.
         """
         if can_fork():
             return answers(ask, items, self.workers or cores(), self.progress)
@@ -88,15 +88,15 @@ class SomeAnswers:
     """The answers that were finished when the work was interrupted.
 
     Attributes:
-        answers: in the order of a whole answer.
-        of: how many there were to be.
+        answers: in the order of the complete answer.
+        of: planned number of answers.
     """
 
     answers: Sequence[Any]
     of: int
 
     def far(self, one: str, many: str) -> str:
-        """``after 2 of 3 losses``."""
+        """Return ``after 2 of 3 losses``."""
         if not self.of:
             return f"before the first {one}"
         return f"after {len(self.answers)} of {self.of} {one if self.of == 1 else many}"
@@ -104,10 +104,10 @@ class SomeAnswers:
 
 @dataclass(slots=True)
 class _TargetPods:
-    """The pods of one target that are to be placed, in the order in which they come.
+    """The pods of one target to place, in order.
 
     Attributes:
-        missing: how many of the first are wanted without anything more being asked for.
+        missing: number of the first pods that the target already lacks.
     """
 
     row: Workload
@@ -121,12 +121,12 @@ class _TargetPods:
 
 @dataclass(slots=True)
 class FilledCluster:
-    """A run that is filled; its queue holds the pods of other workloads.
+    """A simulation that is being filled. Its queue has the pods of other workloads.
 
     Attributes:
-        rounds: whole ones, of what is beyond the missing.
-        nodes: the node of each pod of the targets that was placed.
-        last: the pod that found no node, and what became of it.
+        rounds: complete rounds beyond the missing pods.
+        nodes: node of each placed pod of the targets.
+        last: the pod that found no node, and its verdict.
     """
 
     run: Run
@@ -138,16 +138,16 @@ class FilledCluster:
 
 
 def capacity_of(settled: Inventory, question: CapacityQuestion, progress: Progress | None = None) -> Capacity:
-    """Return how many replicas fit in a cluster in which nothing happens any more.
+    """Return how many replicas fit into a stable cluster.
 
     Args:
         settled: the cluster after its pending pods were placed where they fit.
-        question: what is to fit.
-        progress: told how many rounds were placed.
+        question: the replicas to fit.
+        progress: receives the number of placed rounds.
 
     Raises:
-        UsageError: a target is not there, or kube-scheduler is not asked for its pods.
-        Interrupted: Ctrl-C; with the rounds that were placed whole, where there were any, as if they were the limit.
+        UsageError: if a target is missing, or its pods have another scheduler.
+        Interrupted: on Ctrl-C, with the complete rounds, if there are any.
     """
     rounds, known = min(question.limit, _FIRST), None
     while True:
@@ -157,7 +157,7 @@ def capacity_of(settled: Inventory, question: CapacityQuestion, progress: Progre
             fill(filled, question, progress)
         except KeyboardInterrupt:
             if filled is not None and filled.rounds > (known.rounds if known is not None else 0):
-                # The filling was interrupted: the round that was under way does not count.
+                # interrupted: the incomplete round does not count
                 filled.last = None
                 for each in filled.wanted:
                     each.placed = each.missing + filled.rounds * each.share
@@ -173,7 +173,10 @@ def capacity_of(settled: Inventory, question: CapacityQuestion, progress: Progre
 
 
 def prepared(settled: Inventory, question: CapacityQuestion, rounds: int) -> FilledCluster:
-    """The cluster and the pods of so many rounds; what waits for a node is tried first, for nodes may be new."""
+    """Return the cluster, and the pods of this many rounds.
+
+    Pending pods are attempted first, because nodes may be new.
+    """
     options = with_fields(question.options, preemption=False, scale=None, one_of_many=True)
     if question.pod is not None:
         inventory, key = with_pod(settled, question.pod)
@@ -206,7 +209,7 @@ def prepared(settled: Inventory, question: CapacityQuestion, rounds: int) -> Fil
 
 
 def _place_others(run: Run, targets: set[WorkloadKey]) -> int:
-    """Let what waits beside the targets find nodes, as pods of DaemonSets do on new ones; how many wait still."""
+    """Place other pending pods, such as DaemonSet pods on new nodes. Return how many stay pending."""
     others = [each for each in run.queue if _key(each.workload) not in targets]
     run.queue = others
     place_all(run)
@@ -219,13 +222,13 @@ def fill(
     progress: Progress | None = None,
     grow: Callable[[FilledCluster, QueuedPod], bool] | None = None,
 ) -> None:
-    """Place what is missing, and then round after round, until the first pod finds no node.
+    """Place the missing pods, then complete rounds, until a pod finds no node.
 
     Args:
         filled: the cluster, which is changed.
-        question: how many rounds at most.
-        progress: receives the number of whole rounds.
-        grow: adds a node for a pod that found none; returns whether the pod is to be tried again.
+        question: limit on rounds.
+        progress: receives the number of complete rounds.
+        grow: function that adds a node for a pending pod, and returns whether to attempt the pod again.
     """
     for wanted in filled.wanted:
         if not _place(filled, wanted, wanted.queue[: wanted.missing], grow):
@@ -253,7 +256,7 @@ def _place(
     pods: Sequence[QueuedPod],
     grow: Callable[[FilledCluster, QueuedPod], bool] | None,
 ) -> bool:
-    """Place pods one after the other; whether all found nodes."""
+    """Place pods one by one. Return whether all found nodes."""
     run, scheduler = filled.run, filled.run.scheduler
     for queued in pods:
         promised = run.cluster.nominated_node(pod_key(queued.namespace, queued.name))
@@ -296,7 +299,7 @@ def _capacity(filled: FilledCluster, question: CapacityQuestion) -> Capacity:
 
 
 def _evicts(run: Run, queued: QueuedPod, verdict: Verdict | None, question: CapacityQuestion) -> str:
-    """Return the pods that kube-scheduler would evict for the one that stays pending."""
+    """Return the pods that kube-scheduler would evict for the pending pod."""
     scheduler = run.scheduler
     asks = verdict is not None and not verdict.error and bool(verdict.nodes) and question.options.preemption
     if not asks or verdict is None or not scheduler.preempts(queued.pod):
@@ -306,7 +309,7 @@ def _evicts(run: Run, queued: QueuedPod, verdict: Verdict | None, question: Capa
 
 
 def _keys(filled: FilledCluster, pending: PendingGroup | None, verdict: Verdict | None) -> Iterator[KeyRoom]:
-    """The targets' topology keys, hard ones first, and by zone."""
+    """Yield the targets' topology keys, hard constraints first, and zone."""
     run = filled.run
     rows = {id(each.row) for each in filled.wanted}
     found = [one for row, each in spreads(run).items() if row in rows for one in each]

@@ -1,4 +1,4 @@
-"""One more node of each shape in each zone, and how many more replicas fit with it; what it costs is not known here."""
+"""Simulate one more node of each size in each zone, and how many more replicas fit. Prices are in `sizing`."""
 
 from __future__ import annotations
 
@@ -22,18 +22,18 @@ from .filling import CapacityQuestion, Effort, SomeAnswers, capacity_of
 from .result import Capacity, Purchase
 
 NEW_ZONE = "a new zone"
-"""What a zone is called that has no node yet."""
+"""Name of a zone without nodes."""
 _OF_ZONES = (ZONE, REGION, BETA_ZONE, BETA_REGION)
-"""Labels that go with the zone wherever they are."""
+"""Labels that describe the zone."""
 _CLUSTER_KEYS = ("nodes", "zones", "regions", "racks", "storage-class", "cordon")
 
 
 @dataclass(frozen=True, slots=True)
 class Shape:
-    """The size and labels of a node, wherever it stands.
+    """The size and labels of a node, independent of its zone.
 
     Attributes:
-        name: ``like node-1``, or as it was given.
+        name: ``like node-1``, or the text as given.
     """
 
     name: str
@@ -41,10 +41,10 @@ class Shape:
 
 
 def read_shape(text: str) -> Shape:
-    """A shape as ``--on`` has it, for one node: ``cpu=8,memory=32Gi,label=pool=big,taint=gpu:NoSchedule``.
+    """Parse the size of a node in the syntax of ``--on``: ``cpu=8,memory=32Gi,label=pool=big,taint=gpu:NoSchedule``.
 
     Raises:
-        UsageError: it says something of a whole cluster, or nothing that can be made.
+        UsageError: if it describes a whole cluster, or is invalid.
     """
     given = [part.partition("=")[0].strip() for part in text.split(",")]
     whole = [key for key in given if key in _CLUSTER_KEYS]
@@ -77,16 +77,16 @@ def shapes_of(nodes: Sequence[Node]) -> list[Shape]:
 
 
 def _of_zones(nodes: Sequence[Node]) -> set[str]:
-    """Labels that go with the zone: the usual ones, and those of which each zone has one value that no other has.
+    """Return the labels that depend on the zone: the known ones, and those with one distinct value per zone.
 
-    A node group for each zone, as clouds want it for volumes, is named by such a label.
+    For example, clouds label the node groups that exist for each zone.
     """
     by_zone: dict[str, list[dict[str, str]]] = {}
     for node in nodes:
         by_zone.setdefault(node.labels.get(ZONE, ""), []).append(dict(node.labels))
     keys = set.intersection(*({*each} for every in by_zone.values() for each in every)) if nodes else set()
     found = set(_OF_ZONES)
-    for key in keys if 1 < len(by_zone) < len(nodes) else ():  # where each zone has one node, any label may be its own
+    for key in keys if 1 < len(by_zone) < len(nodes) else ():  # with one node in each zone, any label could be distinct
         values = [{each[key] for each in every} for every in by_zone.values()]
         if all(len(each) == 1 for each in values) and len(set.union(*values)) == len(values):
             found.add(key)
@@ -100,13 +100,13 @@ def purchases(
 
     Args:
         settled: the cluster after its pending pods were placed where they fit.
-        without: what fits as it is.
-        question: what is to fit.
-        shapes: by default those that are there.
-        work: how it is worked out.
+        without: capacity without a new node.
+        question: the replicas to fit.
+        shapes: node sizes; by default the cluster's.
+        work: processes and progress.
 
     Raises:
-        Interrupted: Ctrl-C; with `SomeAnswers`.
+        Interrupted: on Ctrl-C, with `SomeAnswers`.
     """
     wanted = _wanted(settled.nodes, without, shapes)
 
@@ -124,7 +124,7 @@ def purchases(
 def as_pools(nodes: Sequence[Node], without: Capacity, shapes: Sequence[Shape]) -> tuple[NodePool, ...]:
     """Return each shape in each zone as a pool without a limit; by default shapes of the nodes.
 
-    Nodes of a group that an autoscaler grows share its label, and so have a shape of their own.
+    Nodes of an autoscaled group share its label, so each group has its own size.
     """
     made = [(shape, _made(nodes, shape, zone)) for shape, zone in _wanted(nodes, without, shapes)]
     return tuple(
@@ -149,14 +149,14 @@ def _ranked(found: list[Purchase]) -> list[Purchase]:
 
 
 def _lacks_a_zone(capacity: Capacity) -> bool:
-    """Return whether it ends as there are fewer zones than a constraint's minDomains."""
+    """Return whether the limit is a constraint's minDomains, because there are too few zones."""
     pending = capacity.pending
     each_of = pending.outcomes if pending is not None else ()
     return any(arithmetic.topology_key == ZONE and arithmetic.lacks_domains for arithmetic, _ in each_of)
 
 
 def _zones(nodes: Iterable[Node]) -> list[str]:
-    """The zones there are, ``[""]`` where there are none."""
+    """Return the zones; ``[""]`` without zones."""
     return sorted({node.labels[ZONE] for node in nodes if ZONE in node.labels}) or [""]
 
 
@@ -165,7 +165,7 @@ def _with_node(inventory: Inventory, shape: Shape, zone: str) -> Inventory:
 
 
 def _made(nodes: Sequence[Node], shape: Shape, zone: str) -> Node:
-    """A node of the shape in a zone, whose other labels of places are those of the zone's nodes."""
+    """Return a node of this size in a zone, with the topology labels of the zone's nodes."""
     taken = {each.name for each in nodes}
     name = next(name for name in _names() if name not in taken)
     node = node_like(shape.model, name, zone)

@@ -1,8 +1,8 @@
-"""A lower bound on the price of nodes to add, from what filters force: room, hard spread constraints, labels, taints.
+"""A lower bound on the price of nodes to add, from resources, hard constraints, labels and taints.
 
-Everything that is left out only lets fewer pods in (affinity to other pods, volumes, scores), so a set of nodes that
-does not suffice here does not suffice in the cluster. The possible global minima are gone
-through; for one of them the least price is a knapsack problem in each domain.
+Ignored rules (inter-pod affinity, volumes, scores) can only reduce the capacity. So a set of nodes that is too small
+here is too small in the cluster. For each possible global minimum, the least price is a knapsack problem in each
+domain.
 """
 
 from __future__ import annotations
@@ -29,26 +29,26 @@ from topospread.workloads.planned import QueuedPod
 
 FIT = NodeResourcesFit.name
 EXACT = 5_000
-"""Up to so many pods the price of each number of pods is computed."""
+"""Maximum number of pods for which the price of each number of pods is computed."""
 UNLIMITED = 1 << 40
-"""More pods than any node takes: nothing that is counted here limits them."""
+"""More pods than any node can have: no limit."""
 _STAY = frozenset({"NodeUnschedulable", "NodeName", "TaintToleration", "NodeAffinity", "NodePorts", FIT})
-"""Filters whose rejection no further pod or node takes back."""
+"""Filters whose rejections stay valid if pods or nodes are added."""
 
 
 class Cover(Protocol):
-    """One thing that is needed, and its price."""
+    """A requirement, and the price to meet it."""
 
     @property
     def pools(self) -> Sequence[PoolPart]:
-        """The pools as the need sees them."""
+        """The pools as this requirement sees them."""
 
     def price(self, counts: Sequence[int], first: int, prices: Sequence[int], most: Sequence[int]) -> float:
-        """Return the least price of further nodes with which the need is met; infinite if none suffices.
+        """Return the least price of more nodes that meet the requirement; infinite if impossible.
 
         Args:
             counts: new nodes of each pool.
-            first: pool from which on more nodes may come.
+            first: first pool to which nodes may be added.
             prices: price of a node of each pool.
             most: new nodes that each pool may have.
         """
@@ -56,12 +56,12 @@ class Cover(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class PoolPart:
-    """A pool as one cover sees it.
+    """A pool as one requirement sees it.
 
     Attributes:
         domain: index of its nodes' domain, −1 if they are in none.
-        room: what one node holds.
-        eligible: whether its nodes make the domain one that counts.
+        room: capacity of one node.
+        eligible: whether its nodes make their domain eligible.
     """
 
     domain: int
@@ -71,15 +71,15 @@ class PoolPart:
 
 @dataclass(frozen=True, slots=True)
 class DomainCover:
-    """Pods in domains, of which none may hold more than ``max_skew`` above the least.
+    """A requirement by domain: no domain may exceed the minimum by more than ``max_skew``.
 
     Attributes:
         need: pods to place, or an amount of a resource.
-        there: whether nodes that exist make each domain one that counts.
+        there: whether existing nodes make each domain eligible.
         counts: pods that the constraint counts in each domain.
-        rooms: what nodes that exist hold of the need in each domain.
-        max_skew: ``None`` for any.
-        known: prices and numbers of nodes → for each first pool the prices by domain and pods.
+        rooms: capacity of existing nodes in each domain.
+        max_skew: maximum skew; None for no limit.
+        known: cache: (prices, node limits) → for each first pool, prices by domain and number of pods.
     """
 
     need: int
@@ -92,7 +92,7 @@ class DomainCover:
     known: dict[tuple[int, ...], list[list[Floats]]] = field(default_factory=dict)
 
     def price(self, counts: Sequence[int], first: int, prices: Sequence[int], most: Sequence[int]) -> float:
-        """Go through the levels that the minimum may have in the end, highest first."""
+        """Minimise over the possible final minimums, highest first."""
         rooms, there, coming = list(self.rooms), list(self.there), set()
         for at, pool in enumerate(self.pools):
             if pool.domain >= 0 and counts[at]:
@@ -112,7 +112,7 @@ class DomainCover:
             if number + sum(not there[each] for each in coming) < self.min_domains:
                 return best
         if not number:
-            return 0.0  # nothing is known of domains that are still to come
+            return 0.0  # domains that may still be added are unknown
         counted = sum(each for each, has in zip(self.counts, there, strict=True) if has)
         for level in range((counted + self.need) // number, -1, -1):
             found = self._at_level(level, level + self.max_skew, rooms, there, costs)
@@ -124,7 +124,7 @@ class DomainCover:
     def _at_level(
         self, least: int, most: int, rooms: Sequence[int], there: Sequence[bool], costs: Sequence[Floats]
     ) -> float:
-        """Return the least price if every domain holds at least ``least`` in the end, and at most ``most``."""
+        """Return the least price if every domain finally has between ``least`` and ``most`` pods."""
         lowest = [max(0, least - count) if has else 0 for count, has in zip(self.counts, there, strict=True)]
         spare = [max(0, most - count) - low for count, low in zip(self.counts, lowest, strict=True)]
         left = self.need - sum(lowest)
@@ -142,9 +142,9 @@ class DomainCover:
         return float(found[left])
 
     def _costs(self, first: int, prices: Sequence[int], most: Sequence[int]) -> list[Floats]:
-        """Return for each domain the least price of nodes of pools from ``first`` on, by the pods they have to hold.
+        """Return each domain's least price of nodes from pools ``first`` and later, by number of pods.
 
-        It is the knapsack problem of each domain, solved once for every ``first``.
+        This is a knapsack problem per domain, solved once for every ``first``.
         """
         key = (*prices, *most)
         if key not in self.known:
@@ -166,7 +166,7 @@ class DomainCover:
     def _in_parts(
         self, left: int, counts: Sequence[int], first: int, prices: Sequence[int], most: Sequence[int]
     ) -> float:
-        """Return the least price for large amounts, as if nodes were divisible, in whatever domain they are."""
+        """Return the least price for large amounts, with divisible nodes and without domains."""
         price = 0.0
         offers = sorted(
             (prices[at] / pool.room, (most[at] - counts[at]) * pool.room)
@@ -183,11 +183,11 @@ class DomainCover:
 
 @dataclass(frozen=True, slots=True)
 class NodeCover:
-    """Pods on nodes that are domains themselves, of which none may hold more than ``max_skew`` above the least.
+    """A requirement by node: no node may exceed the minimum by more than ``max_skew``.
 
     Attributes:
-        counts: pods that the constraint counts on each node that exists, int64[nodes].
-        rooms: further pods that each of them holds, int64[nodes].
+        counts: counted pods on each existing node, int64[nodes].
+        rooms: room for more pods on each of them, int64[nodes].
     """
 
     need: int
@@ -197,7 +197,7 @@ class NodeCover:
     max_skew: int
 
     def price(self, counts: Sequence[int], first: int, prices: Sequence[int], most: Sequence[int]) -> float:
-        """Go through the levels that the minimum may have in the end."""
+        """Minimise over the possible final minimums."""
         own = [(counts[at], pool) for at, pool in enumerate(self.pools) if counts[at]]
         highest = min(
             [int((self.counts + self.rooms).min(initial=UNLIMITED)), *(pool.room for _, pool in own if pool.eligible)]
@@ -227,15 +227,15 @@ class NodeCover:
 
 
 def covers(run: Run, targets: Sequence[tuple[Sequence[QueuedPod], int]], pools: Sequence[NodePool]) -> list[Cover]:
-    """Return what the pods need.
+    """Return the requirements of the pods.
 
     Args:
-        run: the cluster without new nodes; its queue holds the pods of other workloads.
-        targets: the pods of each workload that may come, and how many have to be placed.
-        pools: the pools that may grow.
+        run: the cluster without new nodes. Its queue has the pods of other workloads.
+        targets: possible pods of each workload, and the number to place.
+        pools: the pools.
     """
     for pods, _ in targets:
-        run.scheduler.view(run.cluster.shared_class(pods[0].pod))  # a resource that is new adds a column for all
+        run.scheduler.view(run.cluster.shared_class(pods[0].pod))  # a new resource adds a column, for all classes
     sights = [(_Sight(run, pods, pools), need) for pods, need in targets if _are_alike(run, pods)]
     coming = [*run.queue, *(pods[0] for pods, _ in targets)]
     found: list[Cover] = [cover for sight, need in sights for cover in sight.covers(need, coming)]
@@ -245,18 +245,18 @@ def covers(run: Run, targets: Sequence[tuple[Sequence[QueuedPod], int]], pools: 
 
 
 def _are_alike(run: Run, pods: Sequence[QueuedPod]) -> bool:
-    """Return whether the pods are of one class: of several revisions nothing is counted."""
+    """Return whether the pods are of one class. Pods of several revisions are not bounded."""
     return len({run.cluster.shared_class(each.pod).key for each in pods}) == 1
 
 
 class _Sight:
-    """Nodes that exist, and a new node of each pool, as pods of one class see them.
+    """Existing nodes and a new node of each pool, evaluated for one class of pods.
 
     Attributes:
-        rooms: further pods that each node holds at most, int64[rows]; 0 where a filter rejects it for ever.
-        new: the same of a new node of each pool.
-        amounts: column of a resource → what a pod requests.
-        free: what is free on nodes that may hold pods of the class, int64[rows, resources].
+        rooms: room for more pods on each node, int64[rows]; 0 if a filter rejects it permanently.
+        new: room on a new node of each pool.
+        amounts: resource column → a pod's request.
+        free: free resources of nodes that accept the class, int64[rows, resources].
         new_free: the same of a new node of each pool.
     """
 
@@ -278,7 +278,7 @@ class _Sight:
             self.rooms = np.minimum(self.rooms, 1)
 
     def covers(self, need: int, coming: Sequence[QueuedPod]) -> Iterator[Cover]:
-        """Yield the room that pods need, and hard constraints that count no other pods of those that come."""
+        """Yield requirements for room and for hard constraints that count only the target's new pods."""
         yield DomainCover(need, [True], [0], [int(self.rooms.sum())], [PoolPart(0, each) for each in self.new])
         for place, constraint in self.before.items():
             if constraint.hard and constraint.counts_itself and self._counts_no_other(place, constraint, coming):
@@ -287,7 +287,7 @@ class _Sight:
     def _counts_no_other(
         self, place: tuple[str, int], constraint: ConstraintArithmetic, coming: Sequence[QueuedPod]
     ) -> bool:
-        """Return whether no pod of another workload comes that counts: it might raise the minimum."""
+        """Return whether no counted pod of another workload is added, which could raise the minimum."""
         own, selects = self._pod.workload, constraint.selects
         others = (each for each in coming if each.workload is not own and each.namespace == own.namespace)
         counted = _total(constraint)
@@ -316,7 +316,7 @@ class _Sight:
         return DomainCover(need, there, matching, held, parts, skew, constraint.min_domains)
 
     def _look(self, pool: NodePool) -> bool:
-        """Note one more node of a pool, beside the pods that DaemonSets put there; whether a second pod is kept off."""
+        """Evaluate one more node of a pool with its DaemonSet pods. Return whether it rejects a second pod."""
         cluster, scheduler = self._run.cluster, self._run.scheduler
         nodes = [each for each in cluster.nodes.nodes if each is not None]
         node = pool.node(next(new_names(pool, nodes)), nodes)
@@ -354,10 +354,10 @@ class _Sight:
 
 
 def _of_resources(sights: Sequence[tuple[_Sight, int]], pools: Sequence[NodePool]) -> Iterator[Cover]:
-    """Yield what the pods of several workloads need of each resource together."""
+    """Yield the common resource requirements of several workloads."""
     for column in {each for sight, _ in sights for each in sight.amounts}:
         need = sum(sight.amounts.get(column, 0) * number for sight, number in sights)
-        size = min(len(sight.free) for sight, _ in sights)  # rows of nodes that were tried are free again
+        size = min(len(sight.free) for sight, _ in sights)  # rows of trial nodes are free again
         free = np.maximum.reduce([sight.free[:size, column] for sight, _ in sights])
         new = [max(int(sight.new_free[at][column]) for sight, _ in sights) for at in range(len(pools))]
         parts = [PoolPart(0, max(each, 0)) for each in new]

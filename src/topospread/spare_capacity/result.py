@@ -1,6 +1,6 @@
-"""A cluster's capacity as data: how many more fit, where, what ends it, and what would help.
+"""A cluster's capacity as data: how many more replicas fit, where, the limit, and possible nodes.
 
-Nothing is printed or decided here.
+`answers.capacity` builds the answer from it.
 """
 
 from __future__ import annotations
@@ -17,16 +17,16 @@ from topospread.simulation.result import DomainOutcome, PendingGroup, PoolRefusa
 
 @dataclass(frozen=True, slots=True)
 class TargetRoom:
-    """One of the workloads that are asked about.
+    """A target workload.
 
     Attributes:
-        kind: ``Pod`` where a pod's file was given.
-        share: how many replicas of it a round has.
-        replicas: how many it is to have now; 0 for a pod's file.
-        there: how many pods of it have nodes; others than are wanted while it is rolled out.
-        missing: how many of those found no node, before anything more is asked for.
-        more: how many fit beyond them, in whole rounds.
-        placed: how many were placed until the first stayed pending, whole rounds or not.
+        kind: kind of the workload; ``Pod`` for a pod file.
+        share: its replicas per round.
+        replicas: current desired replicas; 0 for a pod file.
+        there: number of its placed pods; during a rollout it may differ from ``replicas``.
+        missing: number of current replicas without a node.
+        more: number of additional pods in complete rounds.
+        placed: number of pods placed until the first stayed pending, including incomplete rounds.
     """
 
     kind: str
@@ -42,13 +42,13 @@ class TargetRoom:
 
 @dataclass(frozen=True, slots=True)
 class DomainRoom:
-    """One domain of a topology key.
+    """A domain of a topology key.
 
     Attributes:
         name: "" for nodes without the label.
-        more: how many of the pods went there.
-        nodes: how many nodes it has.
-        rejected: reason → nodes that reject the pod that stays pending.
+        more: number of new pods in it.
+        nodes: number of its nodes.
+        rejected: reason → number of nodes that reject the pending pod.
     """
 
     name: str
@@ -62,8 +62,8 @@ class KeyRoom:
     """The domains of one topology key.
 
     Attributes:
-        outcomes: for a hard constraint of the pod that stays pending, domain → its sum and why.
-        arithmetic: that constraint's.
+        outcomes: for a hard constraint of the pending pod, domain → its arithmetic and reasons.
+        arithmetic: the arithmetic of this constraint.
     """
 
     topology_key: str
@@ -77,13 +77,13 @@ class Capacity:
     """The number of replicas that fit in one state of a cluster.
 
     Attributes:
-        rounds: how many times every target's share was placed whole.
-        targets: in the order in which they were given.
-        keys: by the targets' topology keys, and by zone.
-        pending: the pod that stays pending, and why; ``None`` where the limit was reached before.
-        waiting: pods of other workloads that wait for a node already.
-        nodes: how many there are.
-        evicts: pods that the one that stays pending could evict, being more important; "" where none.
+        rounds: number of complete rounds.
+        targets: the targets, in the order given.
+        keys: domains by the targets' topology keys, and by zone.
+        pending: the pending pod and the reason; None if the limit on rounds was reached.
+        waiting: number of pods of other workloads that are already pending.
+        nodes: number of nodes.
+        evicts: lower-priority pods that the pending pod could evict; "" for none.
     """
 
     rounds: int
@@ -106,9 +106,9 @@ class ZoneLoss:
 
     Attributes:
         target: the zone.
-        pending: how many pods wait then that did not before.
-        not_replaced: pods of StatefulSets that are left terminating on its nodes, ``NAMESPACE/NAME``.
-        unjudged: parts of pods that wait then, which topospread does not model.
+        pending: number of newly pending pods.
+        not_replaced: terminating StatefulSet pods on its nodes, ``NAMESPACE/NAME``.
+        unjudged: unmodelled parts of pending pods.
     """
 
     target: str
@@ -120,13 +120,13 @@ class ZoneLoss:
 
 @dataclass(frozen=True, slots=True)
 class Purchase:
-    """One more node.
+    """An additional node.
 
     Attributes:
-        shape: ``like node-1``, or as it was given.
-        zone: "" where nodes have none.
-        gain: how many more pods of the targets are placed than without it.
-        rounds: how many whole rounds fit with it.
+        shape: ``like node-1``, or the text as given.
+        zone: its zone; "" without zones.
+        gain: number of additional target pods.
+        rounds: number of complete rounds with it.
     """
 
     shape: str
@@ -140,12 +140,12 @@ class SizedPool:
     """A pool and its nodes in a set.
 
     Attributes:
-        there: nodes that exist.
+        there: existing nodes.
         add: nodes to add.
-        most: nodes that there may be, ``None`` for any number.
+        most: maximum number of nodes; None for no limit.
         price: price of one node; ``None`` if pools have none.
-        refused: why a new node would not take the pod that finds no node now; ``None`` if it would.
-        may_grow: whether a limit lets one more node come now.
+        refused: why a new node rejects the pending pod; None if it does not.
+        may_grow: whether the limit allows one more node.
     """
 
     name: str
@@ -167,10 +167,10 @@ class Sizing:
         pools: in the order of the files.
         capacity: what fits with the set; ``None`` without one.
         is_cheapest: whether every cheaper set was excluded by counting or by a simulation.
-        is_limited: whether counting finds no set for the largest numbers of nodes alone that pools may have.
-        simulated: sets that were simulated.
-        seconds: time that the search had, if it ended for that.
-        unjudged: parts of the pod that finds no node with a set, which topospread does not model.
+        is_limited: whether only the pools' limits prevent a set.
+        simulated: number of simulated sets.
+        seconds: time limit, if the search reached it.
+        unjudged: unmodelled parts of the pending pod.
     """
 
     verdict: Word
@@ -185,18 +185,18 @@ class Sizing:
 
 @dataclass(frozen=True, slots=True)
 class CapacityReport:
-    """The whole answer.
+    """The result of a capacity question.
 
     Attributes:
-        more: rounds that have to fit, or a share of the replicas.
-        losses: after each zone's loss, least room first; empty where that was not asked.
-        purchases: one more node each, the largest gain first; empty where no node was tried.
+        more: required rounds, or a share of the replicas.
+        losses: results after each zone's loss, least room first; empty if not requested.
+        purchases: results with one more node, largest gain first; empty if none was tried.
         sizing: the cheapest set of nodes of pools; ``None`` if there are no pools, or enough fits.
-        unjudged: parts of pods that topospread does not model; without them the pods would have a node.
-        may_change: admission that is not evaluated may change pods, so that nodes that reject them may take them.
-        assumed: the same answer as if those parts let every node pass; ``None`` if every pod is judged.
-        partial: where it was ended before its end, in words; then answers are missing. "" where it is whole.
-        is_complete: whether every state that was asked about was filled, so that only nodes to add may be missing.
+        unjudged: unmodelled parts that alone keep pods pending.
+        may_change: whether unevaluated admission policies may change pods.
+        assumed: the result if these parts admit every node; None if every pod is judged.
+        partial: where the work was interrupted; "" if it is complete.
+        is_complete: whether every requested state was filled, so that only additional nodes may be missing.
     """
 
     capacity: Capacity

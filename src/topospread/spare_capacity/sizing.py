@@ -1,9 +1,8 @@
-"""The cheapest set of nodes to add so that enough replicas fit: an integer program over pools, judged by simulation.
+"""The cheapest set of nodes to add so that enough replicas fit: a search over pools with simulations.
 
-The variables are the new nodes of each pool. Best-first branch and bound goes through the sets by price, then by their
-number of nodes; `relaxation` excludes sets that filters make too small, and each other one is simulated. The first
-that suffices is the cheapest. More nodes may help less than fewer do (a new domain is empty), so nothing but the
-relaxation and a simulation excludes a set.
+Best-first branch and bound visits sets of new nodes by price, then by number of nodes. `relaxation` excludes sets that
+are too small, and the others are simulated. The first sufficient set is the cheapest. More nodes can help less than
+fewer (a new domain is empty), so a set is only excluded by the relaxation or a simulation.
 """
 
 from __future__ import annotations
@@ -35,13 +34,13 @@ _ROUNDING = 1e-6
 
 
 def sizing(settled: Inventory, question: CapacityQuestion, rounds: int, seconds: float) -> Sizing:
-    """Return the cheapest set of nodes with which so many rounds fit, and no replica is missing.
+    """Return the cheapest set of nodes with which the rounds fit and no replica is missing.
 
     Args:
         settled: the cluster after its pending pods were placed where they fit.
-        question: what is to fit, and the pools (in its options).
-        rounds: rounds that have to fit.
-        seconds: time for the search.
+        question: the replicas to fit, and the pools (in its options).
+        rounds: required rounds.
+        seconds: time limit of the search.
 
     Raises:
         UsageError: if some pools have a price and others have none.
@@ -63,14 +62,14 @@ def sizing(settled: Inventory, question: CapacityQuestion, rounds: int, seconds:
 
 @dataclass(slots=True)
 class _Search:
-    """The pools, and what was found of sets of them.
+    """The state of the search.
 
     Attributes:
         filled: the cluster without new nodes, filled until the first pod finds no node.
         prices: price of a node of each pool, as whole numbers.
         most: new nodes that each pool may have.
-        pods: pods that come at most.
-        unjudged: parts of the pod that ended a simulation, which topospread does not model.
+        pods: maximum number of new pods.
+        unjudged: unmodelled parts of the pod that stayed pending in a simulation.
     """
 
     settled: Inventory
@@ -100,7 +99,7 @@ class _Search:
         return cls(settled, question, seconds, filled, pools, needs, _prices(pools), most, pods, until)
 
     def sets(self) -> Iterator[Counts | None]:
-        """Yield sets that may suffice, cheapest first, then the fewest nodes; ``None`` and no more if time is over."""
+        """Yield possible sets, cheapest first, then by fewest nodes. Yields None and ends if time is over."""
         unit, ones = math.gcd(*self.prices), [1] * len(self.pools)
         heap: list[tuple[int, int, int, Counts]] = []
 
@@ -129,19 +128,19 @@ class _Search:
     def _further(
         self, counts: Counts, first: int, prices: Sequence[int], most: Sequence[int] | None = None
     ) -> int | None:
-        """Return the least price of further nodes, rounded up; ``None`` if none suffices."""
+        """Return the least price of more nodes, rounded up; None if impossible."""
         found = max((each.price(counts, first, prices, most or self.most) for each in self.covers), default=0.0)
         return None if math.isinf(found) else math.ceil(found - _ROUNDING)
 
     def _nodes(self, counts: Counts) -> list[Node]:
-        """Return the nodes of the cluster and those of a set."""
+        """Return the cluster's nodes and those of a set."""
         nodes = list(self.settled.nodes)
         for pool, number in zip(self.pools, counts, strict=True):
             nodes += [pool.node(name, nodes) for name in islice(new_names(pool, nodes), number)]
         return nodes
 
     def judged(self, counts: Counts) -> Capacity | None:
-        """Simulate a set; return what fits with it if that is enough."""
+        """Simulate a set. Return its capacity if it suffices."""
         found = capacity_of(replace(self.settled, nodes=self._nodes(counts)), self.question)
         self.simulated += 1
         self.unjudged = unjudged_parts([found.pending] if found.pending is not None else [])
@@ -164,7 +163,7 @@ class _Search:
         return None if filled.last else tuple(len(scaler.added[each.name]) for each in self.pools)
 
     def told(self, verdict: Word, counts: Counts | None, found: Capacity | None, *, is_whole: bool = True) -> Sizing:
-        """Return the result; ``is_whole``: the time sufficed."""
+        """Return the result. ``is_whole`` is False if time ran out."""
         added = counts if counts is not None and verdict == "yes" else (0,) * len(self.pools)
         free = [self.pods] * len(self.pools)
         return Sizing(
@@ -193,7 +192,7 @@ def _prices(pools: Sequence[NodePool]) -> list[int]:
     """Return whole numbers in the ratio of the pools' prices; 1 for each if none has a price.
 
     Raises:
-        UsageError: if some have one and others none.
+        UsageError: if only some pools have a price.
     """
     given = [each.price for each in pools if each.price is not None]
     if len(given) < len(pools):

@@ -1,4 +1,4 @@
-"""The pods to add: workloads in a ratio, or a pod's manifest."""
+"""Parse the pods to add: workloads in a ratio, or a pod's manifest."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _SCALABLE = ("Deployment", "ReplicaSet", "ReplicationController", "StatefulSet",
 
 @dataclass(frozen=True, slots=True)
 class Share:
-    """A workload and how many of its replicas come in each round.
+    """A workload, and its replicas per round.
 
     Attributes:
         target: ``[NAMESPACE/]KIND/NAME``.
@@ -41,10 +41,10 @@ _PERCENTAGE: Final = re.compile(r"\s*([0-9]{1,9}(?:\.[0-9]{0,9})?)\s*%")
 
 
 def read_shares(texts: Iterable[str], namespace: str | None = None) -> tuple[Share, ...]:
-    """``deploy/web=2,deploy/api=1``; what names no namespace is of ``namespace``.
+    """Parse ``deploy/web=2,deploy/api=1``. Targets without a namespace get ``namespace``.
 
     Raises:
-        UsageError: not of this form, or one twice.
+        UsageError: if a text is malformed, or a target is repeated.
     """
     found: dict[str, Share] = {}
     for each in (part.strip() for text in texts for part in text.split(",")):
@@ -60,7 +60,7 @@ def read_shares(texts: Iterable[str], namespace: str | None = None) -> tuple[Sha
 
 
 def read_more(text: int | str) -> int | Fraction:
-    """Return how many more replicas have to fit: a number, or a share of the replicas for ``20%``.
+    """Parse the required replicas: a number, or a share of the replicas such as ``20%``.
 
     Raises:
         UsageError: if it is neither.
@@ -76,21 +76,22 @@ def read_more(text: int | str) -> int | Fraction:
 
 
 def pods_asked(more: int | Fraction, share: int, replicas: int) -> int:
-    """Return how many more pods of a workload have to fit.
+    """Return the required additional pods of a workload.
 
     Args:
         more: rounds, or a share of the replicas, rounded up.
         share: replicas of the workload in a round.
-        replicas: replicas that it is to have now.
+        replicas: current desired replicas.
     """
     return more * share if isinstance(more, int) else ceil(replicas * more)
 
 
 def check_shares(shares: Iterable[Share], there: Iterable[WorkloadKey]) -> dict[Share, WorkloadKey]:
-    """The workloads that are meant; without shares the only one that there is.
+    """Return the target workloads; without shares, the only workload.
 
     Raises:
-        UsageError: one is not there, has no replicas, or is meant twice; or nothing is named, and there are several.
+        UsageError: if a target is missing, repeated or has no replicas, or no target is given and there are several
+            workloads.
     """
     controllers = list(there)
     found: dict[Share, WorkloadKey] = {}
@@ -111,10 +112,10 @@ def check_shares(shares: Iterable[Share], there: Iterable[WorkloadKey]) -> dict[
 
 
 def the_pod(manifest: Inventory, path: str) -> Pod:
-    """The one pod of a file.
+    """Return the only pod in a file.
 
     Raises:
-        InputError: there is none, or there are several.
+        InputError: if there is not exactly one.
     """
     pods = manifest.pods
     if len(pods) != 1:
@@ -125,7 +126,7 @@ def the_pod(manifest: Inventory, path: str) -> Pod:
 
 
 def with_pod(inventory: Inventory, pod: Pod) -> tuple[Inventory, WorkloadKey]:
-    """The inventory with the pod, under a name that nobody has."""
+    """Return the inventory with the pod added under an unused name."""
     namespace = pod.namespace or "default"
     taken = {each.name for each in inventory.pods if (each.namespace or "default") == namespace}
     base = pod.name or "pod"
@@ -136,7 +137,7 @@ def with_pod(inventory: Inventory, pod: Pod) -> tuple[Inventory, WorkloadKey]:
 
 
 def copies(queued: QueuedPod, number: int, plan: Plan) -> list[QueuedPod]:
-    """As many pods that differ in their name alone, as far as the quotas go; the first that exceeds one is refused."""
+    """Return this many copies of a pod. They share its object but have different names."""
     row, made = queued.workload, []
     for each in range(0 if queued.refused else number):
         name = f"{queued.name}-{each}"

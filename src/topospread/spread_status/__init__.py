@@ -1,1 +1,1 @@
-"""The spread of pods now: constraints, domains and risks. `spread_status.status` computes it."""
+"""The current spread of pods: constraints, domains and risks. `spread_status.status` computes it."""

@@ -1,6 +1,6 @@
-"""The constraints of a workload as they stand: what each counts, domain by domain; whom it would let in is not asked.
+"""Evaluate the constraints of a workload: the counts of each domain now.
 
-The numbers are PodTopologySpread's own counts, so that a cluster of thousands of hostnames costs arrays, not objects.
+The counts are PodTopologySpread's own arrays, which stay small even with thousands of hostnames.
 """
 
 from __future__ import annotations
@@ -27,18 +27,18 @@ from .members import Members
 from .result import MOST_NAMED, ConstraintStatus, DomainPods, UncountedNodes
 
 Whose = Callable[[Selector, Bools, int], CountedPods]
-"""Whose pods a selector counts on nodes that take part, so many in all."""
+"""Function (selector, nodes, total) → the owners of the counted pods."""
 
 _REVISIONS = {"Deployment": "pod-template-hash", "StatefulSet": "controller-revision-hash"}
-"""Kind → the label that tells its revisions apart."""
+"""Kind → label that distinguishes its revisions."""
 
 
 class CountedSpreads(NamedTuple):
     """The counts for the constraints of a workload.
 
     Attributes:
-        of: the newest revision ("") first, then older ones that have pods on nodes.
-        problem: what is wrong with constraints that cannot be judged.
+        of: counts by revision: the newest ("") first, then older revisions with placed pods.
+        problem: problem of constraints that cannot be evaluated.
     """
 
     of: tuple[tuple[str, Spread], ...]
@@ -46,7 +46,7 @@ class CountedSpreads(NamedTuple):
 
 
 def spreads_of(scheduler: Scheduler, workload: Workload, members: Members) -> CountedSpreads:
-    """The counts behind the constraints of a workload's pods, revision by revision."""
+    """Return the counts for the constraints of a workload's pods, by revision."""
     found: list[tuple[str, Spread]] = []
     problem = ""
     for revision, pod_class in _revisions(scheduler.cluster, workload, members):
@@ -63,10 +63,10 @@ def spreads_of(scheduler: Scheduler, workload: Workload, members: Members) -> Co
 def constraints_of(
     spreads: CountedSpreads, workload: Workload, owners: PodOwners | None
 ) -> tuple[ConstraintStatus, ...]:
-    """The constraints in force, hard ones first.
+    """Return the constraints in force, hard constraints first.
 
-    Those of older pods that are still there stand behind those of the newest, where they differ in anything.
-    ``owners``: ``None`` where nobody asks whose pods are counted.
+    Differing constraints of older revisions follow those of the newest. ``owners`` is None if the owners of counted
+    pods are not needed.
     """
     whose = partial(owners.counted, workload) if owners is not None else _nobody_asks
     found: list[ConstraintStatus] = []
@@ -82,7 +82,7 @@ def _nobody_asks(_selector: Selector, _takes_part: Bools, _total: int) -> Counte
 
 
 def _revisions(cluster: Cluster, workload: Workload, members: Members) -> list[tuple[str, PodClass]]:
-    """A class of the newest pods, and one of each older revision that has pods on nodes."""
+    """Return a class of the newest pods, and one of each older revision with placed pods."""
     label = _REVISIONS.get(workload.kind, "")
     newest = cluster.shared_class(workload.template) if workload.template is not None else None
     if newest is None:

@@ -1,4 +1,4 @@
-"""The pods of a workload that are on nodes, as the cluster holds them: by class and by row, not one by one."""
+"""The placed pods of a workload, grouped by class and node row."""
 
 from __future__ import annotations
 
@@ -13,21 +13,21 @@ from topospread.simulation.run import Run
 from topospread.workloads.planned import Plan, Workload
 
 OF_THEIR_NODE = frozenset({"DaemonSet", "Node"})
-"""Owners that make a pod for a node: where it is was nobody's choice."""
+"""Owners that create pods for a given node."""
 
 
 class Members(msgspec.Struct, eq=False):
     """The pods of one workload on nodes.
 
     Attributes:
-        on: class → row → keys of its pods there.
+        on: class → node row → keys of its pods.
     """
 
     on: dict[PodClass, dict[int, list[PodKey]]] = {}
 
     @classmethod
     def found(cls, pods: Iterable[Pod], cluster: Cluster) -> Members:
-        """Return those pods that the cluster has on nodes."""
+        """Return the pods that are placed in the cluster."""
         members = cls()
         for pod in pods:
             key = pod_key(pod.namespace, pod.name)
@@ -39,12 +39,12 @@ class Members(msgspec.Struct, eq=False):
 
     @property
     def classes(self) -> Iterable[PodClass]:
-        """Their classes, in the order of the pods."""
+        """Return the classes, in the order of the pods."""
         return self.on
 
     @property
     def by_row(self) -> dict[int, int]:
-        """Row → how many of the pods are there."""
+        """Return node row → number of pods."""
         result: dict[int, int] = {}
         for rows in self.on.values():
             for row, keys in rows.items():
@@ -53,7 +53,7 @@ class Members(msgspec.Struct, eq=False):
 
 
 def owners_of(run: Run) -> dict[PodKey, Workload]:
-    """Pod key → workload, those included that a controller is about to delete."""
+    """Return pod key → workload, including pods that a controller will delete."""
     owners = dict(run.owners)
     if run.plan.removed:
         by_name = {(each.kind, each.namespace, each.name): each for each in run.plan.workloads}
@@ -74,9 +74,9 @@ def owners_of(run: Run) -> dict[PodKey, Workload]:
 
 
 def workloads_of(plan: Plan, owned: Container[PodKey]) -> Iterator[Workload]:
-    """The plan's workloads, and the bare pods that are on nodes; not what the kubelet itself has made.
+    """Yield the plan's workloads and placed bare pods, without static pods.
 
-    ``owned``: the pods of the plan's workloads.
+    ``owned`` has the pods of the plan's workloads.
     """
     yield from (each for each in plan.workloads if each.kind != "Node")
     for pod in plan.bound:

@@ -1,4 +1,4 @@
-"""One workload as it stands in a cluster: its constraints and who would be refused. What domains take is in `risk`."""
+"""The status of one workload: its constraints and refused pods. Losses of domains are computed in `risk`."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from .result import WorkloadStatus
 
 
 class Asked(NamedTuple):
-    """The shared part of every workload's status: refused pods, and the owners of pods.
+    """The shared data for all workloads' statuses: refused pods, and the owners of pods.
 
-    ``owners``: ``None`` where nobody asks whose they are.
+    ``owners`` is None if they are not needed.
     """
 
     refusals: Refusals
@@ -24,7 +24,7 @@ class Asked(NamedTuple):
 
 
 def looked_at(workload: Workload, members: Members, spreads: CountedSpreads, asked: Asked) -> WorkloadStatus:
-    """All but what domains take, as the keys that are looked at may rest on all workloads."""
+    """Return the status without losses, whose topology keys depend on all workloads."""
     refused = () if workload.kind in OF_THEIR_NODE else asked.refusals.of(members)
     return WorkloadStatus(
         kind=workload.kind,

@@ -1,4 +1,4 @@
-"""Pods that kube-scheduler would refuse where they are: each is taken out, the engine is asked, and it is put back."""
+"""Find pods that kube-scheduler would not place on their node again, by removing each and filtering its node."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ _VIEWS_KEPT = 4
 
 
 class Refusals:
-    """Asks about the pods of one workload after the other.
+    """Evaluates the placed pods of workloads.
 
-    A class is asked about once: of its views only the last few are kept, for those that share their answers.
+    Each class is evaluated once. Only a few recent views are cached, for classes that share results.
     """
 
     def __init__(self, scheduler: Scheduler) -> None:
@@ -37,9 +37,9 @@ class Refusals:
         self._latest: deque[View] = deque(maxlen=_VIEWS_KEPT)
 
     def of(self, members: Members) -> tuple[RefusedPod, ...]:
-        """Return the workload's pods that their node would refuse if they were placed again, by name.
+        """Return the workload's pods that their node would reject now, sorted by name.
 
-        Pods of schedulers of which there is no profile are left out.
+        Pods of schedulers without a profile are omitted.
         """
         names, frameworks = self._scheduler.cluster.nodes.names, self._scheduler.frameworks
         found = [
@@ -52,7 +52,10 @@ class Refusals:
         return tuple(sorted(found, key=lambda each: each.name))
 
     def _refusals(self, pod_class: PodClass, rows: Mapping[int, list[PodKey]]) -> Iterator[tuple[int, Rejection]]:
-        """Rows whose pods of a class would be refused, and why; pods of one class on one node fare alike."""
+        """Yield node rows whose pods of a class would be rejected, with reasons.
+
+        Pods of one class on one node are equal.
+        """
         scheduler = self._scheduler
         try:
             view = View(scheduler.cluster, scheduler.framework_of(pod_class), pod_class, scheduler.shared)
@@ -70,11 +73,11 @@ class Refusals:
 
 
 def _uncertain(view: View, rows: list[int]) -> Iterator[tuple[int, tuple[int, ...]]]:
-    """Rows where a pod has to be taken out to know, and how each looks: for those that look the same one is asked.
+    """Yield rows where a pod must be removed to decide, with a key. Rows with equal keys have the same result.
 
-    A node that would take one pod more of the class takes it in a pod's place all the more: what a pod takes up, and
-    counts for, only stands in the way of its like. It does not for a pod that wants to be near others, of which it
-    may be one, and beside pods that the node is promised to. () stands for a node that has to be asked itself.
+    A node that would accept one more pod of the class also accepts a replaced pod, because a pod's resources and counts
+    only hinder equal pods. Exceptions are pod affinity, which the pod itself may satisfy, and nodes with nominated
+    pods. The key () means that the row must be evaluated itself.
     """
     nominated = view.cluster.nominated
     numbers = np.array(rows, dtype=np.int64)
@@ -88,10 +91,10 @@ def _uncertain(view: View, rows: list[int]) -> Iterator[tuple[int, tuple[int, ..
 
 
 def _looks(view: View, rows: Ints) -> list[tuple[int, ...]]:
-    """Return keys that tell nodes apart for plugins that count by domain, if a pod of the class leaves.
+    """Return a key for each row that distinguishes nodes for plugins that count by domain.
 
-    [] where each has to be asked itself. Nodes in the same groups count the same, and lose the same with a pod; a node
-    that takes no part in a constraint's counts loses nothing.
+    Return [] if each row must be evaluated itself. Nodes in the same domains have the same counts before and after a
+    pod leaves. A node that a constraint excludes loses no count.
     """
     columns: list[Ints] = []
     for watcher in view.plugins.watchers:
@@ -115,9 +118,9 @@ def _rejection(view: View, key: PodKey) -> Rejection | None:
 
 @contextmanager
 def _taken_out(view: View, key: PodKey) -> Iterator[int]:
-    """The cluster without a pod, as the view sees it; the row of its node. All is as it was afterwards.
+    """Remove a pod from the cluster and the view within the block; yields its node's row.
 
-    Unlike in a trial of preemption's, PreFilter is asked anew: the pod is gone.
+    Unlike in preemption, PreFilter runs again, because the pod is deleted.
     """
     cluster = view.cluster
     with cluster.savepoint():

@@ -14,11 +14,11 @@ from topospread.plugins.pod_topology_spread import lacks_domains
 from topospread.plugins.spread_constraints import Origin
 
 MOST_NAMED = 100
-"""The largest number of nodes or empty domains that are named. All of them are counted."""
+"""Maximum number of nodes or empty domains listed by name. All are counted."""
 
 
 class DomainPods(Base, frozen=True):
-    """An eligible domain of a constraint that holds matching pods."""
+    """An eligible domain with matching pods."""
 
     name: Annotated[str, Meta(description="Value of the topology key.")]
     matching: Annotated[int, Meta(description="Pods on counted nodes that the constraint's selector matches.")]
@@ -80,7 +80,7 @@ class ConstraintStatus(Base, frozen=True):
 
 
 class RefusedPod(Base, frozen=True):
-    """A pod that kube-scheduler would not place on its current node again."""
+    """A pod whose current node kube-scheduler would reject now."""
 
     name: Annotated[str, Meta(description="Name of the pod.")]
     node: Annotated[str, Meta(description="Its node.")]
@@ -98,7 +98,7 @@ class Loss(Base, frozen=True):
 
     @property
     def share(self) -> float:
-        """``lost`` of ``of``, from 0 to 1."""
+        """``lost`` divided by ``of``, from 0 to 1."""
         return self.lost / self.of
 
 
@@ -130,17 +130,17 @@ class WorkloadStatus(Base, frozen=True):
 
     @property
     def hard_excess(self) -> int:
-        """The most by which a hard constraint is exceeded."""
+        """The largest excess over a hard constraint's maxSkew."""
         return max((each.excess for each in self.constraints if each.hard), default=0)
 
     @property
     def soft_excess(self) -> int:
-        """The most by which a soft constraint is unsatisfied."""
+        """The largest excess over a soft constraint's maxSkew."""
         return max((each.excess for each in self.constraints if not each.hard), default=0)
 
     @property
     def worst_losses(self) -> tuple[Loss, ...]:
-        """For each topology key the domain whose failure takes most, if the workload has more than one pod."""
+        """For each topology key, the domain with the largest loss; empty for a workload with one pod."""
         worst: dict[str, Loss] = {}
         for each in self.losses:
             known = worst.get(each.topology_key)
@@ -180,8 +180,8 @@ class SpreadStatus(msgspec.Struct, frozen=True, dict=True):
     Attributes:
         nodes: number of nodes of the cluster.
         workloads: worst first: exceeded hard constraints, refused pods, unsatisfied soft constraints, losses.
-        domains: domains that hold pods, for each topology key the worst first.
-        warnings, notes: sentences for a person; warnings must be seen.
+        domains: domains with pods, for each topology key worst first.
+        warnings, notes: sentences for the user; warnings must be shown.
     """
 
     nodes: int

@@ -1,4 +1,4 @@
-"""Domains at risk: what each workload, and what all of them, lose when a domain fails."""
+"""Compute what each workload, and all workloads together, lose when a domain fails."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from .members import OF_THEIR_NODE, Members
 from .result import DomainRisk, LargeLoss, Loss, WorkloadStatus
 
 WELL_KNOWN = (ZONE, HOSTNAME)
-"""Keys that are looked at besides those of constraints, where nodes have them."""
+"""Topology keys that are examined in addition to those of constraints, if nodes have them."""
 
 
 def keys_at_risk(workloads: Iterable[WorkloadStatus], cluster: Cluster) -> tuple[str, ...]:
-    """Zone and hostname, and every key of a constraint, as long as nodes have it."""
+    """Return zone, hostname and the keys of constraints, if nodes have them."""
     keys = dict.fromkeys(WELL_KNOWN)
     for workload in workloads:
         keys.update((each.topology_key, None) for each in workload.constraints)
@@ -31,7 +31,7 @@ def is_on_nodes(key: str, cluster: Cluster) -> bool:
 
 
 def losses(kind: str, members: Members, keys: Iterable[str], cluster: Cluster) -> tuple[Loss, ...]:
-    """Return what the failure of each domain would take of a workload, by key, most first."""
+    """Return the workload's lost pods for the failure of each domain, by key, largest loss first."""
     if kind in OF_THEIR_NODE:
         return ()
     by_row = members.by_row
@@ -48,7 +48,7 @@ def losses(kind: str, members: Members, keys: Iterable[str], cluster: Cluster) -
 
 
 class _Sum(msgspec.Struct):
-    """A domain's losses, added up."""
+    """The summed losses of a domain."""
 
     pods: int = 0
     workloads: int = 0
@@ -71,7 +71,7 @@ class _Sum(msgspec.Struct):
 def domains_at_risk(
     workloads: Iterable[WorkloadStatus], keys: Sequence[str], cluster: Cluster
 ) -> tuple[DomainRisk, ...]:
-    """Domains that hold pods, key by key, those first whose failure takes the most workloads."""
+    """Return domains with pods by key, domains that affect the most workloads first."""
     sums: dict[tuple[str, str], _Sum] = {}
     for workload in workloads:
         for loss in workload.losses:

@@ -1,4 +1,4 @@
-"""The way from an inventory to a status. Nothing is placed."""
+"""Compute the spread status of an inventory."""
 
 from __future__ import annotations
 
@@ -28,14 +28,14 @@ from .refused import Refusals
 from .result import RefusedPod, SpreadStatus, WorkloadStatus
 from .risk import domains_at_risk, is_on_nodes, keys_at_risk, losses
 
-# Bare pods, a workload each, but looked at together where they are alike: one is like the other but for its node.
+# Each bare pod is a workload, but equal pods are evaluated together, because they differ only in their node.
 
 Chosen = tuple[Workload, Members]
-"""A workload and its pods on nodes."""
+"""A workload and its placed pods."""
 
 
 def looked_at_one_by_one(chosen: Iterable[Chosen], scheduler: Scheduler, asked: Asked) -> Iterator[WorkloadStatus]:
-    """Yield the status of each workload, in order; bare pods of one class cost as much as one."""
+    """Yield the status of each workload, in order. Equal bare pods are evaluated once."""
     chosen = list(chosen)
     alike = _alike(chosen)
     known: dict[PodClass, _AlikePods] = {}
@@ -50,7 +50,7 @@ def looked_at_one_by_one(chosen: Iterable[Chosen], scheduler: Scheduler, asked: 
 
 
 class _AlikePods:
-    """Bare pods of one class; whose pods its constraints count is the same for all of them."""
+    """Bare pods of one class. The owners of the counted pods are the same for all of them."""
 
     def __init__(self, first: Workload, members: Members, scheduler: Scheduler, asked: Asked) -> None:
         self._model = looked_at(first, members, spreads_of(scheduler, first, members), asked)
@@ -62,7 +62,7 @@ class _AlikePods:
 
 
 def _alike(chosen: Iterable[Chosen]) -> dict[PodClass, Members]:
-    """Class → all the bare pods of it."""
+    """Return class → all its bare pods."""
     found: dict[PodClass, Members] = {}
     for workload, members in chosen:
         pod_class = _only_class(workload, members)
@@ -74,12 +74,12 @@ def _alike(chosen: Iterable[Chosen]) -> dict[PodClass, Members]:
 
 
 def _only_class(workload: Workload, members: Members) -> PodClass | None:
-    """The class of a bare pod that is on a node."""
+    """Return the class of a placed bare pod; None for other workloads."""
     return next(iter(members.classes)) if workload.kind == "Pod" and len(members.on) == 1 else None
 
 
 class LookedFor(NamedTuple):
-    """The workloads and topology keys that are looked for; ``None`` and nothing stand for all."""
+    """The workloads and topology keys to show. None and empty values mean all."""
 
     namespace: str | None
     selector: Selector | None
@@ -98,33 +98,33 @@ def status(  # noqa: PLR0913 - keyword arguments
     allow_empty: bool = False,
     progress: Progress | None = None,
 ) -> SpreadStatus:
-    """Return the present spread of every workload's pods, and the risks.
+    """Return the current spread of every workload's pods, and the risks.
 
-    Pods without a node stay without one: `simulate` says where they would go.
+    Pending pods are not placed; use `simulate` for that.
 
     Args:
         inventory: the input, which is not changed.
         options: the control plane.
-        namespace: look at workloads of this namespace; the pods of all namespaces are there all the same.
-        selector: look at workloads whose pods have these labels.
-        keys: look at these topology keys; by default at those of all constraints, at zone and at hostname.
+        namespace: show workloads of this namespace; pods of all namespaces count.
+        selector: show workloads whose pods have these labels.
+        keys: show these topology keys; by default those of all constraints, zone and hostname.
         allow_empty: accept a selector that selects no workload.
-        progress: told how many workloads of how many were looked at.
+        progress: receives the number of evaluated workloads, and of all workloads.
 
     Raises:
-        InputError: an object that the API server would refuse.
-        UsageError: if nothing is in the namespace, the selector selects nothing, or no node has a key.
+        InputError: if the API server denies an object.
+        UsageError: if the namespace is empty, the selector matches no workload, or no node has a topology key.
     """
-    options = replace(options, preemption=False)  # nobody is evicted: budgets are not asked
+    options = replace(options, preemption=False)  # without evictions, budgets are not needed
     run = prepare(inventory, options, with_spreads=False)
     return spread_of_run(run, LookedFor(namespace, selector, keys, allow_empty), progress)
 
 
 def spread_of_run(run: Run, wanted: LookedFor, progress: Progress | None = None) -> SpreadStatus:
-    """Return how the pods of a prepared run are spread; the run is left at its beginning.
+    """Return the spread of a prepared simulation's pods, without changing the simulation.
 
     Raises:
-        UsageError: if nothing is in the namespace, the selector selects nothing, or no node has a key.
+        UsageError: if the namespace is empty, the selector matches no workload, or no node has a topology key.
     """
     with run.cluster.savepoint():
         for pod in run.plan.removed:
@@ -153,11 +153,11 @@ def _spread_of(run: Run, wanted: LookedFor, progress: Progress | None) -> Spread
 
 
 def _chosen(run: Run, wanted: LookedFor) -> list[tuple[Workload, Members]]:
-    """The workloads that are looked for, with their pods.
+    """Return the selected workloads with their pods.
 
     Raises:
-        UsageError: if nothing is in the namespace, a target does not exist, the selector selects nothing, or no node
-            has a key.
+        UsageError: if the namespace is empty, a target does not exist, the selector matches no workload, or no node has
+            a topology key.
     """
     every = list(workloads_of(run.plan, run.owners))
     _check(run, every, wanted.namespace, wanted.keys)
@@ -177,7 +177,7 @@ def _chosen(run: Run, wanted: LookedFor) -> list[tuple[Workload, Members]]:
 
 
 def _surplus(run: Run) -> list[str]:
-    """Return notes on pods that their controllers no longer want."""
+    """Return notes on pods that their controllers will delete."""
     number = sum(pod.spec.node_name is not None for pod in run.plan.removed)
     if not number:
         return []
@@ -196,20 +196,20 @@ def _check(run: Run, every: list[Workload], namespace: str | None, keys: Collect
 
 
 def _is_selected(run: Run, workload: Workload, members: Members, selector: Selector) -> bool:
-    """Return whether the workload's newest pods have the labels, or those of an owner that nobody knows."""
+    """Return whether the workload's newest pods match the selector, or those of an unknown owner."""
     if workload.template is not None:
         return selector.matches(workload.template.labels)
     return any(selector.matches(each.labels) for each in members.classes)
 
 
 def _with_keys(found: WorkloadStatus, keys: Collection[str]) -> WorkloadStatus:
-    """With the constraints that are looked at."""
+    """Return the status with only the selected topology keys."""
     shown = tuple(each for each in found.constraints if not keys or each.topology_key in keys)
     return with_fields(found, constraints=shown)
 
 
 def goodness(workload: WorkloadStatus) -> tuple[object, ...]:
-    """The least comes first: the worst workload, and of those that are alike the first by name."""
+    """Return a sort key: worst workload first, then by name."""
     share = max((each.share for each in workload.worst_losses), default=0.0)
     return (
         -workload.hard_excess,

@@ -1,1 +1,1 @@
-"""Admission: the linter's word on objects that are created, and default constraints; it writes nothing."""
+"""An admission webhook: lint findings as warnings or denials, and default constraints."""

@@ -25,7 +25,7 @@ from topospread.workloads.controller_accounts import CONTROLLER_MANAGER, CREATOR
 from .policy import ASKED, AdmissionPolicy, Json, WorkloadDefaults
 
 _LONGEST: Final = 256
-"""Characters of a warning that clients show (k8s.io/apiserver/pkg/warning cuts what is longer where there is much)."""
+"""Maximum characters of a warning (k8s.io/apiserver/pkg/warning truncates longer ones)."""
 _FORBIDDEN: Final = 403
 _UNAVAILABLE: Final = 503
 _MOST_DENIALS: Final = 20
@@ -68,9 +68,9 @@ _REVIEW: Final = msgspec.json.Decoder(_Review)
 
 
 def tenant_of(head: ReviewHead) -> str:
-    """Return who shares the judging processes with other tenants: a user, or the service accounts of a namespace.
+    """Return the tenant of a request: a user, or the service accounts of a namespace.
 
-    The components of Kubernetes act for the namespace of the object.
+    For components of Kubernetes, the tenant is the namespace of the object.
     """
     user = head.user_info.username
     if user.startswith(_SERVICE_ACCOUNT) and not user.startswith(_CONTROLLERS):
@@ -101,7 +101,7 @@ def read_head(data: bytes) -> ReviewHead:
 
 
 def unjudged(uid: str, why: str, policy: AdmissionPolicy) -> Json:
-    """Return the AdmissionReview for a request that nothing judged: a warning or a denial, by the policy."""
+    """Return the AdmissionReview for an unjudged request: a warning or a denial, by the policy."""
     words = f"topospread has not judged this object: {why}"
     if policy.on_timeout == "allow":
         return _reviewed(_allowed({"uid": uid}, [words[:_LONGEST]]))
@@ -119,7 +119,7 @@ class AdmissionJudge:
         self._told = frozenset(worst)
 
     def warm_up(self) -> None:
-        """Judge one object that is right and one that is wrong, so that whoever asks first waits for no table."""
+        """Judge a valid and an invalid object, so that all tables are loaded before the first request."""
         for name in ("web", "other"):
             made = _warming(name)
             request = {"uid": "", "namespace": "default", "kind": {"kind": "Deployment"}, "object": made}
@@ -185,11 +185,11 @@ class AdmissionJudge:
         return _allowed(request) | {"patchType": "JSONPatch", "patch": encoded}
 
     def _is_exempt(self, request: Json) -> bool:
-        """Return whether nothing is judged: an excluded namespace, a controller's object, or one being deleted."""
+        """Return whether the request is exempt: an excluded namespace, a controller's object or a deletion."""
         made = request.get("object")
         if not isinstance(made, dict) or request.get("namespace") in self._policy.exclude_namespaces:
             return True
-        # The old object is the API server's own; a user can write any deletionTimestamp into a new one.
+        # The old object is from the API server; a user can write any deletionTimestamp into a new object.
         old = request.get("oldObject") or {}
         return bool((old.get("metadata") or {}).get("deletionTimestamp")) or _is_from_controller(request)
 
@@ -200,15 +200,15 @@ class AdmissionJudge:
             namespace=request.get("namespace") or "default",
             settings=self._settings,
         )
-        # The linter skips objects with an owner, and a user can write one into any object.
+        # The linter skips objects with an owner, but a user can write an owner into any object.
         metadata = {name: value for name, value in (made.get("metadata") or {}).items() if name not in _FORGEABLE}
         made = made | {"metadata": metadata}
-        # An escaped # is the same JSON, and no text of the object can look like a comment that ignores a rule.
+        # Escape # (the JSON stays the same), so that no text in the object looks like an ignore comment.
         text = msgspec.json.encode(made).replace(b"#", b"\\u0023")
         return run(question, io.BytesIO(text)).findings
 
     def _denying(self, made: Json, request: Json, findings: Sequence[Finding] | None = None) -> list[Finding]:
-        """Return the findings of rules that deny; the object's annotation lifts those that the policy allows."""
+        """Return the findings of denying rules, without those that the object's annotation may ignore."""
         findings = self._findings(made, request) if findings is None else findings
         denying = [each for each in findings if each.rule in self._policy.deny]
         metadata = made.get("metadata") or {}
@@ -223,9 +223,9 @@ class AdmissionJudge:
 
 
 def _is_from_controller(request: Json) -> bool:
-    """Return whether a built-in controller sent an object that it controls; its template was judged before.
+    """Return whether a built-in controller created the object, whose template was judged before.
 
-    The owner reference alone proves nothing: everybody can write one.
+    The owner reference alone is no proof, because anyone can write one.
     """
     user = (request.get("userInfo") or {}).get("username", "")
     kind = (request.get("kind") or {}).get("kind", "")
@@ -237,7 +237,7 @@ def _is_from_controller(request: Json) -> bool:
 
 
 def _warming(selected: str) -> Json:
-    """A Deployment of pods with the label app=web, spread among those with ``selected``."""
+    """Return a Deployment with pods labelled app=web, whose constraint selects ``selected``."""
     constraint = {
         "maxSkew": 1,
         "topologyKey": "topology.kubernetes.io/zone",
@@ -286,6 +286,6 @@ def _fits(defaults: WorkloadDefaults, request: Json, spec: Json) -> bool:
 
 
 def _constraint(given: Json, kind: str, selector: Json) -> Json:
-    """A constraint that counts the workload's own pods; of a Deployment those of one revision."""
+    """Return a constraint that counts the workload's own pods; for a Deployment, those of one revision."""
     own = given | {"labelSelector": selector}
     return own | {"matchLabelKeys": ["pod-template-hash"]} if kind == "Deployment" else own

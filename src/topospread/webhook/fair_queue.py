@@ -1,4 +1,4 @@
-"""A queue of idle processes that shares them among tenants, so that one tenant's requests delay no other tenant."""
+"""A queue that shares idle processes among tenants, so that one tenant cannot delay others."""
 
 from __future__ import annotations
 
@@ -22,10 +22,11 @@ class Asker(NamedTuple):
 
 
 class FairQueue(Generic[T]):
-    """Idle items, which go to waiting tenants in turn, and of a tenant to its namespaces in turn.
+    """Gives idle items to waiting tenants in turn, and within a tenant to its namespaces in turn.
 
     Args:
-        share: items that one tenant may hold at a time; one namespace may hold one item less, but at least one.
+        share: maximum number of items that one tenant may hold. One namespace may hold one item fewer, but at least
+            one.
     """
 
     def __init__(self, share: int) -> None:
@@ -33,7 +34,7 @@ class FairQueue(Generic[T]):
         self._idle: deque[T] = deque()
         self._held: Counter[str | Asker] = Counter()
         self._waiting: dict[str, dict[str, deque[asyncio.Future[T]]]] = {}
-        """Tenant → namespace → its waiting requests. Whose turn is next comes first in both."""
+        """Tenant → namespace → waiting requests. In both, the first is next."""
 
     def put(self, item: T) -> None:
         """Add an idle item."""
@@ -41,20 +42,20 @@ class FairQueue(Generic[T]):
         self._hand_out()
 
     async def take(self, asker: Asker) -> T:
-        """Wait for the asker's turn and return an item, which it holds until `release`."""
+        """Wait for the asker's turn and return an item, which the asker holds until `release`."""
         turn: asyncio.Future[T] = asyncio.get_running_loop().create_future()
         self._waiting.setdefault(asker.tenant, {}).setdefault(asker.namespace, deque()).append(turn)
         self._hand_out()
         try:
             return await turn
         except asyncio.CancelledError:
-            if not turn.cancelled():  # the item came at the same moment
+            if not turn.cancelled():  # the item arrived at the same moment
                 self.release(asker)
                 self.put(turn.result())
             raise
 
     def release(self, asker: Asker) -> None:
-        """Note that an asker holds one item less."""
+        """Record that an asker returned an item."""
         self._held -= Counter((asker.tenant, asker))
         self._hand_out()
 
@@ -68,7 +69,7 @@ class FairQueue(Generic[T]):
                 self._waiting[tenant] = self._waiting.pop(tenant)
 
     def _serve_one(self, tenant: str, namespaces: dict[str, deque[asyncio.Future[T]]]) -> bool:
-        """Give a tenant's next request an item, and drop requests that gave up; return whether there was one."""
+        """Give an item to a tenant's next request, and drop cancelled requests. Return whether there was one."""
         for namespace in list(namespaces):
             turns, asker = namespaces[namespace], Asker(tenant, namespace)
             while turns and turns[0].done():

@@ -1,8 +1,8 @@
-"""Processes that judge admission requests off the event loop, so that a slow request delays no other request.
+"""Judge admission requests in processes, so that a slow request delays no other request.
 
-A request that takes long is demoted: its process gets the lowest priority, and a new process takes its place among
-those that accept requests. `SLOW` demoted processes may run at a time; then one of the tenant with most of them is
-ended. One tenant holds at most `SHARE` of the processes that accept requests, the ones being replaced included.
+A slow request is demoted: its process gets the lowest priority, and a new process accepts requests instead. At most
+`SLOW` demoted processes run at a time; beyond that, one of the tenant with the most is killed. One tenant uses at most
+`SHARE` of the accepting processes, including those being replaced.
 """
 
 from __future__ import annotations
@@ -29,13 +29,13 @@ log = logging.getLogger(__name__)
 ACCEPTING: Final = 5
 """Processes that accept requests."""
 SHARE: Final = ACCEPTING - 1
-"""Processes that one tenant may hold: one is left for the requests of all other tenants."""
+"""Maximum processes of one tenant: one process stays free for all other tenants."""
 SLOW: Final = 2
-"""Demoted processes that may run at a time."""
+"""Maximum number of demoted processes."""
 SLOW_AFTER: Final = 0.1
-"""Seconds of processor time after which a request is demoted: a hundred times as many as an ordinary request takes.
+"""Seconds of CPU time after which a request is demoted, a hundred times those of an ordinary request.
 
-Not seconds of the clock: on a busy machine every request would be demoted, and a new process costs a second.
+Not wall-clock time: on a busy machine every request would be demoted, and a new process takes a second to start.
 """
 _SHORTEST_LOOK: Final = 0.01
 _LOWEST_PRIORITY: Final = 19
@@ -44,14 +44,14 @@ _COMMAND: Final = (sys.executable, "-P", "-m", "topospread.webhook.judging_proce
 
 
 class NotJudgedError(Exception):
-    """A request has no judgement; the message says why."""
+    """Raised for a request without a judgement; the message is the reason."""
 
 
 class JudgingPool:
-    """Judges requests in processes of its own.
+    """Judges requests in separate processes.
 
     Args:
-        policy: the decisions of each process.
+        policy: the admission policy.
     """
 
     def __init__(self, policy: AdmissionPolicy) -> None:
@@ -63,13 +63,13 @@ class JudgingPool:
         self._places: list[asyncio.Task[None]] = []
 
     async def start(self) -> None:
-        """Start the processes and wait until all accept requests: the first requests wait for no process."""
+        """Start the processes and wait until all accept requests."""
         self._places = [asyncio.create_task(self._keep_one()) for _ in range(ACCEPTING)]
         for _ in self._places:
             await self._warm.acquire()
 
     async def close(self) -> None:
-        """End every process."""
+        """Kill every process."""
         for place in self._places:
             place.cancel()
         await asyncio.gather(*self._places, return_exceptions=True)
@@ -82,7 +82,7 @@ class JudgingPool:
 
         Args:
             path: "validate" or "mutate".
-            asker: who asks.
+            asker: the client.
             review: the AdmissionReview as JSON.
             until: the deadline, in the event loop's time.
 

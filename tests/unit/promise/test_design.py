@@ -194,9 +194,36 @@ def test_more_than_any_loss_leaves_is_no_reason_to_leave_out_other_workloads() -
     assert found.causes[0].says == "the loss of a domain with a pod leaves 1 of 2 at most"
 
 
-def test_a_promise_that_constraints_do_not_keep_is_refused() -> None:
-    with pytest.raises(UsageError, match="a design is for zone-loss, node-loss and quorum"):
-        promise_design(inventory(*nodes("a", "b"), workload("Deployment", replicas=3)), want="skew<=1")
+@pytest.mark.parametrize(
+    ("want", "added"),
+    [
+        ("drain>=2", ["PodDisruptionBudget: minAvailable 2"]),
+        ("rollout>=3", ["strategy: maxSurge 1, maxUnavailable 0"]),
+        ("skew<=1", [f"topologySpreadConstraints: {ZONE}, maxSkew 1", "matchLabelKeys: [pod-template-hash]"]),
+        ("never-waits", []),
+    ],
+)
+def test_other_promises_than_losses_are_designed_for(want: str, added: list[str]) -> None:
+    own = {"topologySpreadConstraints": [spread(2)]} if want.startswith("skew") else {}
+    web = workload("Deployment", "web", 3, own)
+    web["spec"]["strategy"] = rolling(1, 1)
+    found = promise_design(inventory(*nodes(*"abc"), web), want=want, states=500)
+    assert found.verdict == "yes"
+    assert sorted(each.line for each in found.workloads[0].lines) == sorted(added)
+
+
+@pytest.mark.parametrize(
+    ("want", "says"),
+    [
+        ("drain>=3", "if all 3 pods have to stay, no node can be drained"),
+        ("never-waits", "of 3 pods find no node"),
+    ],
+)
+def test_a_promise_that_nothing_keeps_has_a_reason(want: str, says: str) -> None:
+    web = workload("Deployment", "web", 3)
+    found = promise_design(inventory(node("a1", cpu="2"), web), want=want, states=500)
+    assert found.verdict == "no"
+    assert says in found.causes[0].says
 
 
 def test_the_name_of_a_zone_adds_nothing_to_the_yaml_that_is_shown_or_applied() -> None:

@@ -91,7 +91,7 @@ def test_priorities_come_before_any_order(tmp_path: Path) -> None:
 
 
 def test_no_order_is_refused(contested: topospread.Inventory) -> None:
-    with pytest.raises(UsageError, match="at least one"):
+    with pytest.raises(UsageError, match="must be at least 1"):
         simulate_orders(contested, 0, SimulationOptions())
 
 

@@ -1,1 +1,1 @@
-"""Lint rules as policies that the API server asks by itself: their CEL, and what is not said in it; lints nothing."""
+"""Lint rules as admission policies: their CEL expressions, and the rules that CEL cannot express."""

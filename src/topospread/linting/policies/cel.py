@@ -1,10 +1,10 @@
-"""The rules that look at one object alone, said in CEL as the API server evaluates it; not the objects around them.
+"""The rules that need only one object, written in CEL for the API server.
 
-A policy sees what the API server has completed: defaults are written (``replicas: 1``), and of a pod ``matchLabelKeys``
-are in the selector already, since 1.34 (pkg/registry/core/pod/strategy.go: ``applyMatchLabelKeysInTopologySpread``).
-Where a rule asks what its author wrote, such requirements are left out, as `pod_source.own_selector` leaves them out.
+A policy sees an object after defaulting (``replicas: 1``). In a pod, ``matchLabelKeys`` are already merged into the
+selector, since 1.34 (pkg/registry/core/pod/strategy.go: ``applyMatchLabelKeysInTopologySpread``). Rules about the
+written selector remove these requirements, like `pod_source.own_selector`.
 
-CEL: k8s.io/apiserver/pkg/cel/environment. ``dyn`` keeps the type check of one policy for several kinds quiet.
+CEL: k8s.io/apiserver/pkg/cel/environment. ``dyn`` avoids type errors in policies for several kinds.
 """
 
 from __future__ import annotations
@@ -23,19 +23,19 @@ from topospread.workloads.controller_accounts import CONTROLLER_MANAGER, CREATOR
 
 SCALED: Final = ("Deployment", "ReplicaSet", "StatefulSet", "ReplicationController")
 KINDS: Final = (*SCALED, "DaemonSet", "Job", "CronJob", "Pod")
-"""Kinds that are pods or make them."""
+"""Kinds that are pods or create pods."""
 
 _SEVERAL_SEEN = "an autoscaler's maxReplicas is not seen, which the linter takes in place of replicas"
 _DEFAULTED = "replicas that are left out are 1 already, where the linter takes them as open, to an autoscaler"
 
 
 class Expressed(NamedTuple):
-    """A rule in CEL.
+    """A rule's CEL expression.
 
     Attributes:
-        finding: true where the rule finds something; `VARIABLES` may stand in it.
-        kinds: the kinds that it is asked of.
-        note: what the linter knows more; "" when both find the same.
+        finding: expression that is true for a finding; it may use `VARIABLES`.
+        kinds: the kinds that it checks.
+        note: what only the linter finds; "" if both find the same.
     """
 
     finding: str
@@ -112,14 +112,14 @@ def _selects_itself(term: str) -> str:
 
 
 def _required(kind: str) -> str:
-    """The required terms of podAffinity or podAntiAffinity, a list that may be empty."""
+    """Return CEL for the list of required podAffinity or podAntiAffinity terms; it may be empty."""
     at = f"variables.spec.affinity.{kind}"
     terms = f"{at}.requiredDuringSchedulingIgnoredDuringExecution"
     return f"(has(variables.spec.affinity) && has({at}) && has({terms}) ? {terms} : [])"
 
 
 def _in(key: str) -> str:
-    """The values that a node selector's term ``t`` leaves of a label by one ``In``, those of them that are single."""
+    """Return CEL for the single values of a label that an ``In`` of node selector term ``t`` allows."""
     same = "e.values.all(v, v == e.values[0])"
     return f"t.matchExpressions.filter(e, e.key == {key} && e.operator == 'In' && size(e.values) > 0 && {same})"
 
@@ -162,7 +162,7 @@ VARIABLES: Final[Mapping[str, str]] = {
     "constraints": "has(variables.spec.topologySpreadConstraints) ? variables.spec.topologySpreadConstraints : []",
     "replicas": f"object.kind in {_listed(SCALED)} && has(dyn(object).spec.replicas) ? dyn(object).spec.replicas : -1",
 }
-"""What findings are said in; each may stand in those after it. ``replicas`` is -1 where the object has none."""
+"""CEL variables of the findings, in order of dependency. ``replicas`` is -1 if the object has no such field."""
 
 EXPRESSED: Final[Mapping[str, Expressed]] = {
     "selector-missing": Expressed(_any("!has(c.labelSelector)")),
@@ -229,13 +229,13 @@ EXPRESSED: Final[Mapping[str, Expressed]] = {
     ),
     "hostname-unlike-name": Expressed(_nodes_alike(), ("Node",)),
 }
-"""Rule → its CEL, in the order of the rules."""
+"""Rule → its CEL expression, in the order of the rules."""
 
 _WORD = "[A-Za-z0-9_-]+"
 
 
 def not_ignored(rule: str) -> str:
-    """True unless the object's annotation says that the rule is not to be reported (`linting.ignores`)."""
+    """Return CEL that is true unless the object's annotation ignores the rule (`linting.ignores`)."""
     pattern = f"(^|[;\\n])[ \\t]*({_WORD}[ \\t]*,[ \\t]*)*{rule}([ \\t]*,[ \\t]*{_WORD})*([ \\t]*:|\\s|;|$)"
     annotations = "object.metadata.annotations"
     there = f"has({annotations}) && '{ANNOTATION}' in {annotations}"
@@ -249,10 +249,10 @@ NOT_BY_CONTROLLER: Final = (
     f"has(o.controller) && o.controller && ({_USER} == '{CONTROLLER_MANAGER}' || "
     f"o.kind + '/' + object.kind + ' ' + {_USER} in {_CREATIONS}))"
 )
-"""True unless a built-in controller sends an object that it controls: its template was judged before.
+"""CEL that is false for objects that a built-in controller creates: their template was checked before.
 
-The owner reference alone proves nothing: everybody can write one. Kyverno's background scans have no user.
+The owner reference alone is no proof because anyone can write one. Kyverno's background scans have no user.
 """
 
 NOT_BEING_DELETED: Final = "oldObject == null || !has(oldObject.metadata.deletionTimestamp)"
-"""True unless the API server waits for finalizers to delete the object; to refuse their removal would keep it."""
+"""CEL that is false while an object waits for finalizers: denying their removal would block the deletion."""

@@ -1,4 +1,4 @@
-"""The rules that no policy of CEL can say, each with what it would have to see; those that can are in `cel`."""
+"""The rules that CEL policies cannot express, with the information they lack."""
 
 from __future__ import annotations
 
@@ -60,4 +60,4 @@ NOT_IN_CEL: Final[Mapping[str, str]] = {
     "unused-ignore": "it is about comments and annotations that keep findings of other rules from being reported",
     "unknown-ignore": "it is about comments, which the API server does not see",
 }
-"""Rule → why it is not in a policy, in the order of the rules."""
+"""Rule → why no policy can express it, in the order of the rules."""

@@ -1,7 +1,7 @@
-"""Rules as objects for the API server: ValidatingAdmissionPolicies with bindings, or policies for Kyverno.
+"""Export rules as ValidatingAdmissionPolicies with bindings, or as Kyverno policies.
 
-A finding is answered as bad as it is: an error denies, a warning warns whoever asks and is written to the audit log, a
-hint is written to the audit log alone. Kubernetes' own namespaces are left out.
+An error denies the request. A warning is sent to the client and to the audit log, a hint only to the audit log.
+Kubernetes' own namespaces are excluded.
 
 Fields: k8s.io/api/admissionregistration/v1/types.go; github.com/kyverno/kyverno api/kyverno/v1 (``validate.cel``).
 """
@@ -22,7 +22,7 @@ Engine = Literal["vap", "kyverno"]
 Json = dict[str, Any]
 
 LEFT_OUT: Final = ("kube-node-lease", "kube-public", "kube-system")
-"""Namespaces in which nothing is judged."""
+"""Excluded namespaces."""
 
 _ACTIONS: Final[Mapping[Severity, list[str]]] = {"error": ["Deny"], "warning": ["Warn", "Audit"], "hint": ["Audit"]}
 _GROUPS: Final[Mapping[str, tuple[str, str, str]]] = {
@@ -40,26 +40,26 @@ _OPERATIONS: Final = ["CREATE", "UPDATE"]
 
 
 def exported(settings: Settings, level: Severity = "hint") -> list[tuple[Rule, Severity]]:
-    """The rules that are asked and said in CEL, each with how bad its findings are, in the order of the rules."""
+    """Return the selected rules that CEL can express, with their severities, in the order of the rules."""
     worst = SEVERITIES[: SEVERITIES.index(level) + 1]
     known = [(rule, settings.severity.get(rule.id, rule.severity)) for rule in RULES if rule.id in EXPRESSED]
     return [(rule, severity) for rule, severity in known if settings.asks(rule.id) and severity in worst]
 
 
 def left_out(settings: Settings) -> list[tuple[str, str]]:
-    """The rules that are asked and cannot be said in CEL, each with why."""
+    """Return the selected rules that CEL cannot express, with the reasons."""
     return [(rule, why) for rule, why in NOT_IN_CEL.items() if settings.asks(rule)]
 
 
 def policies(rules: Sequence[tuple[Rule, Severity]], engine: Engine) -> list[Json]:
-    """The objects to be applied, in the order of the rules: a policy and its binding each, or one for Kyverno."""
+    """Return the objects to apply, in the order of the rules: a policy and a binding each, or one Kyverno policy."""
     if engine == "kyverno":
         return [_kyverno(rule, severity) for rule, severity in rules]
     return [made for rule, severity in rules for made in (_policy(rule, severity), _binding(rule, severity))]
 
 
 def name_of(rule: str) -> str:
-    """The name of a rule's policy and of its binding."""
+    """Return the name of a rule's policy and binding."""
     return f"topospread-{rule}"
 
 
@@ -68,7 +68,7 @@ def _message(rule: Rule) -> str:
 
 
 def _conditions(rule: str, severity: Severity) -> list[Json]:
-    """Return the conditions under which a rule is asked. An author's annotation lifts no denial."""
+    """Return the match conditions of a rule's policy. An ignore annotation cannot lift a denial."""
     found = [
         {"name": "not-by-controller", "expression": NOT_BY_CONTROLLER},
         {"name": "not-being-deleted", "expression": NOT_BEING_DELETED},
@@ -77,7 +77,7 @@ def _conditions(rule: str, severity: Severity) -> list[Json]:
 
 
 def _variables(expressed: Expressed) -> list[Json]:
-    """The variables that a finding is said in, with those that they are said in."""
+    """Return the CEL variables that a finding uses, directly or through other variables."""
     wanted, needed = [], expressed.finding
     for name, expression in reversed(list(VARIABLES.items())):
         if f"variables.{name}" in needed:

@@ -1,4 +1,4 @@
-"""Every rule, in the order in which findings of one place are reported; a new one stands in its subject's module."""
+"""All rules, in the order in which findings at one place are reported. Add new rules to their subject's module."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Rules about HorizontalPodAutoscalers: that they scale something, and no two the same; not about their metrics."""
+"""Rules about the targets of HorizontalPodAutoscalers."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def _target(item: HorizontalPodAutoscaler) -> _Target:
 
 
 def _known(given: LintInput) -> set[_Target]:
-    """Everything that is there, in whatever namespace, of kinds that play a part and of others."""
+    """Return all known objects in the input, also of kinds that rules do not check."""
     found = {(_group(each.api_version), each.kind, each.namespace, each.name) for each in given.inventory.objects()}
     for subject in given.others:
         kind, _, name = subject.label.partition(" ")
@@ -59,8 +59,9 @@ def _without_target(given: LintInput) -> Iterator[tuple[LintSubject, Problem]]:
 
 
 def _would_be_given(kind: str, known: set[_Target]) -> bool:
-    """Return whether the target would stand in what is given: somebody lints a single file, or another kind's is
-    elsewhere.
+    """Return whether the target is expected in the input.
+
+    A single linted file rarely contains its target, and objects of other kinds may be elsewhere.
     """
     kinds = {each[1] for each in known}
     return kind in kinds or (kind in KINDS and not kinds.isdisjoint(_SCALED))

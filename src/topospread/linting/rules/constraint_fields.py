@@ -1,4 +1,4 @@
-"""Rules about the fields of a constraint: keys, numbers, and what does nothing or not what it is written for."""
+"""Rules about the fields of a constraint: topology keys, numbers, and fields without effect."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ RENAMED = {
     "beta.kubernetes.io/arch": "kubernetes.io/arch",
     "beta.kubernetes.io/instance-type": "node.kubernetes.io/instance-type",
 }
-"""Labels that nodes had → what they are called now."""
+"""Deprecated node label → its replacement."""
 
 
 def _beta_key(pods: PodSource) -> Iterator[Problem]:
@@ -43,7 +43,7 @@ def _hard_and_soft(pods: PodSource) -> Iterator[Problem]:
 
 
 def _replicas(given: LintInput) -> Iterator[tuple[Manifest, PodSource, int]]:
-    """Workloads with how many replicas they may have at most, where that is known and there are several."""
+    """Yield workloads with their maximum number of replicas, if it is known and greater than 1."""
     for manifest, pods in given.sources:
         bounds = autoscaled(given, pods.item)
         replicas = pods.replicas if bounds is None else bounds.most
@@ -85,12 +85,12 @@ ADDED_BY_CONTROLLERS: Mapping[type[KubeObject], frozenset[str]] = {
     Job: _OF_JOBS,
     CronJob: _OF_JOBS,
 }
-"""Labels that pods have besides those of their template."""
+"""Kind → labels that its controller adds to pods."""
 
 OF_ONE_POD = frozenset(
     {"statefulset.kubernetes.io/pod-name", "apps.kubernetes.io/pod-index", "batch.kubernetes.io/job-completion-index"}
 )
-"""Labels of which each pod has a value of its own."""
+"""Labels whose value differs for each pod."""
 
 _WELL_KNOWN = {
     "zone": "topology.kubernetes.io/zone",
@@ -140,7 +140,7 @@ def _key_of_one_pod(pods: PodSource) -> Iterator[Problem]:
 
 
 def stateful_set(spec: str) -> str:
-    """The StatefulSet that a Deployment of the examples would be."""
+    """Return the StatefulSet counterpart of `deployment`."""
     kind = deployment(spec).replace("kind: Deployment", "kind: StatefulSet")
     return kind.replace("spec:\n  replicas", "spec:\n  serviceName: web\n  replicas", 1)
 

@@ -1,4 +1,4 @@
-"""Rules about PodDisruptionBudgets: that there is one, and that it lets pods be evicted, by drains and to rebalance."""
+"""Rules about PodDisruptionBudgets: they exist, and allow evictions by drains and by rebalancing."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ class SelectedPods(NamedTuple):
 
     Attributes:
         pods: the pods and templates.
-        replicas: the number of pods at least; None where that is not known.
-        spread: whether any of them has constraints.
-        evicted: whether drains evict any of them.
+        replicas: minimum number of pods; None if unknown.
+        spread: whether any pod has constraints.
+        evicted: whether drains evict any pod.
     """
 
     pods: list[PodSource]
@@ -39,7 +39,7 @@ class SelectedPods(NamedTuple):
 
     @classmethod
     def of(cls, given: LintInput, pods: list[PodSource]) -> SelectedPods:
-        """Return pods with the facts that rules ask for."""
+        """Return the pods with the facts that the rules need."""
         sizes = [size_of(given, each) for each in pods]
         return cls(
             pods,
@@ -50,7 +50,7 @@ class SelectedPods(NamedTuple):
 
 
 class Selected(NamedTuple):
-    """A budget with the pods that it is about, and its manifest: ``None`` for one of the cluster."""
+    """A budget, its selected pods and its manifest; None for a budget of the cluster."""
 
     manifest: Manifest | None
     budget: PodDisruptionBudget
@@ -59,7 +59,7 @@ class Selected(NamedTuple):
 
 @once_per_input
 def selected(given: LintInput) -> list[Selected]:
-    """Return every budget with the pods that it selects, those of the cluster first."""
+    """Return all budgets with their selected pods, those of the cluster first."""
     return list(_selected(given))
 
 
@@ -77,7 +77,7 @@ def _selected(given: LintInput) -> Iterator[Selected]:
         try:
             selector = Selector.from_label_selector(budget.spec.selector)
         except InvalidSelectorError:
-            continue  # Validation says so.
+            continue  # Validation reports it.
         key = budget.namespace, selector
         if key not in alike:
             alike[key] = SelectedPods.of(given, index.selected(*key))
@@ -85,7 +85,7 @@ def _selected(given: LintInput) -> Iterator[Selected]:
 
 
 def size_of(given: LintInput, pods: PodSource) -> int | None:
-    """Return how many pods there are at least; None if that is not known."""
+    """Return the minimum number of pods; None if unknown."""
     bounds = autoscaled(given, pods.item)
     if bounds is not None:
         return bounds.least
@@ -93,7 +93,7 @@ def size_of(given: LintInput, pods: PodSource) -> int | None:
 
 
 def allowed(budget: PodDisruptionBudget, replicas: int) -> int | None:
-    """Return how many of the healthy pods may be evicted at once (pkg/controller/disruption; percentages round up)."""
+    """Return how many healthy pods may be evicted at once. Percentages round up (pkg/controller/disruption)."""
     spec = budget.spec
     if spec.max_unavailable is not None:
         return scaled(spec.max_unavailable, replicas)
@@ -102,7 +102,7 @@ def allowed(budget: PodDisruptionBudget, replicas: int) -> int | None:
 
 
 def value_of(budget: PodDisruptionBudget) -> tuple[str, int | str | None]:
-    """The field that says how many may be evicted, and what it says."""
+    """Return the field that limits evictions, and its value."""
     if budget.spec.max_unavailable is None:
         return "minAvailable", budget.spec.min_available
     return "maxUnavailable", budget.spec.max_unavailable
@@ -124,7 +124,7 @@ def _several(given: LintInput) -> Iterator[tuple[LintSubject, Problem]]:
     noted: set[int] = set()
     for manifest, budget, found in selected(given):
         pods = found.pods
-        if id(found) not in noted:  # each pod of a known selection has a budget already
+        if id(found) not in noted:  # every pod of a known selection already has a budget
             noted.add(id(found))
             pods = [each for each in pods if first.setdefault(id(each), budget.name) != budget.name]
         if manifest is None:
@@ -145,7 +145,7 @@ def _blocks_drains(given: LintInput) -> Iterator[tuple[LintSubject, Problem]]:
         replicas = found.replicas
         field, value = value_of(budget)
         if replicas is not None and replicas > len(found.pods) and found.spread:
-            continue  # The rule about rebalancing says so.
+            continue  # The rule about rebalancing reports it.
         everything = str(value) in (("0", "0%") if field == "maxUnavailable" else ("100%",))
         if everything if replicas is None else replicas and allowed(budget, replicas) == 0:
             of = "" if replicas is None else f" of {replicas} replica{'' if replicas == 1 else 's'}"
@@ -180,7 +180,7 @@ _OWN = "labelSelector:\n  matchLabels: {app: web}\nmatchLabelKeys: [pod-template
 
 
 def budget_example(spec: str, name: str = "web") -> str:
-    """A PodDisruptionBudget of `deployment`'s pods, to stand behind it."""
+    """Return a PodDisruptionBudget for `deployment`'s pods, as a further YAML document."""
     head = f"---\napiVersion: policy/v1\nkind: PodDisruptionBudget\nmetadata:\n  name: {name}\nspec:\n"
     return f"{head}  {spec}\n  selector:\n    matchLabels: {{app: web}}\n"
 

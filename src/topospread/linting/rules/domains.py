@@ -1,4 +1,4 @@
-"""Rules about constraints on the nodes that are given: keys they lack, domains that are too few, or closed."""
+"""Rules about constraints on the given nodes: missing topology keys, too few domains, closed domains."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def _key_on_no_node(given: LintInput) -> Iterator[tuple[LintSubject, Problem]]:
 
 
 def _soft_key(given: LintInput) -> Iterator[tuple[TemplateOnNodes, ConstraintOnNodes, list[str]]]:
-    """Soft constraints whose key no node has, each with the keys of the others that some node has."""
+    """Yield soft constraints whose key is on no node, with the keys of the other constraints that are on some node."""
     for template, held in _every(given):
         if not held.counts.hard and not template.having(held.counts.topology_key).any():
             soft = [each.counts.topology_key for each in template.constraints if not each.counts.hard]
@@ -145,7 +145,7 @@ def _pinned(given: LintInput) -> Iterator[tuple[LintSubject, Problem]]:
         there = sum(domain.matching for domain in counts.domains)
         least = min(domain.matching for domain in counts.domains if domain.name in closed)
         most = minimum_in_force(len(counts.domains), least, counts.min_domains) + counts.max_skew
-        # Pods that still fit into the open domains while the closed domains keep their pods.
+        # The number of pods that still fit into the open domains while the closed domains keep their pods.
         room = sum(max(0, most - domain.matching) for domain in counts.domains if domain.name not in closed)
         beyond = (1 if replicas is None else replicas - there) - room
         if beyond > 0:
@@ -160,7 +160,7 @@ def _listed(closed: Collection[str]) -> str:
 
 
 def _closed_domains(template: TemplateOnNodes, held: ConstraintOnNodes) -> dict[str, list[Node]]:
-    """Domains that are counted and take no pods, each with its nodes."""
+    """Return domains that count but admit no pods, with their nodes."""
     if template.open.all():
         return {}
     key = held.counts.topology_key
@@ -180,7 +180,7 @@ def _reason(node: Node, template: TemplateOnNodes) -> str:
 
 
 def _least_replicas(given: LintInput, template: TemplateOnNodes) -> int | None:
-    """Return the least number of pods; None if it is open: a pod, or an unknown number."""
+    """Return the minimum number of pods; None for a pod or an unknown number."""
     if isinstance(template.pods.item, Pod):
         return None
     bounds = autoscaled(given, template.pods.item)
@@ -190,7 +190,7 @@ def _least_replicas(given: LintInput, template: TemplateOnNodes) -> int | None:
 def _policy(
     template: TemplateOnNodes, held: ConstraintOnNodes, closed: dict[str, list[Node]], given: LintInput
 ) -> tuple[FieldEdit, ...]:
-    """The policy that leaves the closed domains out, where one does."""
+    """Return the edit of a node policy that excludes the closed domains, if there is one."""
     if not given.gates.enabled("NodeInclusionPolicyInPodTopologySpread"):
         return ()
     nodes = [node for there in closed.values() for node in there]

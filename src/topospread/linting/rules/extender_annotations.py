@@ -1,4 +1,4 @@
-"""Rules about the annotations that `topospread run extender` reads: they can be read, and stand where it sees them."""
+"""Rules about the annotations of `topospread run extender`: valid values, in the right place."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Rules about ignores themselves; the run finds their problems, after all other rules were asked."""
+"""Rules about ignore comments. `run` finds their problems after all other rules."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from .selectors import SPREAD
 
 
 def _after_the_others(given: LintInput) -> Iterator[tuple[LintSubject, Problem]]:
-    """Nothing: what is unused is known when the others were asked."""
+    """Yield nothing: unused ignores are known only after all rules ran."""
     yield from ()
 
 

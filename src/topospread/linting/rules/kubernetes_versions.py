@@ -1,4 +1,4 @@
-"""Rules about what the Kubernetes version in question does not have: API versions, and fields behind feature gates."""
+"""Rules about API versions and fields that the target Kubernetes version does not have."""
 
 from __future__ import annotations
 
@@ -60,9 +60,7 @@ def _not_served(given: LintInput) -> Iterator[tuple[LintSubject, Problem]]:
 
 
 def _says_all(manifest: Manifest) -> bool:
-    """Return whether today's version means the same by what is written, nothing being left to an old version's
-    defaults.
-    """
+    """Return whether the object means the same in the current API version, because no field depends on old defaults."""
     spec = manifest.value.get("spec")
     if manifest.kind in ("PriorityClass", "StorageClass"):
         return True
@@ -82,7 +80,7 @@ def _not_there(given: LintInput) -> Iterator[tuple[LintSubject, Problem]]:
 
 
 def _gated_fields(pods: PodSource) -> Iterator[tuple[str, str]]:
-    """The fields that are set and stand behind a gate, each with it."""
+    """Yield set fields that need a feature gate, with the gate."""
     for path, each in pods.constraints():
         yield from _set_fields(each, path, _SPREAD_FIELDS, "topologySpreadConstraints[].")
     yield from _set_fields(pods.spec, pods.path, _SPEC_FIELDS)
@@ -94,7 +92,15 @@ def _gated_fields(pods: PodSource) -> Iterator[tuple[str, str]]:
 
 
 def _set_fields(of: object, path: str, names: Iterable[str], prefix: str = "") -> Iterator[tuple[str, str]]:
-    """Yield those of the given fields that an object sets; ``prefix`` leads to it from the pod's spec."""
+    """Yield the set fields among `names`.
+
+
+    Args:
+        of: object with the fields.
+        path: path of the object.
+        names: field paths, relative to the pod's spec.
+        prefix: path from the pod's spec to `of`.
+    """
     for name in names:
         if getattr(of, _ATTRIBUTES[name]) is not None:
             yield f"{path}.{name}", _GATE_OF[prefix + name]

@@ -1,4 +1,4 @@
-"""Problems of an object as such: it would be refused, or has parts that Kubernetes does not know."""
+"""Rules about single objects: the API server denies them, or they have unknown fields."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _INSIDE = (
     ("jobTemplate", "spec", "template", "spec"),
     ("spec", "jobTemplate", "spec", "template", "spec"),
 )
-"""Where else, further inside, a field may have been meant to stand."""
+"""Paths where a misplaced field may belong."""
 
 
 def _refused(given: LintInput) -> Iterator[tuple[LintSubject, Problem]]:
@@ -45,9 +45,9 @@ def _unknown_field(given: LintInput) -> Iterator[tuple[LintSubject, Problem]]:
 
 
 def _meant(kind: str, path: str) -> str:
-    """Return a hint at the known field that an unknown field may be misspelt or misplaced from."""
+    """Return a hint at the field that an unknown field may be misspelled or misplaced from."""
     steps = parse_path(path)
-    if not steps:  # a key without a letter, such as "" or "["
+    if not steps:  # a key without letters, such as "" or "["
         return ""
     *above, name = steps
     known = fields_of(STRUCT_OF_ANY[kind], above)

@@ -1,4 +1,4 @@
-"""Rules about the labels of nodes, on which every topology key rests."""
+"""Rules about node labels, which topology keys depend on."""
 
 from __future__ import annotations
 
@@ -37,17 +37,17 @@ _NAMED = 3
 
 
 def _nodes(given: LintInput) -> list[tuple[Manifest, Node]]:
-    """The nodes that are judged; those of ``--on`` are not."""
+    """Return the linted nodes, without those of ``--on``."""
     return [(each, each.item) for each in given.of_kind("Node") if isinstance(each.item, Node)]
 
 
 def named(nodes: Iterable[Node]) -> str:
-    """The names of the first few of some nodes, and how many more there are."""
+    """Return the first few node names, and the number of other nodes."""
     return listed([each.name for each in nodes], _NAMED)
 
 
 def label_path(key: str) -> str:
-    """Path of a node's label."""
+    """Return the path of a node label."""
     return f"metadata.labels[{key}]"
 
 
@@ -84,13 +84,13 @@ def _hostname_unlike_name(given: LintInput) -> Iterator[tuple[LintSubject, Probl
 
 
 def topology_keys(given: LintInput) -> list[str]:
-    """The keys that matter: the well-known ones, and those that constraints name."""
+    """Return the relevant topology keys: the well-known ones and those of constraints."""
     own = (each.topology_key for _, pods in given.sources for _, each in pods.constraints())
     return list(dict.fromkeys((*_WELL_KNOWN, *(key for key in own if key))))
 
 
 def _labelled_in_part(given: LintInput, key: str) -> dict[str, str]:
-    """Nodes without a key whose pool has nodes with it → the pool."""
+    """Return node without a key → its pool, if other nodes of the pool have the key."""
     pools = {
         node.name: {
             f"{key}={value}"
@@ -132,7 +132,7 @@ def _lacks_key(given: LintInput) -> Iterator[tuple[LintSubject, Problem]]:
 
 
 def _set_apart(node: Node) -> bool:
-    """Return whether ordinary pods do not run on the node."""
+    """Return whether a taint keeps ordinary pods off the node."""
     taints = node.spec.taints or ()
     return any(role in node.labels for role in _CONTROL_PLANE) or any(
         taint.effect in DO_NOT_SCHEDULE_EFFECTS for taint in taints
@@ -140,7 +140,7 @@ def _set_apart(node: Node) -> bool:
 
 
 def misspelt(node: Node, key: str) -> str:
-    """The label that was probably meant, in brackets; "" when there is none whose name is like the key's."""
+    """Return a similar label of the node in brackets, as a hint; "" if there is none."""
     names = {label.rpartition("/")[2]: label for label in node.labels if label != key}
     close = get_close_matches(key.rpartition("/")[2], names, 1, cutoff=0.6)
     return f" (is {names[close[0]]} meant?)" if close else ""

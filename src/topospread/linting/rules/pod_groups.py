@@ -1,4 +1,4 @@
-"""Rules about PodGroups: whether spread constraints let as many pods find nodes at once as the group needs."""
+"""Rules about PodGroups: spread constraints must admit the group's minimum number of pods at once."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from topospread.linting.rule import Example, Rule
 
 
 def _deadlocks(given: LintInput) -> Iterator[tuple[LintSubject, Problem]]:
-    """Yield constraints that admit fewer pods than a group needs, and the field of the group that is against it."""
+    """Yield constraints that admit fewer pods than the group needs, and the group's conflicting field."""
     groups = {(each.item.namespace, each.item.name): each for each in given.of_kind("PodGroup")}
     for manifest, pods in given.sources if groups else ():
         group = pods.spec.scheduling_group
@@ -36,7 +36,7 @@ def _deadlocks(given: LintInput) -> Iterator[tuple[LintSubject, Problem]]:
 
 
 def _same_domain(group: Manifest) -> tuple[str, str]:
-    """Return the label that all pods of a group share, "" for none, and the field that a deadlock is against."""
+    """Return the label whose value all pods of a group must share, "" for none, and the conflicting field."""
     item = group.item
     constraints = item.spec.scheduling_constraints if isinstance(item, PodGroup) else None
     topology = constraints.topology if constraints is not None else None
@@ -46,10 +46,10 @@ def _same_domain(group: Manifest) -> tuple[str, str]:
 
 
 def _most(constraint: TopologySpreadConstraint, key: str, nodes: Sequence[Node]) -> float:
-    """Return how many pods a constraint admits that counts these pods alone, in the best domain of ``key``.
+    """Return how many pods a constraint admits in the best domain of ``key``, if it counts only them.
 
-    While a domain outside of those that they may go to has none of them, or there are fewer domains than minDomains,
-    the minimum is 0, and each domain takes maxSkew pods.
+    The global minimum is 0 if a counted domain cannot get pods, or if there are fewer domains than minDomains. Then
+    each domain admits maxSkew pods.
     """
     if constraint.when_unsatisfiable != "DoNotSchedule":
         return inf
@@ -69,14 +69,14 @@ def _most(constraint: TopologySpreadConstraint, key: str, nodes: Sequence[Node])
 
 
 def _counts_the_group_alone(given: LintInput, pods: PodSource, constraint: TopologySpreadConstraint) -> bool:
-    """Return whether no pods are counted but those of the group, and all nodes count that the pods may go to."""
+    """Return whether the constraint counts only the group's pods, and counts every node that they may use."""
     spec, own = pods.spec, pods.spec.scheduling_group
     if spec.node_selector or (spec.affinity is not None and spec.affinity.node_affinity is not None):
         return False
     try:
         selector = own_selector(constraint)
     except InvalidSelectorError:
-        return False  # Validation says so.
+        return False  # Validation reports it.
     others = (*cluster_sources(given), *(each for _, each in given.sources))
     counted = [each for each in others if each.item.namespace == pods.item.namespace and selector.matches(each.labels)]
     return selector.matches(pods.labels) and all(each.spec.scheduling_group == own for each in counted)

@@ -1,4 +1,4 @@
-"""Rules about what else of a pod's spec makes its spread constraints idle, or contradicts them."""
+"""Rules about other pod fields that disable or contradict spread constraints."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from .selectors import SPREAD
 
 _ASSIGN = "https://kubernetes.io/docs/concepts/scheduling-eviction/assign-pod-node/"
 PART_OF: dict[str, tuple[str, ...]] = {HOSTNAME: (ZONE, REGION), ZONE: (REGION,)}
-"""Topology key → the keys of which each of its domains is a part."""
+"""Topology key → keys of the larger domains that contain its domains."""
 
 
 def _one_domain(pods: PodSource) -> Iterator[Problem]:
@@ -41,7 +41,7 @@ def _one_domain(pods: PodSource) -> Iterator[Problem]:
 
 
 def only_value(spec: PodSpec, key: str) -> str | None:
-    """The one value of a node label that nodeSelector or required node affinity leaves, None when there are more."""
+    """Return the only label value that nodeSelector or required node affinity allows; None for several."""
     if key in (spec.node_selector or {}):
         return (spec.node_selector or {})[key]
     affinity = spec.affinity.node_affinity if spec.affinity else None
@@ -98,7 +98,7 @@ def _anti_affinity(given: LintInput) -> Iterator[tuple[LintSubject, Problem]]:
 
 
 def _surge_waits(pods: PodSource, term: PodAffinityTerm) -> bool:
-    """Return whether a rolling update makes more pods than the replicas, and old pods keep them off their nodes."""
+    """Return whether a rolling update creates surplus pods that old pods keep off their nodes."""
     strategy = strategy_of(pods.item) if isinstance(pods.item, Deployment) else None
     return strategy is not None and strategy.max_surge > 0 and HASH not in (term.match_label_keys or ())
 

@@ -1,4 +1,4 @@
-"""Rules about how many replicas there are: enough to be spread, and of an autoscaler's never fewer than domains."""
+"""Rules about the number of replicas: enough to be spread, also at an autoscaler's minimum."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def _least_under_domains(given: LintInput) -> Iterator[tuple[LintSubject, Proble
 
 
 def _wanted(pods: PodSource, known: dict[str, dict[str, int]]) -> Iterator[tuple[int, str]]:
-    """Yield how many domains each constraint is to spread over, as far as that is known."""
+    """Yield the number of domains that each constraint should spread over, if known."""
     for path, each in pods.constraints():
         key = each.topology_key or ""
         there = known.get(f"{type(pods.item).__name__} {pods.item.namespace}/{pods.item.name}", {}).get(path, 0)
@@ -61,7 +61,7 @@ def _wanted(pods: PodSource, known: dict[str, dict[str, int]]) -> Iterator[tuple
 
 
 def _domains(given: LintInput) -> dict[str, dict[str, int]]:
-    """Object → path of a constraint → its eligible domains, where there are nodes; a hostname's are left out."""
+    """Return object → path of a constraint → number of eligible domains. Hostname constraints are excluded."""
     if not given.nodes:
         return {}
     from topospread.linting.template_on_nodes import templates_on_nodes
@@ -103,7 +103,7 @@ def _not_spread(given: LintInput) -> Iterator[tuple[LintSubject, Problem]]:
 
 
 def _spreading(given: LintInput, pods: PodSource, *, hard: bool) -> tuple[FieldEdit, ...]:
-    """Return the change that spreads pods over zones: hard if it is known that each node is in one of several zones."""
+    """Return the edit that spreads pods over zones: hard if every node has a zone and there are several."""
     selector = getattr(pods.item.spec, "selector", None)  # type: ignore[attr-defined]
     labels = selector if isinstance(selector, dict) else getattr(selector, "match_labels", None) or pods.labels
     if not labels or pods.spec.topology_spread_constraints is not None:

@@ -1,4 +1,4 @@
-"""Rules about scheduler configurations: default constraints that add nothing or never apply, two plugins at one job."""
+"""Rules about scheduler configurations: default constraints without effect, and plugins with the same job."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ _DEFAULTS = f"{SPREAD}#cluster-level-default-constraints"
 
 
 def _profiles(given: LintInput) -> Iterator[tuple[SchedulerConfiguration, int, Profile]]:
-    """Every profile of every configuration that loads, with its place in the list."""
+    """Yield each profile of each valid configuration, with its index."""
     for each in given.configurations:
         for index, profile in enumerate(each.loaded.profiles if each.loaded is not None else ()):
             yield each, index, profile
 
 
 def _defaults(profile: Profile) -> tuple[DefaultConstraint, ...]:
-    """The default constraints that a profile lists itself."""
+    """Return the default constraints that a profile lists itself."""
     args = profile.args.pod_topology_spread
     return args.default_constraints if args.defaulting_type == "List" else ()
 
@@ -46,7 +46,7 @@ def _both_spread(given: LintInput) -> Iterator[tuple[LintSubject, Problem]]:
 
 
 def _origin(profile: Profile, plugin: str, index: int) -> str:
-    """Return where a plugin was enabled: the profile if it is one of the defaults."""
+    """Return where a plugin is enabled: in the profile or by default."""
     enabled = next((each for each in profile.plugins.get("score", ()) if each.name == plugin), None)
     return enabled.origin if enabled is not None and enabled.origin else f"profiles[{index}]"
 

@@ -17,7 +17,7 @@ SPREAD = "https://kubernetes.io/docs/concepts/scheduling-eviction/topology-sprea
 _MATCH_LABEL_KEYS_SINCE = 27
 _EMPTY_COUNTS_NONE_SINCE = 26
 OF_ONE_WORKLOAD = (HASH, "controller-revision-hash", "controller-uid", "batch.kubernetes.io/controller-uid")
-"""Labels that controllers give the pods of one workload alone."""
+"""Labels that controllers set for the pods of a single workload."""
 
 
 def _missing(pods: PodSource) -> Iterator[Problem]:
@@ -29,7 +29,7 @@ def _missing(pods: PodSource) -> Iterator[Problem]:
 
 
 def _empty(given: LintInput) -> Iterator[tuple[LintSubject, Problem]]:
-    """Selectors that are empty and stay so: what matchLabelKeys name that is the pods' own alone is selection enough.
+    """Find empty selectors that no matchLabelKeys entry narrows to the workload.
 
     Source: pkg/scheduler/framework/plugins/podtopologyspread/common.go (``countPodsMatchSelector``).
     """
@@ -55,7 +55,7 @@ def _is_empty(selector: LabelSelector) -> bool:
 
 
 def _own_labels(pods: PodSource, path: str) -> tuple[FieldEdit, ...]:
-    """The selector that the pods' owner has, which tells them from all others."""
+    """Return the edit that uses the pods' own controller's selector."""
     selector = getattr(getattr(pods.item, "spec", None), "selector", None)
     labels = getattr(selector, "match_labels", None)
     if not labels or getattr(selector, "match_expressions", None):
@@ -70,7 +70,7 @@ def _not_own(pods: PodSource) -> Iterator[Problem]:
         try:
             selector = own_selector(each)
         except InvalidSelectorError:
-            continue  # Validation says so.
+            continue  # Validation reports it.
         unmet = next((one for one in selector.requirements if not one.matches(pods.labels)), None)
         if unmet is not None and not (pods.open_labels and unmet.key not in pods.labels):
             given = f"{unmet.key}={pods.labels[unmet.key]}" if unmet.key in pods.labels else f"no label {unmet.key}"

@@ -1,4 +1,4 @@
-"""Rules about pods of several workloads that one constraint counts together, and about pods that nothing groups."""
+"""Rules about constraints that count pods of several workloads, and about pods that no selector groups."""
 
 from __future__ import annotations
 
@@ -32,16 +32,16 @@ _NAMED = 2
 
 
 def counted_of_others(pods: PodSource, each: TopologySpreadConstraint) -> Selector | None:
-    """Return what a constraint counts of other workloads' pods; None if it counts none of them.
+    """Return the selector for other workloads' pods that a constraint counts; None if it counts none.
 
-    Pods of another workload never have this one's value of a label that its controller makes up.
+    Values that a controller generates, such as pod-template-hash, never match another workload's pods.
     """
     if set(each.match_label_keys or ()) & ADDED_BY_CONTROLLERS.get(type(pods.item), frozenset()):
         return None
     try:
         selector = each.selector(pods.labels)
     except InvalidSelectorError:
-        return None  # Validation says so.
+        return None  # Validation reports it.
     return None if selector.selects_nothing or selector.empty else selector
 
 
@@ -49,12 +49,12 @@ _Meaning = tuple[tuple[str, object], ...]
 
 
 class _Workload(msgspec.Struct, frozen=True, eq=False):
-    """A workload among others of its namespace.
+    """A workload of a namespace.
 
     Attributes:
-        manifest: that of a workload that is judged; None for one of the cluster.
-        constraints: each with its path and what it counts of others' pods.
-        by_key: topology key → the constraints over it that count others' pods, each with its selector.
+        manifest: its manifest; None for a workload of the cluster.
+        constraints: (path, selector for other workloads' pods) of each constraint.
+        by_key: topology key → its constraints that count other workloads' pods, with the selectors.
     """
 
     manifest: Manifest | None
@@ -80,9 +80,9 @@ class _Workload(msgspec.Struct, frozen=True, eq=False):
 
 
 class _Namespace:
-    """The workloads of one namespace. Bit n of a number that is a set stands for the n-th of them.
+    """The workloads of one namespace. Sets of workloads are integers: bit n stands for workload n.
 
-    Sets of numbers keep the rules fast where thousands of workloads count each other's pods.
+    Bit sets keep the rules fast if thousands of workloads count each other's pods.
     """
 
     def __init__(self, workloads: Sequence[_Workload]) -> None:
@@ -97,7 +97,7 @@ class _Namespace:
         self._selected: dict[Selector, int] = {}
         self._owners: dict[tuple[str | None, _Meaning], dict[int, int]] = {}
         self._counting: list[dict[str | None, int]] = [{} for _ in workloads]
-        # By what is selected: thousands of different selectors often select the same pods.
+        # Key by the selected pods: thousands of different selectors often select the same pods.
         over: dict[tuple[str | None, int], int] = {}
         for at, one in enumerate(self.workloads):
             for key, constraints in one.by_key.items():
@@ -114,7 +114,7 @@ class _Namespace:
         self._up_to: list[int] = list(accumulate((1 << at for _, at in by_order), or_))
 
     def selected(self, selector: Selector) -> int:
-        """Return the set of the workloads whose pods a selector matches."""
+        """Return the set of workloads whose pods match a selector."""
         found = self._selected.get(selector)
         if found is None:
             parts = map(self._fulfilling, selector.requirements)
@@ -122,7 +122,7 @@ class _Namespace:
         return found
 
     def _fulfilling(self, each: Requirement) -> int:
-        """Return the set of the workloads whose labels fulfil a requirement; see `Requirement.matches`."""
+        """Return the set of workloads whose labels meet a requirement; see `Requirement.matches`."""
         if each.operator == "Exists":
             return self._labelled.get(each.key, 0)
         if each.operator == "DoesNotExist":
@@ -135,7 +135,7 @@ class _Namespace:
         return self._counting[at].get(key, 0)
 
     def counting_alike(self, at: int, each: TopologySpreadConstraint) -> int:
-        """Return those of `counting` whose constraints also mean the same as this one."""
+        """Return the subset of `counting` whose constraints have the same fields as this one."""
         found = 0
         for selected, owners in self._owners.get((each.topology_key, _meaning(each)), {}).items():
             if selected >> at & 1:
@@ -143,11 +143,11 @@ class _Namespace:
         return found
 
     def up_to(self, order: int) -> int:
-        """Return the set of the workloads of the cluster, and of manifests up to one."""
+        """Return the set of the cluster's workloads, and of manifests up to this position."""
         return self._up_to[bisect_right(self._orders, order) - 1]
 
     def named(self, those: int) -> str:
-        """Return the first names of a set, and the number of the others."""
+        """Return the first names in a set, and the number of the others."""
         names = [self.workloads[at].name for at in islice(_positions(those), _NAMED)]
         more = those.bit_count() - len(names)
         return " and ".join([", ".join(names), f"{more} more"]) if more else " and ".join(names)
@@ -161,7 +161,7 @@ def _positions(those: int) -> Iterator[int]:
 
 
 def _workloads(given: LintInput) -> Iterator[_Workload]:
-    """The workloads of the manifests and of the cluster that are not scaled to nothing."""
+    """Yield the workloads of the manifests and the cluster, except those with 0 replicas."""
     around: Iterator[tuple[Manifest | None, PodSource]] = ((None, pods) for pods in cluster_sources(given))
     for manifest, pods in (*around, *given.sources):
         if isinstance(pods.item, Pod) or pods.replicas == 0:
@@ -173,11 +173,11 @@ def _workloads(given: LintInput) -> Iterator[_Workload]:
 
 
 class _Reach(NamedTuple):
-    """A constraint of a workload that is judged, and the set of other workloads whose pods it counts.
+    """A linted constraint, and the set of other workloads whose pods it counts.
 
     Attributes:
-        counting: the set of workloads that count this one's pods over the same key.
-        alike: those of them whose constraints mean the same.
+        counting: workloads that count this one's pods over the same key.
+        alike: the subset whose constraints have the same fields.
     """
 
     manifest: Manifest
@@ -196,7 +196,7 @@ def _reaching(given: LintInput) -> list[_Reach]:
 
 
 def _find_reaching(given: LintInput) -> Iterator[_Reach]:
-    # Of each kind, namespace and name the last one counts.
+    # Of several workloads with the same kind and name, the last one counts.
     named = {(type(each.pods.item), each.pods.item.namespace, each.pods.item.name): each for each in _workloads(given)}
     spaces: dict[str, list[_Workload]] = {}
     for (_, name, _), one in named.items():
@@ -212,7 +212,7 @@ def _find_reaching(given: LintInput) -> Iterator[_Reach]:
 
 
 def counts_of_others(given: LintInput) -> dict[int, set[str]]:
-    """Order of a manifest → paths of its constraints that count pods of other workloads."""
+    """Return position of a manifest → paths of its constraints that count other workloads' pods."""
     found: dict[int, set[str]] = {}
     for reach in _reaching(given):
         found.setdefault(reach.manifest.order, set()).add(reach.path)
@@ -230,7 +230,7 @@ def _counts_others(given: LintInput) -> Iterator[tuple[LintSubject, Problem]]:
 
 def _shared(given: LintInput) -> Iterator[tuple[LintSubject, Problem]]:
     for reach in _reaching(given):
-        # The largest number of replicas; None if it is not known.
+        # the largest number of replicas; None if unknown
         one = reach.one
         bounds = autoscaled(given, one.pods.item)
         if (one.pods.replicas if bounds is None else bounds.most) == 1:
@@ -247,7 +247,7 @@ def _differs(given: LintInput) -> Iterator[tuple[LintSubject, Problem]]:
     for reach in _reaching(given):
         here = _meaning(reach.each)
         differing = reach.others & reach.counting & ~reach.alike
-        differing &= reach.space.up_to(reach.manifest.order)  # It is said once, of the later one.
+        differing &= reach.space.up_to(reach.manifest.order)  # report the pair once, for the later workload
         more = differing.bit_count() - MOST_ALIKE
         for number, position in enumerate(islice(_positions(differing), MOST_ALIKE), 1):
             other = reach.space.workloads[position]
@@ -272,7 +272,7 @@ def _meaning(each: TopologySpreadConstraint) -> _Meaning:
 
 
 def listed_defaults(given: LintInput, pods: PodSource) -> tuple[DefaultConstraint, ...]:
-    """The default constraints that a given configuration has for these pods."""
+    """Return the configuration's default constraints for these pods."""
     name = pods.spec.scheduler_name or "default-scheduler"
     own = [each.loaded for each in given.configurations if each.loaded is not None]
     for configuration in [given.configuration] if given.configuration is not None else own:
@@ -285,7 +285,7 @@ def listed_defaults(given: LintInput, pods: PodSource) -> tuple[DefaultConstrain
 def _nothing_groups(given: LintInput) -> Iterator[tuple[LintSubject, Problem]]:
     selectors = [(each.namespace, each.spec.selector) for each in given.inventory.services if each.spec.selector]
     usual = Counter((space, label) for space, selector in selectors for label in selector.items())
-    # Each is looked up by its rarest label only.
+    # each pod is found by its rarest label only
     services: dict[tuple[str, tuple[str, str]], list[Mapping[str, str]]] = {}
     for space, selector in selectors:
         rarest = min(((space, label) for label in selector.items()), key=usual.__getitem__)
@@ -306,7 +306,7 @@ def _nothing_groups(given: LintInput) -> Iterator[tuple[LintSubject, Problem]]:
 
 
 def _several(item: Pod | Job | CronJob) -> bool:
-    """Return whether there will be several pods to spread at once."""
+    """Return whether several pods run at the same time."""
     if isinstance(item, Pod):
         return False
     spec = item.spec.job_template.spec if isinstance(item, CronJob) else item.spec

@@ -1,4 +1,4 @@
-"""Rules about CSIStorageCapacities, by which kube-scheduler finds room for new volumes."""
+"""Rules about CSIStorageCapacities, with which kube-scheduler finds room for new volumes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Rules about what only shows when the pods are placed: the engine simulates them on the nodes that are given."""
+"""Rules that need a simulation: the pods are placed on the given nodes."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from topospread.linting.rule import Example, Rule
 
 from .selectors import SPREAD
 
-if TYPE_CHECKING:  # The engine is loaded by who needs it: without nodes nobody does.
+if TYPE_CHECKING:  # the engine is imported on demand: without nodes it is not needed
     from topospread.linting.template_on_nodes import ConstraintOnNodes, TemplateOnNodes
     from topospread.simulation.result import PendingGroup
 
 _MOST_CONSTRAINTS = 16
-"""A workload with more hard constraints is not placed again without each of them: the cost grows with their cube."""
+"""Workloads with more hard constraints are not placed again without each of them, because the cost is cubic."""
 
 
 def _deadlocks(given: LintInput) -> Iterator[tuple[LintSubject, Problem]]:
@@ -58,7 +58,7 @@ def _may_deadlock(template: TemplateOnNodes) -> bool:
 def _pending(
     given: LintInput, candidates: Sequence[TemplateOnNodes], plugin: str = "PodTopologySpread"
 ) -> Iterator[tuple[TemplateOnNodes, int]]:
-    """The workloads some of whose pods a plugin keeps pending, each placed alone, and how many."""
+    """Yield workloads with pods that a plugin keeps pending, and their number. Each workload is placed alone."""
     from topospread.linting.trial_placement import simulated, trials_of
 
     trials = trials_of(given)
@@ -68,13 +68,13 @@ def _pending(
         try:
             pending = _kept_by(plugin, simulated(given, each.pods.item))
         except InputError:
-            continue  # Validation says so.
+            continue  # Validation reports it.
         if pending:
             yield each, pending
 
 
 def _kept_by(plugin: str, groups: Iterable[PendingGroup]) -> int:
-    """Return how many pods stay pending, among other reasons, because a plugin rejects nodes."""
+    """Return how many pending pods the plugin rejects nodes for."""
     return sum(
         len(group.pods)
         for group in groups
@@ -83,7 +83,7 @@ def _kept_by(plugin: str, groups: Iterable[PendingGroup]) -> int:
 
 
 def _pending_without(given: LintInput, template: TemplateOnNodes, left_out: ConstraintOnNodes) -> bool:
-    """Return whether pods stay pending without one of the constraints."""
+    """Return whether pods stay pending even without one of the constraints."""
     item = copy.deepcopy(template.pods.item)
     changed = pod_source(item)
     if changed is None:
@@ -134,7 +134,7 @@ def _too_many(given: LintInput) -> Iterator[tuple[LintSubject, Problem]]:
         try:
             guilty = not simulated(given, without_apart(template.pods.item))
         except InputError:
-            continue  # Validation says so.
+            continue  # Validation reports it.
         if guilty:
             field, term = candidates[id(template)][0]
             still = f"{pending} of {template.pods.replicas} pods stay" if template.pods.replicas else f"{pending} stay"

@@ -1,1 +1,1 @@
-"""The page of each answer: it picks and words what is shown, and computes nothing. A module each."""
+"""One module for each answer's page, which chooses and words what is shown."""

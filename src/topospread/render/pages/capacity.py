@@ -1,4 +1,4 @@
-"""The page of `capacity`: how many more fit and why no more, then losses, nodes that were tried, or the domains."""
+"""The page of `capacity`: how many more replicas fit, the limit, then losses, tested nodes or domains."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def page(answer: Capacity) -> Page:
-    """Return the page of an answer."""
+    """Return the page of a capacity answer."""
     room = answer.room
     tables = [
         *_losses(answer),
@@ -59,7 +59,7 @@ def _facts(answer: Capacity) -> Iterator[Part]:
 
 
 def _sizing(sizing: Sizing, *, by_shape: bool) -> Iterator[Fact]:
-    """Yield the set of nodes, where the pods are with it, and what its price rests on."""
+    """Yield the set of nodes, where its pods are, and what its price depends on."""
     by_price = any(each.price is not None for each in sizing.pools)
     simulated = f"{counted(sizing.simulated, 'set')} of nodes {'was' if sizing.simulated == 1 else 'were'} simulated"
     if sizing.verdict == "yes":
@@ -152,7 +152,7 @@ def _key(key: KeyRoom) -> Section:
 
 
 def _next(domain: DomainRoom) -> str:
-    """Return what the next pod meets in a domain."""
+    """Return what would happen to the next pod in a domain."""
     if domain.allowed is False:
         return "refused"
     nodes = its_nodes(domain.rejected, domain.nodes)

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 def page(answer: ConfigValidate) -> Page:
-    """Return the page of an answer."""
+    """Return the page with each problem."""
     labels = ("warning" if each.level == "warning" else each.where for each in answer.findings)
     facts = (Fact(label, each.says) for label, each in zip(labels, answer.findings, strict=True))
     return Page(f"config validate: {answer.says}", (Verdict(answer.verdict, answer.says), *facts))

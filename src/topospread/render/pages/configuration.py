@@ -1,4 +1,4 @@
-"""The page of `config show`: the plugins in force with their order and weights, and where each came from."""
+"""The page of `config show`: the plugins in force, their order, weights and origins."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _NAMED = frozenset({"topologyKey", "whenUnsatisfiable", "maxSkew", "from"})
 
 
 def page(described: Shown) -> Page:
-    """Return the page of what `topospread.config.show.describe` gives."""
+    """Return the page for the result of `topospread.config.show.describe`."""
     version = described["configurationVersion"]
     parts: list[Part] = [Fact("configuration", version)]
     parts += [Fact("warning", each) for each in described["warnings"]]
@@ -56,7 +56,7 @@ def _default_constraints(shown: Shown) -> Iterator[Part]:
 
 
 def _arguments(profile: Shown) -> Iterator[Part]:
-    """Yield everything else that the file sets, and where."""
+    """Yield the other settings of the file, with their origins."""
     for plugin, shown in profile["args"].items():
         for name, path in shown["from"].items():
             if name in shown["values"]:

@@ -1,4 +1,4 @@
-"""The page of ``topospread drill``: the harm, its cause, workloads before and after, and what happened when."""
+"""The page of ``topospread drill``: harm, cause, workloads before and after, and events."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from .traffic import traffic_steps
 
 _NAMES = 3
 _EVENTS = 12
-"""Events of a step that are rows of their own; of more events, those of one kind are one row."""
+"""Maximum number of events in a step with their own rows. Beyond it, events of one kind share a row."""
 _DRAWN = 10
 """Workloads with bars."""
 _DOMAINS = 20
@@ -79,14 +79,14 @@ def page(answer: DrillResult) -> Page:
 
 
 def clock(seconds: float) -> str:
-    """Return a time since the beginning: ``5:50``, ``1:05:00``."""
+    """Return a drill time: ``5:50``, ``1:05:00``."""
     minutes, second = divmod(round(seconds), 60)
     hours, minute = divmod(minutes, 60)
     return f"{hours}:{minute:02}:{second:02}" if hours else f"{minute}:{second:02}"
 
 
 def _after(remark: str, number: int, answer: DrillResult) -> str:
-    """Return a remark with the last step after which it is true, unless that is the end."""
+    """Return a remark with the last step after which it holds, unless it holds at the end."""
     if number == len(answer.steps) - 1:
         return remark
     return f"{f'after step {number}' if number else 'at the beginning'}: {remark}"
@@ -97,7 +97,7 @@ def _name(number: int, step: DrillStep) -> str:
 
 
 def _last(answer: DrillResult) -> list[DrilledWorkload]:
-    """Return the last state of each workload that a step changed, the worst first."""
+    """Return the last state of each changed workload, worst first."""
     states = {(each.kind, each.namespace, each.name): each for step in answer.steps for each in step.workloads}
     return sorted(
         states.values(), key=lambda each: (-each.pending, each.ready - each.replicas, each.namespace, each.name)
@@ -151,7 +151,7 @@ def _facts(answer: DrillResult) -> Iterator[Fact]:
 
 
 def _rollouts(answer: DrillResult) -> Iterator[Fact]:
-    """Yield how far rollouts and autoscalers came."""
+    """Yield the progress of rollouts and autoscalers."""
     for rollout in answer.steps[-1].rollouts:
         name = f"{rollout.namespace}/{rollout.name}"
         if rollout.over:
@@ -174,7 +174,7 @@ def _rollouts(answer: DrillResult) -> Iterator[Fact]:
 
 
 def _ranges(answer: DrillResult) -> Iterator[Fact]:
-    """Yield what differs between runs."""
+    """Yield differences between runs."""
     for number, each_range in enumerate(answer.ranges):
         if each_range.stuck:
             yield Fact("runs", f"a rollout is stuck in {each_range.stuck} of {answer.runs} runs (step {number})")
@@ -187,7 +187,7 @@ def _ranges(answer: DrillResult) -> Iterator[Fact]:
 
 
 def _steps(answer: DrillResult) -> Table:
-    """Return a row for each step: when it was over, and its ready and pending pods."""
+    """Return a row for each step: its end, and its ready and pending pods."""
     rows: list[tuple[Cell, ...]] = []
     for number, step in enumerate(answer.steps):
         worst = min((each.ready for each in step.events), default=step.ready)
@@ -227,7 +227,7 @@ _OF_NODES = {"down": "stopped answering", "up": "ready again", "cordoned": "cord
 
 
 def _said(events: Sequence[DrillEvent]) -> str:
-    """Return events of one kind in words."""
+    """Return events of one kind as words."""
     event, last = events[0], events[-1]
     nodes = [name for each in events for name in each.nodes]
     pods = [pod for each in events for pod in each.pods]
@@ -268,7 +268,7 @@ def _mending(answer: DrillResult) -> Iterator[Section]:
 
 
 def _drawn(answer: DrillResult) -> Iterator[Section]:
-    """Yield the pods of each domain after each step, with bars: the picture of the drill."""
+    """Yield each domain's pods after each step as bars."""
     for last in _last(answer)[:_DRAWN]:
         key = matrix_key([last.spread])
         columns: list[dict[str, int]] = []

@@ -44,7 +44,7 @@ def _words(each: DrillOutcome) -> str:
 
 
 def page_of_check(answer: DrillCheck) -> Page:
-    """Return the page of the drills of files, those that miss expectations first."""
+    """Return the page of Drill files, those with unmet expectations first."""
     rows = []
     for each in sorted(answer.drills, key=lambda each: ("no", "unknown", "yes").index(each.verdict)):
         rows.append((Span(each.verdict, _ROLES[each.verdict]), each.name, each.file))

@@ -1,4 +1,4 @@
-"""The page of `Fleet`: a row for each cluster, worst first; the rest for ``-o wide``."""
+"""The page of `Fleet`: a row for each cluster, worst first, and details for ``-o wide``."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _NAMES = 3
 
 
 def page(answer: Fleet) -> Page:
-    """Return the page."""
+    """Return the page of a fleet answer."""
     parts: list[Part] = [Verdict(answer.verdict, answer.says)]
     for each in [row for row in answer.clusters if row.remedies][:2]:
         parts += _fixes(each, each.remedies[:1])
@@ -61,7 +61,7 @@ def page(answer: Fleet) -> Page:
 
 
 def _fixes(row: ClusterStatus, remedies: Iterable[Remedy]) -> Iterator[Fact]:
-    """Yield changes of one cluster with the results of their simulations."""
+    """Yield one cluster's remedies with their simulated results."""
     for each in remedies:
         yield from (replace(fact, says=f"{row.cluster}: {fact.says}") for fact in fix_facts([each]))
 

@@ -1,4 +1,4 @@
-"""The page of `lint`: the findings of each file, worst first by place, each with its line for ``-o wide``."""
+"""The page of `lint`: the findings of each file; with ``-o wide`` also their source lines."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def page(answer: Lint) -> Page:
-    """Return the page of an answer."""
+    """Return the page of a lint answer."""
     parts: list[Part] = [Verdict(answer.verdict, answer.says)]
     parts += [Fact("not judged", each.because) for each in answer.unjudged]
     parts += [
@@ -35,5 +35,5 @@ def _finding(each: LintFinding) -> Iterator[Part]:
 
 
 def _document(each: LintFinding) -> str:
-    """Return the document of what came through a pipe, which has no lines to look up."""
+    """Return the document's number for piped input, which has no file to open."""
     return f", document {each.document}" if each.file == "-" and each.document is not None else ""

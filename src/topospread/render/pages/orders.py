@@ -14,7 +14,7 @@ from .spread_table import keys_of, matrix, matrix_key
 
 
 def page(answer: Orders) -> Page:
-    """Return the page of several orders."""
+    """Return the page for several orders."""
     parts: list[Part] = [Verdict(answer.verdict, answer.says), *unjudged_facts(answer.unjudged)]
     if answer.evicted.most:
         parts.append(Fact("evicted", f"{answer.evicted} pods for more important pods"))

@@ -1,4 +1,4 @@
-"""Pending pods on a page: why they are pending, what was not judged, and kube-scheduler's words."""
+"""Pending pods on a page: causes, unjudged parts, and kube-scheduler's messages."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _MOST_SUMS = 20
 
 
 def why_facts(pending: Sequence[PendingPods]) -> Iterator[Fact]:
-    """Yield the causes with the most pods, of at most two kinds."""
+    """Yield the causes with the most pods, at most two kinds."""
     kinds: dict[str, list[PendingPods]] = {}
     for each in pending:
         if each.causes:
@@ -42,12 +42,12 @@ def _whose(groups: Sequence[PendingPods]) -> str:
 
 
 def fix_facts(remedies: Sequence[Remedy], untried: int = 0, whose: Mapping[str, str] = EMPTY) -> Iterator[Fact]:
-    """Yield the first two remedies with the results of their simulations; commands as they are, patches in words.
+    """Yield the first two remedies with their simulated results. Commands are shown verbatim, patches in words.
 
     Args:
         remedies: best first.
-        untried: changes that were not tried.
-        whose: words of a remedy → workload whose pods its trial counts.
+        untried: number of causes for which no change was simulated.
+        whose: a remedy's words → workload whose pods its result counts.
     """
     for each in remedies[:2]:
         words = each.says if each.code == "rebalance" else _tried(each, whose.get(each.says, ""))
@@ -77,14 +77,14 @@ def fix_sections(remedies: Sequence[Remedy], title: str = "Every fix that helps"
 
 
 def _tried(remedy: Remedy, workload: str = "") -> str:
-    """Return the result of a trial, of a drill or of a simulation, in words."""
+    """Return the result of a simulated remedy as words."""
     if isinstance(remedy, DrillRemedy):
         return f"{remedy.pending} instead of {remedy.pending_without} newly pending"
     return tried_words(remedy.tried, workload)
 
 
 def unjudged_facts(parts: Iterable[Unjudged], neighbours: Sequence[str] = (), rest: str = "") -> Iterator[Fact]:
-    """Yield what was not judged and the commands that show what decides it; `rest` ends each sentence."""
+    """Yield the unjudged parts, and the commands that help to judge them. `rest` ends each sentence."""
     for each in parts:
         yield Fact("not judged", f"{each.because} ({each.field}){rest}" if each.field else each.because + rest)
         if each.to_know:
@@ -94,7 +94,7 @@ def unjudged_facts(parts: Iterable[Unjudged], neighbours: Sequence[str] = (), re
 
 
 def pending_sections(pending: Sequence[PendingPods]) -> Iterator[Section]:
-    """Yield a section for each group of pending pods: kube-scheduler's sentence, and the sums of its constraints."""
+    """Yield a section for each group of pending pods: kube-scheduler's message and the skew arithmetic."""
     for each in pending:
         name = f"{each.namespace}/{each.workload.partition('/')[2]}"
         sentence = f"{each.message.rstrip()} {each.preemption}".rstrip()
@@ -105,7 +105,7 @@ def pending_sections(pending: Sequence[PendingPods]) -> Iterator[Section]:
 
 
 def _sums(one: SpreadSums) -> Table:
-    """Return the sums of a constraint; domains with the same sum are one row."""
+    """Return the skew arithmetic of a constraint. Equal domains share a row."""
     alike: dict[str, list[str]] = {}
     for each in one.domains:
         besides = its_nodes(others(each.rejected), each.nodes)

@@ -1,4 +1,4 @@
-"""The page of `plan`: what gets worse and why, then what losses leave, the workloads that change, and the findings."""
+"""The page of `plan`: what gets worse and why, then losses, changed workloads and new findings."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ if TYPE_CHECKING:
 _FACTS = 2
 _NAMES = 3
 _ABOUT = {"zone-loss": "zone-loss", "node-loss": "node-loss", "drains": "drain", "rollout": "rollout"}
-"""Event → the promise that can be declared about it."""
+"""Event → the promise about it."""
 
 
 def page(answer: Plan) -> Page:
-    """Return the page of an answer."""
+    """Return the page of a plan."""
     changed = [each for each in answer.workloads if each.moved or each.skews]
     parts: list[Part] = [Verdict(answer.verdict, answer.says)]
     parts += [Fact("why", each.says) for each in answer.causes[:_FACTS]]
@@ -45,7 +45,7 @@ def page(answer: Plan) -> Page:
 
 
 def _promises(answer: Plan) -> Iterator[Section]:
-    """Yield the counts of each workload that differ or break a promise; the same counts only for -o wide."""
+    """Yield each workload's counts that differ or break a promise. Equal counts are shown only with -o wide."""
     changed = [each for each in answer.promises if each.verdict != "yes" or each.before != each.after]
     for title, some in (("", changed), ("Promises that stay the same", [*set(answer.promises) - set(changed)])):
         rows = tuple(
@@ -81,7 +81,7 @@ def _ground(each: PromiseSides) -> str:
 
 
 def _accepted(answer: Plan) -> Iterator[Fact]:
-    """Yield the promises that accept what is worse, for the first workload."""
+    """Yield, for the first workload, the promises that would accept the change."""
     worse = [each for each in answer.promises if each.verdict == "no"]
     wants: dict[str, str] = {}
     for each in worse:

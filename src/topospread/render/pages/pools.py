@@ -10,7 +10,7 @@ from topospread.render.blocks import Table
 
 
 def pool_table(pools: Sequence[Pool]) -> Table:
-    """Return the pools, those that grew or would add a domain first."""
+    """Return the table of pools. Pools that grew or would add a domain come first."""
     order = sorted(pools, key=lambda each: not (each.added or each.on_paper))
     rows = tuple(
         (each.name, each.nodes, len(each.added), "–" if each.most is None else str(each.most), _words(each))

@@ -1,4 +1,4 @@
-"""The page of `answers.promise_check`."""
+"""The page of ``promise check``."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _KEPT: dict[str, tuple[str, Role]] = {
 
 
 def page(answer: PromiseCheck) -> Page:
-    """Return the page."""
+    """Return the page of a promise check."""
     broken = [each for each in answer.promises if each.verdict == "no" and each.order]
     parts: list[Part] = [Verdict(answer.verdict, answer.says)]
     parts += [Fact("why", each.says) for each in answer.causes[:2]]

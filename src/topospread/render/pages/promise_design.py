@@ -1,4 +1,4 @@
-"""The page of `answers.promise_design`."""
+"""The page of ``promise design``."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from .pending import unjudged_facts
 
 
 def page(answer: PromiseDesign) -> Page:
-    """Return the page: lines and YAML of a single workload, or one row for each of several."""
+    """Return the page: lines and YAML of a single workload, or a row for each workload."""
     parts: list[Part] = [Verdict(answer.verdict, answer.says)]
     parts += [Fact("why", each.says) for each in answer.causes[:2]]
     parts += unjudged_facts(answer.unjudged[:2])
@@ -36,7 +36,7 @@ def _whole(one: DesignedWorkload) -> list[Part]:
     if one.lines:
         parts.append(Section("", (Table(("ADDED", "WITHOUT IT"), tuple(map(_line, one.lines)), most=20),)))
     if one.manifest:
-        # The table has the comments at its head.
+        # the table shows the comments
         yaml = "\n".join(line for line in one.manifest.split("\n") if not line.startswith("#"))
         parts.append(Section("", (Code(yaml, "yaml"),)))
     title = "Wished, but not kept" if one.verdict == "yes" else f"{counted(one.tried, 'design')} failed"

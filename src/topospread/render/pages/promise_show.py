@@ -1,4 +1,4 @@
-"""The page of `answers.promise_show`."""
+"""The page of ``promise show``."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _WHEN = {
 
 
 def page(answer: PromiseShow) -> Page:
-    """Return the page: the events of a single workload, or one row for each of several."""
+    """Return the page: events of a single workload, or a row for each workload."""
     parts: list[Part] = [Verdict(answer.verdict, answer.says)]
     parts += [Fact("why", each.says) for each in answer.causes[:2]]
     parts += unjudged_facts(answer.unjudged[:2])
@@ -59,7 +59,7 @@ _MARKS = {
 
 
 def _marks(rows: Iterable[tuple[Cell, ...]]) -> Iterator[Fact]:
-    """Yield what the marks in the rows mean."""
+    """Yield the meanings of the marks in the rows."""
     text = " ".join(str(cell.text) for row in rows for cell in row if isinstance(cell, Span))
     yield from (Fact(mark, meaning) for mark, meaning in _MARKS.items() if mark in text)
 
@@ -100,7 +100,7 @@ def _ground(each: PromisedEvent) -> str:
 
 
 def _worst(one: PromisedWorkload) -> list[Part]:
-    """Return the messages about pods that are pending after an event, for ``-o wide``."""
+    """Return the messages of pods that are pending after an event, for ``-o wide``."""
     told = [each for each in one.events if each.message]
     facts = tuple(
         Fact(_WHEN.get(each.when, each.when), f"{f'{each.worst}: ' if each.worst else ''}{each.message}")
@@ -117,7 +117,7 @@ def _row(one: PromisedWorkload) -> tuple[Cell, ...]:
 
 
 def _cell(one: PromisedWorkload, each: PromisedEvent | None) -> Span:
-    """Return the fewest pods, with what goes wrong afterwards."""
+    """Return the minimum number of pods, and the problem afterwards."""
     if each is None:
         return Span("–" if one.events and not any(part.ground == "none" for part in one.events) else "?", "dim")
     after = ", pending" if each.pending else ", not back" if each.missing else ""

@@ -1,4 +1,4 @@
-"""The page of `rebalance`: the evictions in their order, what they mend, and why something is left."""
+"""The page of `rebalance`: the evictions in order, their effect, and the constraints that stay exceeded."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _DOMAINS = 8
 
 
 def page(answer: Rebalance) -> Page:
-    """Return the page of an answer."""
+    """Return the page of a rebalance answer."""
     parts: list[Part] = [Verdict(answer.verdict, answer.says), *_facts(answer)]
     if answer.evictions:
         rows = tuple(

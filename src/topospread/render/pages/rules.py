@@ -1,4 +1,4 @@
-"""The pages of the rules of `lint`: one rule with its examples, and the list of rules."""
+"""The pages of lint rules: a rule with its examples, and the list of rules."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ NEEDS: Final[dict[Needs, str]] = {
     "nodes": "nodes of the input or --on",
     "simulation": "a simulation on the nodes of the input or --on",
 }
-"""What a rule looks at."""
+"""Input of a rule → words for it."""
 
 
 def rule_page(rule: Rule) -> Page:
@@ -40,7 +40,7 @@ def rules_page(rules: Sequence[Rule]) -> Page:
 
 
 def with_options(example: Example) -> str:
-    """Return the options of `lint` that an example needs, for its title."""
+    """Return the options of `lint` that an example needs."""
     options = [f"--on {example.cluster}"] if example.cluster else []
     options += [f"--kube-version {example.kube_version}"] if example.kube_version else []
     return f", with `{' '.join(options)}`" if options else ""

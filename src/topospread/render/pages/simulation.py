@@ -18,10 +18,10 @@ from .spread_table import Row, constraint_sections, matrix, matrix_key, said_of
 from .traffic import traffic_section
 
 _FEW = 10
-"""Of more workloads, those in trouble are first."""
+"""With more workloads than this, those with problems come first."""
 _SHOWN = 3
 _OF_EVERY_RUN = ("ReplicaSets that do not exist yet", "not a Kubernetes object")
-"""Parts of notes that say nothing about this input; only ``-o wide`` shows these notes."""
+"""Phrases in notes that are the same for every input. Such notes are shown only with ``-o wide``."""
 
 
 def page(answer: Simulation) -> Page:
@@ -54,7 +54,7 @@ def _is_unchanged(each: PlacedWorkload) -> bool:
 
 
 def _rank(each: PlacedWorkload) -> int:
-    """Return 0 for a workload with pending pods, then 1 if a skew is exceeded, 2 if one domain holds it, else 3."""
+    """Return 0 if pods are pending, 1 if a skew is exceeded, 2 if one domain has all pods, else 3."""
     if each.pending:
         return 0
     exceeded = [one for one in each.spread if one.skew > one.max_skew]
@@ -70,7 +70,7 @@ def _matrix(workloads: list[PlacedWorkload]) -> Table:
 
 
 def _row(alike: list[PlacedWorkload], key: str) -> Row:
-    """Return the row of a workload, or of bare pods with the same result."""
+    """Return the row of a workload, or of several bare pods with the same result."""
     first = alike[0]
     name = f"{first.namespace}/{first.name}" + (f" +{len(alike) - 1}" if len(alike) > 1 else "")
     bounds = sum((each.placed_bounds for each in alike), Bounds.exactly(0))
@@ -82,7 +82,7 @@ def _row(alike: list[PlacedWorkload], key: str) -> Row:
 
 
 def _shape(each: PlacedWorkload) -> object:
-    """Return a key that is the same for bare pods with the same result."""
+    """Return a key that is equal for bare pods with the same result."""
     if each.kind != "Pod":
         return each.namespace, each.kind, each.name
     counts = [(one.topology_key, one.max_skew, one.domains) for one in each.spread]
@@ -90,7 +90,7 @@ def _shape(each: PlacedWorkload) -> object:
 
 
 def _facts(answer: Simulation) -> Iterator[Fact]:
-    """Yield what else a person must see."""
+    """Yield further important facts."""
     if answer.evictions:
         names = [f"{each.namespace}/{each.name}" for each in answer.evictions]
         pods = counted(len(names), "pod")
@@ -119,7 +119,7 @@ def _facts(answer: Simulation) -> Iterator[Fact]:
 
 
 def _details(answer: Simulation, workloads: list[PlacedWorkload]) -> Iterator[Section]:
-    """Yield what only ``-o wide`` shows."""
+    """Yield the details for ``-o wide``."""
     yield from fix_sections(answer.remedies)
     yield from pending_sections(answer.pending)
     if answer.evictions:
@@ -149,7 +149,13 @@ def _is_of_every_run(note: str) -> bool:
 
 
 def _kinds(answer: Simulation, *, modelled: bool) -> str:
-    """Return kinds of objects that were skipped, with their number. Kinds that play a part are not modelled."""
+    """Return the kinds of skipped objects and their numbers.
+
+
+    Args:
+        answer: the simulation.
+        modelled: select skipped kinds that affect scheduling.
+    """
     return ", ".join(
         f"{number} {kind}"
         for kind, number in answer.skipped.items()
@@ -158,7 +164,7 @@ def _kinds(answer: Simulation, *, modelled: bool) -> str:
 
 
 def _landed(answer: Simulation) -> Iterator[tuple[Cell, ...]]:
-    """Yield each workload with the nodes of its new pods."""
+    """Yield each workload with its new pods' nodes."""
     nodes: dict[str, Counter[str]] = {}
     for each in answer.placements:
         if each.node is not None:

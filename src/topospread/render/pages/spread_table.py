@@ -1,4 +1,4 @@
-"""The matrix of workloads and domains, and the table of one constraint: simulate and drill show both."""
+"""The table of workloads and domains, and the table of one constraint, for simulate and drill."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from topospread.render.blocks import Bar, Cell, Fact, Part, Section, Span, Table
 
 _MOST_DOMAINS = 8
 _ROOM = 72
-"""Columns of a screen for the names of workloads and domains, beside one count."""
+"""Columns for the names of workloads and domains, next to one count."""
 _SKEW_AND_MAX = 14
 _MOST_ROWS = 20
 _ORIGINS = {"profile": "profile default", "system": "built-in default"}
@@ -53,16 +53,16 @@ class Constraint(Protocol):
 
 
 Row = tuple[str, Sequence[Constraint], tuple[Cell, ...], str]
-"""A workload of the matrix: its name, its constraints, cells of its counts, and what is said behind it."""
+"""A row of the table: workload name, constraints, count cells, and a remark."""
 
 
 def keys_of(spreads: Iterable[Sequence[Constraint]]) -> Counter[str]:
-    """Return topology key → constraints with it that count some domain."""
+    """Return topology key → number of constraints with this key that have domains."""
     return Counter(each.topology_key for spread in spreads for each in spread if each.domains)
 
 
 def matrix_key(spreads: Iterable[Sequence[Constraint]]) -> str:
-    """Return the topology key of the matrix: the zone if a constraint has it, else the most frequent key."""
+    """Return the topology key of the table: the zone if a constraint uses it, else the most frequent key."""
     keys = keys_of(spreads)
     return ZONE if ZONE in keys else max(keys, key=lambda key: keys[key], default="")
 
@@ -95,25 +95,25 @@ def matrix(rows: Sequence[Row], heads: tuple[str, ...], key: str) -> Table:
         limit = f"{each.max_skew}" if hard else f"{each.max_skew} soft"
         table.append((*cells, f"{limit}  {says}" if says else limit))
     found_heads = ("WORKLOAD", *heads, *(names if few else ["PODS BY DOMAIN"]), "SKEW", "MAX")
-    # Of several counts beside each other, the skew gives way to the domains.
+    # With several counts, drop the skew first to keep the domains.
     last = len(found_heads)
     return Table(found_heads, tuple(table), may_drop=(last - 2, last - 1) if len(heads) > 1 else ())
 
 
 def most_of(number: int | Bounds) -> int:
-    """Return the number, or the largest possible one."""
+    """Return the number, or the upper bound."""
     return number if isinstance(number, int) else number.most
 
 
 def _range(each: Constraint) -> str:
-    """Return the pods of many domains: ``0–2 in 200``."""
+    """Return the range of pods over many domains: ``0–2 in 200``."""
     least = min(number if isinstance(number, int) else number.least for number in each.domains.values())
     most = max(map(most_of, each.domains.values()))
     return f"{Bounds(least=least, most=most)} in {len(each.domains)}"
 
 
 def said_of(kind: str, spread: Sequence[SpreadOutcome], key: str) -> str:
-    """Return what is said behind a row: constraints that are exceeded, or one domain that holds all pods."""
+    """Return the remark of a row: exceeded constraints, or a single domain with all pods."""
     parts = []
     for each in spread:
         if each.skew > each.max_skew and each.topology_key == key:
@@ -181,7 +181,7 @@ def _rows(each: SpreadOutcome) -> Iterator[tuple[Cell, ...]]:
 
 
 def _groups(each: SpreadOutcome) -> Iterator[tuple[Cell, ...]]:
-    """Yield a row for domains with the same counts, the fullest first."""
+    """Yield a row for each group of domains with equal counts, fullest first."""
     alike: dict[tuple[int, int], list[str]] = {}
     for name, pods in each.domains.items():
         alike.setdefault((pods, each.before.get(name, 0)), []).append(name)

@@ -1,4 +1,4 @@
-"""The page of `Status`: pending pods by cause or workloads by domain, then the rest for ``-o wide``."""
+"""The page of `Status`: pending pods by cause, or workloads by domain, and details for ``-o wide``."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from topospread.spread_status.result import ConstraintStatus, DomainRisk, RefusedPod, WorkloadStatus
 
 _MOST_COLUMNS = 8
-"""The largest number of domains that have a column each."""
+"""Maximum number of domains with their own columns."""
 _NAMES = 3
 
 
@@ -91,7 +91,7 @@ def _first(workloads: Sequence[str]) -> str:
 
 
 def _matrix(answer: Status) -> Table:
-    """Return the workloads and their pods by zone; of many zones the fullest one."""
+    """Return the workloads with their pods by zone; with many zones, only the fullest zone."""
     keys = [each.topology_key for each in answer.domains]
     key = ZONE if ZONE in keys or not keys else keys[0]
     counts = {id(each): _counts(each, key) for each in answer.workloads}
@@ -117,7 +117,7 @@ def _matrix(answer: Status) -> Table:
 
 
 def _counts(workload: WorkloadStatus, key: str) -> dict[str, int]:
-    """Return domain → pods: as a constraint over the key counts them, else the workload's own."""
+    """Return domain → pods, counted by a constraint with this key, else by workload."""
     for each in workload.constraints:
         if each.topology_key == key:
             return {one.name: one.matching for one in each.domains} | dict.fromkeys(each.empty_names, 0)
@@ -130,7 +130,7 @@ def _fullest(counts: dict[str, int]) -> str:
 
 
 def _remark(workload: WorkloadStatus, key: str) -> Cell:
-    """Return what is wrong with a workload's spread in few words."""
+    """Return the problem of a workload's spread in few words."""
     exceeded = [each for each in workload.constraints if each.hard and each.excess]
     if exceeded:
         others = [each for each in exceeded if each.topology_key != key]
@@ -144,7 +144,7 @@ def _remark(workload: WorkloadStatus, key: str) -> Cell:
 
 
 def _constraints(workloads: Iterable[WorkloadStatus]) -> Table:
-    """Return a row for each constraint, with the domains that hold most pods."""
+    """Return a row for each constraint, with its fullest domains."""
     rows = tuple(
         (
             f"{each.namespace}/{each.name}",
@@ -162,7 +162,7 @@ def _constraints(workloads: Iterable[WorkloadStatus]) -> Table:
 
 
 def _facts(constraint: ConstraintStatus) -> Iterator[str]:
-    """Yield the counts of a constraint and the reasons for them."""
+    """Yield a constraint's counts and their reasons."""
     most = sorted(constraint.domains, key=lambda each: -each.matching)
     if most:
         yield listed([f"{each.name} {each.matching}" for each in most], _NAMES)
@@ -203,7 +203,7 @@ def _refused(workloads: Iterable[WorkloadStatus]) -> Table:
 
 
 def _losses(domains: Iterable[DomainRisk]) -> Iterator[Section]:
-    """Yield the effect of each domain's failure, for each topology key."""
+    """Yield the effects of each domain's failure, for each topology key."""
     by_key: dict[str, list[DomainRisk]] = {}
     for each in domains:
         by_key.setdefault(each.topology_key, []).append(each)

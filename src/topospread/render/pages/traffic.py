@@ -9,11 +9,11 @@ from topospread.render.blocks import Cell, Fact, Part, Section, Table
 from topospread.service_traffic.result import ExpectedTraffic, TrafficOfService
 
 _GB = 1000
-"""Gigabytes whose price is shown."""
+"""Gigabytes for which a price is shown."""
 
 
 def traffic_section(traffic: ExpectedTraffic) -> Section:
-    """Return the Services: those with failing requests first, then those with most traffic between zones."""
+    """Return the Services: failing ones first, then those with the most cross-zone traffic."""
     order = sorted(traffic.services, key=lambda each: (-each.failing, -each.crossing, each.namespace, each.name))
     rows = tuple(_row(each, traffic.price) for each in order)
     parts: list[Part] = [Table(_heads(traffic.price, "SERVICE"), rows, most=10)]

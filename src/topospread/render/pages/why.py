@@ -1,4 +1,4 @@
-"""The page of ``topospread why``: why a pod has no node and what would place it, or why it has its node."""
+"""The page of ``topospread why``: why a pod is pending and which changes would help, or why it has its node."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from topospread.render.blocks import Bar, Cell, Code, Fact, Hint, Page, Part, Se
 from topospread.text import shell_line
 
 _MOST = 11
-"""Number of domains that are rows of their own without ``-o wide``."""
+"""Maximum number of domains with their own rows without ``-o wide``."""
 _LONGEST_HEAD = 12
-"""Characters of a heading; a longer noun gives way to "domain"."""
+"""Longest heading in characters. Longer nouns are replaced by "domain"."""
 _ORIGINS = {"profile": "a default of the profile", "system": "a built-in default"}
 _INSTEAD = {"system": "the built-in defaults apply then", "profile": "the profile's defaults apply then"}
 
@@ -31,7 +31,7 @@ def page(answer: Why) -> Page:
         parts.append(Fact("why", placed if answer.verdict == "yes" else why_words(answer.causes)))
     elif answer.verdict == "no" and answer.message and not answer.message.startswith("waits"):
         parts.append(Fact("why", answer.message))
-    # The causes name each obstacle of the nodes that are left, of which fewer may suffice.
+    # The causes already name each obstacle of the admitted nodes.
     if 0 < len(answer.core) < len(answer.causes):
         label = "blocks alone" if len(answer.core) == 1 else "block together"
         parts.append(Fact(label, joined([each.says for each in answer.core])))
@@ -51,11 +51,11 @@ def page(answer: Why) -> Page:
 
 
 def outcome_words(change: TriedChange, pending: int) -> str:
-    """Return how a change is made and what the simulation with it gave.
+    """Return how to make a change, and its simulated result.
 
     Args:
         change: the change.
-        pending: pods of the workload that are pending without it.
+        pending: number of the workload's pending pods without it.
     """
     kind, name = change.object["kind"], change.object["name"]
     placed = "it is placed" if change.tried.of == 1 else tried_words(change.tried)
@@ -65,7 +65,7 @@ def outcome_words(change: TriedChange, pending: int) -> str:
         case "template":
             how = f"in the pod template of {kind} {name}, which makes its pods anew: {placed}"
         case "rollout" if kind == "StatefulSet":
-            # Its controller waits for a pod that is pending, of whatever revision, before it touches another.
+            # Its controller waits for a pending pod of any revision before it replaces another pod.
             once = "once the pending one is deleted (unless managed in parallel)"
             how = f"a new revision of StatefulSet {name} replaces every pod, {once}: {placed}"
         case "rollout":
@@ -88,7 +88,7 @@ def outcome_words(change: TriedChange, pending: int) -> str:
 
 
 def _fix(answer: Why) -> Iterator[Fact]:
-    """Yield the first change that was tried and helps."""
+    """Yield the first simulated change that helps."""
     if not answer.searched:
         return
     if not answer.remedies:
@@ -108,7 +108,7 @@ def _fix(answer: Why) -> Iterator[Fact]:
 
 
 def _is_short(change: TriedChange) -> bool:
-    """Return whether the command fits a screen; a JSON patch does not."""
+    """Return whether the command fits on a screen; a JSON patch does not."""
     return "-p" not in change.command
 
 
@@ -141,14 +141,14 @@ def _attempts(answer: Why) -> str:
 
 
 def _decides(constraint: ConstraintForPod) -> bool:
-    """Return whether a constraint keeps the pod from a node that all other plugins let pass."""
+    """Return whether a constraint alone keeps the pod from a node that all other plugins admit."""
     if not constraint.hard:
         return False
     return not constraint.domains or any(each.open and not each.allowed for each in constraint.domains)
 
 
 def _constraint(constraint: ConstraintForPod, answer: Why, *, wide: bool = False) -> Section:
-    """Return a constraint domain by domain; many domains that are alike are one row without ``-o wide``."""
+    """Return a constraint by domain. Without ``-o wide``, equal domains share a row."""
     terms = [constraint.topology_key, constraint.when_unsatisfiable, f"maxSkew {constraint.max_skew}"]
     if constraint.min_domains > 1:
         terms.append(f"minDomains {constraint.min_domains}")
@@ -177,7 +177,7 @@ def _row(domain: DomainForPod, constraint: ConstraintForPod, answer: Why, *, wid
 
 
 def _says(domain: DomainForPod, constraint: ConstraintForPod, answer: Why, *, wide: bool) -> Span:
-    """Return whether the constraint admits the pod, and why no node of the domain takes it all the same."""
+    """Return whether the constraint admits the pod, and else why no node of the domain is feasible."""
     trouble = "" if domain.open else its_nodes(domain.rejected, domain.nodes)
     here = ["its node is here"] if domain.name == constraint.own else []
     if not constraint.hard:
@@ -192,7 +192,7 @@ def _says(domain: DomainForPod, constraint: ConstraintForPod, answer: Why, *, wi
 
 
 def _summed_up(rows: list[DomainForPod], constraint: ConstraintForPod, answer: Why) -> Table:
-    """Return a row for the domains with the same count and skew, most domains first."""
+    """Return a row for each group of domains with equal count and skew, largest group first."""
     alike: dict[tuple[int, int, Span], list[str]] = {}
     for row in rows:
         key = (row.matching, row.skew, _says(row, constraint, answer, wide=False))
@@ -206,7 +206,7 @@ def _summed_up(rows: list[DomainForPod], constraint: ConstraintForPod, answer: W
 
 
 def _remarks(constraint: ConstraintForPod, answer: Why) -> Iterator[Fact]:
-    """Yield what else decides the counts."""
+    """Yield other facts that affect the counts."""
     if constraint.counted:
         owners = [
             f"{pods} {owner.partition('/')[2]}" if owner else counted(pods, "bare pod")
@@ -233,7 +233,7 @@ def _minimum(constraint: ConstraintForPod) -> str:
 
 
 def _left_out(answer: Why, constraints: int) -> str:
-    """Return the parts that only ``-o wide`` shows."""
+    """Return the names of parts that only ``-o wide`` shows."""
     more = len(answer.remedies) - 1
     parts = [counted(more, "more fix") if more == 1 else f"{more} more fixes"] if more > 0 else []
     if not parts and answer.remedies and not answer.remedies[0].command:
@@ -247,7 +247,7 @@ def _left_out(answer: Why, constraints: int) -> str:
 
 
 def _details(answer: Why, others: list[ConstraintForPod]) -> Iterator[Section]:
-    """Yield what ``-o wide`` adds."""
+    """Yield the details for ``-o wide``."""
     for number, each in enumerate(answer.remedies, 1):
         words = outcome_words(each, answer.pods.pending)
         shown: list[Part] = [Fact("tried", words)]

@@ -1,4 +1,4 @@
-"""The page of ``topospread why --audit`` and ``--events``: which pods waited, what began it and what ended it."""
+"""The page of ``topospread why --audit`` and ``--events``: pending pods, and the events that caused and ended it."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _BAR = 24
 
 
 def page(answer: WhyHistory) -> Page:
-    """Return the page of a log."""
+    """Return the page of a replayed log."""
     parts: list[Part] = [Verdict(answer.verdict, answer.says)]
     parts += [Fact("why", each.says) for each in answer.causes[:2]]
     if len(answer.refusals) == 1 and answer.refusals[0].cause is not None and answer.refusals[0].causes:
