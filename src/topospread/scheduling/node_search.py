@@ -77,7 +77,7 @@ class NodeSearch:
         if chosen is not None:
             return chosen
         view = self._view(pod_class)
-        if view.framework.asks(pod_class):
+        if view.framework.profile.extenders and view.framework.asks(pod_class):
             chosen = self._best_of_asked(view, pod_class, key, nominated)
         elif self._sampler is not None:
             rows = self.sample(view, key, nominated).rows
