@@ -1,8 +1,9 @@
-"""kube-scheduler's attempts at a pod that waits in a live cluster, from its events.
+"""kube-scheduler's failed attempts to schedule a pending pod of a live cluster, from its events.
 
-Source: client-go/tools/events/event_broadcaster.go (``recordToSink``, ``refreshExistingEventSeries``): the second event
-of a sort makes a series of two, further ones are written down every half hour or when none has come for six minutes, so
-that the number is at least what stands there. Events are forgotten after an hour (``--event-ttl``).
+The second equal event starts a series. Later events update it every half hour, or after six minutes without an event.
+So
+the true number is at least the reported one. Events are deleted after an hour (``--event-ttl``).
+Source: client-go/tools/events/event_broadcaster.go (``recordToSink``, ``refreshExistingEventSeries``).
 """
 
 from __future__ import annotations
@@ -31,8 +32,8 @@ def tries_of(since: str, events: Iterable[StoredEvent]) -> Attempts:
     """Return the attempts that a pod's events report.
 
     Args:
-        since: when it was created.
-        events: all of the pod, of any reason.
+        since: creation time of the pod.
+        events: all events of the pod, with any reason.
     """
     failed = sorted((each for each in events if each.reason == FAILED), key=_last)
     if not failed:

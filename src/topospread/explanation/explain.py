@@ -1,7 +1,8 @@
-"""The way from an inventory and a pod's name to an explanation.
+"""The explanation of one pod of an inventory.
 
-A pending pod is explained as of the end of the simulation, the state in which it stays pending; one that finds a node,
-as of the moment it does; one on a node, as if it were taken off and scheduled anew on the cluster as it was read.
+A pending pod is explained in the final state of the simulation. A pod that finds a node is explained at its placement.
+A
+pod on a node is explained as if it were removed and scheduled again in the cluster as read.
 """
 
 from __future__ import annotations
@@ -47,7 +48,7 @@ from .target import ExplainedPod, candidates, find, gated_of, one_more, parse_ta
 from .what_if import EFFORT, Baseline, looked_at
 
 NEAREST = 3
-"""How many kinds of nodes that lack little are told."""
+"""Number of kinds of nearest nodes that an explanation keeps."""
 ADMITTED = 12
 """Number of kinds of admitted nodes that an explanation keeps."""
 

@@ -1,6 +1,6 @@
-"""All plugins' obstacles on every node, not only the first to reject it; and the nodes that lack least.
+"""The rejections of every node by all plugins, and the nodes that lack least.
 
-kube-scheduler stops at a node's first rejection, which its message counts. What would help has to know them all.
+kube-scheduler stops at a node's first rejection, and its message counts only those. A fix must remove all of them.
 """
 
 from __future__ import annotations
@@ -30,16 +30,16 @@ TAINTS = "TaintToleration"
 UNSCHEDULABLE = "NodeUnschedulable"
 AFFINITY = "NodeAffinity"
 NOMINATED = "nominated pods"
-"""In place of a plugin: the node is promised to pods that preemption made room for."""
+"""Used in place of a plugin's name: the pod does not fit together with the node's nominated pods."""
 _SHOWN_TAINTS = 5
 _CORE = 4
 _NO_KEY = 1 << 20
-"""In place of a skew that is too large: the node has no domain."""
+"""Used in place of the excess of a skew: the node has no domain."""
 
 
 @dataclass(frozen=True, slots=True)
 class PluginSays:
-    """One plugin's answer on every node: codes as its filter gives them, 0 where it lets pass."""
+    """One plugin's answer for every node: the codes of its filter, 0 for a node that passes."""
 
     plugin: str
     codes: Ints
@@ -48,11 +48,11 @@ class PluginSays:
 
 
 class Obstacles:
-    """Every plugin's answer on every node, in the order of the verdict's nodes.
+    """All plugins' answers for every node, in the order of the verdict's nodes.
 
     Args:
-        view: of the pod's class, up to date.
-        verdict: of the same moment.
+        view: view of the pod's class, up to date.
+        verdict: verdict of the same state.
     """
 
     def __init__(self, view: View, framework: Framework, verdict: Verdict) -> None:
@@ -80,7 +80,9 @@ class Obstacles:
             yield PluginSays(LEFT_OUT_BY_PRE_FILTER, (~kept).astype(np.int64), {1: status})
 
     def _filters(self, view: View, left_out: Bools | None) -> Iterator[PluginSays]:
-        """``left_out``: nodes that PreFilter left out already, which the plugins that did so need not reject again."""
+        """Yield the filters' answers. ``left_out``: nodes that PreFilter left out; its plugins need not reject them
+        again.
+        """
         for each in view.plugins.filters:
             codes = each.filter.filter(self.rows)
             if left_out is not None and each.plugin in view.plugins.narrowing:
@@ -89,7 +91,7 @@ class Obstacles:
             yield PluginSays(each.plugin, codes, found, each.filter)
 
     def _nominated(self) -> None:
-        """Nodes that only the pods they are promised to close."""
+        """Add the rejections of nodes that only nominated pods block."""
         closed = (self.verdict.blame >= 0) & (self.count == 0)
         if closed.any():
             status = Status("Unschedulable", ("node(s) were promised to pods of the same or a higher priority",))
@@ -97,19 +99,19 @@ class Obstacles:
             del self.count
 
     def node(self, position: int) -> Node | None:
-        """The node at a position of the verdict."""
+        """Return the node at an index of the verdict."""
         return self.cluster.nodes.nodes[int(self.rows[position])]
 
     @cached_property
     def count(self) -> Ints:
-        """The number of plugins that reject each node, int64[nodes]."""
+        """Number of plugins that reject each node, int64[nodes]."""
         total = np.zeros(len(self.rows), dtype=np.int64)
         for each in self.says:
             total += each.codes != 0
         return total
 
     def passes_all_but(self, *plugins: str) -> Bools:
-        """Nodes that every other plugin lets pass, bool[nodes]."""
+        """Return which nodes all other plugins pass, bool[nodes]."""
         result = np.ones(len(self.rows), dtype=np.bool_)
         for each in self.says:
             if each.plugin not in plugins:
@@ -117,7 +119,7 @@ class Obstacles:
         return result
 
     def rejected_by(self, plugin: str) -> Bools:
-        """Nodes that a plugin rejects, bool[nodes]."""
+        """Return which nodes a plugin rejects, bool[nodes]."""
         result = np.zeros(len(self.rows), dtype=np.bool_)
         for each in self.says:
             if each.plugin == plugin:
@@ -143,7 +145,7 @@ class Obstacles:
         return tuple(result)
 
     def _taints(self, which: Bools) -> tuple[str, ...]:
-        """The taints that are not tolerated, commonest first."""
+        """Return the untolerated taints of some nodes, most frequent first."""
         found: Counter[str] = Counter()
         rows = self.rows[which]
         codes, counts = np.unique(self.cluster.nodes.taints[rows], return_counts=True)
@@ -158,7 +160,7 @@ class Obstacles:
         return untolerated(taints, self.pod.spec.tolerations or (), comparison_operators=self._operators)
 
     def tainted_by_cordon_alone(self) -> Bools:
-        """Cordoned nodes that are not tolerated for the taint that a cordon brings and no other, bool[nodes]."""
+        """Return which cordoned nodes have no untolerated taint except the cordon's, bool[nodes]."""
         both = self.rejected_by(UNSCHEDULABLE) & self.rejected_by(TAINTS)
         codes = self.cluster.nodes.taints[self.rows]
         only = [
@@ -169,7 +171,7 @@ class Obstacles:
         return both & np.isin(codes, only)
 
     def of_node(self, position: int) -> tuple[NodeObstacle, ...]:
-        """Everything against one node, with its numbers."""
+        """Return all rejections of one node, with their numbers."""
         result = []
         for each in self.says:
             code = int(each.codes[position])
@@ -194,7 +196,7 @@ class Obstacles:
         return tuple(f"{short.words} short" for short in self.shortages(position) if says.plugin == RESOURCES)
 
     def _sums(self, position: int) -> Iterator[str]:
-        """The skews that forbid a node's domains, or the key it lacks."""
+        """Yield the skews that forbid a node's domains, or the key that it lacks."""
         node = self.node(position)
         for each in self.verdict.arithmetic:
             if not each.hard or node is None:
@@ -223,17 +225,18 @@ class Obstacles:
         return [Shortage(*each) for each in shortages(int(self.rows[position]))] if shortages else []
 
     def admitted(self, most: int) -> tuple[NearestNode, ...]:
-        """The kinds of nodes that topology spread lets pass, those that lack least first.
+        """Return the kinds of nodes that topology spread passes, those that lack least first.
 
-        All nodes count if topology spread alone rejects no node: relaxing it would not help.
+        If no node is rejected by topology spread alone, all nodes are considered, because relaxing it would not help.
         """
         spread = self.rejected_by(SPREAD)
         return self.nearest(most, ~spread if np.any(spread & (self.count == 1)) else None)
 
     def nearest(self, most: int, among: Bools | None = None) -> tuple[NearestNode, ...]:
-        """The nodes that the fewest plugins reject, of these those that lack least; one of each kind of obstacle.
+        """Return the nodes with the fewest rejections, those that lack least first; one node for each kind of
+        rejections.
 
-        Nodes that PreFilter left out come last: nothing of them makes them candidates.
+        Nodes that PreFilter left out come last, because no change of these nodes makes them feasible.
         """
         positions = np.flatnonzero(self.count > 0 if among is None else (self.count > 0) & among)
         if not len(positions):
@@ -253,16 +256,16 @@ class Obstacles:
         return tuple(self.near_node(each[0], keys, len(each) - 1) for each in found)
 
     def near_node(self, position: int, keys: list[str], alike: int = 0) -> NearestNode:
-        """A node with everything against it."""
+        """Return a node with all its rejections."""
         node = self.node(position)
         labels = node.labels if node is not None else {}
         domains = {key: labels[key] for key in keys if key in labels}
         return NearestNode(self.verdict.nodes[position], domains, alike, self.of_node(position))
 
     def core(self) -> tuple[CoreObstacle, ...]:
-        """The fewest obstacles that reject every node together: without the rest the pod would still find none.
+        """Return the fewest rejections that together cover every node. They alone keep the pod pending.
 
-        Empty if a node is feasible, or if more than `_CORE` are needed.
+        Return none if a node is feasible, or if more than `_CORE` are needed.
         """
         if not len(self.rows) or not np.all(self.count > 0):
             return ()
@@ -277,7 +280,7 @@ class Obstacles:
         return ()
 
     def _units(self) -> Iterator[tuple[CoreObstacle, Bools]]:
-        """Each reason of each plugin, and each hard constraint, with the nodes that it rejects."""
+        """Yield each reason of each plugin, and each hard constraint, with the nodes that it rejects."""
         cordoned = self.tainted_by_cordon_alone()
         for says in self.says:
             if says.plugin == SPREAD:
@@ -298,9 +301,7 @@ class Obstacles:
             yield CoreObstacle(SPREAD, "", int(np.count_nonzero(mask)), each.topology_key, each.max_skew), mask
 
     def _refusing(self) -> tuple[Ints, Ints]:
-        """Return the hard constraints that refuse each node, a bit each, and by how much the skews are too large in
-        all.
-        """
+        """Return the hard constraints that reject each node, as bits, and the summed excess of their skews."""
         refusing = np.zeros(len(self.rows), dtype=np.int64)
         excess = np.zeros(len(self.rows), dtype=np.int64)
         for bit, each in enumerate(each for each in self.verdict.arithmetic if each.hard):
@@ -317,7 +318,7 @@ class Obstacles:
         return refusing, excess
 
     def _shortage_shares(self) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
-        """Return the largest missing share of the pod's requests, 0 to 1 and more, float64[nodes]."""
+        """Return the largest missing share of the pod's requests, float64[nodes]; it can exceed 1."""
         shares = np.zeros(len(self.rows), dtype=np.float64)
         for position in np.flatnonzero(self.rejected_by(RESOURCES)).tolist():
             shares[position] = max((each.share for each in self.shortages(position)), default=0.0)
@@ -325,9 +326,7 @@ class Obstacles:
 
 
 def _status(plugin: Filter, code: int) -> Status:
-    """Return the status for a filter's code; for a node that kube-scheduler would not have asked about it may be a
-    failure.
-    """
+    """Return the status of a filter's code. It can be a failure on nodes that kube-scheduler does not evaluate."""
     try:
         return plugin.status(code)
     except PluginError as error:
@@ -336,7 +335,7 @@ def _status(plugin: Filter, code: int) -> Status:
 
 @dataclass(frozen=True, slots=True)
 class Shortage:
-    """A resource that a node is short of; cpu in millicores, all else in units."""
+    """A resource that a node lacks; CPU in millicores, other resources in units."""
 
     resource: str
     requested: int
@@ -345,22 +344,22 @@ class Shortage:
 
     @property
     def missing(self) -> int:
-        """The amount that is missing."""
+        """Missing amount."""
         return self.requested - (self.allocatable - self.used)
 
     @property
     def share(self) -> float:
-        """The same as a share of the request."""
+        """Missing amount as a share of the request."""
         return self.missing / max(self.requested, 1)
 
     @property
     def words(self) -> str:
-        """``300m cpu``, ``512Mi memory``."""
+        """Missing amount as text: ``300m cpu``, ``512Mi memory``."""
         return amount_words(self.resource, self.missing)
 
 
 def amount_words(resource: str, amount: int) -> str:
-    """An amount as Kubernetes writes it, rounded up to whole MiB above one."""
+    """Return an amount in Kubernetes' notation, rounded up to whole MiB above one MiB."""
     if resource == "cpu":
         text = f"{amount}m" if amount % 1000 else str(amount // 1000)
     elif resource in ("memory", "ephemeral-storage") or resource.startswith("hugepages-"):
@@ -372,5 +371,5 @@ def amount_words(resource: str, amount: int) -> str:
 
 
 def shown_taint(key: str, value: str | None, effect: str) -> str:
-    """``key=value:effect``, as kubectl taint takes it."""
+    """Return a taint as ``key=value:effect``, the form of kubectl taint."""
     return f"{key}={value}:{effect}" if value else f"{key}:{effect}"

@@ -1,6 +1,6 @@
-"""The changes that let a pending pod in, the smallest first: alone, or the fewest together that suffice.
+"""The changes that let a pending pod be placed, smallest first: single changes, or the smallest sets that suffice.
 
-Every change is simulated from the beginning (`what_if`), and only those that help are suggested.
+Every change is simulated from the beginning (`what_if`), and only changes that help are suggested.
 """
 
 from __future__ import annotations
@@ -31,11 +31,11 @@ from .typo_suggestions import meant_changes
 from .what_if import OutOfEffortError, PendingPodFacts, WhatIf
 
 _OF_A_KIND = 2
-"""Suggestions of one kind of change to the cluster that are enough."""
+"""Largest number of suggestions for each kind of change to the cluster."""
 _TOGETHER = 3
-"""The largest number of changes that are suggested together."""
+"""Largest number of changes in one suggestion."""
 _SETS = 6
-"""The largest number of such sets; of sets with the same kinds of changes the first is enough."""
+"""Largest number of sets of changes; of sets with the same kinds of changes only the first is kept."""
 _WITH_TEMPLATE = ("Deployment", "ReplicaSet", "ReplicationController", "StatefulSet")
 Worked = tuple[Change, Suggestion]
 Attempt = Callable[[int], tuple[Change, Suggestion | None]]
@@ -44,10 +44,11 @@ Attempt = Callable[[int], tuple[Change, Suggestion | None]]
 def suggestions(
     simulation: RepeatedSimulation, inventory: Inventory, subject: QueuedPod, found: PendingPodFacts
 ) -> tuple[tuple[Suggestion, ...], int]:
-    """Return the changes that let pods of the subject's workload in, and the number of changes that were not tried.
+    """Return the changes that place pods of the subject's workload, and the number of changes that were not simulated.
 
-    The state must be at the simulation's beginning; it is left there. Changes of the spec that place every pod make
-    those that place only some superfluous. A rollout that gets stuck comes last.
+    The state must be that of the simulation's start, and is left there. Changes of the spec that place only some pods
+    are
+    dropped if others place all pods. A rollout that gets stuck comes last.
     """
     workload = subject.workload
     search = WhatIf(simulation, workload, found.baseline)
@@ -105,13 +106,13 @@ def spec_changes(owner: Owned, found: PendingPodFacts) -> Iterator[Change]:
 
 
 def hard_constraints(owner: Owned, found: PendingPodFacts) -> list[Constraint]:
-    """Return the hard constraints that the owner's spec has, too: a pod of an older revision may have more."""
+    """Return the hard constraints that are also in the owner's spec. A pod of an older revision may have more."""
     own = len(owner.spec.topology_spread_constraints or ()) or len(found.constraints)
     return [each for each in found.constraints if each.when_unsatisfiable == "DoNotSchedule" and each.position < own]
 
 
 def _control(search: WhatIf, owner: Owned, workload: Workload, found: PendingPodFacts) -> Iterator[Worked]:
-    """Yield the template as it is, if pods made of it find nodes: no other change is needed then."""
+    """Yield the unchanged template if pods created from it find nodes: then no other change is needed."""
     if workload.template is not None and workload.kind in _WITH_TEMPLATE and owner.means in ("rollout", "new pods"):
         yield from _helping(search, [as_in_template(owner, workload.template, older=found.older)])
 
@@ -124,7 +125,7 @@ def _helping(search: WhatIf, changes: Sequence[Change]) -> Iterator[Worked]:
 
 
 def _least_skews(search: WhatIf, owner: Owned, found: PendingPodFacts) -> Iterator[Worked]:
-    """Yield the least larger maxSkew of each constraint that lets in as many pods as the largest does."""
+    """Yield for each constraint the smallest maxSkew that places as many pods as the largest."""
     for constraint in hard_constraints(owner, found):
         smallest = _smallest(
             search, constraint.max_skew, _most(found, constraint), _by_max_skew(search, owner, constraint)
@@ -134,14 +135,14 @@ def _least_skews(search: WhatIf, owner: Owned, found: PendingPodFacts) -> Iterat
 
 
 def _most(found: PendingPodFacts, constraint: Constraint) -> int:
-    """Return a maxSkew that forbids nothing."""
+    """Return a maxSkew that forbids no placement."""
     table = next(each for each in found.tables if each.arithmetic.position == constraint.position)
     most = max((each.matching for each in table.domains), default=0) + found.baseline.wanted + 1
     return max(most, constraint.max_skew + 1)
 
 
 def _by_max_skew(search: WhatIf, owner: Owned, constraint: Constraint, others: Sequence[Change] = ()) -> Attempt:
-    """Return a trial of values of maxSkew, together with other changes."""
+    """Return a function that simulates a maxSkew together with other changes."""
 
     def tried(value: int) -> tuple[Change, Suggestion | None]:
         change = max_skew_change(owner, constraint, value)
@@ -153,7 +154,7 @@ def _by_max_skew(search: WhatIf, owner: Owned, constraint: Constraint, others: S
 
 
 def _smallest(search: WhatIf, now: int, most: int, tried: Attempt) -> tuple[int, Worked] | None:
-    """Return the smallest maxSkew that lets in as many pods as the largest does, and its trial."""
+    """Return the smallest maxSkew that places as many pods as the largest, and its result."""
     untried = search.untried
     _, largest = tried(most)
     if largest is None:
@@ -171,7 +172,7 @@ def _smallest(search: WhatIf, now: int, most: int, tried: Attempt) -> tuple[int,
 
 
 def _as_good(one: Suggestion | None, largest: Suggestion) -> bool:
-    """Return whether as many pods are placed, and a rolling update ends if the largest value's does."""
+    """Return whether as many pods are placed, and a rolling update completes if it does with the largest value."""
     if one is None or one.placed < largest.placed:
         return False
     return one.stuck_at is None or largest.stuck_at is not None
@@ -180,8 +181,10 @@ def _as_good(one: Suggestion | None, largest: Suggestion) -> bool:
 def _together(
     search: WhatIf, owner: Owned | None, found: PendingPodFacts, items: Sequence[Change], *, some: bool
 ) -> Iterator[Worked]:
-    """Yield the smallest sets of changes that place every pod, or else, with `some`, any pod."""
-    # Of each constraint a maxSkew without limit is among the items, which does more than a soft constraint.
+    """Yield the smallest sets of changes that place every pod; with ``some``, sets that place any pod if none
+    places all.
+    """
+    # The items include an unlimited maxSkew for each constraint, which allows more than a soft constraint.
     soft = {each.patch[0]["path"].rpartition("/")[0] for each in items if each.kind == "maxSkew"}
     items = [
         each
@@ -211,7 +214,7 @@ def _together(
 def _with_least_skews(
     search: WhatIf, owner: Owned | None, found: PendingPodFacts, chosen: tuple[Change, ...]
 ) -> Worked | None:
-    """Return a set of changes with the least values of maxSkew that do as well."""
+    """Return a set of changes with the smallest values of maxSkew that have the same effect."""
     for each in chosen:
         if each.kind == "maxSkew" and owner is not None:
             constraint = next(one for one in hard_constraints(owner, found) if one.position == each.size[-1])
@@ -228,7 +231,7 @@ def _with_least_skews(
 
 
 def _has_pods(workload: Workload, simulation: RepeatedSimulation, inventory: Inventory) -> bool:
-    """Return whether pods of a controller were read, on nodes or not."""
+    """Return whether the input contains pods of a controller, with or without a node."""
     if workload.kind == "Pod" or workload.existing:
         return bool(workload.existing)
     waiting = {(each.namespace, each.name) for each in simulation.queue if each.workload is workload}

@@ -1,6 +1,6 @@
-"""Trying a change: the whole queue is placed anew with it, and what comes of that is set against what is without it.
+"""Simulation of a change: it places the whole queue again, and compares the result with that of the unchanged queue.
 
-Which changes are worth a try is not known here.
+`suggest` chooses the changes.
 """
 
 from __future__ import annotations
@@ -29,27 +29,27 @@ from .rolling_update import RollingUpdate
 from .typo_suggestions import Meant, keeps_away, meant_by
 
 EFFORT = 20_000
-"""So many pods are placed at most to try changes: some seconds' work."""
+"""Number of pods that simulations of changes may place in all: a few seconds' work."""
 _OVERHEAD = 20
-"""What a trial costs besides its pods, in pods."""
+"""Fixed cost of a simulation, in pods."""
 _TAINT_SETS = 4
 _REQUESTS = 3
-"""How many smaller requests are tried."""
+"""Number of smaller requests that are simulated."""
 _OTHERS_TAINTS = ("node.kubernetes.io/", "node.cloudprovider.kubernetes.io/")
-"""Taints of nodes that are not well or not ready: no pod is told to tolerate them."""
+"""Prefixes of taints of unhealthy nodes. No suggestion tolerates them."""
 
 
 class OutOfEffortError(Exception):
-    """A trial that is needed would take too long."""
+    """A required simulation would exceed `EFFORT`."""
 
 
 @dataclass(frozen=True, slots=True)
 class Baseline:
-    """The result of the queue as it is.
+    """The result of the unchanged queue.
 
     Attributes:
-        placed: pods of the workload that have a node.
-        wanted: pods of the workload there are to be.
+        placed: number of the workload's pods that have a node.
+        wanted: desired number of the workload's pods.
         nodes: keys of all queued pods that have a node.
     """
 
@@ -59,7 +59,7 @@ class Baseline:
 
     @property
     def pending(self) -> int:
-        """Pods of the workload that have no node."""
+        """Number of the workload's pods without a node."""
         return self.wanted - self.placed
 
 
@@ -68,8 +68,8 @@ class WhatIf:
     """The search for changes that help one workload's pending pods.
 
     Attributes:
-        untried: changes that were left out to keep the effort in bounds.
-        rolled_out: pods of the workload that have a node if all are made anew without a change; 0 if that helps none.
+        untried: number of changes that were skipped to limit the effort.
+        rolled_out: number of the workload's pods with a node if all are recreated unchanged; 0 if that does not help.
     """
 
     simulation: RepeatedSimulation
@@ -80,10 +80,10 @@ class WhatIf:
     _tried: dict[tuple[str, str], Suggestion | None] = field(default_factory=dict)
 
     def try_out(self, change: Change, *, must: bool = False) -> Suggestion | None:
-        """Carry the run out with the change; ``None`` where it lets no pod in, or was not tried.
+        """Simulate a change. Return ``None`` if it places no further pod, or was skipped.
 
         Raises:
-            OutOfEffortError: if it was not tried, but ``must`` be.
+            OutOfEffortError: if it was skipped although ``must`` is True.
         """
         known = (change.title, str([each.patch for each in change.each]))
         if known not in self._tried:
@@ -99,9 +99,9 @@ class WhatIf:
         return self._tried[known]
 
     def _rolled_out(self, change: Change, suggestion: Suggestion) -> Suggestion:
-        """The suggestion with what its rolling update comes to, where all pods would find a place after it.
+        """Return the suggestion with the result of its rolling update, if all pods have a node after it.
 
-        Pods under default constraints are left out: which revision those count hangs on a ReplicaSet yet to be made.
+        Pods with default constraints are left out: their selector depends on a ReplicaSet that does not exist yet.
         """
         template = self.workload.template
         if change.strategy is None or change.of_pod is None or template is None or not suggestion.complete:
@@ -142,7 +142,7 @@ class WhatIf:
             simulation.restore()
 
     def _with_cluster_changes(self, change: Change) -> int:
-        """Make the changes of the cluster, until it is restored; the number of pods that they delete."""
+        """Apply the changes of the cluster until it is restored. Return the number of pods that they delete."""
         simulation = self.simulation
         for each in change.each:
             if each.of_node is not None:
@@ -186,11 +186,12 @@ class PendingPodFacts:
     """The facts about a pending pod at the end of the run.
 
     Attributes:
-        constraints: in force, by their place in their list, for pods of the newest template; so are ``tables``,
-            ``taints``: sets of taints that nodes reject them for, and ``short``: what nodes lack for them.
+        constraints: constraints of pods of the newest template, by index. ``tables`` are their counts.
+        taints: sets of taints that reject these pods.
+        short: resources that nodes lack for these pods.
         older: whether the pod is of an older revision than the template.
-        meant: what the pod asks for that is not there, and what is there instead.
-        cluster_changes: changes of the cluster to try.
+        meant: names in the pod that do not exist, and similar names that do.
+        cluster_changes: changes of the cluster to simulate.
     """
 
     baseline: Baseline
@@ -206,12 +207,12 @@ class PendingPodFacts:
 def looked_at(
     baseline: Baseline, obstacles: Obstacles, newest: Obstacles, surplus: list[Pod], *, older: bool
 ) -> PendingPodFacts:
-    """Return the changes to try, in the state at the end.
+    """Return the facts about a pending pod in the final state.
 
     Args:
-        obstacles: of the pod.
-        newest: of a pod of the newest template, the same where the pod is one.
-        surplus: pods that a rollout has to delete anyway.
+        obstacles: rejections of the pod.
+        newest: rejections of a pod of the newest template; the same object if the pod is one.
+        surplus: pods that a rollout deletes anyway.
         older: whether the pod is of an older revision than the template.
     """
     short = {tuple(map(_lack, short)): short for _, short, _ in reversed(list(short_nodes(newest)))}
@@ -232,12 +233,12 @@ def _lack(short: Shortage) -> tuple[str, int]:
 
 
 def _taint_sets(obstacles: Obstacles) -> Iterator[list[Taint]]:
-    """Yield sets of taints that the pod does not tolerate, the most frequent first, if a person would tolerate them."""
+    """Yield sets of untolerated taints, most frequent first, without taints of unhealthy nodes."""
     nodes = obstacles.cluster.nodes
     rows = obstacles.rows[obstacles.rejected_by(TAINTS)]
     counts: dict[tuple[Taint, ...], int] = {}
     for row in rows.tolist():
-        # The taint of a cordon goes with the cordon.
+        # Uncordoning a node also removes its taint.
         left = tuple(
             each for each in obstacles.untolerated(int(nodes.taints[row])) if each.key != UNSCHEDULABLE_TAINT.key
         )

@@ -1,4 +1,4 @@
-"""Every node under every plugin: the verdict. The fast way to the chosen node alone is in `node_search`."""
+"""The verdict on a pod: every node under every plugin. `node_search` finds only the chosen node, faster."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from .view import View
 
 
 def verdict_of(pod: str, view: View, framework: Framework, within: Ints | None = None) -> Verdict:
-    """The verdict on a pod ``namespace/name``, from a view that is up to date; ``within``: on these nodes alone."""
+    """Return the verdict on a pod ``namespace/name`` from a current view. ``within``: the only rows to evaluate."""
     rows, names = view.cluster.nodes.there
     if within is not None:
         rows, names = within, tuple(map(view.cluster.nodes.names.__getitem__, within.tolist()))
@@ -59,7 +59,7 @@ def rejection_on(row: int, pod: str, view: View) -> Rejection | None:
 
 
 def failed_verdict(pod: str, view_error: PluginError, names: tuple[str, ...]) -> Verdict:
-    """The verdict on a pod that a plugin cannot judge: no node is feasible, none is rejected."""
+    """Return the verdict on a pod for which a plugin failed: no node is feasible, and none is rejected."""
     return Verdict(
         pod=pod,
         nodes=names,
@@ -71,17 +71,17 @@ def failed_verdict(pod: str, view_error: PluginError, names: tuple[str, ...]) ->
 
 
 class FilterFailure(msgspec.Struct, frozen=True):
-    """A plugin fails on a node; ``place``: which of the nodes that were asked about."""
+    """The failure of a plugin on a node; ``place``: index of the node in the evaluated rows."""
 
     place: int
     error: PluginError
 
 
 def first_failure(view: View, rows: Ints, blocked: Collection[int] = ()) -> FilterFailure | None:
-    """The first of some nodes on which a plugin fails: kube-scheduler then cannot place the pod, on none of them.
+    """Return the first node on which a plugin fails. kube-scheduler then places the pod on no node.
 
-    Only plugins on volumes can fail on one node (`CanFail`). ``blocked``: nodes rejected already, beside pods they are
-    promised to.
+    Only volume plugins can fail on one node (`CanFail`). ``blocked``: rows that are infeasible because of the node's
+    nominated pods.
     """
     filters = [each.filter for each in view.plugins.filters]
     if view.plugins.rejected is not None or not any(offers(each, CanFail) and each.may_fail for each in filters):
@@ -111,9 +111,9 @@ def walkable(view: View) -> Ints:
 def _blame_beside_nominated(
     pod: str, view: View, rows: Ints, rejections: RejectionList, own: OwnRejections | None = None
 ) -> Ints:
-    """For each node the number of its rejection; where a node is promised to others, with those there first.
+    """Return the index of each node's rejection, int64[rows]. Nominated pods of a node are added first.
 
-    Source: ``RunFilterPluginsWithNominatedPods``: with them, and if that passes, without.
+    Source: ``RunFilterPluginsWithNominatedPods``: filters run with nominated pods, and if they pass, without them.
     """
     beside = nominated_beside(pod, view.pod_class, view.cluster)
     if not beside:

@@ -60,10 +60,7 @@ def taints_changed(old: Node, new: Node) -> Hashable | None:
 def pod_changes(
     old: Pod, new: Pod, *, is_target: bool = False, rules: RequestRules = CURRENT_RULES
 ) -> list[ClusterEvent]:
-    """The events of a pod's update; a general one where it is none of the specific ones.
-
-    ``is_target``: the pod itself waits for a node.
-    """
+    """Return the events of a pod's update; a general update event if no specific one applies."""
     before, after = requested_quantities(old, rules), requested_quantities(new, rules)
     changed = {
         POD_LABEL: old.labels != new.labels,

@@ -65,12 +65,12 @@ class PodGroupQueue:
     # Pods come and go.
 
     def takes(self, pod: Pod) -> bool:
-        """Return whether a pod is tried together with others."""
+        """Return whether a pod belongs to a group that is scheduled together."""
         key, whole = group_key(pod), self._cluster.objects.whole_groups
         return key is not None and (whole is None or key in whole)
 
     def add(self, info: QueuedPodInfo) -> None:
-        """A new pod, or one that was tried."""
+        """Add a new pod, or a pod after an attempt."""
         self._remember()
         key = group_key(info.pod)
         assert key is not None, "it belongs to a group"
@@ -93,7 +93,7 @@ class PodGroupQueue:
             self._to_active(key, _entity(group, (info,)))
 
     def delete(self, key: Key, pod: PodKey) -> None:
-        """A pod without a node is gone. It is counted until its group is asked about again."""
+        """Remove a deleted pending pod. It still counts until its group is next evaluated."""
         self._remember()
         for waiting in self.incomplete.get(key, {}), self.members.get(key, {}):
             waiting.pop(pod, None)
@@ -109,7 +109,7 @@ class PodGroupQueue:
             self._requeue(key, found, strategy, still_counted=gone)
 
     def update(self, old: Pod, new: Pod, pod: PodKey) -> bool:
-        """A pod without a node changed; False if it is not known here."""
+        """Update a pending pod. Return False if it is not known here."""
         key = group_key(new)
         info = None if key is None else self.members.get(key, {}).get(pod)
         if key is None or info is None:
@@ -145,7 +145,7 @@ class PodGroupQueue:
     # A group is tried.
 
     def popped(self, info: QueuedPodInfo) -> tuple[PodGroup | None, list[Member]]:
-        """A group was popped: its PodGroup and the pods to try; it is in flight until `tried`."""
+        """Return the PodGroup and the pods of a popped group, which is in flight until `tried`."""
         self._remember()
         self._flying = key = _key(info)
         for each in info.members:
@@ -182,7 +182,7 @@ class PodGroupQueue:
         self.members.get(key, {}).pop(pod, None)
 
     def tried(self, info: QueuedPodInfo, code: str) -> None:
-        """The attempt at a group is over (``AddAttemptedPodGroupIfNeeded``); ``code``: of its status."""
+        """End the attempt of a group (``AddAttemptedPodGroupIfNeeded``); ``code``: code of its status."""
         self._remember()
         self._queue.done(info.uid)
         key, before = _key(info), {each.key for each in info.members}
@@ -212,7 +212,7 @@ class PodGroupQueue:
     # What happens in the cluster.
 
     def happened(self, happened: EventWithObjects) -> None:
-        """Look again at the groups that are kept out, where an event may let them in."""
+        """Requeue unschedulable groups that an event may help."""
         if not self.gated:
             return
         for key, info in list(self.gated.items()):

@@ -22,7 +22,9 @@ from topospread.text import listed
 from topospread.whole_number import whole_number
 
 AutoscaleChoice = Literal["keep", "min", "max"]
-"""Replicas of what is autoscaled: as they are, brought within the bounds; as few, or as many as they may be."""
+"""Replicas of autoscaled workloads: ``keep`` brings them within the bounds; ``min`` and ``max`` set them to a
+bound.
+"""
 
 _SHOWN = 3
 _GROUPS = {"Deployment": "apps", "ReplicaSet": "apps", "StatefulSet": "apps", "ReplicationController": ""}
@@ -47,12 +49,12 @@ class Autoscaling(msgspec.Struct, frozen=True):
     """The effect of an autoscaler on a workload's replicas.
 
     Attributes:
-        name: of the HorizontalPodAutoscaler.
-        least: replicas at least.
-        most: replicas at most.
-        given: what the workload says itself, 1 where it says nothing.
-        replicas: what is simulated.
-        asked: whether ``--scale`` says something else, which wins.
+        name: name of the HorizontalPodAutoscaler.
+        least: smallest number of replicas.
+        most: largest number of replicas.
+        given: replicas in the workload, 1 by default.
+        replicas: simulated replicas.
+        asked: whether ``--scale`` overrides them.
     """
 
     name: str

@@ -1,4 +1,4 @@
-"""The API server and the schedulers that a plan is made for: their version, gates and names; not what they do."""
+"""The API server and the schedulers that a plan is made for: version, feature gates and names."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from topospread.config.gates import Gates, gates_for
 
 
 class ControlPlane(msgspec.Struct, frozen=True):
-    """The programs that make pods of objects, and those that place them.
+    """The versions and feature gates of the API server and kube-scheduler.
 
     Attributes:
-        apiserver: the API server's version and feature gates.
-        scheduler: kube-scheduler's.
-        scheduler_names: the schedulers whose pods are to be placed; others' are counted.
+        apiserver: version and feature gates of the API server.
+        scheduler: version and feature gates of kube-scheduler.
+        scheduler_names: schedulers whose pods are placed; pods of other schedulers are only counted.
     """
 
     apiserver: Gates
@@ -26,5 +26,5 @@ class ControlPlane(msgspec.Struct, frozen=True):
     def of_version(
         cls, kube_version: str, *, scheduler: Gates | None = None, apiserver: Gates | None = None
     ) -> ControlPlane:
-        """As a version has it by default, but for the gates that are given."""
+        """Return a version's defaults, except for the given gates."""
         return cls(apiserver or gates_for(kube_version, component="apiserver"), scheduler or gates_for(kube_version))

@@ -1,7 +1,7 @@
-"""The objects that make pods, each with its compiled selector and its template.
+"""The objects that create pods, each with its compiled selector and template.
 
-Not here: which pods they have (`ownership.py`), what each kind does with them, and whether the API server would take
-them (`api/validation`). Source: pkg/registry/batch/job/strategy.go (``generateSelector``).
+`ownership.py` finds their pods, and `api/validation` validates them. Source: pkg/registry/batch/job/strategy.go
+(``generateSelector``).
 """
 
 from __future__ import annotations
@@ -30,34 +30,34 @@ API_VERSIONS: Mapping[str, str] = {
     "CronJob": "batch/v1",
     "Pod": "v1",
 }
-"""What an owner reference to a kind says."""
+"""Kind → ``apiVersion`` in owner references."""
 
 JOB_NAME_LABELS = ("job-name", "batch.kubernetes.io/job-name")
 JOB_UID_LABELS = ("controller-uid", "batch.kubernetes.io/controller-uid")
 
 
 def uid_of(kind: str, item: KubeObject) -> str:
-    """The object's uid; a made-up one when it has none."""
+    """Return the object's uid, or a generated one."""
     return item.metadata.uid or made_up_uid(kind, item.namespace, item.name)
 
 
 def owner_reference(kind: str, item: KubeObject) -> OwnerReference:
-    """Return the reference from an object to the controller that makes it (``metav1.NewControllerRef``)."""
+    """Return the owner reference to a controller (``metav1.NewControllerRef``)."""
     return OwnerReference(
         api_version=API_VERSIONS[kind], kind=kind, name=item.name, uid=uid_of(kind, item), controller=True
     )
 
 
 class Controller(msgspec.Struct, eq=False):
-    """An object that makes pods.
+    """An object that creates pods.
 
     Attributes:
         kind: Deployment, ReplicaSet, ReplicationController, StatefulSet, DaemonSet or Job.
-        object: as it stands in the input, with its defaults.
-        selector: the pods (a Deployment: the ReplicaSets) that are its.
-        template: what its pods are made from.
-        place: where it stands in the input.
-        pods: the pods it has claimed, finished ones included, in input order.
+        object: the object of the input, with defaults.
+        selector: selector of its pods; for a Deployment, of its ReplicaSets.
+        template: template of its pods.
+        place: position in the input.
+        pods: its pods, including finished pods, in input order.
     """
 
     kind: str
@@ -83,7 +83,9 @@ class Controller(msgspec.Struct, eq=False):
         return self.object.namespace
 
     def new_pod(self, labels: Mapping[str, str] | None = None) -> Pod:
-        """A pod of the template, without a name (``GetPodFromTemplate``); ``labels`` are added to the template's."""
+        """Return a pod of the template without a name (``GetPodFromTemplate``); ``labels`` are added to the
+        template's.
+        """
         metadata = self.template.metadata
         return Pod(
             api_version="v1",
@@ -100,10 +102,10 @@ class Controller(msgspec.Struct, eq=False):
 
 
 def controllers_of(inventory: Inventory) -> Iterator[Controller]:
-    """Every controller of an inventory, kind after kind.
+    """Yield every controller of an inventory, kind by kind.
 
     Raises:
-        InvalidError: one without a selector, or with one that is none.
+        InvalidError: if a controller has no selector, or an invalid one.
     """
     kinds: tuple[tuple[str, Iterable[KubeObject]], ...] = (
         ("Deployment", inventory.deployments),
@@ -120,10 +122,10 @@ def controllers_of(inventory: Inventory) -> Iterator[Controller]:
 
 
 def controller(kind: str, item: KubeObject, place: Place) -> Controller:
-    """One controller, its selector compiled.
+    """Return a controller with its selector compiled.
 
     Raises:
-        InvalidError: no selector, or one that is none.
+        InvalidError: if the object has no selector, or an invalid one.
     """
     selector, template = _selector_and_template(item, place)
     problem = ""
@@ -159,7 +161,7 @@ def _job_selector(job: Job) -> LabelSelector | None:
 
 
 def job_template(job: Job) -> PodTemplateSpec:
-    """A Job's template with the labels that the API server puts there, unless the selector is the user's own."""
+    """Return a Job's template with the labels that the API server adds, unless the user sets the selector."""
     template = job.spec.template
     if job.spec.manual_selector:
         return template

@@ -1,6 +1,6 @@
-"""Pods that ``kubectl drain`` evicts, and whether the Eviction API allows it. Nothing is evicted here.
+"""The pods that ``kubectl drain`` evicts, and whether the Eviction API allows it. `drills` evicts them.
 
-As with ``--ignore-daemonsets --delete-emptydir-data`` and without ``--force``. Sources: k8s.io/kubectl
+The options are ``--ignore-daemonsets --delete-emptydir-data``, without ``--force``. Sources: k8s.io/kubectl
 pkg/drain/filters.go (``daemonSetFilter``, ``mirrorPodFilter``, ``unreplicatedFilter``) and
 pkg/registry/core/pod/storage/eviction.go (``Create``, ``checkAndDecrement``).
 """
@@ -13,10 +13,10 @@ from typing import Literal
 from topospread.api.pod import Pod
 
 RETRY_SECONDS = 5
-"""How long kubectl waits before it asks again for a pod that may not be evicted yet."""
+"""Seconds after which kubectl retries an eviction that the API server denied."""
 
 Treatment = Literal["evicted", "left", "refused"]
-"""Evicted; left where it is, as nobody would gain by it; or it makes kubectl refuse to drain the node at all."""
+"""``evicted``; ``left`` on the node (DaemonSet and static pods); or ``refused``: kubectl does not drain the node."""
 
 
 def treatment(pod: Pod) -> Treatment:
@@ -31,10 +31,10 @@ def treatment(pod: Pod) -> Treatment:
 
 
 def why_not(budgets: Sequence[tuple[str, int, int]], *, healthy: bool) -> str:
-    """Return why the Eviction API refuses to evict a pod now, in its words; "" if it does not.
+    """Return why the Eviction API denies evicting a pod now, in its words; "" if it allows it.
 
     Args:
-        budgets: of each PodDisruptionBudget that selects the pod the name, healthy pods, and how many it needs.
+        budgets: (name, healthy pods, required healthy pods) of each PodDisruptionBudget that selects the pod.
         healthy: whether the pod itself is ready.
     """
     if len(budgets) > 1:

@@ -52,9 +52,9 @@ def zone_state(silent: int, nodes: int) -> ZoneState:
 
 
 def taints_a_second(state: ZoneState, nodes: int) -> float:
-    """Return how many nodes of a zone get the NoExecute taint in a second; 0: the controller waits.
+    """Return the number of nodes of a zone that get the NoExecute taint per second; 0 if the controller waits.
 
-    That is of clusters in which some node is well; where none is, no node is tainted at all.
+    This holds for clusters with at least one healthy node. Without one, the controller taints no node.
     """
     if state == "partial":
         return _SECONDARY_RATE if nodes > _LARGE_ZONE else 0.0
@@ -67,13 +67,13 @@ def is_silent(node: Node) -> bool:
 
 
 def with_taints(node: Node, taints: Iterable[Taint]) -> Node:
-    """The node with these taints, too."""
+    """Return the node with these taints added."""
     there = list(node.spec.taints or ())
     return replace(node, spec=replace(node.spec, taints=[*there, *(each for each in taints if each not in there)]))
 
 
 def as_well(node: Node) -> Node:
-    """The node as it is when it tells of itself again: without the taints of silent nodes."""
+    """Return the node after its kubelet reports again: without the taints of nodes that are not ready."""
     left = [each for each in node.spec.taints or () if each.key not in _SILENT]
     return replace(node, spec=replace(node.spec, taints=left or None))
 
@@ -84,16 +84,17 @@ def as_well(node: Node) -> Node:
 
 
 def no_execute(node: Node) -> list[Taint]:
-    """The taints of a node that drive pods away."""
+    """Return the NoExecute taints of a node."""
     return [each for each in node.spec.taints or () if each.effect == "NoExecute"]
 
 
 def seconds_to_stay(
     tolerations: Iterable[Toleration], taints: Iterable[Taint], *, comparison_operators: bool = False
 ) -> float:
-    """Return how long a pod stays after the taints are set; infinite if it tolerates all for good.
+    """Return how long a pod stays after the taints are set, in seconds; infinite if it tolerates all of them
+    permanently.
 
-    Of each taint the first toleration that tolerates it counts, and of those the shortest time.
+    For each taint, the first matching toleration counts. The shortest time of all taints wins.
     """
     allowed = list(tolerations)
     shortest = inf

@@ -1,4 +1,4 @@
-"""The parts of a plan: workloads, present pods and pods to place, in kube-scheduler's order."""
+"""The parts of a plan: workloads, existing pods, and pods to place in kube-scheduler's order."""
 
 from __future__ import annotations
 
@@ -15,17 +15,18 @@ from .quotas import Quotas
 
 
 class Workload(msgspec.Struct, eq=False):
-    """One row of a report: a Deployment, a StatefulSet, …, an owner that was not read, or a bare Pod.
+    """One row of a report: a Deployment, a StatefulSet, …, an owner that was not read, or a bare pod.
 
     Attributes:
-        replicas: how many pods it wants now: a Job those that may run at once, a DaemonSet one for each node it
-            picks, a bare Pod one.
-        template: a pod of the newest revision as kube-scheduler would see it, without a name; None for an owner that
-            was not read. A DaemonSet's is not yet tied to a node.
-        existing: its pods that are on nodes, neither finished nor terminating, of whatever revision.
-        terminating: its pods on nodes that are being deleted; they hold resources and are not replicas any more.
-        notes: what a person should know of this workload, a sentence each.
-        autoscaling: what a HorizontalPodAutoscaler makes of its replicas, None where it has none.
+        replicas: desired number of pods: for a Job those that may run at once, for a DaemonSet one for each of its
+            nodes,
+            for a bare pod 1.
+        template: a pod of the newest revision as kube-scheduler would receive it, without a name; ``None`` for an owner
+            that was not read. A DaemonSet's template requires no node yet.
+        existing: its pods on nodes, of any revision, neither finished nor terminating.
+        terminating: its terminating pods on nodes. They use resources but are no replicas any more.
+        notes: notes for the user, a sentence each.
+        autoscaling: effect of a HorizontalPodAutoscaler, ``None`` without one.
     """
 
     kind: str
@@ -43,16 +44,17 @@ class Workload(msgspec.Struct, eq=False):
 
 
 class QueuedPod(msgspec.Struct, eq=False):
-    """A pod that waits for a node.
+    """A pod without a node.
 
     Attributes:
-        pod: after admission. All replicas of one template share one object as far as they are alike (its name is ""
-            then); those that differ in labels, volumes or affinity have an object each.
-        name: name of this very pod.
-        priority: the pod's priority.
+        pod: the pod after admission. Equal replicas of a template share one object, with the name "". Replicas that
+            differ
+            in labels, volumes or affinity have their own objects.
+        name: name of this pod.
+        priority: priority of the pod.
         created: creationTimestamp, "" for a pod that does not exist yet.
-        refused: why its controller cannot create it, in the words of its event; "" if it can.
-        after: the pod without which this one is not created: its predecessor in an OrderedReady StatefulSet.
+        refused: why its controller cannot create it, in the words of the event; "" if it can.
+        after: its predecessor in an OrderedReady StatefulSet; the pod is created once that has a node.
     """
 
     pod: Pod
@@ -65,7 +67,7 @@ class QueuedPod(msgspec.Struct, eq=False):
 
     @property
     def waits(self) -> str:
-        """The reason for which kube-scheduler is not asked about it."""
+        """Reason why kube-scheduler does not schedule it, "" for none."""
         gates = ", ".join(gate.name for gate in self.pod.spec.scheduling_gates or ())
         return self.refused or f"waits for its scheduling gates: {gates}"
 
@@ -76,7 +78,7 @@ class QueuedPod(msgspec.Struct, eq=False):
 
 
 def is_refusal(message: str) -> bool:
-    """Return whether a pending pod's message says that the API server refuses to create the pod."""
+    """Return whether a pending pod's message says that the API server denied the pod."""
     return message.startswith(("FailedCreate: ", 'pods "'))
 
 
@@ -84,19 +86,21 @@ class Plan(msgspec.Struct):
     """The input of kube-scheduler.
 
     Attributes:
-        inventory: what was read and what the cluster would make of it: namespaces, ReplicaSets of Deployments, claims
+        inventory: the input with the objects that the cluster would create: namespaces, ReplicaSets of Deployments,
+            claims
             of StatefulSets, Jobs of CronJobs; pods after admission.
-        workloads: in input order.
-        bound: pods on nodes, not finished, terminating ones included, without those that are removed.
-        queue: pods to place, in kube-scheduler's order: priority, creation, input. A pod stands behind the one that
-            it is created after.
-        gated: pods with schedulingGates; they wait for somebody else.
-        refused: pods that their controllers cannot create, as the API server refuses them.
-        quotas: what is left of the ResourceQuotas beside the pods that are there or queued; None without any.
-        removed: pods that their controllers would delete, as when a workload is scaled down.
-        foreign: scheduler → pods that wait for it and are left alone.
-        assumed_claims: (namespace, name) of claims that are added; where their StorageClass is not there they are taken
-            as ones that can be provisioned anywhere.
+        workloads: workloads in input order.
+        bound: unfinished pods on nodes, including terminating pods, without removed pods.
+        queue: pods to place in kube-scheduler's order: priority, creation, input. A pod follows the pod that it is
+            created
+            after.
+        gated: pods with schedulingGates.
+        refused: pods that the API server denies.
+        quotas: ResourceQuotas with the usage of existing and queued pods; ``None`` without any.
+        removed: pods that their controllers would delete, for example after scaling down.
+        foreign: scheduler name → pods of that other scheduler.
+        assumed_claims: (namespace, name) of added claims. If their StorageClass is missing, they can be provisioned
+            anywhere.
         unused: fields that the API server drops or kube-scheduler ignores.
     """
 

@@ -1,4 +1,4 @@
-"""An inventory → the plan of what kube-scheduler is given: every controller asked once, in input order."""
+"""The plan of an inventory: the pods and nodes that kube-scheduler receives from the controllers."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ class Hierarchy:
                 self._manage(owner, each)
 
     def planned(self) -> list[Controller]:
-        """Return the controllers that are workloads of their own: all but the ReplicaSets of Deployments."""
+        """Return the controllers that are reported as workloads: all except ReplicaSets of Deployments."""
         return [each for key, each in self._all.items() if key not in self._managed]
 
     def siblings(self, each: Controller) -> list[Controller]:
@@ -82,7 +82,7 @@ class Hierarchy:
         return found
 
     def missing(self, reference: OwnerReference, pod: Pod) -> Controller | None:
-        """The ReplicaSet of a Deployment that was read without it; the inventory gets it."""
+        """Return the ReplicaSet of a Deployment that was read without it, and add it to the inventory."""
         if ("ReplicaSet", pod.namespace, reference.name) in self._all:
             return None  # it was read and is another one: the pod's is gone
         owner = self._deployments.get((pod.namespace, reference.name.rpartition("-")[0]))
@@ -98,7 +98,9 @@ class Hierarchy:
         return found
 
     def _deployment_of(self, each: Controller, owners: Owners) -> Controller | None:
-        """By reference, as long as the selector matches; an orphan's by selector."""
+        """Return the Deployment of a ReplicaSet: by reference if its selector matches, or by selector for an
+        orphan.
+        """
         reference = each.object.metadata.controller
         labels = each.object.labels
         if reference is not None:
@@ -120,15 +122,15 @@ class Hierarchy:
         self._managed.add(replica_set.key)
 
 
-# What the node and volume controllers write into objects that were just created: a cordon's taint, a volume's phase.
+# Fields that the node and volume controllers set on new objects: the taint of a cordon, the phase of a volume.
 
 
 def marked_volumes(
     volumes: Iterable[PersistentVolume], claims: Iterable[PersistentVolumeClaim]
 ) -> list[PersistentVolume]:
-    """Volumes that say no phase, with the one that they would have (pv_controller.go, ``syncVolume``).
+    """Return the volumes, with the phase of those without one (pv_controller.go, ``syncVolume``).
 
-    One that is bound to nothing, or only reserved for a claim, is Available; one whose claim is gone is Released.
+    An unbound or only pre-bound volume is Available; a volume whose claim is deleted is Released.
     """
     uids = {(each.namespace, each.name): each.metadata.uid for each in claims}
     return [
@@ -157,19 +159,19 @@ def plan(  # noqa: PLR0913 - keyword arguments
     control_plane: ControlPlane | None = None,
     autoscale: AutoscaleChoice = "keep",
 ) -> Plan:
-    """Return what the cluster's controllers and API server make of the objects that were read.
+    """Return the result of the cluster's controllers and API server for an inventory.
 
     Args:
-        inventory: stays as it is.
-        scale: ``[NAMESPACE/]KIND/NAME`` → replicas in place of the manifest's.
-        run_cron_jobs: ``[NAMESPACE/]NAME`` of CronJobs that are to run once.
-        kube_version: of the control plane, when that is as the version has it by default.
-        control_plane: the API server and the schedulers.
-        autoscale: how many replicas there are of what a HorizontalPodAutoscaler scales.
+        inventory: the input, which is not changed.
+        scale: ``[NAMESPACE/]KIND/NAME`` → replicas that replace those of the manifest.
+        run_cron_jobs: ``[NAMESPACE/]NAME`` of CronJobs that run once.
+        kube_version: version of a control plane with default gates.
+        control_plane: the API server and the schedulers; overrides ``kube_version``.
+        autoscale: replicas of workloads with a HorizontalPodAutoscaler.
 
     Raises:
-        InputError: an object that the API server would refuse, with its place.
-        UsageError: a target of ``scale`` or ``run_cron_jobs`` that is not there.
+        InputError: if the API server would deny an object.
+        UsageError: if ``scale`` or ``run_cron_jobs`` names a missing object.
     """
     by = control_plane or ControlPlane.of_version(kube_version)
     inventory, autoscaled = with_autoscaled_pods(inventory, autoscale)

@@ -1,4 +1,4 @@
-"""ResourceQuotas: which new pods the API server refuses because their namespace has used up what it may use.
+"""ResourceQuotas: the new pods that the API server denies because their namespace would exceed a quota.
 
 Sources: k8s.io/apiserver/pkg/admission/plugin/resourcequota/controller.go (``CheckRequest``),
 pkg/quota/v1/evaluator/core/pods.go, pkg/apis/core/v1/helper/qos/qos.go.
@@ -26,7 +26,7 @@ _COMPUTE = ("cpu", "memory", "ephemeral-storage")
 _MUST_BE_SET = frozenset(
     {"cpu", "memory", *(f"{part}.{each}" for part in ("requests", "limits") for each in _COMPUTE[:2])}
 )
-"""Where a quota limits one of these, every container has to give it, unless the pod as a whole does."""
+"""Resources that every container must set if a quota limits them, unless the pod sets them as a whole."""
 _OF_PODS = _MUST_BE_SET | {
     "pods",
     "count/pods",
@@ -37,7 +37,7 @@ _IMPLICIT = "requests.deviceclass.resource.kubernetes.io/"
 
 
 class _Quota:
-    """One quota as it is used up."""
+    """A quota and its current usage."""
 
     def __init__(self, quota: ResourceQuota) -> None:
         self.name = quota.name
@@ -51,13 +51,13 @@ class _Quota:
 
 
 class Quotas:
-    """The quotas of all namespaces with what the pods that are there use.
+    """The quotas of all namespaces, with the usage of existing pods.
 
     Args:
-        quotas: all of the input.
-        pods: existing pods; a finished one counts only towards ``count/pods``.
-        rules: how the API server's version counts requests.
-        now: the time, if known: a pod that should have ended long ago does not count.
+        quotas: all quotas of the input.
+        pods: existing pods; a finished pod counts only towards ``count/pods``.
+        rules: rules by which the API server counts requests.
+        now: current time, if known; a pod that should have been deleted long ago does not count.
     """
 
     def __init__(
@@ -77,9 +77,9 @@ class Quotas:
                     _charge(each, usage)
 
     def refusal(self, pod: Pod) -> str:
-        """Return why a new pod exceeds a quota, in the API server's words; "" if it does not, and it is charged.
+        """Return why a new pod exceeds a quota, in the API server's words; else charge the pod and return "".
 
-        Of several quotas that a pod exceeds kube-apiserver names any; here the first by name.
+        kube-apiserver names any of several exceeded quotas; this names the first by name.
         """
         if pod.namespace not in self._by_namespace:
             return ""
@@ -101,7 +101,7 @@ class Quotas:
         return ""
 
     def _asked(self, pod: Pod) -> tuple[Requests, list[_Quota], str]:
-        """Return what a pod would use, of which quotas, and which of them it fails whatever is used."""
+        """Return the usage of a pod, its quotas, and why it fails one of them regardless of usage."""
         quotas = [
             each
             for each in self._by_namespace[pod.namespace]
@@ -115,7 +115,7 @@ class Quotas:
         return self._usage(pod, None), quotas, ""
 
     def _missing(self, pod: Pod, required: Iterable[str]) -> Mapping[str, set[str]]:
-        """Return resources that some containers do not give, with their names (``Constraints``)."""
+        """Return resource → names of the containers that do not set it (``Constraints``)."""
         missing: defaultdict[str, set[str]] = defaultdict(set)
         if self._rules.pod_level and _pod_level_set(pod):
             return missing
@@ -139,7 +139,7 @@ class Quotas:
 
 
 def is_new(pod: Pod) -> bool:
-    """Return whether a pod is yet to be created: no API server has stored it, and it has no node."""
+    """Return whether a pod does not exist yet: it was not read from an API server, and has no node."""
     return not pod.metadata.is_stored and not pod.spec.node_name
 
 
@@ -151,7 +151,7 @@ def _is_of_pods(name: str) -> bool:
 
 
 def _masked(requests: Requests, limits: Requests) -> Requests:
-    """Amounts under the names that quotas have for them (``podComputeUsageHelper``)."""
+    """Return amounts under the names that quotas use (``podComputeUsageHelper``)."""
     found: Requests = {}
     for name, amount in requests.items():
         if name in _COMPUTE or name.startswith("hugepages-"):
@@ -168,7 +168,7 @@ def _masked(requests: Requests, limits: Requests) -> Requests:
 def _charge(quota: _Quota, usage: Requests) -> None:
     for name in quota.hard:
         if name in usage:
-            # The amount is stored, and read again by who counts on.
+            # The API server stores the amount as text and parses it again, so round it the same way.
             quota.used[name] = parse_quantity(str(quota.used[name].add(usage[name])))
 
 
@@ -195,7 +195,7 @@ def _pod_level_set(pod: Pod) -> bool:
 
 
 def _matches(pod: Pod, scope: ScopedResourceSelectorRequirement, rules: RequestRules) -> bool:
-    """Return whether a quota's scope has a pod (``podMatchesScopeFunc``)."""
+    """Return whether a quota's scope includes a pod (``podMatchesScopeFunc``)."""
     deadline, name = pod.spec.active_deadline_seconds, pod.spec.priority_class_name or ""
     match scope.scope_name:
         case "Terminating" | "NotTerminating":

@@ -1,4 +1,4 @@
-"""One step of a rolling update. Of a Deployment: how many pods are created, and how many go; which, `removal` says.
+"""One step of a rolling update. For a Deployment: how many pods are created and removed; `removal` chooses them.
 
 Sources: pkg/controller/deployment/rolling.go (``reconcileOldReplicaSets``, ``cleanupUnhealthyReplicas``,
 ``scaleDownOldReplicaSetsForRollingUpdate``), pkg/controller/deployment/util/deployment_util.go (``NewRSNewReplicas``).
@@ -15,7 +15,7 @@ from topospread.api.rollout import OrdinalStrategy, Strategy
 
 
 class Standing(msgspec.Struct, frozen=True):
-    """The state of a rolling update: pods of the new revision and of old ones, available and not."""
+    """The state of a rolling update: available and unavailable pods of the new revision and of old revisions."""
 
     replicas: int
     new_available: int
@@ -40,13 +40,13 @@ class Standing(msgspec.Struct, frozen=True):
 
 
 def to_create(standing: Standing, strategy: Strategy) -> int:
-    """Return how many pods of the new revision are created now."""
+    """Return the number of pods of the new revision to create now."""
     allowed = standing.replicas + strategy.max_surge - standing.new - standing.old
     return max(min(allowed, standing.replicas - standing.new), 0)
 
 
 def to_remove(standing: Standing, strategy: Strategy) -> tuple[int, int]:
-    """Return how many old pods are removed now: of the unavailable ones, and of the others."""
+    """Return the numbers of unavailable and of other old pods to remove now."""
     least = standing.replicas - strategy.max_unavailable
     most = standing.new + standing.old - least - standing.new_unavailable
     if most <= 0:
@@ -55,10 +55,9 @@ def to_remove(standing: Standing, strategy: Strategy) -> tuple[int, int]:
     return min(most, standing.old_unavailable), min(max(available, 0), standing.old_available)
 
 
-# One step of a StatefulSet's rolling update: which ordinals' pods go; what comes in their place is not told here.
+# One step of a StatefulSet's rolling update: the ordinals whose pods are deleted. The controller recreates them.
 # Source: pkg/controller/statefulset/stateful_set_control.go (``updateStatefulSet``, ``processReplica``,
-# ``updateStatefulSetAfterInvariantEstablished``) of 1.37; without the gate MaxUnavailableStatefulSet one goes at a
-# time.
+# ``updateStatefulSetAfterInvariantEstablished``) of 1.37; without the gate MaxUnavailableStatefulSet one pod at a time.
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,8 +65,8 @@ class Ordinal:
     """The pod of an ordinal.
 
     Attributes:
-        is_new: it is of the revision that is rolled out.
-        is_available: it is ready, and not being deleted.
+        is_new: whether it has the new revision.
+        is_available: whether it is ready and not being deleted.
     """
 
     is_new: bool
@@ -78,12 +77,12 @@ class Ordinal:
 def ordinals_to_replace(
     pods: Sequence[Ordinal | None], strategy: OrdinalStrategy, *, in_order: bool, at_once: bool
 ) -> list[int]:
-    """Return the pods that are deleted now, by their place in the range of ordinals.
+    """Return the indexes of the pods to delete now.
 
     Args:
-        pods: of every ordinal that is wanted; ``None`` where there is none yet.
-        strategy: in numbers of pods.
-        in_order: OrderedReady: nothing is replaced while a pod is missing or not available.
+        pods: the pod of each ordinal in order; ``None`` for a missing pod.
+        strategy: numbers of pods.
+        in_order: OrderedReady: no pod is deleted while a pod is missing or not available.
         at_once: the gate MaxUnavailableStatefulSet.
     """
     if in_order and any(each is None or not each.is_available for each in pods):
@@ -108,7 +107,7 @@ def ordinals_to_replace(
 
 
 def _one(pods: Sequence[Ordinal | None], partition: int) -> list[int]:
-    """The last that is old, unless one behind it is not available."""
+    """Return the last old pod, or none if a pod after it is not available."""
     for place in _from_the_last(pods, partition):
         each = pods[place]
         if each is not None and _is_old(each) and not each.is_terminating:
@@ -126,23 +125,25 @@ def _is_old(each: Ordinal | None) -> bool:
     return each is not None and not each.is_new
 
 
-# One step of a DaemonSet's rolling update: on which nodes old pods go, and where new ones come beside them.
-# Pods that come in the place of those that are gone are not told here. Source: pkg/controller/daemon/update.go
-# (``rollingUpdate``), and of surges ``podsShouldBeOnNode`` in daemon_controller.go.
+# One step of a DaemonSet's rolling update: the nodes whose old pod is deleted, and the nodes that get a new pod next to
+# the old one. Source: pkg/controller/daemon/update.go (``rollingUpdate``), and for surges ``podsShouldBeOnNode`` in
+# daemon_controller.go.
 
 
 @dataclass(frozen=True, slots=True)
 class OnNode:
-    """A DaemonSet's pods on a node, those left out that are being deleted: ``None`` for none, or whether available."""
+    """A DaemonSet's old and new pod on a node: ``None`` for no pod, else whether it is available. Deleted pods are
+    left out.
+    """
 
     new: bool | None = None
     old: bool | None = None
 
 
 def nodes_to_replace(nodes: Mapping[str, OnNode], strategy: Strategy) -> tuple[list[str], list[str]]:
-    """Nodes whose old pod is deleted now, and nodes that get a new pod beside their old one.
+    """Return the nodes whose old pod is deleted now, and the nodes that get a new pod next to the old one.
 
-    ``nodes``: all that should run a pod, in the order in which they are looked at: the controller's is drawn.
+    ``nodes``: all nodes that should run a pod, in the order to consider; the controller's order is random.
     """
     return _surging(nodes, strategy.max_surge) if strategy.max_surge else (_going(nodes, strategy.max_unavailable), [])
 
