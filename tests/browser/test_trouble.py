@@ -11,6 +11,13 @@ from playwright.sync_api import Browser, Page, Route, expect
 
 from tests.browser.serving import AUTHORIZED, DEMO, many_nodes, served
 
+CANCELLED = """() => {
+  const begin = performance.now();
+  document.querySelector("#trial [role=status] button").click();
+  if (document.querySelector("#trial [role=status] button")) throw Error("Cancel waits for an answer");
+  return performance.now() - begin;
+}"""
+"""Clicks Cancel, which is gone at once; returns the milliseconds."""
 FAILED = "step=fail+zone%3Deu-west-1a"
 
 
@@ -54,12 +61,12 @@ def test_a_trial_that_takes_long_can_be_cancelled(page: Page, demo: str) -> None
     page.select_option("#nodes-which", "topology.kubernetes.io/zone=eu-west-1a")
     page.get_by_role("button", name="Try it", exact=True).click()
     expect(page.locator("#trial")).to_contain_text("Playing fail topology.kubernetes.io/zone=eu-west-1a")
-    page.get_by_role("button", name="Cancel").click()
-
+    milliseconds = page.evaluate(CANCELLED)
+    assert milliseconds < 100
     expect(page.get_by_role("button", name="Cancel")).to_have_count(0)
     expect(page.locator("#trial .steps li")).to_have_count(0)
     assert "step=" not in page.url
-    expect(page.locator("#trial")).to_contain_text("36 pods ready")
+    expect(page.locator("#result")).to_contain_text("36 pods ready")
     assert asked
 
 
@@ -70,7 +77,7 @@ def test_things_as_they_were_read_are_shown_while_an_address_s_steps_are_played(
     expect(page.locator("#figures")).to_contain_text("36 pending")
     expect(page.locator("#now [data-painted]")).to_be_attached()
     page.get_by_role("button", name="Cancel").click()
-    expect(page.locator("#trial")).to_contain_text("36 pods ready")
+    expect(page.locator("#result")).to_contain_text("36 pods ready")
 
 
 def test_the_result_of_a_trial_is_in_sight(page: Page, demo: str) -> None:
@@ -78,7 +85,20 @@ def test_the_result_of_a_trial_is_in_sight(page: Page, demo: str) -> None:
     page.select_option("#nodes-which", "topology.kubernetes.io/zone=eu-west-1a")
     page.get_by_role("button", name="Try it", exact=True).click()
 
-    expect(page.get_by_role("region", name="What came of it").locator("h3").first).to_be_in_viewport()
+    expect(page.get_by_role("region", name="What came of it").locator("h2")).to_be_in_viewport()
+
+
+def test_the_card_of_a_what_if_groups_causes_and_shows_where_pods_went_and_stays(page: Page, demo: str) -> None:
+    opened(page, f"{demo}?{FAILED}")
+    card = page.get_by_role("region", name="What came of it")
+    expect(card.locator(".verdict")).to_have_text("? 6 pods pending")
+    expect(card.locator(".cause")).to_have_count(2)
+    flow = card.get_by_role("img")
+    moves = re.findall(r"(\d+) from eu-west-1a to (\S+?)(?:,|$)", flow.get_attribute("aria-label") or "")
+    expect(card.locator("figcaption")).to_have_text(f"{sum(int(pods) for pods, _ in moves)} pods moved in this step")
+    assert ("6", "pending") in moves
+    page.evaluate("document.querySelector('#table').scrollIntoView()")
+    expect(card.locator(".verdict")).to_be_in_viewport()
 
 
 def test_a_restart_with_another_cluster_is_said(browser: Browser) -> None:
@@ -109,6 +129,6 @@ def test_a_long_trial_says_how_far_it_is_and_ends_at_once(page: Page, tmp_path: 
         )
         page.get_by_role("button", name="Cancel").click()
         expect(page.locator("#trial .steps li")).to_have_count(0)
-        expect(page.locator("#trial")).to_contain_text("pods ready")
+        expect(page.locator("#result")).to_contain_text("pods ready")
         page.wait_for_function(f"fetch('/api/progress?{steps}').then((it) => it.json()).then((it) => it.says === '')")
         page.goto("about:blank")

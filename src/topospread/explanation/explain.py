@@ -7,7 +7,7 @@ pod on a node is explained as if it were removed and scheduled again in the clus
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterator, Sequence
+from collections.abc import Container, Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -143,7 +143,7 @@ def explain_pending(
     opened = set(result.open_pods)
     waiting: dict[Workload, list[QueuedPod]] = {}
     for queued in simulation.queue:
-        if _latest(ended, queued)[1].pending:
+        if _latest(ended, [queued])[0][1].pending:
             waiting.setdefault(queued.workload, []).append(queued)
     for queued in (*run.plan.gated, *run.plan.refused):
         waiting.setdefault(queued.workload, []).append(queued)
@@ -200,7 +200,7 @@ class _Explainer:
         The state is left at the beginning if changes were tried.
         """
         self._ended = ended
-        tried = [_latest(ended, each) for each in pods if ended.outcome(each) is not None]
+        tried = _latest(ended, (each for each in pods if ended.outcome(each) is not None))
         if not tried:
             return self._waiting(pods[0], pods[0].waits)
         queued, outcome = next((each for each in tried if each[1].verdict is not None), tried[0])
@@ -212,7 +212,7 @@ class _Explainer:
         """The first of some queued pods that stays pending, or else the first of them."""
         simulation = RepeatedSimulation(self._run)
         ended = self._ended = simulation.carry_out(progress=self._progress)
-        outcomes = [_latest(ended, each) for each in pods]
+        outcomes = _latest(ended, pods)
         waiting = [(each, outcome) for each, outcome in outcomes if outcome.pending]
         queued, outcome = (waiting or outcomes)[0]
         if not outcome.pending:
@@ -278,7 +278,7 @@ class _Explainer:
 
         ended = simulation.watch(key, queued.pod, look)
         # A profile whose plugins cannot score places a pod all the same where a single node is feasible.
-        verdict, facts, node = seen[-1] if seen else (None, {}, _latest(ended, queued)[1].placement.node)
+        verdict, facts, node = seen[-1] if seen else (None, {}, _latest(ended, [queued])[0][1].placement.node)
         baseline = _baseline(ended, queued.workload)
         facts |= {"pending": baseline.pending, "wanted": baseline.wanted}
         evictions = tuple(f"{each.namespace}/{each.name}" for each in ended.evictions if each.preemptor == key)
@@ -397,15 +397,18 @@ def _refusal_of_group(ended: Run, queued: QueuedPod) -> Verdict | None:
     return next((each for each in verdicts if each is not None and each.rejectors == {GANG}), None)
 
 
-def _latest(run: Run, queued: QueuedPod) -> tuple[QueuedPod, PodOutcome]:
-    """A pod and what became of it, or of the one created in its place where it was evicted."""
+def _latest(run: Run, pods: Iterable[QueuedPod]) -> list[tuple[QueuedPod, PodOutcome]]:
+    """Pods and what became of them, or of those created in their place where they were evicted."""
     anew = {f"{each.namespace}/{each.name}": each.created_anew for each in run.evictions}
-    by_name = {(each.namespace, each.name): each for each in run.queue}
-    outcome = run.outcomes[id(queued)]
-    while outcome.evicted and (name := anew.get(f"{queued.namespace}/{queued.name}")):
-        queued = by_name[queued.namespace, name]
-        outcome = run.outcomes[id(queued)]
-    return queued, outcome
+    by_name = {(each.namespace, each.name): each for each in run.queue} if anew else {}
+    found = []
+    for pod in pods:
+        queued, outcome = pod, run.outcomes[id(pod)]
+        while outcome.evicted and (name := anew.get(f"{queued.namespace}/{queued.name}")):
+            queued = by_name[queued.namespace, name]
+            outcome = run.outcomes[id(queued)]
+        found.append((queued, outcome))
+    return found
 
 
 def _baseline(run: Run, workload: Workload) -> Baseline:

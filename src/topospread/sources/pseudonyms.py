@@ -130,6 +130,15 @@ class Pseudonyms:
         group, slash, version = text.rpartition("/")
         return self._domain(group) + slash + version
 
+    def api_group(self, text: str) -> str:
+        """Return a group with its private words replaced."""
+        return self._domain(text)
+
+    def resource(self, text: str) -> str:
+        """Return the resources of a policy's rule, ``pods/status``; of policies only those for pods are read."""
+        resource, slash, part = text.partition("/")
+        return (resource if resource in ("*", "pods") else self.whole("resource", resource)) + slash + part
+
     def kind(self, text: str) -> str:
         """Return the word for a kind. Kinds of Kubernetes and well-known projects stay."""
         return text if text in public.KINDS else self.whole("kind", text)

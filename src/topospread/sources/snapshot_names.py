@@ -5,6 +5,7 @@ A field name applies wherever the field occurs. A test compares the tables with 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
@@ -68,12 +69,22 @@ RESOURCES: Final = _words(
 ENUMERATED: Final = frozenset({"type", "reason", "scopes", "scopeName"})
 """Fields with words of Kubernetes or of a private controller."""
 
-OTHERS: Final = _words("uid apiVersion kind schedulerName schedule hostIP clusterIP topospread.dev/made-of hard")
+NUMBERS: Final = _words(
+    """controller.kubernetes.io/pod-deletion-cost deployment.kubernetes.io/revision
+    deployment.kubernetes.io/desired-replicas kubectl.kubernetes.io/restartedAt
+    deprecated.daemonset.template.generation batch.kubernetes.io/job-completion-index"""
+)
+"""Annotations with a number or a time. Other text in them may be a private name."""
+
+OTHERS: Final = _words(
+    """apiGroup apiGroups resources uid apiVersion kind schedulerName schedule hostIP clusterIP
+    topospread.dev/made-of hard"""
+)
 """Fields with special rules."""
 
 KEPT: Final = _words(
-    """apiGroups apiVersions operations resources scope validationActions
-    apiGroup resource allocationMode allocationTimestamp skipNodeOperations
+    """apiVersions operations scope validationActions
+    resource allocationMode allocationTimestamp skipNodeOperations
     resource.kubernetes.io/extended-resource-claim
     resourceVersion creationTimestamp deletionTimestamp operator effect phase status
     lastHeartbeatTime lastTransitionTime startTime declaredFeatures restartPolicy restartPolicyRules action protocol
@@ -81,9 +92,7 @@ KEPT: Final = _words(
     accessModes volumeMode volumeBindingMode persistentVolumeReclaimPolicy reclaimPolicy podManagementPolicy
     completionMode completedIndexes failedIndexes completionTime podReplacementPolicy minAvailable
     maxUnavailable maxSurge
-    controller.kubernetes.io/pod-deletion-cost kubernetes.io/config.mirror deployment.kubernetes.io/revision
-    deployment.kubernetes.io/desired-replicas kubectl.kubernetes.io/restartedAt
-    deprecated.daemonset.template.generation batch.kubernetes.io/job-completion-index
+    kubernetes.io/config.mirror
     storageclass.kubernetes.io/is-default-class storageclass.beta.kubernetes.io/is-default-class
     maximumVolumeSize pv.kubernetes.io/bind-completed pv.kubernetes.io/bound-by-controller
     storage.alpha.kubernetes.io/migrated-plugins helm.sh/hook helm.sh/hook-delete-policy
@@ -92,6 +101,7 @@ KEPT: Final = _words(
 )
 """Text fields that stay: Kubernetes' own words, times, numbers and product names."""
 
+_NUMBER: Final = re.compile(r"[-+0-9.:TZ]*")
 _SCHEDULE: Final = "0 0 * * *"
 """Replaces every CronJob's schedule, which no command evaluates."""
 
@@ -138,6 +148,10 @@ class _ObjectWalk:
             **dict.fromkeys(IMAGES, names.image),
             **dict.fromkeys(ENUMERATED, names.enumerated),
             **dict.fromkeys(KEPT, str),
+            **dict.fromkeys(NUMBERS, lambda text: text if _NUMBER.fullmatch(text) else names.opaque(text)),
+            "apiGroup": names.api_group,
+            "apiGroups": names.api_group,
+            "resources": names.resource,
             "uid": names.uid,
             "apiVersion": names.api_version,
             "kind": names.kind,

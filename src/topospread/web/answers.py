@@ -17,14 +17,12 @@ from topospread.workloads.scale import KIND_OF
 
 from .pages import Pages
 from .served import ServedCluster
-from .standing import ClusterStanding, WorkloadRow
+from .standing import ClusterStanding, WorkloadRow, moves
 from .timeline import Frame, Timeline
 from .trials import TrialStep, title
 from .trying import PlayedTrials
 from .why import PodAnswer, Why
 from .writing import as_command, as_copies, as_file
-
-# What of a workload can be changed by hand, as it is now and where it stands in its object; it changes nothing.
 
 Json = dict[str, Any]
 
@@ -144,12 +142,14 @@ class Answers:
     def trial(self, asked: PageQuestion) -> Json:
         """Return the result of each step, the trial's command and file, and the frame to show first."""
         found, at = self.timeline(asked)
+        frame = found.frames[at]
+        went = moves(found.frames[at - 1].standing, frame.standing) if at > 1 else []
         return {
             "at": at,
             "frames": [_told(each) for each in found.frames],
             "steps": [_step(each, number, self._served) for number, each in enumerate(asked.steps)],
             "unjudged": len({pod for each in found.drill.unjudged for pod in each.pods}),
-            "html": self._pages.page("steps.html", frame=found.frames[at], drill=found.drill),
+            "html": self._pages.page("steps.html", frame=frame, moves=went),
             "command": as_command(found, self._served) if asked.steps else "",
         }
 

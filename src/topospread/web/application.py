@@ -29,8 +29,6 @@ from .served import ServedCluster
 from .timeline import StepError
 from .trials import read_trial
 
-# Server-sent events: that another state was read, or that there is none to be had; not what it holds.
-
 _LOOK = 0.5
 """Seconds between two looks at what is served, and at who waits for an answer."""
 _KEEP_ALIVE = 15.0

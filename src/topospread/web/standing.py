@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass
+from itertools import product
 
 import numpy as np
 
 from topospread.api.node import Node
 from topospread.api.pod import Pod
+from topospread.api.well_known_labels import ZONE
 from topospread.cluster import Cluster
 from topospread.cluster.arrays import Bools, Ints
 from topospread.cluster.nodes import CPU, MEMORY, PODS
@@ -78,6 +81,30 @@ class ClusterStanding:
     def workload_row(self, key: WorkloadKey) -> int | None:
         """The row of a workload, ``None`` where there is none."""
         return next((row for row, each in enumerate(self.workloads) if each.key == key), None)
+
+
+def moves(before: ClusterStanding, after: ClusterStanding) -> list[tuple[str, str, int]]:
+    """Return how many pods a workload has less in a zone and more in another one, or pending: (from, to, pods)."""
+    was, now = _by_zone(before), _by_zone(after)
+    found: Counter[tuple[str, str]] = Counter()
+    for key in was.keys() & now.keys():
+        lost, gained = was[key] - now[key], now[key] - was[key]
+        for source, target in product(lost, gained):
+            pods = min(lost[source], gained[target])
+            lost[source] -= pods
+            gained[target] -= pods
+            found[source, target] += pods
+    return sorted((source, target, pods) for (source, target), pods in found.items() if pods)
+
+
+def _by_zone(standing: ClusterStanding) -> dict[WorkloadKey, Counter[str]]:
+    zones = [*(each.labels.get(ZONE, "no zone") for each in standing.nodes), "pending"]
+    found: dict[WorkloadKey, Counter[str]] = {each.key: Counter() for each in standing.workloads}
+    there = ~standing.pods.terminating
+    pairs = zip(standing.pods.workload[there].tolist(), standing.pods.node[there].tolist(), strict=True)
+    for (workload, node), number in Counter(pairs).items():
+        found[standing.workloads[workload].key][zones[node]] += number
+    return found
 
 
 def standing_of_world(world: World) -> ClusterStanding:

@@ -1,7 +1,4 @@
-"""Bounds on the work of one trial: its nodes, its pods, the time that passes in it, and the time that it takes.
-
-A URL holds a trial, and a short URL can name a million replicas. One trial is played at a time.
-"""
+"""Bounds on the nodes, pods, simulated time and work of one trial: a short URL can name a million replicas."""
 
 from __future__ import annotations
 

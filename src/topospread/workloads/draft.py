@@ -30,8 +30,10 @@ from .removal import is_active, is_leaving
 from .revisions import REVISION_HASH_LABEL
 from .timestamps import seconds, snapshot_time
 
-MAX_REPLICAS = 5_000_000
-"""Of one workload; Kubernetes itself is built for 150,000 pods a cluster."""
+MOST_PODS = 150_000
+"""Replicas of all workloads, however few the nodes are: Kubernetes is built for as many pods a cluster."""
+MOST_PER_NODE = 1_000
+"""Replicas of all workloads for each node; so many nodes make the limit larger than `MOST_PODS`."""
 
 
 class Draft:
@@ -68,6 +70,7 @@ class Draft:
         self._made_bound: list[Pod] = []
         self._new_claims: Counter[Workload] = Counter()
         self._now: float | None = None
+        self._desired = 0
 
     @property
     def now(self) -> float | None:
@@ -90,7 +93,7 @@ class Draft:
         """Return the number of replicas: by --scale, else by an autoscaler, else by the manifest, else 1.
 
         Raises:
-            InvalidError: less than none, or more than anybody has.
+            InvalidError: less than none, or with those of other workloads more than can be simulated.
         """
         asked = self.scale.get(controller.key)
         kept = self.autoscalers.replicas(controller.key, given, asked)
@@ -98,8 +101,11 @@ class Draft:
         problem = ""
         if replicas < 0:
             problem = f"Invalid value: {replicas}: must be greater than or equal to 0"
-        elif replicas > MAX_REPLICAS:
-            problem = f"{replicas} pods are more than can be simulated ({MAX_REPLICAS})"
+        self._desired += replicas
+        most = max(MOST_PODS, MOST_PER_NODE * len(self.plan.inventory.nodes))
+        if not problem and self._desired > most:
+            earlier = f", with {self._desired - replicas} of others before," if self._desired > replicas else ""
+            problem = f"{replicas} pods{earlier} are more than can be simulated ({most}; {MOST_PER_NODE} for each node)"
         if problem:
             raise InvalidError([problem], controller.place.at(f"spec.{field}"))
         return replicas

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from typing import Any
 
 import pytest
@@ -31,6 +32,13 @@ def test_a_pending_pod_has_the_event_with_preemptions_sentence() -> None:
 def test_of_a_workload_a_pending_pod_is_explained_before_a_placed_one() -> None:
     found = explained("deploy/web", *TAINTED, workload("Deployment", 3, OF), suggest=False)
     assert (found.state, found.pending, found.wanted, found.exists) == ("pending", 2, 3, False)
+
+
+def test_of_many_pending_pods_one_is_explained_at_once() -> None:
+    begin = time.process_time()
+    found = explained("deploy/web", *zones(), workload("Deployment", 20_000, spec(cpu="1")), suggest=False)
+    assert (found.state, found.wanted) == ("pending", 20_000)
+    assert time.process_time() - begin < 10
 
 
 def test_of_a_workload_without_pending_pods_a_placed_one() -> None:

@@ -9,6 +9,7 @@ from typing import Any
 import msgspec
 import pytest
 
+from topospread.api.admission_policy import ValidatingAdmissionPolicy
 from topospread.api.kinds import KINDS
 from topospread.api.meta import ObjectMeta
 from topospread.api.node import Node
@@ -64,10 +65,36 @@ def test_of_every_text_that_is_kept_it_is_decided_whether_it_is_hashed() -> None
     decided = (
         *(tables.NAMES, tables.NODES, tables.NAMESPACES, tables.VOLUMES, tables.CLASSES, tables.VALUES),
         *(tables.REVISIONS, tables.KEYS, tables.OPAQUE, tables.DRIVERS, tables.IMAGES, tables.LABELS),
-        *(tables.RESOURCES, tables.ENUMERATED, tables.OTHERS, tables.KEPT, {"selector", "disruptedPods"}),
+        *(tables.RESOURCES, tables.ENUMERATED, tables.NUMBERS, tables.OTHERS, tables.KEPT),
+        {"selector", "disruptedPods"},
     )
     assert found - set().union(*decided) == set()
     assert sum(map(len, decided)) == len(set().union(*decided)), "a field is in two tables"
+
+
+def test_a_policys_rules_name_no_private_api() -> None:
+    rules = [
+        {"apiGroups": ["", "apps", "ledger.example.corp"], "apiVersions": ["v1"], "operations": ["CREATE"]},
+        {"apiGroups": ["*"], "resources": ["pods", "*/*", "ledgers", "ledgers/status"]},
+    ]
+    spec = {"matchConstraints": {"resourceRules": rules}}
+    value = {"kind": "ValidatingAdmissionPolicy", "metadata": {"name": "p"}, "spec": spec}
+    policy = msgspec.convert(value, ValidatingAdmissionPolicy)
+    groups, resources = hashed(policy, NAMES)["spec"]["matchConstraints"]["resourceRules"]
+    assert groups["apiGroups"] == ["", "apps", NAMES.api_version("ledger.example.corp/v1").removesuffix("/v1")]
+    word = NAMES.whole("resource", "ledgers")
+    assert resources == {"apiGroups": ["*"], "resources": ["pods", "*/*", word, f"{word}/status"]}
+    assert "ledger" not in word
+
+
+def test_text_in_annotations_of_numbers_and_times_is_hashed() -> None:
+    def restarted(text: str) -> str:
+        annotations = {"kubectl.kubernetes.io/restartedAt": text}
+        item = msgspec.convert({"kind": "Pod", "metadata": {"name": "web", "annotations": annotations}}, Pod)
+        return str(hashed(item, NAMES)["metadata"]["annotations"]["kubectl.kubernetes.io/restartedAt"])
+
+    assert restarted("2026-01-02T03:04:05+01:00") == "2026-01-02T03:04:05+01:00"
+    assert "acme" not in restarted("for acme")
 
 
 def test_a_headless_service_stays_one_and_addresses_are_hashed() -> None:

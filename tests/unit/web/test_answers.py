@@ -16,6 +16,7 @@ from topospread.simulation.options import SimulationOptions
 from topospread.web.answers import Answers, NotThereError, PageQuestion
 from topospread.web.pages import Pages
 from topospread.web.served import InputWords, ServedCluster
+from topospread.web.standing import moves
 from topospread.web.timeline import StepError
 from topospread.web.trials import read_trial
 from topospread.web.trying import PlayedTrials
@@ -213,6 +214,16 @@ def test_steps_are_played_and_can_be_gone_back_in(answers: Answers) -> None:
     assert sum(pods_of(picture(answers, *steps), "db")) == 1
     assert picture(answers, *steps, at="2")["nodes"]["flags"][0] & 4
     assert not picture(answers, *steps, at="3")["nodes"]["flags"][0] & 4
+
+
+def test_moves_by_zone_add_up_to_the_pods_that_left(answers: Answers) -> None:
+    frames = answers.timeline(asked("fail node=node-1"))[0].frames
+    found = moves(frames[1].standing, frames[2].standing)
+    before = frames[1].standing
+    lost = int((before.pods.node == before.row_of("node-1")).sum())
+    assert {source for source, _, _ in found} == {"zone-a"}
+    assert sum(pods for _, _, pods in found) == lost
+    assert moves(before, before) == []
 
 
 def test_a_trial_that_goes_on_ends_as_one_that_is_played_at_once(served: ServedCluster) -> None:

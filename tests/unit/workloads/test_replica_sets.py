@@ -85,7 +85,7 @@ class TestNewDeployment:
         ("replicas", "words"),
         [
             (-1, "Invalid value: -1: must be greater than or equal to 0"),
-            (2**31 - 1, "2147483647 pods are more than can be simulated (5000000)"),
+            (2**31 - 1, "2147483647 pods are more than can be simulated (150000; 1000 for each node)"),
         ],
     )
     def test_numbers_nobody_means(self, replicas, words):
@@ -93,6 +93,18 @@ class TestNewDeployment:
             plan(inventory(workload("Deployment", "web", replicas=replicas)))
         assert caught.value.message == words
         assert str(caught.value.place) == "app.yaml: document 1: Deployment default/web: spec.replicas"
+
+    def test_the_replicas_of_all_workloads_have_one_bound(self):
+        with pytest.raises(InvalidError) as caught:
+            plan(inventory(*(workload("Deployment", name, replicas=100_000) for name in ("web", "db"))))
+        assert caught.value.message == (
+            "100000 pods, with 100000 of others before, are more than can be simulated (150000; 1000 for each node)"
+        )
+        assert str(caught.value.place) == "app.yaml: document 1: Deployment default/db: spec.replicas"
+
+    def test_the_bound_grows_with_the_nodes(self):
+        nodes = [node(f"node-{number}") for number in range(151)]
+        assert len(plan(inventory(*nodes, workload("Deployment", "web", replicas=150_500))).queue) == 150_500
 
 
 class TestDeploymentWithPods:

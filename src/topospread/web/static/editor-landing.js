@@ -1,5 +1,7 @@
 // Where the pods of a manifest land: a workload after the other, of each constraint the pods in every domain.
 
+import { element } from "./elements.js";
+
 const MOST_DOMAINS = 24;
 
 /** Shows a simulation in `host`; null where there is none. */
@@ -8,62 +10,34 @@ export function showLanding(host, simulation) {
   host.replaceChildren(...shown.map(workload), ...(simulation?.pending ?? []).map(waiting));
 }
 
-function workload(each) {
-  const made = element("section", "workload");
-  const there = each.existing > 0 ? `${each.existing} there, ` : "";
-  const waits = each.pending > 0 ? `, ${each.pending} waiting` : "";
-  made.append(
-    element("h3", "", `${each.kind} ${each.namespace}/${each.name}`),
-    element("p", each.pending > 0 ? "counts pending" : "counts", `${there}${each.placed} placed${waits}`),
-    ...each.spread.map((spread) => constraint(each, spread)),
-  );
-  return made;
+function workload({ kind, namespace, name, existing, placed, pending, spread }) {
+  const there = existing > 0 ? `${existing} there, ` : "", waits = pending > 0 ? `, ${pending} waiting` : "";
+  return element("section", { className: "workload" }, element("h3", {}, `${kind} ${namespace}/${name}`),
+    element("p", { className: pending > 0 ? "counts pending" : "counts" }, `${there}${placed} placed${waits}`), ...spread.map(constraint));
 }
 
-function constraint(of, spread) {
-  const table = element("table", "domains");
-  const hard = spread.whenUnsatisfiable === "DoNotSchedule" ? "" : ", soft";
-  const skew = `${spread.topologyKey}: skew ${spread.skew}, maxSkew ${spread.maxSkew}${hard}`;
-  const names = Object.keys(spread.domains);
-  const most = Math.max(1, ...Object.values(spread.domains));
-  const head = element("tr");
-  for (const each of ["domain", "pods", ""]) head.append(Object.assign(element("th", "", each), { scope: "col" }));
-  head.lastChild.replaceWith(element("td"));
-  table.append(element("caption", spread.skew > spread.maxSkew ? "exceeded" : "", skew), head);
-  for (const name of names.slice(0, MOST_DOMAINS)) table.append(domain(name, spread, most));
-  if (names.length > MOST_DOMAINS) {
-    const rest = element("tr");
-    rest.append(Object.assign(element("td", "", `and ${names.length - MOST_DOMAINS} more`), { colSpan: 3 }));
-    table.append(rest);
-  }
-  return table;
+function constraint(spread) {
+  const hard = spread.whenUnsatisfiable === "DoNotSchedule" ? "" : ", soft", names = Object.keys(spread.domains);
+  const most = Math.max(1, ...Object.values(spread.domains)), rest = names.length - MOST_DOMAINS;
+  return element("table", { className: "domains" },
+    element("caption", { className: spread.skew > spread.maxSkew ? "exceeded" : "" }, `${spread.topologyKey}: skew ${spread.skew}, maxSkew ${spread.maxSkew}${hard}`),
+    element("tr", {}, element("th", { scope: "col" }, "domain"), element("th", { scope: "col" }, "pods"), element("td")),
+    ...names.slice(0, MOST_DOMAINS).map((name) => domain(name, spread, most)),
+    ...(rest > 0 ? [element("tr", {}, element("td", { colSpan: 3 }, `and ${rest} more`))] : []));
 }
 
 function domain(name, spread, most) {
-  const row = element("tr");
-  const before = spread.before[name] ?? 0;
-  const after = spread.domains[name];
-  const words = before === after ? `${after}` : `${before} → ${after}`;
-  const bar = element("td", "bar");
-  const old = bar.appendChild(element("span", "old"));
-  const added = bar.appendChild(element("span", "new"));
-  old.style.width = `${(Math.min(before, after) / most) * 100}%`;
-  added.style.width = `${(Math.max(after - before, 0) / most) * 100}%`;
-  bar.ariaHidden = "true";
-  row.append(Object.assign(element("th", "", name), { scope: "row" }), element("td", "number", words), bar);
-  return row;
+  const before = spread.before[name] ?? 0, after = spread.domains[name];
+  const part = (className, pods) => {
+    const made = element("span", { className });
+    made.style.width = `${(pods / most) * 100}%`;
+    return made;
+  };
+  return element("tr", {}, element("th", { scope: "row" }, name), element("td", { className: "number" }, before === after ? `${after}` : `${before} → ${after}`),
+    element("td", { className: "bar", ariaHidden: "true" }, part("old", Math.min(before, after)), part("new", Math.max(after - before, 0))));
 }
 
-function waiting(each) {
-  const made = element("section", "waiting");
-  const pods = each.pods.length === 1 ? `Pod ${each.pods[0]} waits` : `${each.pods.length} pods wait: ${each.pods[0]} and ${each.pods.length - 1} more`;
-  made.append(element("h3", "", pods), element("p", "", each.message));
-  return made;
-}
-
-function element(name, className = "", text = "") {
-  const made = document.createElement(name);
-  if (className) made.className = className;
-  if (text) made.textContent = text;
-  return made;
+function waiting({ pods, message }) {
+  const title = pods.length === 1 ? `Pod ${pods[0]} waits` : `${pods.length} pods wait: ${pods[0]} and ${pods.length - 1} more`;
+  return element("section", { className: "waiting" }, element("h3", {}, title), element("p", {}, message));
 }

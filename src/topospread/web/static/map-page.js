@@ -7,7 +7,7 @@ import { ask } from "./fetching.js";
 import { countOf, NodeMap } from "./map.js";
 import { Overview } from "./overview.js";
 import { isRecorded } from "./recorded.js";
-import { spreadAnswered, spreadOf } from "./spreads.js";
+import { drawLimit, spreadAnswered, spreadOf } from "./spreads.js";
 import { stackTables } from "./stacking.js";
 import { domainTable, percent, words } from "./table.js";
 import { Trial } from "./trial.js";
@@ -33,7 +33,7 @@ const overview = new Overview(by("figures"), by("matrix"), {
   workload: chooseWorkload,
   node: chooseNode,
 });
-const trial = new Trial(by("trial"), { go: (changes) => go(changes), choose: (steps) => go({ steps, at: "", beside: view.beside }) });
+const trial = new Trial(by("trial"), by("result"), { go: (changes) => go(changes), choose: (steps) => go({ steps, at: "", beside: view.beside }) });
 
 // Changes of what is looked at: a new entry in the history, as Back has to go back.
 function go(changes) {
@@ -101,6 +101,7 @@ async function refresh() {
 // Back to what was shown before.
 function cancel() {
   asking.abort();
+  trial.work.replaceChildren();
   view = settled ?? { ...view, steps: [], at: "", beside: "" };
   putAddress(view, false);
   refresh();
@@ -290,6 +291,13 @@ document.addEventListener("click", (event) => {
   } else {
     copy(button.dataset.copy, button);
   }
+});
+
+// A limit that is dragged moves its lines at once; the server tries what is let go of.
+const dragged = ({ id, dataset }) => dataset.limit ?? /^maxSkew-(\d+)/.exec(id)?.[1];
+document.addEventListener("input", ({ target }) => dragged(target) && drawLimit(panel, dragged(target), Number(target.value)));
+document.addEventListener("change", ({ target: { dataset: { limit }, value } }) => {
+  if (limit) Object.assign(by(`maxSkew-${limit}-range`), { value }).dispatchEvent(new Event("change"));
 });
 
 // Keys: / finds, 1 to 5 are the figures, [ and ] go in time, Escape ends what is played or closes what is chosen.

@@ -5,7 +5,7 @@ import { CORDONED, NOT_READY, TAINTED } from "./map.js";
 import { spreadOf } from "./spreads.js";
 import { stackTables } from "./stacking.js";
 import { words } from "./table.js";
-import { worstFirst } from "./workloads.js";
+import { stateOf, worstFirst } from "./workloads.js";
 
 const MOST = 50; // rows, until more are asked for
 const MOST_DOMAINS = 9; // of more, a row says the fewest and the most
@@ -95,14 +95,6 @@ export class Overview {
     this.most += MOST;
     this.draw();
   }
-}
-
-function stateOf(excess, waiting, softExcess) {
-  const found = [];
-  if (excess) found.push(element("span", { className: "bad" }, `! ${excess} over`));
-  if (waiting) found.push(element("span", { className: "bad" }, `${excess ? ", " : ""}${waiting} pending`));
-  if (softExcess && !excess) found.push(element("span", { className: "warn" }, `${waiting ? ", " : ""}~ ${softExcess} over, soft`));
-  return found.length ? found : ["within"];
 }
 
 // The number, how much it is above the minimum, and a ground that says how near the limit that is.

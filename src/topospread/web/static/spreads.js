@@ -25,3 +25,19 @@ export function spreadAnswered(constraints, key) {
   const of = new Map(found.domains.map((each) => [each.name, each.matching]));
   return { hard: found.whenUnsatisfiable === "DoNotSchedule", maxSkew: found.maxSkew, minimum: found.minimum, of };
 }
+
+// The bars of a constraint with another maxSkew: counted here, nothing is asked.
+export function drawLimit(root, constraint, maxSkew) {
+  let over = 0;
+  for (const bar of root.querySelectorAll(`.bar[data-constraint="${constraint}"]`)) {
+    const pods = Number(bar.dataset.pods), limit = Number(bar.dataset.minimum) + maxSkew, [within, beyond] = bar.querySelectorAll("rect");
+    bar.setAttribute("viewBox", `0 0 ${Math.max(Number(bar.dataset.most), limit)} 10`);
+    bar.querySelector(".limit").setAttribute("d", `M${limit} 0v10`);
+    within.setAttribute("width", Math.min(pods, limit));
+    beyond.setAttribute("x", limit);
+    beyond.setAttribute("width", Math.max(pods - limit, 0));
+    over += pods > limit;
+  }
+  const words = root.querySelector(`[data-limit="${constraint}"]`)?.closest(".handle").querySelector("output");
+  if (words) words.textContent = `maxSkew ${maxSkew}: ${over || "no"} domain${over === 1 ? "" : "s"} over the limit`;
+}

@@ -8,14 +8,14 @@ import { constraintForm, nodesForm, othersForm, workloadForm } from "./what-if.j
 
 export class Trial {
   // told.choose(steps): the steps are to be these.
-  constructor(box, told) {
-    this.told = told;
+  // outcome: the card that stays in sight while there are steps
+  constructor(box, outcome, told) {
+    Object.assign(this, { told, outcome });
     this.work = element("p", { role: "status" });
     this.steps = element("div");
     this.forms = element("div");
-    this.outcome = element("div", { role: "region", "aria-label": "What came of it" });
     this.trouble = element("div", { role: "alert" });
-    box.replaceChildren(element("h2", {}, "What if"), this.trouble, this.steps, this.work, this.outcome, this.forms);
+    box.replaceChildren(element("h2", {}, "What if"), this.trouble, this.steps, this.work, this.forms);
   }
 
   // Steps that the server still works on, and the way to end that; without steps nothing is said.
@@ -41,6 +41,7 @@ export class Trial {
     this.steps.replaceChildren(...(items.length ? [element("ol", { className: "steps" }, ...items), this.copies(told)] : []));
     this.outcome.innerHTML = told.html;
     stackTables(this.outcome);
+    this.outcome.classList.toggle("stays", view.steps.length > 0);
     if (isNew) this.outcome.scrollIntoView({ block: "nearest" });
   }
 

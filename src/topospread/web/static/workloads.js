@@ -22,8 +22,8 @@ export function workloadList(picture, told) {
     const found = order.filter((row) => `${kind[row]} ${namespace[row]}/${name[row]}`.toLowerCase().includes(wanted));
     list.replaceChildren(...found.slice(0, MOST).map((row) => element("li", {},
       element("button", { type: "button", onclick: () => told.workload(`${kind[row]}/${namespace[row]}/${name[row]}`) },
-        `${namespace[row]}/${name[row]} `, element("span", { className: "quiet" }, `${kind[row]}, ${replicas[row]} wanted`),
-        ...trouble(excess[row], waiting[row], softExcess[row])))));
+        `${namespace[row]}/${name[row]} `, element("span", { className: "quiet" }, `${kind[row]}, ${replicas[row]} wanted · `),
+        ...stateOf(excess[row], waiting[row], softExcess[row])))));
     count.textContent = found.length > MOST ? `The first ${MOST} of ${found.length}, the worst first.` : found.length === 1 ? "1 workload." : `${found.length} workloads, the worst first.`;
   };
   const others = element("div", { role: "status" });
@@ -60,10 +60,11 @@ function found(title, { number, first }, choose) {
     element("button", { type: "button", onclick: () => choose(name) }, name)))), ...more];
 }
 
-function trouble(excess, waiting, softExcess) {
+// What is wrong with a workload, as elements and words.
+export function stateOf(excess, waiting, softExcess) {
   const found = [];
-  if (excess) found.push(element("span", { className: "bad" }, ` ! ${excess} more than maxSkew`));
-  if (waiting) found.push(element("span", { className: "bad" }, `${excess ? "," : ""} ${waiting} waiting`));
-  if (softExcess && !excess) found.push(element("span", { className: "warn" }, ` ~ ${softExcess} more than a soft maxSkew`));
-  return found;
+  if (excess) found.push(element("span", { className: "bad" }, `! ${excess} over`));
+  if (waiting) found.push(element("span", { className: "bad" }, `${excess ? ", " : ""}${waiting} pending`));
+  if (softExcess && !excess) found.push(element("span", { className: "warn" }, `${waiting ? ", " : ""}~ ${softExcess} over, soft`));
+  return found.length ? found : ["within"];
 }
