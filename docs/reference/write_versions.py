@@ -56,7 +56,7 @@ kube-schedulers. Stored cases are part of `make test`.
 CHANGES_HEAD = """
 Other versions follow their source. Validation, sampling, queueing hints and pods of controllers are compared with 1.37
 alone, configurations also with 1.27, 1.25, 1.23 and 1.22, and the fields that the API server keeps of a new pod with
-1.20, 1.22, 1.25, 1.27, 1.31, 1.33 and 1.34.
+1.20, 1.22, 1.25, 1.27, 1.31, 1.33 and 1.34. Pod Security levels are evaluated from 1.36 on and compared with 1.37.
 
 ## What changed
 
