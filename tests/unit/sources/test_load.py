@@ -384,3 +384,12 @@ class TestMadeUpStorageClasses:
     def test_another_class_of_the_manifests_stands_beside_it(self, write):
         other = write("other.json", STORAGE_CLASS | {"metadata": {"name": "slow"}})
         assert self.classes("zones=2", other) == ["standard", "slow"]
+
+
+def test_objects_of_one_list_share_a_place_and_keep_their_names(tmp_path):
+    items = [{"apiVersion": "v1", "kind": "Node", "metadata": {"name": name, "uid": name}} for name in ("a", "b\x1b")]
+    path = tmp_path / "nodes.json"
+    path.write_text(json.dumps({"apiVersion": "v1", "kind": "List", "items": items}))
+    places = load([str(path)]).places.copy()
+    assert [str(places[key]) for key in places] == [f"{path}: Node a", f"{path}: Node b\\x1b"]
+    assert places.get(("Node", "", "c")) is None
