@@ -207,7 +207,7 @@ def profiles_of(case: Case, gates: Gates) -> dict[str, Profile]:
         return {"default-scheduler": default_profile(version, gates)}
     place = Place("config")
     configuration = load_configuration(case["config"], place=place, kube_version=version, gates=gates, validate=False)
-    return {profile.scheduler_name: profile for profile in configuration.profiles}
+    return {profile.scheduler_name: profile for profile in configuration.with_extenders_asked.profiles}
 
 
 def read(objects: object, kind: type[Kind]) -> list[Kind]:

@@ -110,7 +110,7 @@ class Sequence:
             if found.picked:
                 picked = {each.node: each for each in found.picked}
                 answer["evicted"] = self._evict(pod, picked[_chosen(sorted(picked), step)])
-            elif not found.ineligible:
+            elif not found.keeps_promise:
                 self._nominate(pod, "")
             return answer
         nominated = pod.nominated_node_name

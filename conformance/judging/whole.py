@@ -421,8 +421,11 @@ class _World:
             found = scheduler.preemption(pod, verdict)
         candidate = scheduler.pick(found)
         after = [released] if released else []
-        nominated: str | None = None if found.ineligible else ""
+        nominated: str | None = None if found.keeps_promise else ""
         if candidate is not None:
+            mine = self.cluster.shared_class(pod)
+            for unjudged in scheduler.framework_of(mine).extenders(mine, "preemptVerb"):
+                raise unjudged
             after.append(
                 f"preemption: found a potential placement for pod on node {candidate.node}, "
                 f"preempting {len(candidate.victims)} victims"

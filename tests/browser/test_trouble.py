@@ -101,6 +101,16 @@ def test_the_card_of_a_what_if_groups_causes_and_shows_where_pods_went_and_stays
     expect(card.locator(".verdict")).to_be_in_viewport()
 
 
+def test_an_address_that_names_a_node_that_is_gone_says_so_and_goes_on(browser: Browser, demo: str) -> None:
+    context = browser.new_context(extra_http_headers=AUTHORIZED)  # the console may say that 404 was answered
+    page = context.new_page()
+    opened(page, f"{demo}?node=node-gone")
+    expect(page.locator("#panel .bad").first).to_have_text("there is no node node-gone")
+    page.locator("#panel button", has_text="shop/checkout").click()
+    expect(page.locator("#panel h2")).to_have_text("Deployment shop/checkout")
+    context.close()
+
+
 def test_a_restart_with_another_cluster_is_said(browser: Browser) -> None:
     context = browser.new_context(extra_http_headers=AUTHORIZED)
     page = context.new_page()

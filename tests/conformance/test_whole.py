@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
 
+from conformance.generators.extenders import answering
 from conformance.judging.whole import judge_whole
 from conformance.stored import stored
 
@@ -24,6 +26,24 @@ def test_pods_and_claims_end_where_kube_scheduler_has_them(name: str) -> None:
                 # Chance decides among equal nodes: then any value that was seen is right.
                 seen = expected.get("varying", {}).get(f"{kind} {item}") or [expected.get(kind, {}).get(item)]
                 assert found.get(kind, {}).get(item) in seen, (case["id"], kind, item)
+
+
+def test_pods_end_where_kube_scheduler_has_them_with_what_extenders_answer() -> None:
+    cases, verdicts = stored("whole-extenders")
+    unjudged: list[str] = []
+    with answering() as url:
+        for asked, said in zip(cases, verdicts, strict=True):
+            case, expected = (json.loads(json.dumps(each).replace("http://stub", url)) for each in (asked, said))
+            found = judge_whole(case)
+            unjudged += [found["error"]] if "error" in found else []
+            for place in {} if "error" in found else {**found["pods"], **expected["pods"]}:
+                seen = expected.get("varying", {}).get(f"pods {place}") or [expected["pods"].get(place, {})]
+                assert found["pods"].get(place, {}) in seen, (case["id"], place)
+    assert len(unjudged) < len(cases) // 5
+    assert all(each.endswith("is not asked whether evictions make room") for each in unjudged)
+    told = {pod.get("message", "") for each in verdicts for pod in each["pods"].values()}
+    for words in ("says no", "for good", "no answer for", "code 503", '"nowhere" which is not found', "at least one"):
+        assert any(words in each for each in told), words
 
 
 @pytest.mark.parametrize("name", ["whole-gangs", "whole-tas"])

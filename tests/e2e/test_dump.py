@@ -144,7 +144,7 @@ def test_who_to_act_as_is_sent_whole_and_no_program_is_run(answers: AnsweringSer
         ]
     groups = run(answers, "dump", "--as-group", "ops")
     assert (groups.returncode, groups.stdout) == (2, "")
-    assert "--as-group and --as-uid say more of the user of --as" in groups.stderr
+    assert "--as-group and --as-uid require --as" in groups.stderr
 
 
 @pytest.mark.parametrize("sent", [signal.SIGINT, signal.SIGTERM], ids=lambda sent: sent.name)

@@ -125,7 +125,7 @@ def test_policies_are_printed_and_what_is_not_in_them(tmp_path: Path, kind: str,
         (["explain", "selector-emtpy"], "did you mean 'selector-empty'?"),
         (["explain", "minDomains", "-o", "json"], "-o json is for: topospread explain rules"),
         (["policies", "--for", "opa"], "opa"),
-        (["policies", "--for", "vap", "--select", "group-differs"], "none of these rules can be said in CEL"),
+        (["policies", "--for", "vap", "--select", "group-differs"], "none of these rules can be expressed in CEL"),
         (["policies", "--for", "vap", "app.yaml"], "app.yaml is a file"),
     ],
 )

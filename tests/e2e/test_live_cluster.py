@@ -120,7 +120,7 @@ def test_lint_reads_it_only_when_asked_to(server: AnsweringServer, tmp_path: Pat
     [
         (("status", "--context", "nope"), 'there is no context "nope"; there are shop'),
         (("status", "--context", "shop", "--on", "zones=3,nodes=3"), "--context says which live cluster is read"),
-        (("status", "--as-group", "ops"), "--as-group and --as-uid say more of the user of --as"),
+        (("status", "--as-group", "ops"), "--as-group and --as-uid require --as"),
         (("status", "--kubeconfig", "/nowhere/config"), "there is no such kubeconfig"),
     ],
 )

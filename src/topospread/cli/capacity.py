@@ -38,9 +38,9 @@ Examples:
 @target_argument(required=False)
 @input_options
 @access_options
-@click.option("--pod", metavar="FILE", type=PATH, help="More pods like this one.")
+@click.option("--pod", metavar="FILE", type=PATH, help="File with the pod to fit, instead of TARGET.")
 @click.option(
-    "--more", default="1", metavar="N|PERCENT", help="So many, or a share of the replicas, must fit.  [default: 1]"
+    "--more", default="1", metavar="N|PERCENT", help="Required additional replicas, as a number or share.  [default: 1]"
 )
 @click.option("--each", type=click.Choice(["zone"]), help="They must fit after each zone's loss, too.")
 @click.option("--node-shape", "shapes", multiple=True, metavar="SPEC", help="Try one more node (cpu=8,memory=32Gi,…).")

@@ -184,13 +184,13 @@ def _check_beside(given: dict[str, Any], steps: list[Step]) -> None:
             raise UsageError(f"--merge puts parts together that were played; {(beside or ['a step'])[0]} plays")
         return
     if given["each"] and steps:
-        raise UsageError("--each is a step for everything of a kind: no other stands beside it")
+        raise UsageError("--each cannot be combined with step options")
     if given["each"] and wants(given, "html", "svg"):
         raise UsageError("-o html and -o svg show the steps of one drill, not --each")
     if given["save"] and given["each"]:
-        raise UsageError("--save saves what one drill leaves, not those of --each")
+        raise UsageError("--save cannot be combined with --each")
     if given["traffic"] and given["each"]:
-        raise UsageError("--traffic is told after each step of one drill, not of --each")
+        raise UsageError("--traffic cannot be combined with --each")
     if given["fallback"] and (given["each"] or given["merge"]):
         raise UsageError("--fallback compares the end of one drill, not those of --each")
     for name in ("workers", "shard", "dask"):

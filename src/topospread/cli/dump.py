@@ -49,7 +49,7 @@ Examples:
 @click.option("-n", "--namespace", default="", metavar="NAMESPACE", help="Only this namespace's objects, and nodes.")
 @anonymous_options("Replace private names, so that the snapshot can be shared.")
 @click.option("--from", "source", metavar="FILE", type=PATH, help="Read this snapshot instead of the cluster.")
-@click.option("--chunk-size", type=click.IntRange(min=0), default=500, help="Objects to ask for at once; 0 for all.")
+@click.option("--chunk-size", type=click.IntRange(min=0), default=500, help="Objects per page; 0 for no pages.")
 def dump(**given: Any) -> int:
     """Write the snapshot. Return 0 even if optional kinds could not be read."""
     from topospread.sources.snapshot_facts import warnings_of

@@ -34,7 +34,7 @@ PORT = 9401
 
 
 @click.command(cls=Explained, help=HELP, exits=EXITS_WORKED)
-@click.option("--kubeconfig", type=PATH, metavar="FILE", help="Where the API server is; in a pod its service account.")
+@click.option("--kubeconfig", type=PATH, metavar="FILE", help="Kubeconfig; by default a pod's service account.")
 @click.option("--context", metavar="NAME", help="A context of the kubeconfig, not the current one.")
 @click.option("--config", "config_path", type=PATH, metavar="FILE", help="kube-scheduler's configuration, any version.")
 @click.option(
@@ -47,7 +47,7 @@ PORT = 9401
     default=2_000,
     show_default=True,
     metavar="N",
-    help="Series for so many workloads, the worst ones.",
+    help="Maximum number of workloads with series, worst first.",
 )
 @click.option(
     "--max-domains",
@@ -60,8 +60,8 @@ PORT = 9401
 @click.option("--bind-address", default="127.0.0.1", metavar="IP", help="Where to serve.")
 @click.option("--port", type=click.IntRange(1, 65535), default=PORT, show_default=True, help="… on which port.")
 @tls_options
-@click.option("-v", "--v", "verbosity", type=click.IntRange(0, 10), default=0, help="How much to log, and how.")
-@click.option("--logging-format", type=click.Choice(["text", "json"]), default="text", help="How much to log, and how.")
+@click.option("-v", "--v", "verbosity", type=click.IntRange(0, 10), default=0, help="Log level and format.")
+@click.option("--logging-format", type=click.Choice(["text", "json"]), default="text", help="Log level and format.")
 def exporter(**given: Any) -> int:
     """Run until SIGTERM."""
     from topospread.extras import require

@@ -34,8 +34,8 @@ Examples:
 @tls_options
 @CLIENT_CA_OPTION
 @click.option("--patience", type=SECONDS, default="2s", help="Await the binding of the pod before so long (2s).")
-@click.option("-v", "--v", "verbosity", type=click.IntRange(0, 10), default=0, help="How much to log, and how.")
-@click.option("--logging-format", type=click.Choice(["text", "json"]), default="text", help="How much to log, and how.")
+@click.option("-v", "--v", "verbosity", type=click.IntRange(0, 10), default=0, help="Log level and format.")
+@click.option("--logging-format", type=click.Choice(["text", "json"]), default="text", help="Log level and format.")
 def extender(**given: Any) -> int:
     """Serve until SIGTERM (0)."""
     access = read_access(given)

@@ -9,6 +9,7 @@ from io import BytesIO
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 import click
+from click.core import ParameterSource
 
 from topospread.config.versions import NEWEST
 from topospread.errors import UsageError
@@ -56,6 +57,9 @@ GATES = click.option(
     help="Feature gates; apiserver:A=true and scheduler:A=true are of one program.",
 )
 
+CALL_EXTENDERS = click.option(
+    "--call-extenders", is_flag=True, help="Ask the extenders of --config over the network, as kube-scheduler does."
+)
 ALLOW_EMPTY = click.option("--allow-empty", is_flag=True, help="Accept input without objects or matches.")
 
 rendering_options = together(
@@ -302,8 +306,15 @@ def read_options(
 
     version = kube_version or given["kube_version"]
     scheduler = read_gates(version, given["feature_gates"])
+    configuration = read_configuration(config or given["config_path"], scheduler)
+    if given.get("call_extenders"):
+        # A project file may be a stranger's: nobody is asked at an address that only it names.
+        named = click.get_current_context().get_parameter_source("config_path")
+        if configuration is None or named is not ParameterSource.COMMANDLINE:
+            raise UsageError("--call-extenders asks who a configuration names: give --config FILE on the command line")
+        configuration = configuration.with_extenders_asked
     return SimulationOptions(
-        read_configuration(config or given["config_path"], scheduler),
+        configuration,
         seed=given.get("seed"),
         kube_version=str(scheduler.kube_version),
         gates=scheduler,

@@ -26,7 +26,7 @@ access_options = together(
     click.option("--context", metavar="NAME", help="The kubeconfig's context, as for kubectl."),
     click.option("--kubeconfig", type=PATH, metavar="FILE", help="The kubeconfig, as for kubectl."),
     click.option("--as", "user", metavar="USER", help="Ask as this user or service account, as kubectl does."),
-    click.option("--as-group", multiple=True, metavar="GROUP", help="With --as: of this group; may be given again."),
+    click.option("--as-group", multiple=True, metavar="GROUP", help="Group to impersonate with --as; repeatable."),
     click.option("--as-uid", metavar="UID", help="With --as: with this UID."),
 )
 """The options ``--context --kubeconfig --as --as-group --as-uid``."""

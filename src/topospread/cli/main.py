@@ -30,9 +30,9 @@ GROUPS = {
 }
 """Group → its commands, in the order of the help."""
 COMMANDS = {
-    "status": ("topospread.cli.status:status", "What waits, what is skewed, and the first fix"),
+    "status": ("topospread.cli.status:status", "Show pending pods, skewed workloads and the first fix"),
     "why": ("topospread.cli.why:why", "Why does this pod wait, or why is it there? Since when?"),
-    "serve": ("topospread.cli.serve:serve", "The same as a page, followed live; what-ifs by hand"),
+    "serve": ("topospread.cli.serve:serve", "Show the cluster as a web page, with what-ifs"),
     "dump": ("topospread.cli.dump:dump", "Keep a snapshot of the cluster (--anonymous to hand on)"),
     "simulate": ("topospread.cli.simulate:simulate", "Where will these pods land?"),
     "plan": ("topospread.cli.plan:plan", "Does this change make anything worse?"),
@@ -139,7 +139,7 @@ def _exit_code() -> int:
         code = _fault(error, _failed(error))
     except Exception as error:
         what = one_line(f"{type(error).__name__}: {error}" if str(error) else type(error).__name__)
-        code = _fault(error, f"a fault of topospread, not of what it was given ({what}); {DEBUG}=1 shows where")
+        code = _fault(error, f"internal error, not caused by your input ({what}); {DEBUG}=1 shows where")
     return code
 
 

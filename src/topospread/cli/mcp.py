@@ -46,7 +46,7 @@ Examples:
 
 @click.command(cls=Explained, help=HELP, exits=EXITS_WORKED, own=("--on", "--context"))
 @click.option(
-    "--root", "roots", multiple=True, metavar="DIR", type=PATH, help="A folder that may be read; may be given again."
+    "--root", "roots", multiple=True, metavar="DIR", type=PATH, help="Folder that tools may read; may be repeated."
 )
 @click.option("--on", "cluster", metavar="CLUSTER", type=PATH, help="The cluster of calls that name none.")
 @click.option("--context", metavar="NAME", help="… a live one: the kubeconfig's context. Each call reads it anew.")
@@ -154,7 +154,7 @@ async def _answered(call: Call) -> Reply:
             with suppress(ProcessLookupError):  # it has just ended
                 os.killpg(process.pid, signal.SIGKILL)
     if process.returncode:
-        return Reply("error: a fault of topospread, not of what it was given; the server's stderr shows it", error=True)
+        return Reply("error: internal error, not caused by your input; the server's stderr shows it", error=True)
     return msgspec.json.decode(printed, type=Reply)
 
 

@@ -76,7 +76,7 @@ def output_options(*others: str) -> Callable[[Command], Command]:
             metavar="FORMAT[=FILE]",
             help=f"{', '.join(formats)}; with =FILE into a file, repeatable.",
         ),
-        click.option("--exit-zero", is_flag=True, help="Exit with 0 whatever the verdict is."),
+        click.option("--exit-zero", is_flag=True, help="Exit with 0 for every verdict."),
         click.option("--allow-unknown", is_flag=True, help="Exit with 0 instead of 4 for unknown."),
     )
 

@@ -42,7 +42,7 @@ def policies(**given: Any) -> int:
     for rule, why in missing if settings.select is not None else ():
         click.echo(f"note: {rule} is in no policy: {why}", err=True)
     if not rules:
-        raise UsageError("none of these rules can be said in CEL")
+        raise UsageError("none of these rules can be expressed in CEL")
     notes = [(rule.id, EXPRESSED[rule.id].note) for rule, _ in rules if EXPRESSED[rule.id].note]
     show(policies_text(made(rules, given["kind"]), notes, missing))
     are = "rule is a policy" if len(rules) == 1 else "rules are policies"

@@ -40,8 +40,8 @@ LEASE = "topospread-scale-in-keeper"
 @click.option("--port", type=click.IntRange(0, 65535), default=9404, help="… on which port; 0 for none.")
 @METRICS_OPTION
 @tls_options
-@click.option("-v", "--v", "verbosity", type=click.IntRange(0, 10), default=0, help="How much to log, and how.")
-@click.option("--logging-format", type=click.Choice(["text", "json"]), default="text", help="How much to log, and how.")
+@click.option("-v", "--v", "verbosity", type=click.IntRange(0, 10), default=0, help="Log level and format.")
+@click.option("--logging-format", type=click.Choice(["text", "json"]), default="text", help="Log level and format.")
 def scale_in_keeper(**given: Any) -> int:
     """Run until SIGTERM (exit code 0) or until the lease is lost (1)."""
     access = read_access(given)

@@ -66,7 +66,7 @@ SECONDS = Seconds()
 
 @click.command(cls=Explained, help=HELP, exits=EXITS_WORKED)
 @click.option("--config", "config_path", type=PATH, metavar="FILE", help="kube-scheduler's configuration, any version.")
-@click.option("--kubeconfig", type=PATH, metavar="FILE", help="Where the API server is; in a pod its service account.")
+@click.option("--kubeconfig", type=PATH, metavar="FILE", help="Kubeconfig; by default a pod's service account.")
 @click.option("--context", metavar="NAME", help="A context of the kubeconfig, not the current one.")
 @click.option(
     "--leader-elect",
@@ -97,8 +97,8 @@ SECONDS = Seconds()
 @click.option("--dry-run", is_flag=True, help="Bind nothing: compare how others bind the pods.")
 @click.option("--export", is_flag=True, help="Serve the metrics of `topospread run exporter` too.")
 @click.option("--explain-events", is_flag=True, help="Tell the sums of refusals in events of their own.")
-@click.option("-v", "--v", "verbosity", type=click.IntRange(0, 10), default=0, help="How much to log, and how.")
-@click.option("--logging-format", type=click.Choice(["text", "json"]), default="text", help="How much to log, and how.")
+@click.option("-v", "--v", "verbosity", type=click.IntRange(0, 10), default=0, help="Log level and format.")
+@click.option("--logging-format", type=click.Choice(["text", "json"]), default="text", help="Log level and format.")
 def scheduler(**given: Any) -> int:
     """Run until SIGTERM (exit code 0) or until the lease is lost (1)."""
     gc.set_threshold(*_BETWEEN_COLLECTIONS)

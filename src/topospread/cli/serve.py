@@ -59,7 +59,7 @@ _TOKEN_AT_LEAST = 16
 @anonymous_options("Replace private names in the file of --export.")
 @click.option("--host", default="127.0.0.1", metavar="ADDRESS", help="The address to listen on.")
 @click.option("--known-as", multiple=True, metavar="NAME", help="Another name by which a browser reaches it.")
-@click.option("--token", metavar="TEXT", envvar="TOPOSPREAD_TOKEN", help="What a browser has to bring, once.")
+@click.option("--token", metavar="TEXT", envvar="TOPOSPREAD_TOKEN", help="Access token that the browser must send.")
 @click.option("--port", default=8375, type=click.IntRange(0, 65535), metavar="N", help="The port; 0 takes a free one.")
 def serve(**given: Any) -> int:
     """Serve the page until Ctrl-C."""

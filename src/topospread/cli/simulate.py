@@ -11,6 +11,7 @@ from topospread.errors import UsageError
 
 from .inputs import (
     AUTOSCALE,
+    CALL_EXTENDERS,
     POOLS,
     asked_traffic,
     expected_traffic,
@@ -65,13 +66,14 @@ SAMPLING = click.Choice(["all", "kube"])
 @click.option("--autoscale", type=AUTOSCALE, default="keep", help="Autoscaled workloads: in their bounds, or at one.")
 @click.option("--seed", type=int, metavar="N", help="Draw among equals where kube-scheduler does, repeatably.")
 @click.option("--run-cron-job", "cron_jobs", multiple=True, metavar="[NS/]NAME", help="Simulate one run of a CronJob.")
-@click.option("--sampling", type=SAMPLING, default="all", help="Score all nodes, or as many as kube-scheduler would.")
+@click.option("--sampling", type=SAMPLING, default="all", help="Score all nodes, or only kube-scheduler's sample.")
 @click.option("--orders", type=click.IntRange(min=1), metavar="N", help="Try N orders of the pods; show ranges.")
 @click.option("--no-preemption", is_flag=True, help="Evict nothing for more important pods.")
+@CALL_EXTENDERS
 @POOLS
 @traffic_options
 @page_options
-@saved_option("Write the cluster with what was placed, as a snapshot.")
+@saved_option("Write the cluster with the placed pods as a snapshot.")
 @namespace_options("Show")
 @output_options("name")
 def simulate(**given: Any) -> int:
@@ -117,9 +119,9 @@ def _in_orders(given: dict[str, Any], inventory: Inventory, options: SimulationO
     if wants(given, "name"):
         raise UsageError("--orders gives ranges, which -o name cannot show")
     if given["traffic"] is not None:
-        raise UsageError("--traffic is of one simulation: no --orders beside it")
+        raise UsageError("--traffic cannot be combined with --orders")
     if options.pools:
-        raise UsageError("--orders tries orders on the nodes that there are: no --pools beside it")
+        raise UsageError("--orders cannot be combined with --pools")
     with progress("placing") as bar:
         found = simulate_orders(inventory, given["orders"], options, bar)
     return write_answer(about(orders_answer(found, shown_namespace(given)), inventory, options), given)

@@ -34,8 +34,8 @@ Examples:
 @tls_options
 @CLIENT_CA_OPTION
 @click.option("--insecure-http", is_flag=True, help="Serve HTTP without TLS.")
-@click.option("-v", "--v", "verbosity", type=click.IntRange(0, 10), default=0, help="How much to log, and how.")
-@click.option("--logging-format", type=click.Choice(["text", "json"]), default="text", help="How much to log, and how.")
+@click.option("-v", "--v", "verbosity", type=click.IntRange(0, 10), default=0, help="Log level and format.")
+@click.option("--logging-format", type=click.Choice(["text", "json"]), default="text", help="Log level and format.")
 def webhook(**given: Any) -> int:
     """Serve until SIGTERM."""
     from topospread.extras import require

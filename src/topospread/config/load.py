@@ -14,11 +14,12 @@ from topospread.api.validation.field import FieldError
 from topospread.config.api_versions import KIND, latest_api_version
 from topospread.config.defaulting import set_defaults
 from topospread.config.document import Document, ProfileDocument, decode
+from topospread.config.durations import parse_duration
 from topospread.config.expansion import expand
 from topospread.config.gates import Gates, gates_for
 from topospread.config.old_versions.forgotten_points import forgotten_points
 from topospread.config.old_versions.v1alpha2 import args_of_1_18, preemption_of_1_18
-from topospread.config.profile import Configuration, Extender, Profile
+from topospread.config.profile import NOT_ASKED, Configuration, Extender, Profile
 from topospread.config.registry import extension_points
 from topospread.config.schema import summary
 from topospread.config.typed_args import typed_args
@@ -143,12 +144,26 @@ def _ignored_resources(document: Document) -> dict[str, str]:
 
 
 def _extenders(document: Document) -> Iterator[Extender]:
-    """Yield the extenders that decide on placements."""
-    for index, extender in enumerate(document.fields.get("extenders", ())):
+    """Yield the extenders that decide on placements, in the order in which they are asked: ignorable ones last."""
+    given = [*enumerate(document.fields.get("extenders", ()))]
+    for index, extender in sorted(given, key=lambda each: bool(each[1].get("ignorable"))):
         decides = {verb: what for verb, what in _VERBS.items() if extender.get(verb)}
         if decides:
-            managed = frozenset(resource.get("name", "") for resource in extender.get("managedResources", ()))
-            yield Extender(extender.get("urlPrefix", ""), decides, managed, origin=f"extenders[{index}]")
+            timeout = extender.get("httpTimeout") or 0
+            nanoseconds = parse_duration(timeout) if isinstance(timeout, str) else timeout
+            yield Extender(
+                extender.get("urlPrefix", ""),
+                decides,
+                frozenset(resource.get("name", "") for resource in extender.get("managedResources", ())),
+                origin=f"extenders[{index}]",
+                verbs={verb: extender[verb] for verb in decides},
+                weight=extender.get("weight", 0),
+                ignorable=bool(extender.get("ignorable")),
+                node_cache_capable=bool(extender.get("nodeCacheCapable")),
+                enable_https=bool(extender.get("enableHTTPS") or extender.get("enableHttps")),
+                tls=extender.get("tlsConfig") or {},
+                timeout=(nanoseconds or 5 * 10**9) / 10**9,
+            )
 
 
 def _origins(given: ProfileDocument, document: Document) -> Iterator[tuple[str, str]]:
@@ -181,7 +196,8 @@ def _warnings(given: Document, full: Document, kube_version: KubeVersion) -> Ite
         yield served
     for each in _extenders(given):
         does = " and ".join(each.decides.values())
-        yield f"{each.origin} ({each.url}) is not asked: kube-scheduler would let it {does}"
+        asks = NOT_ASKED if set(each.verbs) - {"preemptVerb"} else ""
+        yield f"{each.origin} ({each.url}) is not asked: kube-scheduler would let it {does}{asks}"
     known = extension_points(full.version)
     for profile, defaulted in zip(given.profiles, full.profiles, strict=False):
         for point in forgotten_points(given.api, full.version):

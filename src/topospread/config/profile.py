@@ -7,8 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from dataclasses import replace as with_fields
+from typing import Any
 
 import msgspec
+from msgspec.structs import replace
 
 from topospread.config.args import PluginArgs
 
@@ -30,6 +33,10 @@ EXTENSION_POINTS: Mapping[str, str] = {
     "pod_group_post_filter": "podGroupPostFilter",
 }
 """Our name of an extension point → its field in KubeSchedulerConfiguration, in the order of a pod's way."""
+
+
+NOT_ASKED = "; --call-extenders asks it"
+"""The end of the warning of an extender that is not asked."""
 
 
 class EnabledPlugin(msgspec.Struct, frozen=True):
@@ -56,12 +63,24 @@ class Extender(msgspec.Struct, frozen=True):
         decides: what kube-scheduler lets it do to placements: ``filterVerb`` → "filter nodes".
         managed: resources that make a pod its business, in requests or limits; empty for all pods.
         origin: path of the field, ``extenders[0]``.
+        verbs: the path of each call, ``filterVerb`` → "filter".
+        ignorable: kube-scheduler goes on without it if it fails.
+        timeout: in seconds.
+        asked: it may be asked; otherwise its answers are unknown.
     """
 
     url: str
     decides: Mapping[str, str]
     managed: frozenset[str]
     origin: str
+    verbs: Mapping[str, str] = {}
+    weight: int = 0
+    ignorable: bool = False
+    node_cache_capable: bool = False
+    enable_https: bool = False
+    tls: Mapping[str, Any] = {}
+    timeout: float = 5.0
+    asked: bool = False
 
 
 class Profile(msgspec.Struct, frozen=True):
@@ -119,3 +138,12 @@ class Configuration:
     def profile_for(self, scheduler_name: str) -> Profile | None:
         """The profile that takes pods of a scheduler name, if there is one."""
         return next((profile for profile in self.profiles if profile.scheduler_name == scheduler_name), None)
+
+    @property
+    def with_extenders_asked(self) -> Configuration:
+        """The configuration whose extenders may be asked."""
+        profiles = [
+            replace(each, extenders=tuple(replace(one, asked=True) for one in each.extenders)) for each in self.profiles
+        ]
+        warnings = tuple(each for each in self.warnings if not each.endswith(NOT_ASKED))
+        return with_fields(self, profiles=tuple(profiles), warnings=warnings)

@@ -28,7 +28,7 @@ class Access:
 
     def __post_init__(self) -> None:
         if not self.user and (self.groups or self.uid):
-            raise UsageError("--as-group and --as-uid say more of the user of --as, which is not given")
+            raise UsageError("--as-group and --as-uid require --as")
 
     def finds_something(self) -> bool:
         """Return whether there is a default kubeconfig or a pod's service account."""

@@ -163,7 +163,7 @@ class Attempts:
     def _preempted(self, pod: ReadPod, verdict: Verdict, found: Preemption) -> Failure:
         candidate = self._scheduler.pick(found)
         if candidate is None:
-            nominated = None if found.ineligible else ""
+            nominated = None if found.keeps_promise else ""
             message = f"{verdict.message} {found.sentence}" if found.sentence else verdict.message
             return Failure("Unschedulable", message, verdict.rejectors, nominated)
         self._preempt(pod, candidate)

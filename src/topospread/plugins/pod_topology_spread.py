@@ -247,6 +247,8 @@ class SoftConstraints:
     """The Score extension point: fewer matching pods in a node's domains score higher."""
 
     scope = Scope.CLUSTER
+    on_bare_nodes = False
+    """Count no pods by hostname: the nodes that are scored are given without their pods."""
 
     def __init__(self, spread: Spread) -> None:
         self.spread = spread
@@ -270,7 +272,10 @@ class SoftConstraints:
         """Yield each constraint's score: ``count · weight + maxSkew − 1``, or 0 on a node without its key."""
         for each, size in zip(self.spread.soft, self.sizes(rows, scored, nodes), strict=True):
             codes = each.column.codes[rows]
-            matching = pods_on(each.pods, rows) if each.counts is None else each.counts.at(codes)
+            if each.counts is not None:
+                matching = each.counts.at(codes)
+            else:
+                matching = np.zeros(len(codes), dtype=np.int64) if self.on_bare_nodes else pods_on(each.pods, rows)
             weight, more = weight_and_more(size, each.constraint.max_skew)
             points = matching * weight + more
             if each.column.missing:

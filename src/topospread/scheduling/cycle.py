@@ -16,6 +16,7 @@ from __future__ import annotations
 import random
 from collections.abc import Callable, Hashable, Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import replace
 from itertools import compress
 from typing import Generic, TypeVar
 
@@ -28,17 +29,18 @@ from topospread.cluster.arrays import Ints
 from topospread.cluster.cluster import PodKey, pod_key
 from topospread.config.version_rules import rules_for
 from topospread.plugins.dynamic_resources import DynamicResources
-from topospread.plugins.interface import PluginError
+from topospread.plugins.interface import UNRESOLVABLE, PluginError, Status
 
 from .eligible_to_preempt_others import EligibilityRules, why_not_eligible
 from .evaluate import failed_verdict, verdict_of
+from .extender_calls import totals
 from .framework import Framework
 from .node_search import NodeSearch
 from .preemption import Candidate, Preemption, PreemptionRules, PreemptionSearch, SharedSearches, candidates_wanted
 from .sampling import Sample, Sampler
-from .select_host import among_equals
+from .select_host import among_equals, drawn
 from .topology_labels import TopologyLabels
-from .verdict import Verdict
+from .verdict import EXTENDER, Rejection, Verdict
 from .view import View
 from .view_cache import ViewCache
 
@@ -135,6 +137,7 @@ class Scheduler:
         among = among_equals(gates, cluster.nodes, self._random, sampled=sampled, always_draws=always_draws)
         sampler = Sampler(cluster) if sampled else None
         self._search = NodeSearch(cluster, self.view, self.work, among, sampler)
+        self._search.drawn = None if self._random is None else drawn(self._random, cluster.nodes.ranks)
         self._pending = PendingAnswers(cluster.journal)
         self._searches = SharedSearches(cluster)
 
@@ -214,9 +217,34 @@ class Scheduler:
         pod_class = self.cluster.shared_class(pod)
         key = pod_key(pod.namespace, pod.name if name is None else name)
         try:
-            return verdict_of(key, self.view(pod_class), self.framework_of(pod_class))
+            return self._verdict_of(key, pod_class)
         except PluginError as error:
             return failed_verdict(key, error, tuple(sorted(self.cluster.nodes.row_of)))
+
+    def _verdict_of(self, key: PodKey, pod_class: PodClass, within: Ints | None = None) -> Verdict:
+        """The verdict on a pod, with what extenders say that are asked."""
+        framework, view = self.framework_of(pod_class), self.view(pod_class)
+        verdict = verdict_of(key, view, framework, within)
+        asked = framework.asks(pod_class)
+        if not asked or verdict.error or not (verdict.blame < 0).any():
+            return verdict
+        calls, row_of = self._search.calls, self.cluster.nodes.row_of
+        feasible = np.array(sorted(map(row_of.__getitem__, verdict.feasible), key=self.cluster.nodes.ranks.__getitem__))
+        passed = calls.filtered(key, pod_class.pod, asked, feasible)
+        blame, rejections, known = verdict.blame.copy(), [*verdict.rejections], dict[Status, int]()
+        for place in np.flatnonzero(blame < 0).tolist():
+            row = row_of[verdict.nodes[place]]
+            if row not in passed.rows:
+                status = passed.refused.get(row, Status(UNRESOLVABLE, ()))
+                if status not in known:
+                    known[status] = len(rejections)
+                    rejections.append(Rejection(status.code, EXTENDER, status.reasons))
+                blame[place] = known[status]
+        passed.rows = np.array([row_of[name] for name in compress(verdict.nodes, blame < 0)], dtype=np.int64)
+        if len(passed.rows) > 1:
+            calls.scored(key, pod_class.pod, asked, passed)
+        points = totals(view, passed, self.cluster) if len(passed.rows) else {}
+        return replace(verdict, blame=blame, rejections=tuple(rejections), points=points)
 
     def preempts(self, pod: Pod) -> bool:
         """Return whether the pod's profile has preemption."""
@@ -227,6 +255,8 @@ class Scheduler:
         it.
         """
         pod_class = self.cluster.shared_class(pod)
+        if self.framework_of(pod_class).asks(pod_class):
+            return self.preemption(pod, verdict)
         alike = (self.views.equivalence_classes.key(pod_class), self.cluster.nominated_node(verdict.pod))
         return self._pending.preemptions.get(alike, lambda: self.preemption(pod, verdict))
 
@@ -247,7 +277,7 @@ class Scheduler:
         eligibility = rules_for(EligibilityRules, framework.gates)
         ineligible = why_not_eligible(view, verdict, pod.nominated_node_name, eligibility)
         if ineligible:
-            return Preemption(ineligible=ineligible)
+            return Preemption(ineligible=ineligible, keeps_promise=True)
         wanted = None
         if not exhaustive:
             wanted = candidates_wanted(framework.profile.args.default_preemption, len(self.cluster.nodes))
@@ -294,7 +324,9 @@ class Scheduler:
         try:
             pod_class = self.cluster.shared_class(pod)
             if self._search.within is not None:
-                return verdict_of(key, self.view(pod_class), self.framework_of(pod_class), self._search.within)
+                return self._verdict_of(key, pod_class, self._search.within)
+            if self.framework_of(pod_class).asks(pod_class):
+                return self._verdict_of(key, pod_class)
             alike = (self.views.equivalence_classes.key(pod_class), self.cluster.nominated_node(key))
             return self._pending.verdicts.get(
                 alike, lambda: verdict_of(key, self.view(pod_class), self.framework_of(pod_class))

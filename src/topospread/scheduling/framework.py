@@ -14,7 +14,7 @@ from topospread.cluster import Cluster, PodClass
 from topospread.cluster.arrays import Ints, Rows
 from topospread.cluster.objects import ObjectKey, Subject
 from topospread.config.gates import Gates
-from topospread.config.profile import Profile
+from topospread.config.profile import Extender, Profile
 from topospread.config.version_rules import rules_for, since, until
 from topospread.plugins.dynamic_resources import DynamicResources
 from topospread.plugins.interface import (
@@ -128,6 +128,11 @@ class FrameworkRules:
     contradiction_unresolvable: bool = since(
         "1.30", "Plugins whose node lists have no node in common reject the pod as unresolvable, without preemption."
     )
+    scores_given_nodes: bool = since(
+        "1.34",
+        "Nodes that an extender gives back as objects (without `nodeCacheCapable`) are scored as if no pod "
+        "were on them.",
+    )
     names_left_out: bool = since(
         "1.32",
         "Nodes that PreFilter left out are in the message: `node(s) didn't satisfy plugin(s) [NodeAffinity]`.",
@@ -183,19 +188,32 @@ class Framework:
         return [each.reserve(pod_class, cluster, row) for each in self._reserving] if pod_class.volumes else []
 
     def extenders(self, pod_class: PodClass, *verbs: str) -> tuple[NotJudgedError, ...]:
-        """Return the extenders with one of the verbs that kube-scheduler calls for a pod (``IsInterested``)."""
+        """Return the extenders with one of the verbs whose answer about a pod is not known."""
+        found = []
+        for each in () if self.assumes_unjudged else self.interested(pod_class):
+            does = " and ".join(each.decides[verb] for verb in verbs if verb in each.decides)
+            who = f"extender {each.url}"
+            if does and not (each.asked and "preemptVerb" not in verbs):
+                found.append(NotJudgedError("extenders", each.origin, who, f"{who} is not asked: it may {does}"))
+            elif each.asked and "preemptVerb" in verbs and "filterVerb" in each.verbs:
+                why = f"{who} is not asked whether evictions make room"
+                found.append(NotJudgedError("extenders", each.origin, who, why))
+        return tuple(found)
+
+    def asks(self, pod_class: PodClass) -> tuple[Extender, ...]:
+        """Return the extenders that are asked about a pod."""
         if self.assumes_unjudged or not self.profile.extenders:
+            return ()
+        return tuple(each for each in self.interested(pod_class) if each.asked)
+
+    def interested(self, pod_class: PodClass) -> tuple[Extender, ...]:
+        """Return the extenders that kube-scheduler asks about a pod (``IsInterested``)."""
+        if not self.profile.extenders:
             return ()
         spec = pod_class.pod.spec
         given = [each.resources for each in (*(spec.containers or ()), *(spec.init_containers or ())) if each.resources]
         named = {name for each in given for amounts in (each.requests, each.limits) for name in amounts or ()}
-        found = []
-        for each in self.profile.extenders:
-            does = " and ".join(each.decides[verb] for verb in verbs if verb in each.decides)
-            if does and (not each.managed or each.managed & named):
-                who = f"extender {each.url}"
-                found.append(NotJudgedError("extenders", each.origin, who, f"{who} is not asked: it may {does}"))
-        return tuple(found)
+        return tuple(each for each in self.profile.extenders if not each.managed or each.managed & named)
 
     def _reserving_names(self) -> list[str]:
         """Return the plugins that Reserve and PreBind run."""

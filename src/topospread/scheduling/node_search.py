@@ -13,7 +13,8 @@ Source: pkg/scheduler/schedule_one.go (``schedulePod``, ``findNodesThatFitPod``,
 from __future__ import annotations
 
 from array import array
-from collections.abc import Callable
+from collections.abc import Callable, Collection
+from contextlib import suppress
 
 import numpy as np
 
@@ -22,6 +23,7 @@ from topospread.cluster.arrays import Ints
 from topospread.plugins.interface import PluginError
 
 from .evaluate import first_failure, walkable
+from .extender_calls import ExtenderCalls, Passed, totals
 from .node_local import Work
 from .nominated_pods import blocked_by_nominated
 from .sampling import Sample, Sampler
@@ -42,6 +44,8 @@ class NodeSearch:
         sampler: considers as many nodes as kube-scheduler; ``None`` considers all.
 
     Attributes:
+        drawn: which of equals to take that an extender scored; ``None`` takes the first by name.
+        calls: asks extenders.
         within: rows that are considered, for the placement of a pod group; ``None`` for all.
     """
 
@@ -58,6 +62,8 @@ class NodeSearch:
         self._work = work
         self._among = among
         self._sampler = sampler
+        self.drawn: AmongEquals | None = None
+        self.calls = ExtenderCalls(cluster)
         self.within: Ints | None = None
 
     def best(self, pod_class: PodClass, key: str, nominated: str) -> Chosen | None:
@@ -71,7 +77,9 @@ class NodeSearch:
         if chosen is not None:
             return chosen
         view = self._view(pod_class)
-        if self._sampler is not None:
+        if view.framework.profile.extenders and view.framework.asks(pod_class):
+            chosen = self._best_of_asked(view, pod_class, key, nominated)
+        elif self._sampler is not None:
             rows = self.sample(view, key, nominated).rows
             chosen = best_of(view, rows, among=self._among) if len(rows) else None
         else:
@@ -81,6 +89,48 @@ class NodeSearch:
         if unjudged and (chosen is not None or any(each.changes_pod for each in unjudged)):
             raise unjudged[0]
         return chosen
+
+    def _best_of_asked(self, view: View, pod_class: PodClass, key: str, nominated: str) -> Chosen | None:
+        """The best of the nodes that extenders let pass, with their points.
+
+        Since 1.35, too, equals are drawn from that an extender scored (``Randomizer``).
+        """
+        row = self._cluster.nodes.row_of.get(nominated)
+        blocked = blocked_by_nominated(key, view) if self._cluster.nominated else []
+        passed = None
+        if row is not None and self._is_within(row) and row not in blocked and view.feasible(np.array([row]))[0]:
+            with suppress(PluginError):
+                passed = self._passed(view, pod_class, key, np.array([row], dtype=np.int64))
+        if passed is None or not len(passed.rows):
+            passed = self._passed(view, pod_class, key, self._feasible(view, key, blocked))
+        if not len(passed.rows):
+            return None
+        if len(passed.rows) > 1:
+            self.calls.scored(key, pod_class.pod, view.framework.asks(pod_class), passed)
+        total: Ints = sum(totals(view, passed, self._cluster).values(), np.zeros(len(passed.rows), dtype=np.int64))
+        named = [any(each[place] is not None for each in passed.points.values()) for place in range(len(total))]
+        highest = int(total.max())
+        best = [place for place in np.flatnonzero(total == highest).tolist() if named[place]]
+        best = best or np.flatnonzero(total == highest).tolist()
+        if self.drawn is not None:
+            return self.drawn(passed.rows, np.array(best)), highest
+        return min(passed.rows[best].tolist(), key=self._cluster.nodes.ranks.__getitem__), highest
+
+    def _passed(self, view: View, pod_class: PodClass, key: str, rows: Ints) -> Passed:
+        return self.calls.filtered(key, pod_class.pod, view.framework.asks(pod_class), rows)
+
+    def _feasible(self, view: View, key: str, blocked: Collection[int]) -> Ints:
+        """Return the nodes that pass the filters, in the order in which extenders get them."""
+        if self._sampler is not None:
+            return self.sample(view, key).rows
+        walked = walkable(view)
+        if self.within is not None:
+            walked = walked[np.isin(walked, self.within)]
+        if view.can_fail and (failure := first_failure(view, walked, blocked)):
+            raise failure.error
+        rows = np.flatnonzero(view.node_local.open[: self._cluster.nodes.size])
+        rows = rows[view.feasible(rows) & np.isin(rows, walked) & ~np.isin(rows, [*blocked])]
+        return np.array(sorted(rows.tolist(), key=self._cluster.nodes.ranks.__getitem__), dtype=np.int64)
 
     def _only_node(self, pod_class: PodClass) -> Chosen | None:
         """Return the node of a DaemonSet pod if the DaemonSet's shared view shows that it is feasible.
@@ -97,7 +147,8 @@ class NodeSearch:
             view = self._view(pod_class.general)
         except PluginError:
             return None
-        if view.node_local.worth[row] is None or not view.answers_node_pinned or view.plugins.unjudged:
+        unsure = view.plugins.unjudged or view.framework.asks(pod_class)
+        if view.node_local.worth[row] is None or not view.answers_node_pinned or unsure:
             return None
         if view.can_fail and first_failure(view, np.array([row], dtype=np.int64)):
             return None

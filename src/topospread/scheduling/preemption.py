@@ -111,12 +111,14 @@ class Preemption(msgspec.Struct, frozen=True):
         candidates: nodes where preemption would help, in the order of evaluation.
         picked: candidates that are equally good; kube-scheduler draws one.
         message: message if there is no candidate; else errors of plugins on other nodes.
+        keeps_promise: the pod stays nominated as it was: it may not preempt, or failed to.
     """
 
     ineligible: str = ""
     candidates: tuple[Candidate, ...] = ()
     picked: tuple[Candidate, ...] = ()
     message: str = ""
+    keeps_promise: bool = False
 
     @property
     def sentence(self) -> str:
@@ -249,7 +251,7 @@ class PreemptionSearch:
         errors = _aggregate([each.reasons[0] for each in failures if each.code == "Error"])
         if candidates or errors:
             picked = tuple(pick(candidates)) if candidates else ()
-            return Preemption(candidates=tuple(candidates), picked=picked, message=errors)
+            return Preemption(candidates=tuple(candidates), picked=picked, message=errors, keeps_promise=not candidates)
         failures += self._without_victims(promising, tried)
         failures[Rejection(UNRESOLVABLE, "", (NOT_HELPFUL,))] += len(nodes) - len(promising)
         return Preemption(message=fit_message(len(nodes), list(failures), list(failures.values())))
@@ -294,6 +296,8 @@ class PreemptionSearch:
         pods = tuple([(each.key, each.pod_class) for each in potential])
         violating = self._budgets.violating(pods)
         evicted = self._evicted(row, pods, violating)
+        if not evicted:  # as where an extender rejects the node, whatever is evicted
+            evicted = Rejection("Error", "", (f'expected at least one victim pod on node "{node}"',))
         if isinstance(evicted, Rejection):
             return NodeResult(evicted)
         victims = [potential[place] for place in evicted]

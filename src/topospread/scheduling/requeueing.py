@@ -32,6 +32,7 @@ from topospread.plugins.old_versions.node_events import NodeEventRules
 from topospread.plugins.scheduling_gates import SchedulingGates
 
 from .framework import Framework
+from .verdict import EXTENDER
 
 _ALL_RESOURCES: tuple[Resource, ...] = (
     "AssignedPod",
@@ -197,8 +198,11 @@ def requeueing_of(framework: Framework, cluster: Cluster) -> Requeueing:
     devices = framework.plugins.get("DynamicResources")
     if isinstance(devices, DynamicResources) and devices.name in enabled:
         pre_enqueue[devices.name] = lambda pod: devices.lets_in(pod, cluster)
+    registrations = {each.name: _registrations(each, cluster, rules, node_events) for each in queueing}
+    if framework.profile.extenders:
+        registrations[EXTENDER] = _EVERYTHING
     return Requeueing(
-        {each.name: _registrations(each, cluster, rules, node_events) for each in queueing},
+        registrations,
         pre_enqueue,
         rules,
         lambda waiting, other: wants_near(waiting, other, cluster),

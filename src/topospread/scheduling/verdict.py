@@ -16,6 +16,8 @@ from topospread.plugins.spread_arithmetic import ConstraintArithmetic
 
 GANG = "GangScheduling"
 """The plugin for which a pod waits that its group keeps from a node."""
+EXTENDER = "Extender"
+"""In place of a plugin, for nodes that an extender rejects (``framework.ExtenderName``)."""
 LEFT_OUT_BY_PRE_FILTER = "PreFilterResult"
 """In place of a plugin, for nodes that PreFilter did not leave."""
 

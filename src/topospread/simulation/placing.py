@@ -159,8 +159,9 @@ def _try(run: Run, queue: VirtualQueue, queued: QueuedPod) -> None:
     outcome = None if last is None else _refused_as(last, run, queued)
     if outcome is None:
         outcome = _placed(run, queue, queued)
-        if outcome.pending:
-            queue.refusals.note(run.cluster.shared_class(queued.pod), outcome)
+        pod_class = run.cluster.shared_class(queued.pod)
+        if outcome.pending and not run.scheduler.framework_of(pod_class).asks(pod_class):
+            queue.refusals.note(pod_class, outcome)
     run.outcomes[id(queued)] = outcome
     if outcome.placement.node is not None:
         note_placed(run, queued, outcome.placement.pod)
@@ -233,7 +234,7 @@ def _placed(run: Run, queue: VirtualQueue, queued: QueuedPod) -> PodOutcome:
             return outcome
         if outcome.verdict.error and outcome.verdict.unjudged:
             outcome.unjudged = outcome.verdict.unjudged
-        if promised and not (outcome.preemption is not None and outcome.preemption.ineligible):
+        if promised and not (outcome.preemption is not None and outcome.preemption.keeps_promise):
             run.cluster.withdraw(outcome.placement.pod)
     outcome.stamp = run.cluster.journal.stamp
     return outcome

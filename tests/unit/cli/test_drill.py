@@ -211,7 +211,7 @@ def test_what_was_ended_is_not_saved(tmp_path: Path) -> None:
     [
         (("--fail", "zone=zone-a", "--save", "-"), "--save names a file"),
         (("--fail", "zone=zone-a", "--save", "after.yaml"), "ends in .json.gz"),
-        (("--each", "zone", "--save", "after.json"), "--save saves what one drill leaves, not those of --each"),
+        (("--each", "zone", "--save", "after.json"), "--save cannot be combined with --each"),
         (("--check", "--save", "after.json"), "--check plays drills of files"),
         (("--merge", "--save", "after.json"), "--merge puts parts together that were played; --save plays"),
     ],

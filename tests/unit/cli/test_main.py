@@ -128,7 +128,11 @@ def failing(error: BaseException) -> click.Command:
         (KeyboardInterrupt(), 130, "interrupted"),
         (click.Abort(), 130, "interrupted"),
         (click.FileError("x", "no"), 2, "error: Could not open file"),
-        (ZeroDivisionError("oh"), 3, "a fault of topospread, not of what it was given (ZeroDivisionError: oh)"),
+        (
+            ZeroDivisionError("oh"),
+            3,
+            "internal error, not caused by your input (ZeroDivisionError: oh)",
+        ),
         (RecursionError(), 3, "(RecursionError)"),
     ],
 )

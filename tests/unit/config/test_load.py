@@ -116,7 +116,8 @@ def test_resources_that_are_left_to_an_extender_stand_in_for_the_ignored_ones_of
             ),
             "1.37",
             (
-                "extenders[0] (http://one) is not asked: kube-scheduler would let it filter nodes and score nodes",
+                "extenders[0] (http://one) is not asked: kube-scheduler would let it filter nodes and score nodes; "
+                "--call-extenders asks it",
                 "extenders[2] (http://three) is not asked: kube-scheduler would let it choose the victims of a "
                 "preemption",
             ),

@@ -11,6 +11,7 @@ from click.testing import CliRunner
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from conformance.generators.extenders import answering
 from topospread.base import Bounds
 from topospread.cli.simulate import simulate as command
 from topospread.simulation.result import Simulation
@@ -213,6 +214,35 @@ def test_an_extender_that_chooses_victims_leaves_preemption_unknown(
     answer = yaml.safe_load(CliRunner().invoke(command, words, standalone_mode=False).stdout)
     assert answer["verdict"] == verdict
     assert [each["what"] for each in answer["unjudged"]] == ["extenders"] * (verdict == "unknown")
+
+
+@pytest.mark.parametrize(
+    ("state", "verdict"), [("silent", "yes"), ("strange", "no"), ("nobody", "unknown"), (None, "unknown")]
+)
+def test_an_extender_is_asked_where_that_is_wanted(tmp_path: Path, state: str | None, verdict: str) -> None:
+    config, app = tmp_path / "config.yaml", manifest(tmp_path, deployment("web", 3, "1"))
+    words = ["-f", str(app), "--on", CLUSTER, "--config", str(config), "-o", "json"]
+    verbs = {"filterVerb": "filter", "prioritizeVerb": "prioritize", "weight": 1, "nodeCacheCapable": True}
+    with answering() as url:
+        with_extender(config, {**verbs, "urlPrefix": f"{url}/{state}/5" if state != "nobody" else "http://127.0.0.1:9"})
+        asks = [] if state is None else ["--call-extenders"]
+        answer = yaml.safe_load(CliRunner().invoke(command, [*words, *asks], standalone_mode=False).stdout)
+    assert answer["verdict"] == verdict, answer
+    assert ("claims a filtered node" in str(answer["pending"])) == (verdict == "no")
+    assert any("--call-extenders asks it" in each for each in answer["warnings"]) == (state is None)
+
+
+@pytest.mark.parametrize("where", ["project", "nowhere"])
+def test_nobody_is_asked_at_an_address_that_only_a_project_file_names(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, where: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    with_extender(tmp_path / "config.yaml", {"filterVerb": "filter"})
+    if where == "project":
+        (tmp_path / "topospread.toml").write_text('config = "config.yaml"\n')
+    app = manifest(tmp_path, deployment("web", 3, "1"))
+    found = CliRunner().invoke(command, ["-f", str(app), "--on", CLUSTER, "--call-extenders"], standalone_mode=False)
+    assert "give --config FILE on the command line" in str(found.exception)
 
 
 def with_extender(config: Path, extender: dict[str, Any]) -> None:

@@ -4,7 +4,6 @@ import { element } from "./elements.js";
 
 const SIGN = { error: "✕", warning: "!", hint: "i" };
 
-/** Shows findings and problems; `goTo(line, column)` is called for the one that is chosen. */
 export function showFindings({ findings, problems }, goTo) {
   const told = [...problems.map((each) => ({ ...each, severity: "error", rule: "" })),
     ...findings.map((each) => ({ ...each, severity: each.level, message: each.says }))];

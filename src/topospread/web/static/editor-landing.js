@@ -4,7 +4,6 @@ import { element } from "./elements.js";
 
 const MOST_DOMAINS = 24;
 
-/** Shows a simulation in `host`; null where there is none. */
 export function showLanding(host, simulation) {
   const shown = simulation?.workloads.filter((each) => each.replicas > 0 || each.pending > 0) ?? [];
   host.replaceChildren(...shown.map(workload), ...(simulation?.pending ?? []).map(waiting));

@@ -202,7 +202,8 @@ async function showChosen() {
     if (slot.isConnected) slot.innerHTML = html;
   } catch (error) {
     if (mine !== turn) return;
-    panel.replaceChildren(element("p", { className: "bad" }, error.message), backButton());
+    listWorkloads(); // a shared address may name what is gone: that is said, and the rest can be used
+    panel.prepend(element("p", { className: "bad" }, error.message), backButton());
   }
 }
 

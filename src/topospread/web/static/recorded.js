@@ -2,7 +2,6 @@
 
 const element = document.getElementById("recorded");
 
-/** Whether this page is such a report: what a server would have to work out is not to be had then. */
 export const isRecorded = element !== null;
 
 /** The query of the address that was recorded, "" or beginning with "?". */

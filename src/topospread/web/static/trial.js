@@ -8,7 +8,6 @@ import { constraintForm, nodesForm, othersForm, workloadForm } from "./what-if.j
 
 export class Trial {
   // told.choose(steps): the steps are to be these.
-  // outcome: the card that stays in sight while there are steps
   constructor(box, outcome, told) {
     Object.assign(this, { told, outcome });
     this.work = element("p", { role: "status" });

@@ -7,7 +7,6 @@ const MOST = 60;
 const SHORTEST = 2; // letters from which pods and nodes are looked for
 const PAUSE = 150; // milliseconds without a letter
 
-// Rows of workloads, by default all.
 export function worstFirst({ workloads: { name, waiting, excess, softExcess, replicas } }, rows = name.map((_, row) => row)) {
   return rows.toSorted((a, b) => excess[b] - excess[a] || waiting[b] - waiting[a] || softExcess[b] - softExcess[a] || replicas[b] - replicas[a]);
 }

@@ -1,0 +1,283 @@
+"""HTTP extenders, asked as kube-scheduler asks them: which nodes they let pass, and what they add to scores.
+
+Source: pkg/scheduler/extender.go, pkg/scheduler/schedule_one.go (``findNodesThatPassExtenders``, ``prioritizeNodes``).
+Nothing is asked unless the configuration says that its extenders may be (`Extender.asked`).
+"""
+
+from __future__ import annotations
+
+import base64
+import http.client
+import ssl
+import tempfile
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
+from typing import Any
+
+import msgspec
+import numpy as np
+from msgspec.structs import replace
+
+from topospread.api.node import Node
+from topospread.api.pod import Pod
+from topospread.cluster import Cluster
+from topospread.cluster.arrays import Ints
+from topospread.cluster.cluster import PodKey
+from topospread.config.profile import Extender
+from topospread.config.version_rules import rules_for
+from topospread.plugins.interface import (
+    MAX_NODE_SCORE,
+    UNRESOLVABLE,
+    UNSCHEDULABLE,
+    NotJudgedError,
+    PluginError,
+    Status,
+    StatusCode,
+)
+from topospread.plugins.pod_topology_spread import SoftConstraints
+
+from .framework import FrameworkRules
+from .view import View
+
+_HIGHEST = 10
+"""``MaxExtenderPriority``."""
+_LARGEST = 64 << 20
+_READ_FROM_NODE = frozenset(
+    {"NodeResourcesFit", "NodeResourcesBalancedAllocation", "ImageLocality", "NodeAffinity", "TaintToleration"}
+)
+"""Plugins whose points rest on the node that is handed to Score."""
+
+
+class Passed(msgspec.Struct):
+    """The answer of all extenders about a pod.
+
+    Attributes:
+        rows: the nodes that they let pass.
+        points: by extender, for each of these nodes; ``None`` where it says nothing of the node.
+        bare: the nodes came back as objects, so that they are scored as if no pod were on them.
+        refused: row → why, for nodes of which a reason is told.
+    """
+
+    rows: Ints
+    points: dict[str, list[int | None]]
+    bare: bool
+    refused: dict[int, Status]
+
+
+class ExtenderCalls:
+    """Asks extenders; the same question is not asked twice while nothing happens to the cluster."""
+
+    def __init__(self, cluster: Cluster) -> None:
+        self._cluster = cluster
+        self._stamp = -1
+        self._known: dict[tuple[str, bytes], Any] = {}
+        self._openers: dict[str, urllib.request.OpenerDirector] = {}
+
+    def filtered(self, key: PodKey, pod: Pod, extenders: Sequence[Extender], rows: Ints) -> Passed:
+        """Ask one extender after the other which of some nodes pass.
+
+        Raises:
+            PluginError: an extender fails that kube-scheduler does not go on without.
+            NotJudgedError: an extender cannot be asked.
+        """
+        nodes = self._cluster.nodes
+        passed = Passed(rows, {}, bare=False, refused={})
+        for each in extenders:
+            if not len(passed.rows):
+                break
+            verb = each.verbs.get("filterVerb")
+            if not verb:
+                continue
+            named = {nodes.names[row]: row for row in passed.rows.tolist()}
+            try:
+                found = self._ask(each, verb, self._body(each, key, pod, passed.rows))
+                if error := found.get("error"):
+                    raise PluginError(error)
+                kept, bare = _kept(each, found)
+                if not bare and (strange := next((name for name in kept if name not in named), None)) is not None:
+                    raise PluginError(
+                        f'extender "{each.url}" claims a filtered node "{strange}" which is not found in the input '
+                        "node list"
+                    )
+            except NotJudgedError:
+                raise
+            except PluginError:
+                if each.ignorable:
+                    continue
+                raise
+            if any(name not in named for name in kept):
+                raise _unknown(each, "it lets nodes pass that it was not asked about")
+            reasons: list[tuple[str, StatusCode]] = [
+                ("failednodes", UNSCHEDULABLE),
+                ("failedandunresolvablenodes", UNRESOLVABLE),
+            ]
+            for field, code in reasons:
+                for name, words in (found.get(field) or {}).items():
+                    if name in nodes.row_of:
+                        passed.refused[nodes.row_of[name]] = Status(code, (words,))
+            passed.rows = np.array([named[name] for name in kept], dtype=np.int64)
+            passed.bare |= bare
+        return passed
+
+    def scored(self, key: PodKey, pod: Pod, extenders: Sequence[Extender], passed: Passed) -> None:
+        """Ask every extender for points; one that fails gives none."""
+        names = [self._cluster.nodes.names[row] for row in passed.rows.tolist()]
+        for each in extenders:
+            verb = each.verbs.get("prioritizeVerb")
+            points: dict[str, int] = {} if verb else dict.fromkeys(names, 0)
+            if verb:
+                try:
+                    found = self._ask(each, verb, self._body(each, key, pod, passed.rows))
+                except NotJudgedError:
+                    raise
+                except PluginError:
+                    continue
+                for one in map(_lower, found):
+                    name = one.get("host", "")
+                    points[name] = points.get(name, 0) + one.get("score", 0)
+            scale = each.weight * (MAX_NODE_SCORE // _HIGHEST)
+            passed.points[each.origin] = [points[name] * scale if name in points else None for name in names]
+
+    def _body(self, extender: Extender, key: PodKey, pod: Pod, rows: Ints) -> bytes:
+        namespace, _, name = key.partition("/")
+        named = replace(pod, metadata=replace(pod.metadata, namespace=namespace, name=name))
+        nodes, names = None, [self._cluster.nodes.names[row] for row in rows.tolist()]
+        if not extender.node_cache_capable:
+            nodes = {"metadata": {}, "items": [self._cluster.nodes.nodes[row] for row in rows.tolist()]}
+        asked = {"Pod": named, "Nodes": nodes, "NodeNames": None if nodes else names}
+        return msgspec.json.encode(asked, enc_hook=str)
+
+    def _ask(self, extender: Extender, verb: str, body: bytes) -> Any:
+        """Return what an extender answers, with its fields in lower case, as Go reads them in any case."""
+        if self._stamp != self._cluster.journal.stamp:
+            self._known.clear()
+            self._stamp = self._cluster.journal.stamp
+        url = f"{extender.url.rstrip('/')}/{verb}"
+        if (url, body) not in self._known:
+            self._known[url, body] = self._sent(extender, verb, url, body)
+        found = self._known[url, body]
+        if isinstance(found, Exception):
+            raise found
+        return found
+
+    def _sent(self, extender: Extender, verb: str, url: str, body: bytes) -> Any:
+        if not url.startswith(("http://", "https://")):
+            return _unknown(extender, "its URL is neither http nor https")
+        request = urllib.request.Request(url, body, {"Content-Type": "application/json"})
+        until = time.monotonic() + extender.timeout
+        try:
+            if extender.origin not in self._openers:
+                self._openers[extender.origin] = _opener(extender)
+            with self._openers[extender.origin].open(request, timeout=extender.timeout) as response:
+                if response.status != http.HTTPStatus.OK:
+                    return PluginError(f"failed {verb} with extender at URL {url}, code {response.status}")
+                text = b""
+                while part := response.read(1 << 16):
+                    text += part
+                    if len(text) > _LARGEST or time.monotonic() > until:
+                        return _unknown(extender, f"its answer has not arrived after {extender.timeout:g} s")
+            return _lower(msgspec.json.decode(text))
+        except (OSError, http.client.HTTPException, ValueError) as error:
+            why = getattr(error, "reason", None) or str(error) or type(error).__name__
+            return _unknown(extender, f"it does not answer ({why})")
+
+
+def totals(view: View, passed: Passed, cluster: Cluster) -> dict[str, Ints]:
+    """Return the points of plugins and extenders on the nodes that passed, by plugin."""
+    rows = passed.rows
+    bare = rules_for(FrameworkRules, view.framework.gates).scores_given_nodes and passed.bare
+    on_bare = _bare_points(view, rows, cluster) if bare else {}
+    found: dict[str, Ints] = {}
+    for each in view.plugins.scores:
+        if each.plugin in on_bare:
+            found[each.plugin] = on_bare[each.plugin]
+            continue
+        spread = each.score if bare and isinstance(each.score, SoftConstraints) else None
+        if spread is not None:
+            spread.on_bare_nodes = True
+        try:
+            found[each.plugin] = each.points(rows)
+        finally:
+            if spread is not None:
+                spread.on_bare_nodes = False
+    for name, points in passed.points.items():
+        found[name] = np.array([each or 0 for each in points], dtype=np.int64)
+    return found
+
+
+def _bare_points(view: View, rows: Ints, cluster: Cluster) -> Mapping[str, Ints]:
+    """Return the points of plugins that look at the node alone, on nodes without pods and without known images."""
+    alone = Cluster(cluster.rules)
+    for row in rows.tolist():
+        node = cluster.nodes.nodes[row]
+        assert isinstance(node, Node), "it is feasible"
+        alone.add_node(replace(node, status=replace(node.status, images=None)))
+    prepared = view.framework.prepare(alone.shared_class(view.pod_class.pod), alone)
+    own = np.array([alone.nodes.row_of[cluster.nodes.names[row]] for row in rows.tolist()], dtype=np.int64)
+    return {each.plugin: each.points(own) for each in prepared.scores if each.plugin in _READ_FROM_NODE}
+
+
+def _kept(extender: Extender, found: Mapping[str, Any]) -> tuple[list[str], bool]:
+    """Return the names of the nodes that pass, and whether they came as objects."""
+    if extender.node_cache_capable and found.get("nodenames") is not None:
+        return list(found["nodenames"]), False
+    nodes = found.get("nodes")
+    items = (_lower(nodes).get("items") or []) if nodes is not None else []
+    return [each["metadata"]["name"] for each in items], True
+
+
+def _lower(found: Any) -> Any:
+    return {name.lower(): value for name, value in found.items()} if isinstance(found, dict) else found
+
+
+def _unknown(extender: Extender, why: str) -> NotJudgedError:
+    who = f"extender {extender.url}"
+    return NotJudgedError("extenders", extender.origin, who, f"{who}: {why}")
+
+
+class _Named(ssl.SSLContext):
+    """Expects a certificate for another name than the host's."""
+
+    server_name = ""
+
+    def wrap_socket(self, sock: Any, *args: Any, **more: Any) -> ssl.SSLSocket:
+        """Return the socket, encrypted."""
+        if self.server_name:
+            more["server_hostname"] = self.server_name
+        return super().wrap_socket(sock, *args, **more)
+
+
+def _opener(extender: Extender) -> urllib.request.OpenerDirector:
+    tls = extender.tls
+    context = _Named(ssl.PROTOCOL_TLS_CLIENT)
+    context.server_name = tls.get("serverName") or ""
+    authority = base64.b64decode(tls.get("caData") or "").decode() or None
+    if tls.get("caFile") or authority:
+        context.load_verify_locations(None if authority else tls["caFile"], cadata=authority)
+    else:
+        context.load_default_certs()
+    if tls.get("insecure") or (extender.enable_https and not (tls.get("caFile") or authority)):
+        context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
+    with ExitStack() as stack:
+        pair: list[Any] = []
+        for name in ("cert", "key"):
+            path = tls.get(f"{name}File")
+            if data := tls.get(f"{name}Data"):
+                file = stack.enter_context(tempfile.NamedTemporaryFile())
+                file.write(base64.b64decode(data))
+                file.flush()
+                path = file.name
+            pair.append(path)
+        if pair[0]:
+            context.load_cert_chain(*pair)
+    opener = urllib.request.OpenerDirector()
+    for handler in (
+        urllib.request.ProxyHandler(),
+        urllib.request.HTTPHandler(),
+        urllib.request.HTTPSHandler(context=context),
+    ):
+        opener.add_handler(handler)
+    return opener
