@@ -65,7 +65,7 @@ def check_sharing(given: dict[str, Any]) -> None:
         UsageError: if several options do.
     """
     if given["dask"] and (given["shard"] or given["workers"]):
-        raise UsageError("--dask shares all drills out itself: neither --shard nor --workers stands beside it")
+        raise UsageError("--dask distributes the drills itself: leave out --shard and --workers")
 
 
 def merge(given: dict[str, Any]) -> int:

@@ -383,7 +383,7 @@ def asked_traffic(given: Mapping[str, Any]) -> TrafficQuestion | None:
     """
     if not given["traffic"]:
         if given["clients"] or given["price"] is not None:
-            raise UsageError("--clients and --price say more of --traffic")
+            raise UsageError("--clients and --price need --traffic")
         return None
     from topospread.service_traffic.clients import read_clients
     from topospread.service_traffic.traffic import TrafficQuestion

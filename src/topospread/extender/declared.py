@@ -163,7 +163,7 @@ def _shares(entry: str, preferred: bool) -> DomainShares:
     key, words = _split(entry, "KEY: DOMAIN=PERCENT, DOMAIN=PERCENT")
     percent = _numbers(words, key)
     if EVERY_OTHER in percent:
-        raise UsageError(f"{key}: every domain with a share is named, * is none")
+        raise UsageError(f"{key}: shares name each domain; * is not allowed")
     if sum(percent.values()) != WHOLE:
         raise UsageError(f"{key}: the shares are {sum(percent.values())} % in all, not {WHOLE} %")
     return DomainShares(key, percent, preferred)
