@@ -135,11 +135,10 @@ def promise_show(  # noqa: PLR0913 - keyword arguments
     assumed = ("pods that are not judged are on any node that other filters allow, or on none",) if parts else ()
     broken = [each for each in found if each.verdict == "no"]
     verdict = worst(each.verdict for each in found)
+    further = "--states", str(states * 10), "--seconds", f"{max(seconds, 1) * 10:g}"
     if verdict == "unknown" and not parts:
         because = f"the search of all orders ended after {states} states or {seconds:g} s"
-        parts["budget"] = Unjudged(
-            what="budget", because=because, to_know=f"--states {states * 10} --seconds {max(seconds, 1) * 10:g}"
-        )
+        parts["budget"] = Unjudged(what="budget", because=because, to_know=" ".join(further))
     return PromiseShow(
         verdict=verdict,
         says=_says(found, broken),
@@ -148,18 +147,18 @@ def promise_show(  # noqa: PLR0913 - keyword arguments
         assumed=assumed,
         on=asked_of(inventory, options),
         workloads=tuple(map(_workload, found)),
-        next=_next(found, input_words(inventory) if typed is None else typed),
+        next=_next(found, further, input_words(inventory) if typed is None else typed),
         warnings=tuple(inventory.warnings),
         notes=tuple(inventory.notes),
     )
 
 
-def _next(found: Sequence[Shown], typed: Sequence[str]) -> tuple[str, ...]:
+def _next(found: Sequence[Shown], further: Sequence[str], typed: Sequence[str]) -> tuple[str, ...]:
     """Return the suggested next command.
 
     It designs the first workload with a problem, else it searches longer for the first undecided workload.
     """
-    for verdict, words in (("no", ("design",)), ("unknown", ("show", "--seconds", "30"))):
+    for verdict, words in (("no", ("design",)), ("unknown", ("show", *further))):
         for each in found:
             if each.verdict == verdict and not each.unjudged and (verdict != "no" or each.key[0] in LISTS):
                 return ("topospread", "promise", words[0], short_target(each.key), *words[1:], *typed)

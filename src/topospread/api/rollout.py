@@ -49,7 +49,12 @@ def strategy_of(item: Deployment) -> Strategy | None:
 
 
 class OrdinalStrategy(msgspec.Struct, frozen=True):
-    """The number of a StatefulSet's first ordinals that stay, and how many of the others may be unavailable."""
+    """A StatefulSet's rolling update.
+
+    Attributes:
+        partition: pods with a lower ordinal keep the old revision.
+        max_unavailable: how many of the others may be unavailable at once.
+    """
 
     partition: int
     max_unavailable: int

@@ -133,7 +133,7 @@ class VolumeBindingArgs(msgspec.Struct, frozen=True, rename="camel"):
 
 
 class DynamicResourcesArgs(msgspec.Struct, frozen=True, rename="camel"):
-    """Timeouts in nanoseconds; ``None`` where the version has none. They belong to the running process."""
+    """Timeouts in nanoseconds; ``None`` if the version has no such field. They do not affect which node a pod gets."""
 
     filter_timeout: int | None = None
     binding_timeout: int | None = None

@@ -83,7 +83,7 @@ class Boolean(Type, frozen=True):
 
 
 class Integer(Type, frozen=True):
-    """A whole number of so many bits; ``1.0`` is none."""
+    """A signed whole number that fits into ``bits`` bits. A float is rejected, also ``1.0``."""
 
     bits: int
     python = int

@@ -20,10 +20,14 @@ DEFAULT = "default"
 
 
 def describe(configuration: Configuration, standard: Configuration | None = None) -> Shown:
-    """The profiles in force, as JSON would have them; the form is stable.
+    """Return the profiles in force as JSON data, in a stable format.
 
-    ``from`` is the path of the field in the file that set something, or "default". ``standard``: the configuration
-    that sets nothing, to tell what is off; without it nothing is.
+    ``from`` is the path of the field in the file that set a value, or "default".
+
+    Args:
+        configuration: the configuration in force.
+        standard: the default configuration. Its plugins that a profile disables are listed under ``off``; ``None``
+            leaves ``off`` empty.
     """
     usual = standard.profiles[0].plugins if standard is not None else {}
     return {

@@ -1,6 +1,7 @@
-"""Changes of a pod's spec that may let it in, each with the patch of the object that a person would change.
+"""Changes of a pod's spec that may make it schedulable, each with the patch of the object to edit.
 
-Whether they help is tried by `suggest`. Values are what the objects in the input say, as a patch applies to those.
+The object is the workload of the pod if it has one. `suggest` tries which changes help. Patches start from the values
+in the input, before the API server's defaults.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Replay a log on a snapshot, and evaluate every rejection on the cluster at that time.
+"""Replay a log on a snapshot, and explain each pod that kube-scheduler reported as unschedulable at that moment.
 
 The log is kube-apiserver's audit log (`audit_log`) or a list of events (`event_list`).
 """

@@ -94,7 +94,9 @@ class Groups:
         return self._heads, self._sizes
 
     def heads_beside(self, counts: Sequence[Mapping[int, int]]) -> Heads:
-        """Return the best row of each group, with rows that have counts in groups of their own.
+        """Return the best row of each group, after rows with counts are taken out of their groups.
+
+        Rows of one group with equal counts form a new group.
 
         Args:
             counts: a mapping row → count for each thing that is counted. Rows in none of them stay in their group.

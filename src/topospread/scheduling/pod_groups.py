@@ -205,8 +205,8 @@ def try_group(
     """Try the pods of a group. Those that found nodes are bound if the group succeeds; otherwise nothing changes.
 
     Args:
-        preempts: ask what preemption would find.
-        counts_all: find out how many pods fit, also those that kube-scheduler tries no more.
+        preempts: if the group does not fit, also try preemption, for its message.
+        counts_all: go on after the pod at which kube-scheduler gives up, to count all pods that fit.
 
     Raises:
         NotJudgedError: a part of the answer is not modelled.

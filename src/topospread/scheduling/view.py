@@ -39,9 +39,7 @@ from .node_local import NodeLocalAnswers, Work, sharing_key
 
 _LAYOUT: Callable[[Watcher], int] = attrgetter("layout")
 _LAID_OVER = 128
-"""Up to this number of nodes with counts, each such node is compared on its own next to groups of nodes without
-counts.
-"""
+"""Up to this number of nodes with counts, each call takes them out of their groups (`Groups.heads_beside`)."""
 _HEARD = 64
 """Classes that the cluster dropped are removed from `_heard` after it grew by this number and a quarter."""
 
@@ -186,9 +184,8 @@ class View:
     def heads(self) -> Heads | None:
         """Return the best feasible node of each group; ``None`` if the plugins of this class allow no grouping.
 
-        While few nodes have counts, these nodes are compared next to groups without counts. Later, counts are columns
-        of the
-        groups.
+        Up to `_LAID_OVER` nodes with counts are taken out of their groups for each call. With more, the groups
+        themselves are formed by count, too.
         """
         columns = self._columns
         if columns is None:

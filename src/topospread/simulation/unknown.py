@@ -72,7 +72,7 @@ def _is_placed(simulation: Simulation) -> dict[str, bool]:
 
 
 def unjudged_parts(pending: Iterable[PendingGroup]) -> tuple[Unjudged, ...]:
-    """Return each part that is not modelled and alone keeps pods from a node, with these pods."""
+    """Return the features that are not modelled, with the pending pods that would have a feasible node without them."""
     found = [(group.verdict, _pods(group)) for group in filter(is_unjudged, pending)]
     return unjudged_of((part, pod) for verdict, pods in found if verdict for pod in pods for part in verdict.unjudged)
 

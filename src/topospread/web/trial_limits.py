@@ -56,7 +56,8 @@ class TrialLimits:
             applied: the objects that the step applies.
 
         Raises:
-            UsageError: if the step needs too many nodes or pods, or too much time passes in it.
+            UsageError: if the step needs too many nodes or pods, or waits longer than `MOST_WAITED`.
+            TrialTooLongError: if the request has used its `MOST_SECONDS` of work.
         """
         if isinstance(step, Wait) and step.seconds > MOST_WAITED:
             raise UsageError(f"wait at most {MOST_WAITED / 3600:g}h, got {step.seconds / 3600:g}h")

@@ -265,7 +265,10 @@ def _refuse_invalid_resources(spec: PodSpec) -> None:
 
 
 def is_stored(pod: Pod) -> bool:
-    """Return whether a pod stands as an API server stored it: identified, and defaulted as none is by hand."""
+    """Return whether an API server stored the pod.
+
+    It has a uid or resourceVersion, and a schedulerName, which manifests rarely set and an API server always does.
+    """
     return pod.metadata.is_stored and bool(pod.spec.scheduler_name)
 
 

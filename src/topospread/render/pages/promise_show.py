@@ -33,7 +33,7 @@ def page(answer: PromiseShow) -> Page:
     else:
         rows = tuple(map(_row, answer.workloads))
         heads = "WORKLOAD", "READY", "ZONE LOSS", "NODE LOSS", "NODE DRAIN", "ROLLOUT", "NEEDS"
-        title = "Fewest pods left ready by each event, and how many a loss must leave (NEEDS)"
+        title = "Fewest pods left ready by each event"
         parts.append(Section(title, (Table(heads, rows, may_drop=(6,), more="workloads"), *_marks(rows))))
         parts += [
             Section(f"{each.namespace}/{each.name}", (_events(each), *_worst(each)), wide=True)
@@ -49,7 +49,7 @@ def page(answer: PromiseShow) -> Page:
 
 _MARKS = {
     "*": "proved for every order; after a rollout it is not decided",
-    "?": "not decided for every order",
+    "?": "between these numbers; the search over the orders of pods ended early",
     "pending": "pods wait afterwards",
     "blocked": "a pod may not be evicted",
     "stuck": "the rollout may not end",
