@@ -147,7 +147,7 @@ def _without_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def _without_surrogates(value: Any) -> Any:
-    """Return the value with lone surrogates (``\ud800``) replaced like in Go."""
+    """Return the value with lone surrogates (U+D800 to U+DFFF) replaced like in Go."""
     if isinstance(value, str):
         return _SURROGATE.sub("\ufffd", value)
     if isinstance(value, list):

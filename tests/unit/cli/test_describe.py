@@ -48,7 +48,7 @@ def test_the_table_marks_what_is_not_decided_and_says_what_its_marks_mean() -> N
     assert "NODE DRAIN" in done.stdout
     assert "0–2?" in done.stdout
     marks = done.stdout.partition("orders-db")[2]
-    assert "?: not decided" in marks
+    assert "?: between these numbers" in marks
     assert "stuck: the rollout may not end" in " ".join(marks.split())
     assert "blocked" not in marks
 

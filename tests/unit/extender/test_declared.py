@@ -49,7 +49,7 @@ def test_what_is_written_is_read(annotation: str, text: str, rules: tuple[object
         (MAX_PER_DOMAIN, "a b: 1", "'a b' is no label key"),
         (MAX_PER_DOMAIN, "zone: a b=1", "'a b' is no domain"),
         (SHARES, "zone: a=60, b=30", "the shares are 90 % in all, not 100 %"),
-        (SHARES, "zone: a=60, *=40", "* is none"),
+        (SHARES, "zone: a=60, *=40", "* is not allowed"),
         (HIERARCHY, "zone", "is not written as KEY > KEY"),
         (HIERARCHY, "zone > zone", "different keys"),
         (HIERARCHY, "zone > rack=0", "is no number of 1 or more"),
