@@ -51,7 +51,8 @@ def _question(ask: Callable[Arguments, Told]) -> Callable[Arguments, Told]:
     @wraps(ask)
     def asked(*args: Arguments.args, **kwargs: Arguments.kwargs) -> Told:
         told = ask(*args, **kwargs)
-        session: Any = args[0]
+        subject: Any = args[0]
+        session: Session = subject._session if isinstance(subject, Promises) else subject
         if told.verdict == "unknown" and session._given["unknown"] == "raise":
             raise UnknownVerdictError(f"{told.kind}: the verdict is unknown: {told.says}")
         return told

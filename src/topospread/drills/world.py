@@ -20,6 +20,7 @@ from topospread.simulation.placing import place_waiting
 from topospread.simulation.run import prepare
 from topospread.simulation.virtual_queue import VirtualQueue
 from topospread.workloads.names import Names
+from topospread.workloads.new_pods import NewPodRules, not_judged
 from topospread.workloads.node_lifecycle import is_silent
 from topospread.workloads.planned import QueuedPod, Workload
 
@@ -84,7 +85,7 @@ class World:
         self.warnings: dict[str, None] = {}
         self.notes: dict[str, None] = {}
         _, self.gates = options.in_force
-        self._options = options
+        self._options = options = with_fields(options, refuses=False)
         self.began = begin_of(inventory)
         self._agenda = Agenda()
         self._begin(without_leaving(inventory, self.down), options)
@@ -131,6 +132,7 @@ class World:
             else:
                 followed.created = self.now if followed.queued is not None and self.now else followed.created
             self.pods.add(followed)
+        self.new_pods = NewPodRules(run.plan.inventory, self._options.in_force[1])
         self.health = Health(run.cluster, self.pods.by_key.values(), lambda: self.now)
         run.budgets = self.health
         for followed in self.pods.by_key.values():
@@ -294,6 +296,10 @@ class World:
     def _create(self, made: Iterable[QueuedPod]) -> bool:
         """Add pods to the queue. Return whether there were any."""
         new = list(made)
+        for each in new if self.new_pods else ():
+            who, _ = self.new_pods.refusal(each.pod)
+            if who:
+                each.pod = not_judged(each.pod, who)
         self.run.queue += new
         self._enter_new()
         self.queue.created()

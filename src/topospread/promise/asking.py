@@ -80,7 +80,7 @@ class Asking:
             InputError: if an object is not valid.
             UsageError: if there is no such Deployment.
         """
-        options = replace(options, preemption=False)
+        options = replace(options, preemption=False, refuses=False)
         begun = None if rollout is None else begin_rollout(inventory, options, rollout)
         run = prepare(inventory, options, with_spreads=False) if begun is None else begun.run
         queue = placed_first(run) if begun is None else begun.new

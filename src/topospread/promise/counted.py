@@ -37,7 +37,7 @@ class CountedWorkloads:
 
     def __init__(self, inventory: Inventory, options: SimulationOptions) -> None:
         self.inventory = inventory
-        self.options = replace(options, preemption=False)
+        self.options = replace(options, preemption=False, refuses=False)
         how = unscored(self.options)
         self._run = prepare(inventory, how, with_spreads=False)
         self._others = placed_first(self._run)

@@ -132,7 +132,7 @@ def shown(
         yield from _counted(counted, listed, settled, ready)
         return
     for key in listed:
-        judge = WorkloadPromises(inventory, replace(options, preemption=False), key, budget, {})
+        judge = WorkloadPromises(inventory, replace(options, preemption=False, refuses=False), key, budget, {})
         drills = WorkloadDrills(inventory, options, key)
         yield _Showing(judge, drills, settled[key], most).shown(ready.get(key, 0))
 

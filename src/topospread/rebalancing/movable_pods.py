@@ -20,7 +20,8 @@ class MovablePods(msgspec.Struct):
     """The pods that may be evicted, and the reason for each other pod of a workload.
 
     Attributes:
-        refused: pod key → the Eviction API's message, for pods that a PodDisruptionBudget protects.
+        refused: pod key → why it may not be evicted: the Eviction API's message for pods that a PodDisruptionBudget
+            protects, or what refuses the new pod.
     """
 
     pods: list[Movable] = []
@@ -40,7 +41,12 @@ def movable_pods(world: World) -> MovablePods:
         if why:
             found.refused[each.key] = why
         else:
-            found.pods += _movable(world, each)
+            for movable in _movable(world, each):
+                who, words = world.new_pods.refusal(movable.successor)
+                if who:
+                    found.refused[each.key] = f"{who} refuses its new pod: {words}"
+                else:
+                    found.pods.append(movable)
     return found
 
 

@@ -36,6 +36,7 @@ class SimulationOptions:
         one_of_many: whether other orders are simulated too, so that no note says that the order may matter.
         pools: node pools that grow for pending pods (`scaling`).
         assumes_unjudged: place pods as if filters that topospread does not model passed every node.
+        refuses: leave out new pods that the API server refuses; otherwise they are not judged, as a drill needs it.
         tries_groups: schedule the pods of a PodGroup together; otherwise such pods are not judged.
     """
 
@@ -55,6 +56,7 @@ class SimulationOptions:
     pools: Sequence[NodePool] = ()
     assumes_unjudged: bool = False
     tries_groups: bool = False
+    refuses: bool = True
 
     @property
     def in_force(self) -> tuple[Gates, Gates]:
@@ -78,7 +80,7 @@ class SimulationOptions:
 
     def control_plane(self, scheduler: Gates, scheduler_names: Collection[str]) -> ControlPlane:
         """Return the API server and the schedulers that handle the pods."""
-        return ControlPlane(self.in_force[1], scheduler, scheduler_names)
+        return ControlPlane(self.in_force[1], scheduler, scheduler_names, self.refuses)
 
 
 PLAIN = SimulationOptions()

@@ -16,11 +16,13 @@ class ControlPlane(msgspec.Struct, frozen=True):
         apiserver: version and feature gates of the API server.
         scheduler: version and feature gates of kube-scheduler.
         scheduler_names: schedulers whose pods are placed; pods of other schedulers are only counted.
+        refuses: new pods that the API server refuses are left out; otherwise they are not judged.
     """
 
     apiserver: Gates
     scheduler: Gates
     scheduler_names: Collection[str] = ("default-scheduler",)
+    refuses: bool = True
 
     @classmethod
     def of_version(

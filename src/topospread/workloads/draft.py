@@ -21,10 +21,9 @@ from .claims import DefaultClass, VolumeClaims
 from .control_plane import ControlPlane
 from .controllers import Controller
 from .defaults import DEFAULT_SCHEDULER_NAME
-from .limit_ranges import LimitRanges
 from .names import Names, pod_prefix
+from .new_pods import NewPodRules, not_judged
 from .planned import Plan, QueuedPod, Workload
-from .policies import AdmissionPolicies
 from .quotas import Quotas, is_new
 from .removal import is_active, is_leaving
 from .revisions import REVISION_HASH_LABEL
@@ -66,6 +65,7 @@ class Draft:
         self.admission = Admission(inventory, self.gates)
         self.default_class = DefaultClass(inventory.storage_classes, self.gates.kube_version)
         self.volumes = VolumeClaims(self.plan, self.default_class)
+        self._refuses = control_plane.refuses
         self._scheduler_names = frozenset(control_plane.scheduler_names)
         self._made_bound: list[Pod] = []
         self._new_claims: Counter[Workload] = Counter()
@@ -209,20 +209,19 @@ class Draft:
         """Take new pods out of the queue that the API server refuses, workload after workload; mark who is not judged.
 
         Pods that their StatefulSet creates after one that is refused are not created and use nothing. Not marked are
-        pods whose equals are stored already.
+        pods whose equals are stored already. A control plane that does not refuse marks instead of taking out.
         """
         plan = self.plan
-        policies = AdmissionPolicies(plan.inventory, self.gates)
-        if not (plan.inventory.resource_quotas or plan.inventory.limit_ranges or policies):
+        new_pods = NewPodRules(plan.inventory, self.gates)
+        if not (plan.inventory.resource_quotas or new_pods):
             return
-        rules = request_rules(self.gates)
-        bounds = LimitRanges(plan.inventory.limit_ranges, rules)
+        policies, rules = new_pods.policies, request_rules(self.gates)
         removed = {id(pod) for pod in plan.removed}
         there = (pod for pod in plan.inventory.pods if not is_new(pod) and id(pod) not in removed)
         quotas = plan.quotas = Quotas(plan.inventory.resource_quotas, there, rules, self.now)
         rows = plan.workloads if policies else ()
         stored = {(id(row), _revision(pod)) for row in rows for pod in row.existing if pod.metadata.is_stored}
-        by_policies: dict[int, tuple[Pod, str, Pod]] = {}
+        known: dict[int, tuple[Pod, tuple[str, str], Pod]] = {}
         for waiting in (plan.queue, plan.gated):
             for queued in waiting:
                 pod, row = queued.pod, queued.workload
@@ -231,14 +230,15 @@ class Draft:
                     continue
                 if not is_new(pod):
                     continue
-                forbidden, marked = "", pod
-                if policies:
-                    if id(pod) not in by_policies:
-                        spec = replace(pod.spec, unjudged_admission=policies.concerning(pod) or None)
-                        by_policies[id(pod)] = (pod, policies.refusal(pod), replace(pod, spec=spec))
-                    _, forbidden, marked = by_policies[id(pod)]
-                words = bounds.refusal(pod) or forbidden or quotas.refusal(pod)
-                if words:
+                if id(pod) not in known:
+                    spec = replace(pod.spec, unjudged_admission=policies.concerning(pod) or None)
+                    known[id(pod)] = (pod, new_pods.refusal(pod), replace(pod, spec=spec))
+                _, (who, words), marked = known[id(pod)]
+                if not words:
+                    who, words = f"ResourceQuota of the namespace {pod.namespace}", quotas.refusal(pod)
+                if words and not self._refuses:
+                    queued.pod = not_judged(marked, who)
+                elif words:
                     name = pod.name or (pod.metadata.generate_name or "") + "…"
                     denied = f'pods "{name}" is forbidden: {words}'
                     queued.refused = denied if row.kind == "Pod" else _failed_create(row.kind, row.name, name, denied)

@@ -1,0 +1,44 @@
+"""New pods that LimitRanges or the Pod Security level of their namespace refuse."""
+
+from __future__ import annotations
+
+from msgspec.structs import replace
+
+from topospread.api.inventory import Inventory
+from topospread.api.pod import Pod
+from topospread.config.gates import Gates
+from topospread.config.request_rules import request_rules
+
+from .limit_ranges import LimitRanges
+from .policies import AdmissionPolicies
+
+
+class NewPodRules:
+    """The rules of an inventory for new pods; ResourceQuotas, which add pods up, are apart (`quotas`).
+
+    Args:
+        inventory: the objects.
+        gates: of the API server.
+    """
+
+    def __init__(self, inventory: Inventory, gates: Gates) -> None:
+        self.policies = AdmissionPolicies(inventory, gates)
+        self._bounds = LimitRanges(inventory.limit_ranges, request_rules(gates))
+        self._any = bool(inventory.limit_ranges or self.policies)
+
+    def __bool__(self) -> bool:
+        """True if any pod may be concerned."""
+        return self._any
+
+    def refusal(self, pod: Pod) -> tuple[str, str]:
+        """Return what refuses a new pod, and the API server's words; ("", "") if nothing does."""
+        words = self._bounds.refusal(pod)
+        if words:
+            return f"LimitRange of the namespace {pod.namespace}", words
+        words = self.policies.refusal(pod)
+        return (f"Pod Security level of the namespace {pod.namespace}", words) if words else ("", "")
+
+
+def not_judged(pod: Pod, who: str) -> Pod:
+    """Return a pod with an admission that is not evaluated, by ``who``."""
+    return replace(pod, spec=replace(pod.spec, unjudged_admission=[*(pod.spec.unjudged_admission or ()), who]))
