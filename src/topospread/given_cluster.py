@@ -87,7 +87,6 @@ class GivenCluster:
     def files(self) -> list[str]:
         """The files and folders of the cluster.
 
-
         Raises:
             UsageError: if the cluster was not read from files.
         """

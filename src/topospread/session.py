@@ -587,7 +587,6 @@ class Session:
     def _told(self, ask: Callable[[], Found], answer: Callable[[Found], Told]) -> Told:
         """Return the answer to a question.
 
-
         Raises:
             topospread.drills.interruption.Interrupted: on Ctrl-C, with the partial answer.
         """

@@ -17,7 +17,6 @@ Told = TypeVar("Told", bound=Answer)
 def about(told: Told, inventory: Inventory, options: SimulationOptions, source: str = "") -> Told:
     """Return an answer with its input and control plane filled in.
 
-
     Args:
         told: the answer.
         inventory: its input.

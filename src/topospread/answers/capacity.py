@@ -192,7 +192,6 @@ def capacity_answer(report: result.CapacityReport) -> Capacity:
 def _room(report: result.CapacityReport, found: result.Capacity, assumed: result.Capacity | None) -> dict[str, Any]:
     """Return the fields of a `Room`. Counts are bounds over both results; other fields come from `found`.
 
-
     Args:
         found: the result without assumptions.
         assumed: the result if parts that topospread does not model admit every node.

@@ -169,7 +169,6 @@ def _of_table(table: ConstraintTable) -> Cause:
 def _of_constraint(arithmetic: ConstraintArithmetic, domains: Iterable[Domain], closed: Mapping[str, bool]) -> Cause:
     """Return the cause for a constraint.
 
-
     Args:
         closed: domain → whether all its nodes are tainted.
     """

@@ -123,7 +123,6 @@ def lint_answer(report: LintReport) -> Lint:
 def lint_finding(found: FoundProblem, text: Text | None = None) -> LintFinding:
     """Return a finding in the form of answers.
 
-
     Args:
         found: the finding.
         text: the file with the finding.

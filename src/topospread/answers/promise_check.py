@@ -145,7 +145,6 @@ def chosen_workloads(
 ) -> list[Workload]:
     """Return the target workloads; without targets, all with replicas whose pods match the selector.
 
-
     Raises:
         UsageError: if a target does not exist, or there is no workload.
     """

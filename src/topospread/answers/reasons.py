@@ -85,7 +85,6 @@ def its_nodes(reasons: Reasons, nodes: int, *, whose: str = "its") -> str:
 def _each(facts: list[tuple[str, int]], nodes: int = 0) -> str:
     """Return ``all are cordoned, 1 lacks cpu``.
 
-
     Args:
         nodes: number of nodes that counts as "all"; 0 if unknown.
     """

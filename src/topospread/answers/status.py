@@ -219,7 +219,6 @@ def _says(
 ) -> str:
     """Return the verdict in one sentence.
 
-
     Args:
         exceeded: exceeded workloads; None if only pending pods are shown.
     """

@@ -32,7 +32,6 @@ def anonymous_options(text: str) -> Callable[[Command], Command]:
 def read_salt(given: Mapping[str, Any]) -> bytes | None:
     """Return the salt for anonymous names; None for a random salt.
 
-
     Raises:
         UsageError: if --salt-file is given without --anonymous, or if the salt is too short.
         InputError: if the file cannot be read.

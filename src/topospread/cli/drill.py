@@ -171,7 +171,6 @@ def drill(context: click.Context, /, **given: Any) -> int:
 def _check_beside(given: dict[str, Any], steps: list[Step]) -> None:
     """Check that the options can be combined.
 
-
     Raises:
         UsageError: if they cannot, or if there is no step.
     """

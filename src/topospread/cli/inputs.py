@@ -121,7 +121,6 @@ input_options = inputs_with()
 def namespace_options(shown: str) -> Callable[[Command], Command]:
     """Return the decorator for ``-n`` and ``-A``.
 
-
     Args:
         shown: verb phrase for the help, such as "Show".
     """

@@ -15,8 +15,7 @@ class PodOrder:
     both.
 
     Dicts keep pods in the order of their arrival, so adding a pod costs nothing here. After a pod other than the last
-    was
-    removed, `_moved` holds the order of the pods that the node had then; pods added later follow it.
+    was removed, `_moved` holds the order of the pods that the node had then; pods added later follow it.
     """
 
     __slots__ = ("_moved", "_on_node")

@@ -29,7 +29,6 @@ class Draws:
     def __init__(self, number: int) -> None:
         """Create the choices of a run.
 
-
         Args:
             number: number of the run; 0 is the first.
         """

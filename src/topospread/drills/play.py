@@ -107,7 +107,6 @@ class Play:
     def __init__(self, inventory: Inventory, options: SimulationOptions, manifests: Manifests, number: int = 0) -> None:
         """Create a drill.
 
-
         Args:
             inventory: the initial cluster.
             options: the simulation options.

@@ -20,7 +20,7 @@ from topospread.simulation.placing import place_waiting
 from topospread.simulation.run import prepare
 from topospread.simulation.virtual_queue import VirtualQueue
 from topospread.workloads.names import Names
-from topospread.workloads.new_pods import NewPodRules, not_judged
+from topospread.workloads.new_pods import not_judged
 from topospread.workloads.node_lifecycle import is_silent
 from topospread.workloads.planned import QueuedPod, Workload
 
@@ -66,7 +66,6 @@ class World:
 
     def __init__(self, inventory: Inventory, options: SimulationOptions, number: int = 0) -> None:
         """Create the state.
-
 
         Args:
             inventory: the initial cluster.
@@ -132,7 +131,6 @@ class World:
             else:
                 followed.created = self.now if followed.queued is not None and self.now else followed.created
             self.pods.add(followed)
-        self.new_pods = NewPodRules(run.plan.inventory, self._options.in_force[1])
         self.health = Health(run.cluster, self.pods.by_key.values(), lambda: self.now)
         run.budgets = self.health
         for followed in self.pods.by_key.values():
@@ -296,8 +294,9 @@ class World:
     def _create(self, made: Iterable[QueuedPod]) -> bool:
         """Add pods to the queue. Return whether there were any."""
         new = list(made)
-        for each in new if self.new_pods else ():
-            who, _ = self.new_pods.refusal(each.pod)
+        rules = self.run.plan.new_pods
+        for each in new:
+            who, _ = rules.refusal(each.pod) if rules else ("", "")
             if who:
                 each.pod = not_judged(each.pod, who)
         self.run.queue += new

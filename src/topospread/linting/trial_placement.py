@@ -139,7 +139,6 @@ class TrialPlacements:
 def _without_names(spec: PodSpec, *, images: bool) -> bytes:
     """Return the fields of a spec that kube-scheduler reads, without selector values and names.
 
-
     Args:
         spec: the pod's spec.
         images: whether a node has images, so that image names matter.

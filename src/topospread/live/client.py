@@ -27,6 +27,7 @@ from .request_headers import RequestHeaders
 from .rest import Rest
 from .watch_events import Json, events_in
 from .write_connections import BrokenConnection, Request, WriteConnections
+from .write_order import MOST_SLOW
 
 PAGE = 500
 """Objects per page, like client-go's pager."""
@@ -37,8 +38,8 @@ _SILENCE = 150.0
 _GOODBYE = 0.1
 """Seconds for closing TLS connections, which aiohttp does not await."""
 _RETRIES = 10
-_CONNECTIONS = 432
-"""Connections for writes: `write_order.MOST_SLOW` that wait for slow answers, and those that hold a place."""
+_CONNECTIONS = MOST_SLOW + 32
+"""Connections for writes: those that wait for slow answers, and those that hold a place."""
 _GATHERING = 0.01
 """Pause in seconds in which data of a long list can gather."""
 _CONFLICT = 409

@@ -41,7 +41,6 @@ def level(verbosity: int) -> int:
 def set_up(verbosity: int, form: str, stream: TextIO | None = None) -> QueuedLines:
     """Set up logging without blocking, for ``V(n)`` lines up to the verbosity.
 
-
     Returns:
         The handler, which counts dropped lines.
     """

@@ -208,8 +208,7 @@ class CountedConstraint:
         preview).
 
         Such a domain has a matching pod, which may be terminating; an empty selector matches no pod. The number is 0 if
-        the
-        other domains satisfy minDomains.
+        the other domains satisfy minDomains.
         """
         counts, constraint = self.counts, self.constraint
         if not (self.may_be_tainted and counts) or counts.domains >= constraint.min_domains:

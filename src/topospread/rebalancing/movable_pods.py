@@ -33,7 +33,7 @@ def movable_pods(world: World) -> MovablePods:
 
     Budgets allow the same before every eviction, because each waits for the previous replacement.
     """
-    found = MovablePods()
+    found, rules = MovablePods(), world.run.plan.new_pods
     for each in world.pods.by_key.values():
         if not each.node or each.terminating or each.node in world.down or treatment(each.pod) != "evicted":
             continue
@@ -42,7 +42,7 @@ def movable_pods(world: World) -> MovablePods:
             found.refused[each.key] = why
         else:
             for movable in _movable(world, each):
-                who, words = world.new_pods.refusal(movable.successor)
+                who, words = rules.refusal(movable.successor) if rules else ("", "")
                 if who:
                     found.refused[each.key] = f"{who} refuses its new pod: {words}"
                 else:

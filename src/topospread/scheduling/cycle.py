@@ -100,11 +100,9 @@ class Scheduler:
         cluster: the state; binding changes it.
         frameworks: scheduler name → plugins of its profile.
         seed: seed of random draws: among candidates of preemption, and until 1.34 among nodes with equal totals.
-            ``None``
-            takes the first by name.
+            ``None`` takes the first by name.
         sampled: consider as many nodes as kube-scheduler does instead of all. Where a version does not draw, take the
-            node
-            among equals that its search order gives.
+            node among equals that its search order gives.
         always_draws: also draw among equal nodes in versions that do not, to explore possible results.
 
     Attributes:

@@ -54,8 +54,7 @@ class NodeLocalAnswers:
     """The answers for pod classes that differ only in what concerns other pods. They are updated row by row.
 
     Plugins that read only summed usage are called once for each state of a node (`NodeTable.state`); `_memo` keeps
-    their
-    answers by state.
+    their answers by state.
 
     Attributes:
         plugins: the plugins, prepared for the first of these classes.

@@ -136,8 +136,7 @@ class NodeSearch:
         """Return the node of a DaemonSet pod if the DaemonSet's shared view shows that it is feasible.
 
         One shared view serves all pods of the DaemonSet. ``None`` means that the pod's own view must decide: it
-        explains
-        rejections, and counts for a hard constraint only the pod's own node.
+        explains rejections, and counts for a hard constraint only the pod's own node.
         """
         row = self._cluster.nodes.row_of.get(pod_class.pinned_node)
         narrowed = self._sampler is not None or self.within is not None

@@ -44,8 +44,7 @@ def rejection_beside(view: View, row: int, others: Beside) -> tuple[str, Status]
     """Return the first plugin that rejects a node once its nominated pods are added; ``None`` if none does.
 
     The answer is cached if that plugin reads only summed usage, and the plugins before it only the node. It is valid
-    while
-    the node and its usage do not change.
+    while the node and its usage do not change.
     """
     cluster = view.cluster
     promised = (cluster.nodes.nodes[row], cluster.nodes.state(row), tuple(each.key for each in others.values()))

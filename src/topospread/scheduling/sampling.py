@@ -75,8 +75,7 @@ class NodeOrder:
     """Rows in the order of kube-scheduler's snapshots: one node of each zone in turn (``nodeTree.list``).
 
     Zones, and nodes within a zone, are in the order in which they were added. A node that changes its zone moves when
-    the
-    next node is added or removed.
+    the next node is added or removed.
     """
 
     def __init__(self, cluster: Cluster) -> None:

@@ -73,8 +73,7 @@ def top_of_heap(rows: Ints, best: Ints) -> int:
     """Return the node at the top of kube-scheduler's heap of totals: the first of the best, from the root leftwards.
 
     Go's ``heap.Init`` moves a child up only if it is better than its parent, and the right child only if it is better
-    than
-    the left one.
+    than the left one.
     """
     return int(rows[min(best.tolist(), key=_way_from_root)])
 

@@ -24,8 +24,7 @@ def in_namespace(simulation: Simulation, namespace: str) -> Simulation:
     """Return the placements, workloads, pending pods, evictions and removals of one namespace.
 
     An eviction belongs to the namespaces of the evicted pod and of the preemptor. Results without a namespace stay:
-    skipped
-    kinds, pods of other schedulers, warnings and notes.
+    skipped kinds, pods of other schedulers, warnings and notes.
 
     Raises:
         UsageError: if the namespace has no workloads.
@@ -305,8 +304,7 @@ def _placement_changes(
     """Return pairs of pods that differ. Pods that are not interchangeable are paired by name.
 
     Interchangeable pods on the same node are paired first, then placed pods. So no pod is reported as pending in
-    exchange
-    for a placed pod.
+    exchange for a placed pod.
     """
     identities: tuple[Callable[[Placement], object], ...] = (
         (lambda pod: pod.name,)

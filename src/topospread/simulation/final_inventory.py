@@ -34,8 +34,7 @@ def inventory_after(run: Run) -> Inventory:
     """Return the inventory after a run.
 
     It lacks pods that were not created, were removed, or were evicted. Claims that are only assumed, and not bound, are
-    left
-    out. PodDisruptionBudgets lose their status, so that it is computed again.
+    left out. PodDisruptionBudgets lose their status, so that it is computed again.
     """
     return inventory_with(run, _pods(run))
 

@@ -154,8 +154,7 @@ def interleaved(queue: Sequence[QueuedPod], source: random.Random, *, by_turns: 
         queue: pods in the plan's order.
         source: source of randomness.
         by_turns: whether to interleave the workloads' pods, with equal probability of each interleaving; else one
-            workload
-            follows another. Pods of higher priority always come first.
+            workload follows another. Pods of higher priority always come first.
     """
     waiting = [each for each in queue if each.created]
     streams: dict[Hashable, list[QueuedPod]] = {}

@@ -37,8 +37,7 @@ def exceeded(
     """Return why a constraint's skew exceeds maxSkew; "" if it does not.
 
     A hard constraint limits only placements of the workload's own pods. So its excess existed before, or is due to
-    another
-    workload's pods.
+    another workload's pods.
 
     Args:
         before, after: counts before and after the workload's pods were placed.

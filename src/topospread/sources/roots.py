@@ -71,7 +71,6 @@ def is_of_git(path: str) -> bool:
 def check_inside_repository(path: str) -> None:
     """Reject a path that leaves its repository through a link.
 
-
     Raises:
         InputError: if it does.
     """

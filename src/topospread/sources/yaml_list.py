@@ -69,7 +69,6 @@ class YamlList:
     def __init__(self, text: Text, of: tuple[str, str], span: tuple[int, int], before: bytes) -> None:
         """Create a list.
 
-
         Args:
             text: the text.
             of: kind and apiVersion.

@@ -11,7 +11,6 @@ from msgspec.structs import replace
 
 from topospread.api.inventory import Inventory, ObjectKey
 from topospread.api.pod import FINISHED_PHASES, Pod
-from topospread.config.request_rules import request_rules
 from topospread.errors import InvalidError
 from topospread.sources.made_up import PROVISIONER
 
@@ -212,16 +211,17 @@ class Draft:
         pods whose equals are stored already. A control plane that does not refuse marks instead of taking out.
         """
         plan = self.plan
-        new_pods = NewPodRules(plan.inventory, self.gates)
+        new_pods = plan.new_pods = NewPodRules(plan.inventory, self.gates)
         if not (plan.inventory.resource_quotas or new_pods):
             return
-        policies, rules = new_pods.policies, request_rules(self.gates)
+        policies = new_pods.policies
         removed = {id(pod) for pod in plan.removed}
         there = (pod for pod in plan.inventory.pods if not is_new(pod) and id(pod) not in removed)
-        quotas = plan.quotas = Quotas(plan.inventory.resource_quotas, there, rules, self.now)
+        quotas = plan.quotas = Quotas(plan.inventory.resource_quotas, there, new_pods.request_rules, self.now)
         rows = plan.workloads if policies else ()
         stored = {(id(row), _revision(pod)) for row in rows for pod in row.existing if pod.metadata.is_stored}
-        known: dict[int, tuple[Pod, tuple[str, str], Pod]] = {}
+        known: dict[int, tuple[Pod, tuple[str, str], list[str]]] = {}
+        marked: dict[tuple[int, str], Pod] = {}  # Pods that are alike share one object.
         for waiting in (plan.queue, plan.gated):
             for queued in waiting:
                 pod, row = queued.pod, queued.workload
@@ -231,19 +231,18 @@ class Draft:
                 if not is_new(pod):
                     continue
                 if id(pod) not in known:
-                    spec = replace(pod.spec, unjudged_admission=policies.concerning(pod) or None)
-                    known[id(pod)] = (pod, new_pods.refusal(pod), replace(pod, spec=spec))
-                _, (who, words), marked = known[id(pod)]
-                if not words:
-                    who, words = f"ResourceQuota of the namespace {pod.namespace}", quotas.refusal(pod)
-                if words and not self._refuses:
-                    queued.pod = not_judged(marked, who)
-                elif words:
+                    known[id(pod)] = (pod, new_pods.refusal(pod), policies.concerning(pod))
+                _, (who, words), concerning = known[id(pod)]
+                if not words and (words := quotas.refusal(pod)):
+                    who = f"ResourceQuota of the namespace {pod.namespace}"
+                if words and self._refuses:
                     name = pod.name or (pod.metadata.generate_name or "") + "…"
                     denied = f'pods "{name}" is forbidden: {words}'
                     queued.refused = denied if row.kind == "Pod" else _failed_create(row.kind, row.name, name, denied)
-                elif policies and (id(row), _revision(pod)) not in stored:
-                    queued.pod = marked
+                elif words or (policies and (id(row), _revision(pod)) not in stored):
+                    if (id(pod), who) not in marked:
+                        marked[id(pod), who] = not_judged(pod, *concerning, *filter(None, [who]))
+                    queued.pod = marked[id(pod), who]
             plan.refused += [each for each in waiting if each.refused]
             waiting[:] = [each for each in waiting if not each.refused]
 

@@ -23,7 +23,8 @@ class NewPodRules:
 
     def __init__(self, inventory: Inventory, gates: Gates) -> None:
         self.policies = AdmissionPolicies(inventory, gates)
-        self._bounds = LimitRanges(inventory.limit_ranges, request_rules(gates))
+        self.request_rules = request_rules(gates)
+        self._bounds = LimitRanges(inventory.limit_ranges, self.request_rules)
         self._any = bool(inventory.limit_ranges or self.policies)
 
     def __bool__(self) -> bool:
@@ -39,6 +40,7 @@ class NewPodRules:
         return (f"Pod Security level of the namespace {pod.namespace}", words) if words else ("", "")
 
 
-def not_judged(pod: Pod, who: str) -> Pod:
-    """Return a pod with an admission that is not evaluated, by ``who``."""
-    return replace(pod, spec=replace(pod.spec, unjudged_admission=[*(pod.spec.unjudged_admission or ()), who]))
+def not_judged(pod: Pod, *who: str) -> Pod:
+    """Return a pod with an admission that is not evaluated, by each of ``who``."""
+    found = [*(pod.spec.unjudged_admission or ()), *who]
+    return replace(pod, spec=replace(pod.spec, unjudged_admission=found or None))

@@ -11,6 +11,7 @@ from topospread.api.pod import Pod
 
 from .autoscaling import Autoscaling
 from .dropped_fields import UnusedField
+from .new_pods import NewPodRules
 from .quotas import Quotas
 
 
@@ -48,8 +49,7 @@ class QueuedPod(msgspec.Struct, eq=False):
 
     Attributes:
         pod: the pod after admission. Equal replicas of a template share one object, with the name "". Replicas that
-            differ
-            in labels, volumes or affinity have their own objects.
+            differ in labels, volumes or affinity have their own objects.
         name: name of this pod.
         priority: priority of the pod.
         created: creationTimestamp, "" for a pod that does not exist yet.
@@ -87,15 +87,14 @@ class Plan(msgspec.Struct):
 
     Attributes:
         inventory: the input with the objects that the cluster would create: namespaces, ReplicaSets of Deployments,
-            claims
-            of StatefulSets, Jobs of CronJobs; pods after admission.
+            claims of StatefulSets, Jobs of CronJobs; pods after admission.
         workloads: workloads in input order.
         bound: unfinished pods on nodes, including terminating pods, without removed pods.
         queue: pods to place in kube-scheduler's order: priority, creation, input. A pod follows the pod that it is
-            created
-            after.
+            created after.
         gated: pods with schedulingGates.
         refused: pods that the API server denies.
+        new_pods: rules of LimitRanges and Pod Security levels; ``None`` until the plan is finished.
         quotas: ResourceQuotas with the usage of existing and queued pods; ``None`` without any.
         removed: pods that their controllers would delete, for example after scaling down.
         foreign: scheduler name → pods of that other scheduler.
@@ -110,6 +109,7 @@ class Plan(msgspec.Struct):
     queue: list[QueuedPod] = []
     gated: list[QueuedPod] = []
     refused: list[QueuedPod] = []
+    new_pods: NewPodRules | None = None
     quotas: Quotas | None = None
     removed: list[Pod] = []
     foreign: Counter[str] = msgspec.field(default_factory=Counter)

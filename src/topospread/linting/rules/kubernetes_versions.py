@@ -94,7 +94,6 @@ def _gated_fields(pods: PodSource) -> Iterator[tuple[str, str]]:
 def _set_fields(of: object, path: str, names: Iterable[str], prefix: str = "") -> Iterator[tuple[str, str]]:
     """Yield the set fields among `names`.
 
-
     Args:
         of: object with the fields.
         path: path of the object.
