@@ -18,8 +18,8 @@ from benchmarks.clusters import node
 from topospread.api.inventory import Inventory
 from topospread.api.node import Node
 from topospread.api.workload import Deployment
-from topospread.drills.each import drill_each
-from topospread.drills.forked import cores
+from topospread.drill.each import drill_each
+from topospread.drill.forked import cores
 from topospread.simulation.options import SimulationOptions
 
 ZONE = "topology.kubernetes.io/zone"

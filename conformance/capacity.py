@@ -30,8 +30,8 @@ from typing import Any
 from conformance.programs import ROOT, ProgramError
 from tests.live.api_server import api_server
 from topospread import load
+from topospread.capacity.capacity import capacity
 from topospread.simulation.options import SimulationOptions
-from topospread.spare_capacity.capacity import capacity
 
 Json = dict[str, Any]
 ZONE, HOST = "topology.kubernetes.io/zone", "kubernetes.io/hostname"

@@ -21,13 +21,13 @@ from typing import Any
 import msgspec
 
 from conformance.stored import FOLDER
+from topospread.admission.defaults import with_defaults, with_defaults_after_admission
+from topospread.admission.dropped_fields import without_dropped_fields
+from topospread.admission.label_keys import with_label_keys_merged
 from topospread.api.inventory import Inventory
 from topospread.api.pod import Pod, PodSpec
 from topospread.api.quantity import parse_quantity
 from topospread.config.gates import gates_for
-from topospread.workloads.defaults import with_defaults, with_defaults_after_admission
-from topospread.workloads.dropped_fields import without_dropped_fields
-from topospread.workloads.label_keys import with_label_keys_merged
 
 Json = dict[str, Any]
 STORED = FOLDER / "created.jsonl.gz"

@@ -24,7 +24,7 @@ from pathlib import Path
 from typing import Any
 
 from conformance.programs import ROOT, ProgramError
-from topospread.linting.rules import RULES
+from topospread.lint.rules import RULES
 
 BUILD = ROOT / "build" / "peers"
 STORED = ROOT / "tests" / "conformance" / "peers.json"

@@ -21,11 +21,11 @@ from typing import Any
 import msgspec
 
 from conformance.stored import FOLDER
+from topospread.admission.defaults import with_defaults
+from topospread.admission.pod_security import refusal
 from topospread.api.pod import Pod
 from topospread.config.gates import gates_for
 from topospread.sources.admit import note_profiles
-from topospread.workloads.defaults import with_defaults
-from topospread.workloads.pod_security import refusal
 
 Json = dict[str, Any]
 STORED = FOLDER / "pod_security.jsonl.gz"

@@ -70,7 +70,7 @@ TABLES = (
     PrintedTable("api/kinds.json", "kinds"),
     PrintedTable("api/new_fields.json", "fieldhistory objects"),
     PrintedTable("api/validation/schema.json", "schema"),
-    PrintedTable("workloads/dropped_fields.json", "droppedfields", of_all=True),
+    PrintedTable("admission/dropped_fields.json", "droppedfields", of_all=True),
 )
 
 

@@ -26,8 +26,8 @@ import msgspec
 from topospread.api.node import Node
 from topospread.api.well_known_labels import ZONE
 from topospread.api.workload import Service
-from topospread.service_traffic.hints import Endpoint, Hinted, TrafficRules, hinted
-from topospread.service_traffic.traffic import chosen
+from topospread.traffic.hints import Endpoint, Hinted, TrafficRules, hinted
+from topospread.traffic.traffic import chosen
 
 Json = dict[str, Any]
 Chosen = Mapping[str, Sequence[str]]

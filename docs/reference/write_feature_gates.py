@@ -8,9 +8,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from topospread.admission.dropped_fields import FIELDS, GatedField
 from topospread.config.gate_table import GATES, GateRow
 from topospread.config.versions import OLDEST
-from topospread.workloads.dropped_fields import FIELDS, GatedField
 
 HEAD = """\
 # Feature gates

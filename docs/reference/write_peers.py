@@ -9,7 +9,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from topospread.linting.rules import RULES
+from topospread.lint.rules import RULES
 
 HERE = Path(__file__).parent
 STORED = HERE.parents[1] / "tests" / "conformance" / "peers.json"

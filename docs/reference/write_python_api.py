@@ -21,7 +21,7 @@ Printed from the docstrings by `python docs/reference/write_python_api.py`.
 
 A `Session` reads a cluster once, and a method answers each question of the command. An answer is data: `to_json()` is
 exactly what the command writes with `-o json` (the [reference](README.md) has a page for each command). The steps of a
-drill are in `topospread.drills.steps`. `help(topospread.Session.why)` describes all arguments.
+drill are in `topospread.drill.steps`. `help(topospread.Session.why)` describes all arguments.
 
 [Ask from Python](../how-to/session.md) has examples. The Kubernetes version, feature gates and kube-scheduler's
 configuration are files or data:

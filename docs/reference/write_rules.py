@@ -8,8 +8,8 @@ from __future__ import annotations
 import difflib
 from pathlib import Path
 
-from topospread.linting.rule import Rule
-from topospread.linting.rules import RULES
+from topospread.lint.rule import Rule
+from topospread.lint.rules import RULES
 from topospread.render.pages.rules import NEEDS, with_options
 
 FOLDER = Path(__file__).parent / "rules"

@@ -37,19 +37,19 @@ if TYPE_CHECKING:
     from topospread.config.profile import Configuration
     from topospread.config.versions import KubeVersion
     from topospread.errors import InputError, TopospreadError
-    from topospread.linting.settings import Settings, find_settings, read_settings
-    from topospread.service_traffic.result import ExpectedTraffic
+    from topospread.lint.settings import Settings, find_settings, read_settings
     from topospread.session import Placing, Promises, Session
     from topospread.sources.configuration import read_configuration
     from topospread.sources.rendering import Rendering
     from topospread.sources.snapshot_file import save
+    from topospread.traffic.result import ExpectedTraffic
 
 _MODULES = {
     "Capacity": "topospread.answers.capacity",
     "Configuration": "topospread.config.profile",
     "DrillEach": "topospread.answers.drill_many",
     "DrillResult": "topospread.answers.drill",
-    "ExpectedTraffic": "topospread.service_traffic.result",
+    "ExpectedTraffic": "topospread.traffic.result",
     "InputError": "topospread.errors",
     "Inventory": "topospread.api.inventory",
     "KubeVersion": "topospread.config.versions",
@@ -65,7 +65,7 @@ _MODULES = {
     "Rebalance": "topospread.answers.rebalance",
     "Rendering": "topospread.sources.rendering",
     "Session": "topospread.session",
-    "Settings": "topospread.linting.settings",
+    "Settings": "topospread.lint.settings",
     "Simulation": "topospread.answers.simulation",
     "Status": "topospread.answers.status",
     "TopologySpreadConstraint": "topospread.api.spread",
@@ -74,12 +74,12 @@ _MODULES = {
     "WhyHistory": "topospread.answers.why_history",
     "WhyPending": "topospread.answers.why_pending",
     "default_configuration": "topospread.config.load",
-    "find_settings": "topospread.linting.settings",
+    "find_settings": "topospread.lint.settings",
     "load_configuration": "topospread.config.load",
     "merge": "topospread.api.spread",
     "merge_constraints": "topospread.api.spread",
     "read_configuration": "topospread.sources.configuration",
-    "read_settings": "topospread.linting.settings",
+    "read_settings": "topospread.lint.settings",
     "save": "topospread.sources.snapshot_file",
 }
 

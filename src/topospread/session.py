@@ -35,10 +35,10 @@ if TYPE_CHECKING:
     from topospread.answers.why_pending import WhyPending
     from topospread.api.labels import Selector
     from topospread.config.profile import Configuration
-    from topospread.drills.steps import Step
-    from topospread.linting.settings import Settings
-    from topospread.service_traffic.result import ExpectedTraffic
+    from topospread.drill.steps import Step
+    from topospread.lint.settings import Settings
     from topospread.simulation.options import SimulationOptions
+    from topospread.traffic.result import ExpectedTraffic
 
 Found = TypeVar("Found")
 Told = TypeVar("Told", bound="Answer")
@@ -182,7 +182,7 @@ class Session:
     def after(self, *steps: Step, manifests: Sequence[Path] = (), **placing: Unpack[Placing]) -> Session:
         """Return a session on the cluster after a simulation, or after the given drill steps."""
         inventory, options = self._asked(manifests, placing)
-        from topospread.drills.drill import drill
+        from topospread.drill.drill import drill
         from topospread.simulation.simulate import simulate
 
         if steps:
@@ -203,7 +203,7 @@ class Session:
         Raises:
             UsageError: if the remedy does not patch objects, or an object is missing.
         """
-        from topospread.drills.patching import after_remedy
+        from topospread.drill.patching import after_remedy
 
         return self.but(on=after_remedy(self.inventory, self._options, remedy))
 
@@ -290,7 +290,7 @@ class Session:
             UsageError: if no pod or several pods match the target.
         """
         from topospread.answers.why import why_answer
-        from topospread.explanation.explain import explain
+        from topospread.why.explain import explain
 
         inventory, options = self._asked(manifests, placing)
         if target is None:
@@ -320,7 +320,7 @@ class Session:
             since: time of the snapshot, RFC 3339; older records are ignored.
         """
         from topospread.answers.why_history import history_answer
-        from topospread.incidents.replay import replay
+        from topospread.replay.replay import replay
 
         found = replay(self.inventory, audit, self._options, events=events, since=since)
         return _about(history_answer(found), self.inventory, self._options)
@@ -368,7 +368,7 @@ class Session:
             seconds: time limit for the count of each loss.
         """
         from topospread.answers.plan import plan
-        from topospread.review.changed_findings import changed_findings
+        from topospread.plan.changed_findings import changed_findings
 
         paths = [] if isinstance(to, Session) else paths_of(to)
         new = to if isinstance(to, Session) else self.but(on=self._source.applied(paths))
@@ -398,7 +398,7 @@ class Session:
         """Return yes if steps such as ``steps.Fail`` do no new harm.
 
         Args:
-            steps: events in their order (`topospread.drills.steps`).
+            steps: events in their order (`topospread.drill.steps`).
             manifests: files to apply first.
             namespace: namespace of objects in `manifests` without ``metadata.namespace``.
             runs: number of repetitions with different random choices; by default 8 with a rollout, else 1.
@@ -406,7 +406,7 @@ class Session:
             placing: pools, seed, preemption.
         """
         from topospread.answers.drill import drill_answer
-        from topospread.drills.drill import drill
+        from topospread.drill.drill import drill
 
         inventory, options = self._asked(manifests, placing)
         return self._told(
@@ -428,7 +428,7 @@ class Session:
     ) -> DrillEach:
         """Simulate the failure of each zone or node, or the rollout of each Deployment, like ``drill --each``."""
         from topospread.answers.drill_many import each_answer
-        from topospread.drills.each import drill_each
+        from topospread.drill.each import drill_each
 
         _one_of("each", each, ("zone", "node", "deploy"))
         inventory, options = self._asked(manifests, placing)
@@ -465,7 +465,7 @@ class Session:
             placing: scale, pools, seed, preemption.
         """
         from topospread.answers.capacity import capacity_answer
-        from topospread.spare_capacity.capacity import capacity
+        from topospread.capacity.capacity import capacity
 
         inventory, options = self._asked((), placing)
         return self._told(
@@ -506,7 +506,7 @@ class Session:
             allow_empty: accept a selector that selects no workload.
         """
         from topospread.answers.rebalance import rebalance_answer
-        from topospread.rebalancing.rebalance import rebalance
+        from topospread.rebalance.rebalance import rebalance
 
         return self._told(
             lambda: rebalance(
@@ -534,7 +534,7 @@ class Session:
             UsageError: if there are no paths, and the session's cluster was not read from files.
         """
         from topospread.answers.lint import lint_answer
-        from topospread.linting.run import lint
+        from topospread.lint.run import lint
 
         cluster: str | Inventory | None = self._source.made_up
         if paths:
@@ -559,8 +559,8 @@ class Session:
                 ``api:deploy/web``.
             price: price of a GB that crosses zones.
         """
-        from topospread.service_traffic.clients import read_clients
-        from topospread.service_traffic.traffic import TrafficQuestion, traffic_of
+        from topospread.traffic.clients import read_clients
+        from topospread.traffic.traffic import TrafficQuestion, traffic_of
 
         return traffic_of(self.inventory, self._options, TrafficQuestion(read_clients(clients), price))
 
@@ -588,9 +588,9 @@ class Session:
         """Return the answer to a question.
 
         Raises:
-            topospread.drills.interruption.Interrupted: on Ctrl-C, with the partial answer.
+            topospread.drill.interruption.Interrupted: on Ctrl-C, with the partial answer.
         """
-        from topospread.drills.interruption import Interrupted
+        from topospread.drill.interruption import Interrupted
 
         try:
             return answer(ask())
@@ -730,7 +730,7 @@ def _checked(steps: Sequence[Any]) -> Sequence[Step]:
     Raises:
         UsageError: if an item is not a step.
     """
-    from topospread.drills import steps as known
+    from topospread.drill import steps as known
 
     kinds = tuple(get_args(known.Step))
     wrong = next((each for each in steps if not isinstance(each, kinds)), None)

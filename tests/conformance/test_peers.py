@@ -7,7 +7,7 @@ import json
 from pathlib import Path
 
 from conformance.peers import PEERS, STORED, differences
-from topospread.linting.rules import BY_ID
+from topospread.lint.rules import BY_ID
 
 REFERENCE = Path(__file__).parents[2] / "docs" / "reference"
 FOUND = json.loads(STORED.read_text())["rules"]

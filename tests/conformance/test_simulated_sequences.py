@@ -14,11 +14,11 @@ from conformance.judging.cases import read, scheduler_of
 from conformance.judging.sequences import judge_sequence
 from topospread.api.inventory import Inventory
 from topospread.api.pod import Pod
+from topospread.controllers.planned import Plan, QueuedPod, Workload
 from topospread.simulation import placing
 from topospread.simulation.options import SimulationOptions
 from topospread.simulation.run import Run
 from topospread.simulation.virtual_queue import VirtualQueue
-from topospread.workloads.planned import Plan, QueuedPod, Workload
 
 Json = dict[str, Any]
 RECIPES = [Recipe("preemption", nodes=(2, 6), incoming=10), Recipe("preemption", nodes=(2, 6), sequential=12)]

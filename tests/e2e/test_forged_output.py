@@ -10,7 +10,7 @@ import yaml
 from jsonschema import Draft4Validator
 
 from tests.fuzz.cases import formats_of
-from topospread.linting.problem import MOST_ALIKE
+from topospread.lint.problem import MOST_ALIKE
 
 SCHEMA = json.loads((Path(__file__).parents[1] / "unit/render/sarif-schema-2.1.0.json").read_text())
 EVIL = "\x1b[31m\x07\x9b1m\u202e\u2028\r<i>&'"

@@ -16,7 +16,7 @@ import pytest
 import yaml
 
 from tests.answer_schema import schema_of
-from topospread.linting.rules import RULES
+from topospread.lint.rules import RULES
 
 ROOT = Path(__file__).parent.parent.parent
 BIN = Path(sys.executable).parent

@@ -12,7 +12,7 @@ import pytest
 from lsprotocol import types
 
 from tests.editor import Editor, editor
-from topospread.linting.rules import RULES
+from topospread.lint.rules import RULES
 
 from .conftest import Command
 

@@ -19,7 +19,7 @@ from mcp import Client, StdioServerParameters, stdio_client
 from topospread import Session
 from topospread.cli.mcp import _answered, mcp, started
 from topospread.cli.mcp_tools import TOOLS, Call, Reply, Started, answer_to, escaped
-from topospread.drills.steps import Fail, NodeChoice
+from topospread.drill.steps import Fail, NodeChoice
 from topospread.errors import UsageError
 
 ROOT = Path(__file__).parent.parent.parent

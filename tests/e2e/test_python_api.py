@@ -12,7 +12,7 @@ import pytest
 
 import topospread
 from topospread.answer import Answer
-from topospread.drills.steps import read_scale
+from topospread.drill.steps import read_scale
 from topospread.session import Session
 
 ROOT = Path(__file__).parent.parent.parent

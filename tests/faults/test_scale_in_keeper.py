@@ -17,6 +17,7 @@ from tests.faults.fault_proxy import FaultProxy, fault_proxy
 from tests.faults.mini_api_server import MiniApiServer, mini_api_server
 from tests.faults.test_faults import eventually, node, web
 from topospread.api.pod import Pod
+from topospread.controllers.removal import removal_order
 from topospread.live import scale_in_keeper
 from topospread.live.client import ApiClient
 from topospread.live.connection import Connection
@@ -28,7 +29,6 @@ from topospread.live.lease import LeaderElection, LeaseLock
 from topospread.live.scale_in_keeper import ScaleInKeeper
 from topospread.live.scale_in_metrics import ScaleInMetrics
 from topospread.live.scale_in_plan import KINDS, ScaleInPlans
-from topospread.workloads.removal import removal_order
 
 pytestmark = pytest.mark.filterwarnings("ignore::ResourceWarning", "ignore::pytest.PytestUnraisableExceptionWarning")
 

@@ -22,8 +22,8 @@ from typing import Any
 from tests.live.api_server import api_server, free_port
 from tests.live.policies import ApiServer
 from topospread.api.quantity import parse_quantity
+from topospread.controllers.planner import plan
 from topospread.sources.load import load
-from topospread.workloads.planner import plan
 
 Json = dict[str, Any]
 _CLASSES = ("", "high", "low")

@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import Any
 
 from tests.live.scenarios import HOST, POOL, REQUIRED, ZONE
-from topospread.drills.steps import Drain, Fail, NodeChoice, Rollout, Scale, Step
+from topospread.drill.steps import Drain, Fail, NodeChoice, Rollout, Scale, Step
 
 Json = dict[str, Any]
 KINDS = ("rollout", "sts-rollout", "ds-rollout", "scale", "drain", "fail")

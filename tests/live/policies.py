@@ -30,12 +30,12 @@ import yaml
 
 from tests.live.api_server import api_server
 from tests.live.policy_cases import Drawn
-from topospread.linting.policies.cel import EXPRESSED, SCALED
-from topospread.linting.policies.policies import name_of, policies
-from topospread.linting.reading import Question
-from topospread.linting.rules import BY_ID
-from topospread.linting.run import run
-from topospread.linting.settings import Settings
+from topospread.lint.policies.cel import EXPRESSED, SCALED
+from topospread.lint.policies.policies import name_of, policies
+from topospread.lint.reading import Question
+from topospread.lint.rules import BY_ID
+from topospread.lint.run import run
+from topospread.lint.settings import Settings
 
 Json = dict[str, Any]
 _POLICY = re.compile(r"ValidatingAdmissionPolicy 'topospread-([a-z-]+)'")

@@ -6,9 +6,9 @@ from random import Random
 from typing import Any
 
 from topospread.extender.declared import ANNOTATIONS
-from topospread.linting.policies.cel import KINDS, SCALED
-from topospread.linting.rules.constraint_fields import OF_ONE_POD, RENAMED
-from topospread.linting.rules.selectors import OF_ONE_WORKLOAD
+from topospread.lint.policies.cel import KINDS, SCALED
+from topospread.lint.rules.constraint_fields import OF_ONE_POD, RENAMED
+from topospread.lint.rules.selectors import OF_ONE_WORKLOAD
 
 Json = dict[str, Any]
 _ZONE, _REGION, _HOST = "topology.kubernetes.io/zone", "topology.kubernetes.io/region", "kubernetes.io/hostname"

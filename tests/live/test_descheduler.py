@@ -17,10 +17,10 @@ from typing import Any
 import pytest
 
 from tests.plain_inventory import inventory
-from tests.unit.drills.builders import node, spread
-from tests.unit.rebalancing.builders import HOST, ZONE, standing
+from tests.unit.drill.builders import node, spread
+from tests.unit.rebalance.builders import HOST, ZONE, standing
 from topospread.answers.status import status
-from topospread.rebalancing.rebalance import rebalance
+from topospread.rebalance.rebalance import rebalance
 from topospread.simulation.options import SimulationOptions
 from topospread.simulation.simulate import simulate
 

@@ -29,8 +29,8 @@ from tests.live.conftest import ControlPlane
 from tests.live.drill_scenarios import KINDS, LARGER, Scenario, scenario
 from tests.live.kubelets import Kubelets
 from tests.live.scenarios import HOST, POOL, ZONE
-from topospread.drills.play import Play
-from topospread.drills.steps import Drain, Fail, NodeChoice, Rollout, Scale
+from topospread.drill.play import Play
+from topospread.drill.steps import Drain, Fail, NodeChoice, Rollout, Scale
 from topospread.simulation.options import SimulationOptions
 
 Json = dict[str, Any]

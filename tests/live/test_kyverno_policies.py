@@ -17,7 +17,7 @@ import yaml
 from tests.live.conftest import ControlPlane
 from tests.live.processes import TOPOSPREAD
 from tests.live.test_webhook import eventually
-from topospread.linting.policies.cel import EXPRESSED
+from topospread.lint.policies.cel import EXPRESSED
 
 HERE = Path(__file__).parent
 Json = dict[str, Any]

@@ -15,7 +15,7 @@ from tests.live.conftest import ControlPlane
 from tests.live.policies import ApiServer, ask, install, judge
 from tests.live.processes import TOPOSPREAD
 from tests.live.test_webhook import eventually
-from topospread.linting.policies.cel import EXPRESSED
+from topospread.lint.policies.cel import EXPRESSED
 
 Json = dict[str, Any]
 _OBJECTS, _SEED = 150, 15

@@ -20,7 +20,7 @@ from tests.live.scenarios import ZONE
 from tests.live.test_drills import CONTROLLERS, FAILING, GRACE, act, controllers, create, read, settled
 from topospread import load
 from topospread.answers.promise_show import promise_show
-from topospread.drills.steps import Fail
+from topospread.drill.steps import Fail
 
 Json = dict[str, Any]
 COUNT = int(os.environ.get("PROMISED_WORKLOADS", "8"))

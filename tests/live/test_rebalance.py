@@ -17,7 +17,7 @@ import pytest
 
 from tests.live.conftest import ControlPlane
 from tests.live.test_suggestions import controllers
-from topospread.rebalancing.rebalance import rebalance as evictions_of
+from topospread.rebalance.rebalance import rebalance as evictions_of
 from topospread.sources.load import load
 
 Json = dict[str, Any]

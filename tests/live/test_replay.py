@@ -19,7 +19,7 @@ import topospread
 from tests.live.api_server import api_server, free_port
 from tests.live.conftest import ControlPlane
 from tests.live.running import node, pod, spread
-from topospread.incidents.replay import replay
+from topospread.replay.replay import replay
 
 ZONE = "topology.kubernetes.io/zone"
 POLICY = """\

@@ -27,9 +27,9 @@ from tests.live.conftest import ControlPlane
 from tests.live.scenarios import POOL, corner
 from tests.property.explained import apply_patch
 from topospread.answers.remedies import remedy_of
-from topospread.explanation.explain import explain
-from topospread.explanation.result import Suggestion
 from topospread.text import shell_line
+from topospread.why.explain import explain
+from topospread.why.result import Suggestion
 
 Json = dict[str, Any]
 CORNERS = 120

@@ -14,7 +14,7 @@ from msgspec.structs import replace as with_fields
 from tests.plain_inventory import inventory
 from topospread.api.inventory import Inventory
 from topospread.api.kinds import KINDS
-from topospread.explanation.result import Suggestion
+from topospread.why.result import Suggestion
 
 ZONE, HOST = "topology.kubernetes.io/zone", "kubernetes.io/hostname"
 MISSPELT, OLD_ZONE = "topology.kubernetes.io/zome", "failure-domain.beta.kubernetes.io/zone"

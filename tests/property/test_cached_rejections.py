@@ -9,9 +9,9 @@ from unittest.mock import patch
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from tests.unit.drills.builders import at, budget, inventory, node, spread, workload
-from topospread.drills.play import Play
-from topospread.drills.steps import AddNodes, Cordon, Drain, Fail, Recover, Scale, Step, Uncordon, Wait
+from tests.unit.drill.builders import at, budget, inventory, node, spread, workload
+from topospread.drill.play import Play
+from topospread.drill.steps import AddNodes, Cordon, Drain, Fail, Recover, Scale, Step, Uncordon, Wait
 from topospread.simulation import active_queue_batch, batched_unschedulable_pods
 from topospread.simulation.cached_rejections import CachedRejections
 from topospread.simulation.options import SimulationOptions

@@ -10,13 +10,13 @@ from hypothesis import strategies as st
 from tests.parted import parted
 from tests.plain_inventory import inventory
 from tests.property.explained import clusters
-from tests.unit.drills.builders import node, spread, workload
+from tests.unit.drill.builders import node, spread, workload
 from topospread.api.inventory import Inventory
+from topospread.capacity import Capacity
+from topospread.capacity.capacity import capacity
 from topospread.simulation.options import SimulationOptions
 from topospread.simulation.result import Simulation
 from topospread.simulation.simulate import simulate
-from topospread.spare_capacity import Capacity
-from topospread.spare_capacity.capacity import capacity
 
 Json = dict[str, Any]
 LIMIT = 25

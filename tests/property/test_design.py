@@ -9,11 +9,11 @@ import yaml
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from tests.unit.drills.builders import inventory, node, workload
+from tests.unit.drill.builders import inventory, node, workload
 from topospread.answers.promise_check import promise_check
 from topospread.answers.promise_design import promise_design
-from topospread.drills.drill import drill
-from topospread.drills.steps import Fail, NodeChoice, Rollout
+from topospread.drill.drill import drill
+from topospread.drill.steps import Fail, NodeChoice, Rollout
 from topospread.promise.design import design
 from topospread.simulation.options import SimulationOptions
 

@@ -13,7 +13,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from tests.property.test_design import clusters
-from tests.unit.drills.builders import spread, workload
+from tests.unit.drill.builders import spread, workload
 from topospread.cli.main import topospread as command
 
 Json = dict[str, Any]

@@ -8,9 +8,9 @@ from typing import Any
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.unit.drills.builders import at, budget, inventory, node, spread, workload
-from topospread.drills.play import Play
-from topospread.drills.steps import AddNodes, Cordon, Drain, Fail, Recover, Scale, Step, Uncordon, Wait
+from tests.unit.drill.builders import at, budget, inventory, node, spread, workload
+from topospread.drill.play import Play
+from topospread.drill.steps import AddNodes, Cordon, Drain, Fail, Recover, Scale, Step, Uncordon, Wait
 from topospread.simulation.options import SimulationOptions
 from topospread.simulation.simulate import simulate
 

@@ -8,12 +8,12 @@ from hypothesis import HealthCheck, event, given, settings
 from hypothesis import strategies as st
 
 from tests.plain_inventory import inventory
-from tests.unit.drills.builders import Json, at, node, spread, workload
+from tests.unit.drill.builders import Json, at, node, spread, workload
 from topospread.answer import Remedy
 from topospread.api.inventory import Inventory
-from topospread.drills.drill import drill
-from topospread.drills.steps import Drain, Fail, Step
-from topospread.explanation.result import Further, Suggestion
+from topospread.drill.drill import drill
+from topospread.drill.steps import Drain, Fail, Step
+from topospread.why.result import Further, Suggestion
 
 from .explained import applied
 

@@ -13,16 +13,16 @@ from topospread.api.kinds import KINDS
 from topospread.api.rollout import Strategy, strategy_of
 from topospread.config.load import load_configuration
 from topospread.config.profile import Configuration
-from topospread.explanation.explain import explain
-from topospread.explanation.own_constraints import with_constraints
-from topospread.explanation.rejections_per_node import SPREAD, Obstacles
-from topospread.explanation.repeated_simulation import RepeatedSimulation
-from topospread.explanation.result import Explanation, Suggestion
-from topospread.explanation.rolling_update import RollingUpdate
 from topospread.simulation.options import SimulationOptions
 from topospread.simulation.placing import place_all
 from topospread.simulation.run import prepare
 from topospread.simulation.simulate import simulate
+from topospread.why.explain import explain
+from topospread.why.own_constraints import with_constraints
+from topospread.why.rejections_per_node import SPREAD, Obstacles
+from topospread.why.repeated_simulation import RepeatedSimulation
+from topospread.why.result import Explanation, Suggestion
+from topospread.why.rolling_update import RollingUpdate
 
 from .explained import (
     DEFAULTS,

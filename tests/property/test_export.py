@@ -22,8 +22,8 @@ from topospread.config.gates import gates_for
 from topospread.config.load import default_configuration
 from topospread.exporter.tracker import Tracker
 from topospread.simulation.options import SimulationOptions
-from topospread.spread_status.result import WorkloadStatus
-from topospread.spread_status.risk import WELL_KNOWN
+from topospread.status.result import WorkloadStatus
+from topospread.status.risk import WELL_KNOWN
 
 Key = tuple[type[KubeObject], str, str]
 

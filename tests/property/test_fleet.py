@@ -12,7 +12,7 @@ from topospread.answers.fleet import Member, fleet, member, unreadable
 from topospread.answers.status import Status, status
 from topospread.api.inventory import Inventory
 from topospread.base import worst
-from topospread.spread_status.result import WorkloadStatus
+from topospread.status.result import WorkloadStatus
 
 NAMES = ("a", "b", "c", "d")
 WORDS = ("yes", "no", "unknown")

@@ -10,15 +10,15 @@ from hypothesis import given, settings, target
 from hypothesis import strategies as st
 
 from tests.order_questions import guarantee, loss_of
-from tests.unit.drills.builders import inventory, node, spread, workload
-from topospread.explanation.repeated_simulation import RepeatedSimulation
+from tests.unit.drill.builders import inventory, node, spread, workload
+from topospread.controllers.planned import QueuedPod
 from topospread.promise.orders import OrderSearch, SearchBudget
 from topospread.promise.proofs import Proof
 from topospread.promise.questions import LOSSES, LeftAfterLoss, NoPending, SkewWithin
 from topospread.promise.rollout_orders import RolloutSearch, begin_rollout
 from topospread.simulation.options import SimulationOptions
 from topospread.simulation.run import Run, prepare, spreads
-from topospread.workloads.planned import QueuedPod
+from topospread.why.repeated_simulation import RepeatedSimulation
 
 Json = dict[str, Any]
 ATTACKS = 1000

@@ -10,10 +10,10 @@ from typing import Any
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from topospread.linting.fixing import mend
-from topospread.linting.reading import Question
-from topospread.linting.rules import RULES
-from topospread.linting.run import LintReport, run
+from topospread.lint.fixing import mend
+from topospread.lint.reading import Question
+from topospread.lint.rules import RULES
+from topospread.lint.run import LintReport, run
 from topospread.sources.text import Text
 from topospread.sources.yaml import read_documents
 

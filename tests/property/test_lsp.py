@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 from lsprotocol import types
 
 from tests.editor import Editor, editor
-from topospread.linting.reading import Question
-from topospread.linting.rules import RULES
-from topospread.linting.run import LintReport, run
+from topospread.lint.reading import Question
+from topospread.lint.rules import RULES
+from topospread.lint.run import LintReport, run
 from topospread.sources.text import Text
 
 PIECES = [

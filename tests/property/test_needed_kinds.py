@@ -24,12 +24,12 @@ from topospread.api.inventory import Inventory
 from topospread.api.kinds import KINDS
 from topospread.api.pod import PodSpec, Volume
 from topospread.api.storage import VOLUME_KINDS
-from topospread.drills.drill import drill
-from topospread.drills.steps import Drain, Fail, NodeChoice
+from topospread.capacity.capacity import capacity
+from topospread.drill.drill import drill
+from topospread.drill.steps import Drain, Fail, NodeChoice
 from topospread.errors import TopospreadError
-from topospread.explanation.explain import explain
-from topospread.linting.run import lint
-from topospread.rebalancing.rebalance import rebalance
+from topospread.lint.run import lint
+from topospread.rebalance.rebalance import rebalance
 from topospread.simulation.options import SimulationOptions
 from topospread.simulation.simulate import simulate
 from topospread.sources.needed_kinds import (
@@ -40,7 +40,7 @@ from topospread.sources.needed_kinds import (
     lint_needs,
     uses_volumes,
 )
-from topospread.spare_capacity.capacity import capacity
+from topospread.why.explain import explain
 
 Json = dict[str, Any]
 ZONE = "topology.kubernetes.io/zone"

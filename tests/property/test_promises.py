@@ -10,7 +10,7 @@ from typing import Any
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from tests.unit.drills.builders import ZONE, inventory, node, spread, workload
+from tests.unit.drill.builders import ZONE, inventory, node, spread, workload
 from topospread.answers.promise_check import promise_check
 from topospread.promise.unscored import unscored
 from topospread.simulation.options import SimulationOptions

@@ -9,15 +9,15 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from tests.property.test_promises import HOST, left_by
-from tests.unit.drills.builders import ZONE, inventory, node, spread, workload
+from tests.unit.drill.builders import ZONE, inventory, node, spread, workload
 from topospread.api.inventory import Inventory
 from topospread.base import Bounds
+from topospread.controllers.planned import QueuedPod
 from topospread.promise.kept import WorkloadPromises
 from topospread.promise.orders import SearchBudget
 from topospread.promise.unscored import unscored
 from topospread.simulation.options import SimulationOptions
 from topospread.simulation.run import Run, prepare
-from topospread.workloads.planned import QueuedPod
 
 Json = dict[str, Any]
 KEY = ("ReplicaSet", "shop", "web")

@@ -7,7 +7,7 @@ from typing import Any
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.unit.rebalancing.builders import (
+from tests.unit.rebalance.builders import (
     HOST,
     ZONE,
     budget,
@@ -20,7 +20,7 @@ from tests.unit.rebalancing.builders import (
     standing,
 )
 from topospread.answers.status import status
-from topospread.rebalancing.result import PodMove
+from topospread.rebalance.result import PodMove
 from topospread.simulation.options import SimulationOptions
 from topospread.simulation.simulate import simulate
 

@@ -12,11 +12,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from topospread.linting.fixing import mend
-from topospread.linting.reading import Question
-from topospread.linting.rule import Rule
-from topospread.linting.rules import BY_ID, RULES
-from topospread.linting.run import run
+from topospread.lint.fixing import mend
+from topospread.lint.reading import Question
+from topospread.lint.rule import Rule
+from topospread.lint.rules import BY_ID, RULES
+from topospread.lint.run import run
 from topospread.simulation.options import SimulationOptions
 from topospread.simulation.result import Simulation
 from topospread.simulation.simulate import simulate

@@ -13,13 +13,13 @@ from hypothesis import strategies as st
 from msgspec.structs import replace as with_fields
 
 from tests.order_questions import guarantee
-from tests.unit.drills.builders import inventory, node, spread, workload
+from tests.unit.drill.builders import inventory, node, spread, workload
 from topospread.cluster.cluster import pod_key
-from topospread.drills.checking import check_drills, read_drill
-from topospread.drills.drill import drill
-from topospread.drills.drill_file import find_drills
-from topospread.drills.play import Play
-from topospread.drills.steps import read_rollout
+from topospread.drill.checking import check_drills, read_drill
+from topospread.drill.drill import drill
+from topospread.drill.drill_file import find_drills
+from topospread.drill.play import Play
+from topospread.drill.steps import read_rollout
 from topospread.promise.order_answer import OrderStep
 from topospread.promise.orders import SearchBudget
 from topospread.promise.questions import SkewWithin

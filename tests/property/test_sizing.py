@@ -11,16 +11,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.plain_inventory import inventory
-from tests.unit.drills.builders import node, spread, workload
+from tests.unit.drill.builders import node, spread, workload
 from topospread.api.inventory import Inventory
 from topospread.api.node_selection import Taint
 from topospread.api.pools import NodePool, new_names
 from topospread.api.well_known_labels import HOSTNAME, ZONE
+from topospread.capacity.capacity import capacity
+from topospread.capacity.filling import CapacityQuestion, capacity_of
+from topospread.capacity.wanted import read_shares
 from topospread.simulation.options import SimulationOptions
 from topospread.simulation.simulate import simulate
-from topospread.spare_capacity.capacity import capacity
-from topospread.spare_capacity.filling import CapacityQuestion, capacity_of
-from topospread.spare_capacity.wanted import read_shares
 
 Json = dict[str, Any]
 MOST = 3

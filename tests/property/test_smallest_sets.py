@@ -13,14 +13,14 @@ from hypothesis import strategies as st
 
 from tests.plain_inventory import inventory
 from topospread.api.inventory import Inventory
-from topospread.explanation import explain, suggest, what_if
-from topospread.explanation.changes import Change, combined, go_together, max_skew_change
-from topospread.explanation.correction_sets import smallest_sets
-from topospread.explanation.owner import Owned, owned
-from topospread.explanation.repeated_simulation import RepeatedSimulation
-from topospread.explanation.result import Suggestion
-from topospread.explanation.what_if import PendingPodFacts, WhatIf
-from topospread.workloads.planned import QueuedPod
+from topospread.controllers.planned import QueuedPod
+from topospread.why import explain, suggest, what_if
+from topospread.why.changes import Change, combined, go_together, max_skew_change
+from topospread.why.correction_sets import smallest_sets
+from topospread.why.owner import Owned, owned
+from topospread.why.repeated_simulation import RepeatedSimulation
+from topospread.why.result import Suggestion
+from topospread.why.what_if import PendingPodFacts, WhatIf
 
 from .explained import HOST, ZONE
 

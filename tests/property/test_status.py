@@ -15,7 +15,6 @@ from topospread.cluster import Cluster
 from topospread.cluster.cluster import pod_key
 from topospread.config.gates import gates_for
 from topospread.config.load import default_profile
-from topospread.explanation.target import unbound
 from topospread.plugins.interface import PluginError
 from topospread.plugins.pod_topology_spread import PodTopologySpread
 from topospread.plugins.spread_arithmetic import ConstraintArithmetic, spread_arithmetic
@@ -23,8 +22,9 @@ from topospread.scheduling.cycle import Scheduler
 from topospread.scheduling.framework import Framework
 from topospread.simulation.options import SimulationOptions
 from topospread.simulation.run import Run, prepare
-from topospread.spread_status.members import Members
-from topospread.spread_status.refused import Refusals
+from topospread.status.members import Members
+from topospread.status.refused import Refusals
+from topospread.why.target import unbound
 
 FRAMEWORK = Framework(default_profile(), gates_for())
 

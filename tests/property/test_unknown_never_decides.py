@@ -14,8 +14,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from tests.unit.drills.builders import at, inventory, node, spread, workload
-from tests.unit.rebalancing.builders import standing
+from tests.unit.drill.builders import at, inventory, node, spread, workload
+from tests.unit.rebalance.builders import standing
 from topospread.answers.capacity import capacity_answer
 from topospread.answers.plan import plan_answer
 from topospread.answers.promise_check import promise_check
@@ -26,18 +26,18 @@ from topospread.answers.status import status
 from topospread.answers.why import why_answer
 from topospread.api.selector_text import parse_selector
 from topospread.base import Bounds
-from topospread.drills.drill import drill
-from topospread.drills.each import drill_each
-from topospread.drills.steps import Fail
-from topospread.explanation.explain import explain
+from topospread.capacity.capacity import capacity
+from topospread.drill.drill import drill
+from topospread.drill.each import drill_each
+from topospread.drill.steps import Fail
+from topospread.plan.review import Review
 from topospread.promise.compared import promise_changes
 from topospread.promise.orders import SearchBudget
-from topospread.rebalancing.rebalance import rebalance
-from topospread.review.review import Review
+from topospread.rebalance.rebalance import rebalance
 from topospread.simulation.comparison import compare
 from topospread.simulation.options import SimulationOptions
 from topospread.simulation.simulate import simulate
-from topospread.spare_capacity.capacity import capacity
+from topospread.why.explain import explain
 
 Json = dict[str, Any]
 Question = Callable[[list[Json]], str]

@@ -16,13 +16,13 @@ from topospread.api.pod import Pod
 from topospread.cluster import Cluster
 from topospread.config.gates import gates_for
 from topospread.config.load import default_profile
+from topospread.controllers.daemon_set import affinity_to_node
 from topospread.plugins.spread_arithmetic import arithmetic_as_counted
 from topospread.plugins.spread_counts import Spread
 from topospread.scheduling.cycle import Scheduler
 from topospread.scheduling.evaluate import rejection_on, verdict_of
 from topospread.scheduling.framework import Framework
 from topospread.scheduling.view import Shared, View
-from topospread.workloads.daemon_set import affinity_to_node
 
 FRAMEWORK = Framework(default_profile(), gates_for())
 

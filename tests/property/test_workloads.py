@@ -10,18 +10,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.unit.workloads.manifests import Json, inventory, node, pod, workload
-from tests.unit.workloads.record import Cases
+from tests.unit.controllers.manifests import Json, inventory, node, pod, workload
+from tests.unit.controllers.record import Cases
+from topospread.admission.pod_admission import Admission
 from topospread.api.inventory import Inventory
 from topospread.api.pod import Pod
 from topospread.api.policy import LimitRange, PriorityClass, RuntimeClass
 from topospread.api.requests import incoming_requests
+from topospread.api.timestamps import seconds
 from topospread.config.gates import gates_for
+from topospread.controllers.planned import Plan
+from topospread.controllers.planner import plan
 from topospread.errors import InvalidError
-from topospread.workloads.admission import Admission
-from topospread.workloads.planned import Plan
-from topospread.workloads.planner import plan
-from topospread.workloads.timestamps import seconds
 
 TIMES = [None, "2026-01-01T00:00:00Z", "2026-01-02T12:00:00Z", "2026-01-02T12:00:00+02:00"]
 NODES = ["n1", "n2", "n3"]

@@ -14,9 +14,9 @@ from weakref import WeakKeyDictionary, WeakValueDictionary
 
 import topospread
 from topospread.answers.status import status
-from topospread.linting.examples import constraint, deployment
-from topospread.linting.reading import Question
-from topospread.linting.run import run
+from topospread.lint.examples import constraint, deployment
+from topospread.lint.reading import Question
+from topospread.lint.run import run
 from topospread.simulation.simulate import simulate
 
 BY_CODE = {
@@ -29,8 +29,8 @@ BY_CODE = {
     "topospread.config.kinds._struct": "by version and struct of a table",
     "topospread.config.registry.extension_points": "by minor version",
     "topospread.live.heard_queue.label": "by resource and action of an event",
-    "topospread.workloads.dropped_fields.gate_of": "by path of a table",
-    "topospread.workloads.dropped_fields._steps": "by path of a table",
+    "topospread.admission.dropped_fields.gate_of": "by path of a table",
+    "topospread.admission.dropped_fields._steps": "by path of a table",
 }
 """Caches without a bound, by what they are remembered: the code knows how many there can be."""
 
@@ -85,4 +85,4 @@ def test_nothing_stays_of_what_was_linted_and_simulated(tmp_path: Path) -> None:
 
     assert {name: size for name, size in after.items() if size > before[name]} == {}
     weak = [name for name, value in module_values() if isinstance(value, WeakKeyDictionary | WeakValueDictionary)]
-    assert {"topospread.linting.lint_input._KEPT", "topospread.plugins.volume_catalog._CATALOGS"} <= set(weak)
+    assert {"topospread.lint.lint_input._KEPT", "topospread.plugins.volume_catalog._CATALOGS"} <= set(weak)

@@ -12,9 +12,9 @@ from typing import Any, ClassVar
 import pytest
 
 import topospread
-from tests.unit.drills import builders
+from tests.unit.drill import builders
 from topospread.answer import Remedy, Tried
-from topospread.drills.steps import Fail, NodeChoice, Uncordon
+from topospread.drill.steps import Fail, NodeChoice, Uncordon
 from topospread.errors import TopospreadError, UnknownVerdictError
 from topospread.sources.client_objects import plain_object
 

@@ -10,10 +10,10 @@ from msgspec import Meta, field
 from topospread.answer import Answer, Asked, Cause, Remedy, Tried, Unjudged
 from topospread.api.well_known_labels import ZONE
 from topospread.base import Base, Bounds, Word, worst
+from topospread.capacity import result
+from topospread.capacity.wanted import pods_asked
 from topospread.simulation.result import DomainOutcome
 from topospread.simulation.unknown import is_unjudged, merged
-from topospread.spare_capacity import result
-from topospread.spare_capacity.wanted import pods_asked
 
 from .causes import causes_of
 from .spread import refusal_words

@@ -19,7 +19,10 @@ from .cause_codes import code_of
 from .words import agreeing, counted, in_order, joined, listed, noun_of
 
 if TYPE_CHECKING:
-    from topospread.explanation.result import (
+    from topospread.plugins.spread_arithmetic import ConstraintArithmetic, Domain
+    from topospread.scheduling.verdict import Verdict
+    from topospread.simulation.result import PendingGroup
+    from topospread.why.result import (
         ConstraintTable,
         CoreObstacle,
         Explanation,
@@ -27,9 +30,6 @@ if TYPE_CHECKING:
         NodeObstacle,
         NodeScores,
     )
-    from topospread.plugins.spread_arithmetic import ConstraintArithmetic, Domain
-    from topospread.scheduling.verdict import Verdict
-    from topospread.simulation.result import PendingGroup
 
 SPREAD = "PodTopologySpread"
 _MOST = 3

@@ -9,8 +9,8 @@ from msgspec.structs import asdict
 
 from topospread.answer import Answer
 from topospread.base import Base
-from topospread.drills.result import BrokenBudget, DrillAutoscaler, DrillEvent, DrillRollout, StepBounds, UnevictedPod
-from topospread.service_traffic.result import ExpectedTraffic
+from topospread.drill.result import BrokenBudget, DrillAutoscaler, DrillEvent, DrillRollout, StepBounds, UnevictedPod
+from topospread.traffic.result import ExpectedTraffic
 
 from .remedies import DrillRemedy, remedy_of
 from .spread import PendingPods, Pool, SpreadOutcome, pending_pods, pool_of, spread_outcome
@@ -19,8 +19,8 @@ from .words import counted, listed
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from topospread.drills.result import Drill, StepOutcome, WorkloadState
-    from topospread.rebalancing.result import Rebalance
+    from topospread.drill.result import Drill, StepOutcome, WorkloadState
+    from topospread.rebalance.result import Rebalance
 
 
 class DrilledWorkload(Base, frozen=True, kw_only=True):
@@ -184,7 +184,7 @@ def _compared(state: WorkloadState) -> tuple[int, ...]:
 def _fixes(drill: Drill) -> tuple[tuple[DrillRemedy, ...], int]:
     if drill.begun is None or not drill.harm.pending:
         return (), 0
-    from topospread.explanation.drill_fixes import fixes_of
+    from topospread.why.drill_fixes import fixes_of
 
     found = fixes_of(drill)
     fixes = tuple(

@@ -8,10 +8,10 @@ from msgspec import Meta
 
 from topospread.answer import Answer
 from topospread.base import worst
-from topospread.drills.checking import DrillCheck as Checked
-from topospread.drills.checking import DrillOfFile
-from topospread.drills.each import DrillOutcome, EachDrill
-from topospread.drills.shards import DrillPart
+from topospread.drill.checking import DrillCheck as Checked
+from topospread.drill.checking import DrillOfFile
+from topospread.drill.each import DrillOutcome, EachDrill
+from topospread.drill.shards import DrillPart
 
 from .finding import Finding, Level
 from .words import counted

@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from topospread.answer import Answer, Cause, Remedy, Unjudged
 from topospread.base import Base, Word, worst
-from topospread.spread_status.result import ConstraintStatus, WorkloadStatus
+from topospread.status.result import ConstraintStatus, WorkloadStatus
 
 from .status import Status
 from .words import counted, listed, noun_of

@@ -11,12 +11,12 @@ from msgspec import Meta, field
 from topospread.answer import Answer, Asked, Unjudged
 from topospread.base import Base
 from topospread.errors import Place
-from topospread.linting.problem import FieldEdit
-from topospread.linting.reading import Read, WhyNotRead
-from topospread.linting.rule import SEVERITIES
-from topospread.linting.rule import Finding as FoundProblem
-from topospread.linting.rules import BY_ID
-from topospread.linting.run import LintReport
+from topospread.lint.problem import FieldEdit
+from topospread.lint.reading import Read, WhyNotRead
+from topospread.lint.rule import SEVERITIES
+from topospread.lint.rule import Finding as FoundProblem
+from topospread.lint.rules import BY_ID
+from topospread.lint.run import LintReport
 from topospread.sources.text import Text
 
 from .finding import Finding

@@ -11,13 +11,13 @@ from msgspec import Meta
 from topospread.answer import Cause, Remedy
 from topospread.api.inventory import Inventory, ObjectKey
 from topospread.base import Base, Word
-from topospread.explanation.explain import PendingPods, Waiting, explain_pending
-from topospread.explanation.owner import exists
-from topospread.explanation.result import Explanation
-from topospread.explanation.what_if import EFFORT
 from topospread.scheduling.verdict import GANG
 from topospread.simulation.result import Placement, Simulation
 from topospread.simulation.run import prepare
+from topospread.why.explain import PendingPods, Waiting, explain_pending
+from topospread.why.owner import exists
+from topospread.why.result import Explanation
+from topospread.why.what_if import EFFORT
 
 from .causes import causes_of_pod, why_words
 from .remedies import remedy_of

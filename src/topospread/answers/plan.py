@@ -15,13 +15,13 @@ from topospread.base import Base, Bounds, Word, worst
 from topospread.config.gates import PREVIEWS
 from topospread.config.load import default_configuration
 from topospread.config.show import SettingSides, differences
-from topospread.linting.rule import Finding
-from topospread.linting.settings import DeclaredPromise
+from topospread.lint.rule import Finding
+from topospread.lint.settings import DeclaredPromise
+from topospread.plan.changed_lines import ChangedLine, ChangedLines
+from topospread.plan.review import Review, only_in
 from topospread.promise.compared import Event, Ground, PromiseChange, promise_changes
 from topospread.promise.fresh import without_placed_pods
 from topospread.promise.orders import SearchBudget
-from topospread.review.changed_lines import ChangedLine, ChangedLines
-from topospread.review.review import Review, only_in
 from topospread.simulation.causes import to_watch, with_causes
 from topospread.simulation.comparison import PlacementChange, SpreadChange, compare, restricted
 from topospread.simulation.options import SimulationOptions

@@ -12,18 +12,18 @@ from topospread.answer import Answer, Cause, Remedy, Tried, Unjudged
 from topospread.api.inventory import Inventory, ObjectKey
 from topospread.api.selector_text import parse_selector
 from topospread.base import Base, Word, worst
-from topospread.drills.interruption import Interrupted
-from topospread.drills.steps import TurnKind
+from topospread.controllers.planned import Workload
+from topospread.controllers.scale import the_workload
+from topospread.drill.interruption import Interrupted
+from topospread.drill.steps import TurnKind
 from topospread.errors import Place, UsageError
-from topospread.linting.settings import DeclaredPromise
+from topospread.lint.settings import DeclaredPromise
 from topospread.promise.fresh import LISTS, REVISION, workload_of
 from topospread.promise.kept import Ground, Kept, WorkloadPromises
 from topospread.promise.orders import SearchBudget
 from topospread.promise.wants import Want, default_wants, read_wants
 from topospread.simulation.options import PLAIN, SimulationOptions
 from topospread.simulation.run import prepare
-from topospread.workloads.planned import Workload
-from topospread.workloads.scale import the_workload
 
 from .asked import asked_of
 from .finding import Finding
@@ -114,7 +114,7 @@ def promise_check(  # noqa: PLR0913 - keyword arguments
     Raises:
         InputError: if an object is not valid.
         UsageError: if a target does not exist, a promise is not valid, or there is no workload.
-        topospread.drills.interruption.Interrupted: on Ctrl-C, with the promises that were checked.
+        topospread.drill.interruption.Interrupted: on Ctrl-C, with the promises that were checked.
     """
     wants = read_wants(want)
     options = replace(options, preemption=False)

@@ -12,6 +12,7 @@ from msgspec.structs import replace as with_fields
 from topospread.answer import Answer, Cause, Unjudged
 from topospread.api.inventory import Inventory, ObjectKey
 from topospread.base import Base, Word, worst
+from topospread.controllers.scale import short_target, the_workload
 from topospread.errors import UsageError
 from topospread.promise.asking import unjudged_classes, unjudged_parts
 from topospread.promise.design import Design, design
@@ -21,7 +22,6 @@ from topospread.promise.orders import SearchBudget
 from topospread.promise.wants import wanted_of
 from topospread.simulation.options import PLAIN, SimulationOptions
 from topospread.simulation.run import prepare
-from topospread.workloads.scale import short_target, the_workload
 
 from .asked import asked_of
 from .words import counted

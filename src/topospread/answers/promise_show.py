@@ -11,12 +11,12 @@ from msgspec import Meta
 from topospread.answer import Answer, Cause, Unjudged
 from topospread.api.inventory import Inventory
 from topospread.base import Base, Bounds, Word, worst
+from topospread.controllers.scale import short_target
 from topospread.promise.fresh import LISTS
 from topospread.promise.orders import SearchBudget
 from topospread.promise.shown import Basis, Shown, ShownEvent, When, shown
 from topospread.simulation.options import PLAIN, SimulationOptions
 from topospread.simulation.run import prepare
-from topospread.workloads.scale import short_target
 
 from .asked import asked_of, input_words
 from .promise_check import chosen_workloads

@@ -10,8 +10,8 @@ from msgspec import Meta
 from topospread.answer import Answer, Asked, Cause
 from topospread.api.well_known_labels import HOSTNAME
 from topospread.base import Base, Word
-from topospread.rebalancing import result
-from topospread.rebalancing.result import Applied, BoundBy, ConstraintChange, PodMove, UnmetConstraint
+from topospread.rebalance import result
+from topospread.rebalance.result import Applied, BoundBy, ConstraintChange, PodMove, UnmetConstraint
 
 from .words import counted
 

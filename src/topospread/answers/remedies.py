@@ -12,7 +12,7 @@ from topospread.answer import Remedy, RemedyPart, Tried
 from .words import counted
 
 if TYPE_CHECKING:
-    from topospread.explanation.result import Further, Suggestion
+    from topospread.why.result import Further, Suggestion
 
 _BY_PATCH = ("rollout", "new pods", "in place")
 """Kinds of changes for which ``kubectl patch`` works: the object exists and the field is mutable."""

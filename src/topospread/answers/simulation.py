@@ -10,8 +10,8 @@ from msgspec.structs import replace
 from topospread.answer import Answer, Remedy
 from topospread.base import Base, Bounds
 from topospread.errors import UsageError
-from topospread.service_traffic.result import ExpectedTraffic
 from topospread.simulation.result import EvictedPod, Placement
+from topospread.traffic.result import ExpectedTraffic
 
 from .spread import PendingPods, Pool, SpreadOutcome, pending_pods, pool_of, spread_outcome
 from .words import counted
@@ -19,9 +19,9 @@ from .words import counted
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator
 
+    from topospread.admission.dropped_fields import UnusedField
     from topospread.simulation.result import Simulation as Simulated
     from topospread.simulation.result import WorkloadResult
-    from topospread.workloads.dropped_fields import UnusedField
 
 
 class AutoscalerBounds(Base, frozen=True, kw_only=True):

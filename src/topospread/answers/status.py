@@ -13,14 +13,14 @@ from topospread.answer import Answer, Cause, Remedy, Tried, Unjudged
 from topospread.api.inventory import Inventory
 from topospread.api.labels import Selector
 from topospread.base import Word
-from topospread.explanation.explain import Waiting, explain_pending
-from topospread.service_traffic.result import ExpectedTraffic
+from topospread.controllers.planned import Plan
 from topospread.simulation.options import PLAIN, SimulationOptions
 from topospread.simulation.placing import Progress
 from topospread.simulation.run import prepare
-from topospread.spread_status.result import DomainRisk, WorkloadStatus
-from topospread.spread_status.status import LookedFor, spread_of_run
-from topospread.workloads.planned import Plan
+from topospread.status.result import DomainRisk, WorkloadStatus
+from topospread.status.status import LookedFor, spread_of_run
+from topospread.traffic.result import ExpectedTraffic
+from topospread.why.explain import Waiting, explain_pending
 
 from .asked import asked_of, input_words
 from .pending_pods import Pending, key_of, pending_groups
@@ -195,7 +195,7 @@ def _evictions(
     inventory: Inventory, options: SimulationOptions, exceeded: Sequence[WorkloadStatus], typed: Sequence[str]
 ) -> Iterator[Remedy]:
     """Yield the evictions that fix all hard constraints, if a short search finds them."""
-    from topospread.rebalancing.at_once import moves_at_once
+    from topospread.rebalance.at_once import moves_at_once
 
     found = moves_at_once(inventory, options)
     if found is None:

@@ -9,9 +9,9 @@ from msgspec.structs import asdict
 
 from topospread.answer import Answer, Cause, Remedy, Unjudged
 from topospread.base import Base, Bounds, Word
-from topospread.explanation.attempts import Attempts
-from topospread.explanation.result import ChoiceWithout, NearestNode, NodeScores, PluginVerdict
-from topospread.workloads.planned import is_refusal
+from topospread.controllers.planned import is_refusal
+from topospread.why.attempts import Attempts
+from topospread.why.result import ChoiceWithout, NearestNode, NodeScores, PluginVerdict
 
 from .causes import causes_of_node, causes_of_pod, core_of
 from .remedies import remedy_of
@@ -28,7 +28,7 @@ from .spread import (
 from .words import counted
 
 if TYPE_CHECKING:
-    from topospread.explanation.result import ConstraintTable, Explanation, Suggestion
+    from topospread.why.result import ConstraintTable, Explanation, Suggestion
 
 
 class ReplicaCounts(Base, frozen=True, kw_only=True):

@@ -9,7 +9,7 @@ from msgspec import Meta
 
 from topospread.answer import Answer, Cause, Unjudged
 from topospread.base import Base, Word
-from topospread.incidents.result import NodeChange, SkewedBinding
+from topospread.replay.result import NodeChange, SkewedBinding
 
 from .causes import causes_of
 from .spread import sum_in_words
@@ -18,7 +18,7 @@ from .words import counted
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from topospread.incidents.result import Incident, PodRefusal
+    from topospread.replay.result import Incident, PodRefusal
 
 
 class ReplayedSum(Base, frozen=True, kw_only=True):

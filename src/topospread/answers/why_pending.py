@@ -10,11 +10,11 @@ from msgspec import Meta
 from topospread.answer import Answer
 from topospread.api.inventory import Inventory
 from topospread.base import Word
-from topospread.explanation.explain import explain_pending
 from topospread.simulation.options import SimulationOptions
 from topospread.simulation.placing import Progress
 from topospread.simulation.run import prepare
 from topospread.simulation.unknown import merged
+from topospread.why.explain import explain_pending
 
 from .asked import asked_of
 from .status import other_schedulers

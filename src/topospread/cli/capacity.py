@@ -69,8 +69,8 @@ def capacity(**given: Any) -> int:
     inventory = read_inventory(given, by=[options], needed=needed)
     from topospread.answers.asked import about
     from topospread.answers.capacity import capacity_answer
-    from topospread.drills.interruption import Interrupted
-    from topospread.spare_capacity.capacity import capacity as ask
+    from topospread.capacity.capacity import capacity as ask
+    from topospread.drill.interruption import Interrupted
 
     try:
         with progress("placing") as bar:

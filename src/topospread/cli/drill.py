@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from topospread.controllers.scale import in_namespace
 from topospread.errors import UsageError
 from topospread.whole_number import whole_number
-from topospread.workloads.scale import in_namespace
 
 from . import drill_many
 from .inputs import (
@@ -34,9 +34,9 @@ from .usage import Explained
 
 if TYPE_CHECKING:
     from topospread.api.inventory import Inventory
-    from topospread.drills.result import Drill
-    from topospread.drills.steps import Step
-    from topospread.rebalancing.result import Rebalance
+    from topospread.drill.result import Drill
+    from topospread.drill.steps import Step
+    from topospread.rebalance.result import Rebalance
     from topospread.simulation.options import SimulationOptions
 
 HELP = """\
@@ -138,7 +138,7 @@ def drill(context: click.Context, /, **given: Any) -> int:
     if given["merge"]:
         return drill_many.merge(given)
     options = read_options(given)
-    from topospread.drills.steps import Apply
+    from topospread.drill.steps import Apply
     from topospread.sources.needed_kinds import ALL, PLACEMENT
 
     # Objects in files that a step applies are not known yet.
@@ -204,8 +204,8 @@ def _played(
     given: dict[str, Any], inventory: Inventory, steps: list[Step], options: SimulationOptions
 ) -> tuple[Drill, bool]:
     """Return the drill, and whether it was interrupted."""
-    from topospread.drills.drill import drill as run
-    from topospread.drills.interruption import Interrupted
+    from topospread.drill.drill import drill as run
+    from topospread.drill.interruption import Interrupted
 
     try:
         with progress("drilling") as bar:
@@ -228,7 +228,7 @@ def _keeps_after(given: dict[str, Any], inventory: Inventory) -> bool:
     """Return whether output is requested that needs the cluster after each step."""
     if given["traffic"] or given["save"]:
         return True
-    from topospread.rebalancing.at_once import is_cheap
+    from topospread.rebalance.at_once import is_cheap
 
     return prints_page(given) and is_cheap(inventory)
 
@@ -245,7 +245,7 @@ def read_steps(order: list[str], given: dict[str, Any]) -> list[Step]:
 
 
 def _steps(words: list[tuple[str, str]], namespace: str | None) -> Iterator[Step]:
-    from topospread.drills import steps
+    from topospread.drill import steps
 
     nodes: dict[str, Callable[[steps.NodeChoice], Step]] = {
         "fail": steps.Fail,
@@ -280,7 +280,7 @@ def _steps(words: list[tuple[str, str]], namespace: str | None) -> Iterator[Step
 
 
 def _add_nodes(number: str, words: list[tuple[str, str]]) -> Step:
-    from topospread.drills.steps import AddNodes
+    from topospread.drill.steps import AddNodes
 
     said: dict[str, str] = {}
     while words and words[0][0] in ("like", "zone") and words[0][0] not in said:
@@ -298,6 +298,6 @@ def _mending(found: Drill, given: dict[str, Any], options: SimulationOptions) ->
     after = found.steps[-1].after
     if after is None or not prints_page(given) or found.pending or not any(each.is_skewed for each in found.workloads):
         return None
-    from topospread.rebalancing.at_once import moves_at_once
+    from topospread.rebalance.at_once import moves_at_once
 
     return moves_at_once(after, options, given["namespace"])

@@ -11,9 +11,9 @@ from .terminal import progress, show_commands, warn
 
 if TYPE_CHECKING:
     from topospread.api.inventory import Inventory
-    from topospread.drills.checking import DrillCheck
-    from topospread.drills.each import EachDrill
-    from topospread.drills.steps import Step
+    from topospread.drill.checking import DrillCheck
+    from topospread.drill.each import EachDrill
+    from topospread.drill.steps import Step
     from topospread.render.junit import Case
     from topospread.simulation.options import SimulationOptions
 
@@ -28,15 +28,15 @@ def each(given: dict[str, Any], inventory: Inventory, options: SimulationOptions
     Raises:
         UsageError: if there is no such object or shard, or no Dask scheduler answers.
     """
-    from topospread.drills.each import drill_each
-    from topospread.drills.interruption import Interrupted
-    from topospread.drills.shards import read_shard
+    from topospread.drill.each import drill_each
+    from topospread.drill.interruption import Interrupted
+    from topospread.drill.shards import read_shard
 
     shard = read_shard(given["shard"], "--shard") if given["shard"] else None
     try:
         with progress("drilling") as bar:
             if given["dask"]:
-                from topospread.drills.dask_workers import SharedEach, drill_each_on_dask
+                from topospread.drill.dask_workers import SharedEach, drill_each_on_dask
 
                 found = drill_each_on_dask(SharedEach(inventory, given["each"], options), given["dask"], bar)
             else:
@@ -75,9 +75,9 @@ def merge(given: dict[str, Any]) -> int:
         InputError: if a file cannot be read.
         UsageError: if the files are not all shards of one run.
     """
-    from topospread.drills.checking import merged_checks
-    from topospread.drills.each import merged
-    from topospread.drills.saved import is_check, read_check, read_each
+    from topospread.drill.checking import merged_checks
+    from topospread.drill.each import merged
+    from topospread.drill.saved import is_check, read_check, read_each
 
     paths = given["paths"]
     if paths and is_check(paths[0]):
@@ -104,10 +104,10 @@ def check(given: dict[str, Any], steps: list[Step]) -> int:
     Raises:
         UsageError: if an option is given that Drill files set themselves, or no Dask scheduler answers.
     """
-    from topospread.drills.checking import check_drills
-    from topospread.drills.drill_file import find_drills
-    from topospread.drills.interruption import Interrupted
-    from topospread.drills.shards import read_shard
+    from topospread.drill.checking import check_drills
+    from topospread.drill.drill_file import find_drills
+    from topospread.drill.interruption import Interrupted
+    from topospread.drill.shards import read_shard
 
     own = {
         "config_path": "--config",
@@ -131,7 +131,7 @@ def check(given: dict[str, Any], steps: list[Step]) -> int:
     try:
         with progress("drilling") as bar:
             if given["dask"]:
-                from topospread.drills.dask_workers import check_drills_on_dask
+                from topospread.drill.dask_workers import check_drills_on_dask
 
                 found = check_drills_on_dask(files, given["cluster"], given["dask"], bar)
             else:

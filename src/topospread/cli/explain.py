@@ -16,7 +16,7 @@ from .terminal import has_colours, show, width, written
 from .usage import EXITS_WORKED, Explained, option_rows, shared_options
 
 if TYPE_CHECKING:
-    from topospread.linting.rule import Rule
+    from topospread.lint.rule import Rule
 
 HELP = """\
 Explain a field of topologySpreadConstraints, a rule of lint or the code of a cause, without a cluster. Of a pod
@@ -40,7 +40,7 @@ def _names_from(context: click.Context, parameter: click.Parameter, incomplete: 
     """Return the completions of a name."""
     from topospread.answers.cause_codes import CODES
     from topospread.api.fields import paths
-    from topospread.linting.rules import BY_ID
+    from topospread.lint.rules import BY_ID
 
     names = ("fields", "rules", "causes", "options", "clusters", *paths(), *BY_ID, *CODES)
     return [CompletionItem(each) for each in names if each.startswith(incomplete)]
@@ -100,8 +100,8 @@ def _is_cause(name: str) -> bool:
 
 def _is_rule(name: str, color: str) -> bool:
     """Print a rule. Return False if there is no such rule."""
-    from topospread.linting.rules import BY_ID
-    from topospread.linting.settings import unknown_rule
+    from topospread.lint.rules import BY_ID
+    from topospread.lint.settings import unknown_rule
     from topospread.render.pages.rules import rule_page
     from topospread.render.text import text
 
@@ -115,7 +115,7 @@ def _is_rule(name: str, color: str) -> bool:
 
 def _rules(output: str, color: str) -> None:
     """Print the list of rules."""
-    from topospread.linting.rules import RULES
+    from topospread.lint.rules import RULES
     from topospread.render.pages.rules import rules_page
     from topospread.render.text import text
 

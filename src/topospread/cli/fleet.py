@@ -110,8 +110,8 @@ def ask_each(
         UsageError: if no cluster can be read.
     """
     from topospread.answers.fleet import fleet, member, unreadable
-    from topospread.drills.forked import answers, can_fork, cores
-    from topospread.drills.interruption import Interrupted
+    from topospread.drill.forked import answers, can_fork, cores
+    from topospread.drill.interruption import Interrupted
 
     def asked(name: str) -> Member:
         try:

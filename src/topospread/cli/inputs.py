@@ -25,12 +25,12 @@ if TYPE_CHECKING:
     from topospread.api.pools import NodePool
     from topospread.config.gates import Gates
     from topospread.config.profile import Configuration
-    from topospread.service_traffic.result import ExpectedTraffic
-    from topospread.service_traffic.traffic import TrafficQuestion
     from topospread.simulation.options import SimulationOptions
     from topospread.sources.load import LiveReading
     from topospread.sources.needed_kinds import NeededKinds
     from topospread.sources.rendering import Rendering
+    from topospread.traffic.result import ExpectedTraffic
+    from topospread.traffic.traffic import TrafficQuestion
 
 COLOUR = click.Choice(["auto", "always", "never"])
 AUTOSCALE = click.Choice(["keep", "min", "max"])
@@ -342,7 +342,7 @@ def parse_scale(given: Mapping[str, Any]) -> dict[str, int]:
     Raises:
         UsageError: if a value is malformed.
     """
-    from topospread.workloads.scale import in_namespace, read_scale
+    from topospread.controllers.scale import in_namespace, read_scale
 
     found = (read_scale(each, "--scale") for each in given["scale"])
     return {in_namespace(target, given["namespace"]): replicas for target, replicas in found}
@@ -384,8 +384,8 @@ def asked_traffic(given: Mapping[str, Any]) -> TrafficQuestion | None:
         if given["clients"] or given["price"] is not None:
             raise UsageError("--clients and --price need --traffic")
         return None
-    from topospread.service_traffic.clients import read_clients
-    from topospread.service_traffic.traffic import TrafficQuestion
+    from topospread.traffic.clients import read_clients
+    from topospread.traffic.traffic import TrafficQuestion
 
     return TrafficQuestion(read_clients(given["clients"]), given["price"])
 
@@ -396,14 +396,14 @@ def expected_traffic(
     """Return the expected traffic of the present pods; ``None`` if it was not asked for or there are no nodes."""
     if asking is None or inventory is None:
         return None
-    from topospread.service_traffic.traffic import traffic_of
+    from topospread.traffic.traffic import traffic_of
 
     return traffic_of(inventory, options.answered_by, asking)
 
 
 def parse_cron_jobs(given: Mapping[str, Any]) -> list[str]:
     """Parse ``--run-cron-job NAME``. Names without a namespace get that of ``-n``."""
-    from topospread.workloads.scale import KIND_OF
+    from topospread.controllers.scale import KIND_OF
 
     found = []
     for each in given["cron_jobs"]:

@@ -21,9 +21,9 @@ from .usage import Explained
 
 if TYPE_CHECKING:
     from topospread.api.inventory import Inventory
-    from topospread.linting.fixing import Mended
-    from topospread.linting.reading import Question, Read, WhyNotRead
-    from topospread.linting.run import ClusterReading, LintReport
+    from topospread.lint.fixing import Mended
+    from topospread.lint.reading import Question, Read, WhyNotRead
+    from topospread.lint.run import ClusterReading, LintReport
 
 _FILES_NAMED: Final = 3
 _LEFT_OUT: Final[dict[WhyNotRead, str]] = {
@@ -84,8 +84,8 @@ Examples:
 def lint(**given: Any) -> int:
     """Run the command. Return 1 for warnings or errors (with --diff: for fixes), 2 for unreadable input."""
     check_outputs(given)
-    from topospread.linting.fixing import mend
-    from topospread.linting.run import run
+    from topospread.lint.fixing import mend
+    from topospread.lint.run import run
 
     cluster = _live_cluster(given)
     question = question_of(given)
@@ -133,7 +133,7 @@ def _live_cluster(given: dict[str, Any]) -> ClusterReading | None:
 def question_of(given: dict[str, Any]) -> Question:
     """Return the lint options: the command line overrides the settings."""
     from topospread.config.versions import NEWEST
-    from topospread.linting.reading import Question
+    from topospread.lint.reading import Question
 
     settings = read_settings(given)
     typed = click.get_current_context().get_parameter_source("config_path") is ParameterSource.COMMANDLINE

@@ -11,7 +11,7 @@ import click
 from .usage import EXITS_WORKED, Explained
 
 if TYPE_CHECKING:
-    from topospread.linting.reading import Question
+    from topospread.lint.reading import Question
 
 HELP = """\
 Answer an editor over standard input and output (Language Server Protocol): the findings of lint and their fixes while

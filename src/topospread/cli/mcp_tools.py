@@ -320,7 +320,7 @@ def _plan(call: PlanCall, allowed: Allowed) -> Answer:
 
 
 def _drill(call: DrillCall, allowed: Allowed) -> Answer:
-    from topospread.drills.patching import PatchedObject
+    from topospread.drill.patching import PatchedObject
     from topospread.web.trials import read_trial
 
     steps = [each for each in read_trial(call.steps) if not isinstance(each, PatchedObject)]

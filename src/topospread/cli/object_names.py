@@ -24,7 +24,7 @@ _KINDS = ("Deployment", "StatefulSet", "DaemonSet", "ReplicaSet", "Job", "Pod")
 
 def targets(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[CompletionItem]:
     """Return the workloads and pods with this prefix: ``deploy/web``, with the kind as typed."""
-    from topospread.workloads.scale import KIND_OF
+    from topospread.controllers.scale import KIND_OF
 
     known = _known(context)
     if known is None:
@@ -44,7 +44,7 @@ def targets(context: click.Context, parameter: click.Parameter, incomplete: str)
 
 def nodes(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[CompletionItem]:
     """Return the zones and nodes with this prefix: ``zone=eu-west-1a``, ``node=node-1``."""
-    from topospread.drills.choosing import chosen_values
+    from topospread.drill.choosing import chosen_values
 
     known = _known(context)
     if known is None:

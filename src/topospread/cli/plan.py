@@ -29,9 +29,9 @@ from .usage import Explained
 if TYPE_CHECKING:
     from topospread.answers.plan import Plan
     from topospread.api.inventory import Inventory
-    from topospread.linting.reading import Read
-    from topospread.linting.rule import Finding
-    from topospread.linting.settings import Settings
+    from topospread.lint.reading import Read
+    from topospread.lint.rule import Finding
+    from topospread.lint.settings import Settings
     from topospread.simulation.options import SimulationOptions
     from topospread.sources.revisions import State
 
@@ -149,7 +149,7 @@ def _paths_of(state: State, paths: Sequence[str]) -> list[str]:
 
 def _answer(given: dict[str, Any], states: Sequence[State], paths: Sequence[Sequence[str]]) -> Plan:
     from topospread.answers.plan import plan as compared
-    from topospread.review.changed_lines import ChangedLines
+    from topospread.plan.changed_lines import ChangedLines
 
     given = {**given, "settings_from": states[0].folder}
     side = replace(read_options(given), scale=given["scale"])
@@ -214,7 +214,7 @@ def _told_of(state: State) -> Iterator[None]:
 
 def _settings(old: State, state: State) -> Settings:
     """Return the settings of the old state, adapted to the files of a state."""
-    from topospread.linting.settings_of_revision import settings_of
+    from topospread.lint.settings_of_revision import settings_of
 
     with _told_of(old):
         return settings_of(old, state.folder if os.path.isdir(state.folder) else os.path.dirname(state.folder))
@@ -234,8 +234,8 @@ def _linted(
         paths: its files.
     """
     from topospread.config.gates import gates_for
-    from topospread.linting.reading import Question, read
-    from topospread.linting.run import run
+    from topospread.lint.reading import Question, read
+    from topospread.lint.run import run
 
     if not paths:
         return [], None, ()

@@ -33,9 +33,9 @@ def policies(**given: Any) -> int:
     Raises:
         UsageError: if no selected rule can be expressed in CEL.
     """
-    from topospread.linting.policies.cel import EXPRESSED
-    from topospread.linting.policies.policies import exported, left_out
-    from topospread.linting.policies.policies import policies as made
+    from topospread.lint.policies.cel import EXPRESSED
+    from topospread.lint.policies.policies import exported, left_out
+    from topospread.lint.policies.policies import policies as made
 
     settings = read_settings(given)
     rules, missing = exported(settings, given["level"]), left_out(settings)

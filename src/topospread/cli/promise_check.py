@@ -65,8 +65,8 @@ def check(**given: Any) -> int:
     if given["drill"] and getattr(inventory.read_from, "live", False):
         raise UsageError("--save-drill requires a file of the cluster: write one with topospread dump")
     from topospread.answers.promise_check import promise_check
-    from topospread.drills.interruption import Interrupted
-    from topospread.linting.settings import find_settings
+    from topospread.drill.interruption import Interrupted
+    from topospread.lint.settings import find_settings
 
     try:
         found = promise_check(

@@ -94,7 +94,7 @@ def _edit_files(found: PromiseDesign, given: dict[str, Any]) -> PromiseDesign:
     import msgspec
 
     from topospread.config.gates import gates_for
-    from topospread.linting.reading import Question, read
+    from topospread.lint.reading import Question, read
     from topospread.promise.in_place import edited
     from topospread.sources.text import Text
     from topospread.sources.yaml import read_documents

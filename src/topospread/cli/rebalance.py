@@ -23,7 +23,7 @@ from .usage import Explained
 
 if TYPE_CHECKING:
     from topospread.api.inventory import Inventory
-    from topospread.rebalancing.result import Applied, Rebalance
+    from topospread.rebalance.result import Applied, Rebalance
     from topospread.simulation.options import SimulationOptions
 
 HELP = """\
@@ -98,8 +98,8 @@ def rebalance(**given: Any) -> int:
 def _found(given: dict[str, Any], inventory: Inventory, options: SimulationOptions) -> tuple[Rebalance, bool]:
     """Return the planned evictions, and whether the search was interrupted."""
     from topospread.api.selector_text import parse_selector
-    from topospread.drills.interruption import Interrupted
-    from topospread.rebalancing.rebalance import rebalance as plan_of_evictions
+    from topospread.drill.interruption import Interrupted
+    from topospread.rebalance.rebalance import rebalance as plan_of_evictions
 
     try:
         with progress("rebalancing") as bar:
@@ -122,10 +122,10 @@ def _applied(given: dict[str, Any], found: Rebalance, inventory: Inventory) -> t
     """Evict the pods, and print each on stderr. Return the evictions, and whether they were interrupted."""
     import asyncio
 
-    from topospread.drills.interruption import Interrupted
+    from topospread.drill.interruption import Interrupted
     from topospread.live.client import ApiClient
-    from topospread.rebalancing.applying import apply_moves
-    from topospread.rebalancing.result import Applied, AppliedMove
+    from topospread.rebalance.applying import apply_moves
+    from topospread.rebalance.result import Applied, AppliedMove
 
     labels = {each.name: each.labels for each in inventory.nodes}
 

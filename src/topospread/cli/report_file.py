@@ -63,7 +63,7 @@ def html_text(given: Mapping[str, Any], wish: ReportWish) -> str:
     Raises:
         UsageError: if a drill's steps contain names, which an anonymous page cannot show.
     """
-    from topospread.drills.steps import Apply
+    from topospread.drill.steps import Apply
 
     applied = [str(each) for each in wish.steps if isinstance(each, Apply)]
     if applied:

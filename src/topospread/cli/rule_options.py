@@ -13,14 +13,14 @@ from .inputs import PATH
 from .usage import together
 
 if TYPE_CHECKING:
-    from topospread.linting.settings import Settings
+    from topospread.lint.settings import Settings
 
 LEVELS = click.Choice(["error", "warning", "hint"])
 
 
 def _completed(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[str]:
     """Return the completions of a comma-separated list of rules."""
-    from topospread.linting.rules import BY_ID
+    from topospread.lint.rules import BY_ID
 
     before, comma, begin = incomplete.rpartition(",")
     return [f"{before}{comma}{name}" for name in BY_ID if name.startswith(begin)]
@@ -48,8 +48,8 @@ def read_settings(given: Mapping[str, Any]) -> Settings:
     """
     from dataclasses import replace
 
-    from topospread.linting import settings as files
-    from topospread.linting.settings_of_revision import settings_at
+    from topospread.lint import settings as files
+    from topospread.lint.settings_of_revision import settings_at
     from topospread.sources.revisions import REVISION
 
     path, settings = given["settings"], None
@@ -75,7 +75,7 @@ def _rules(given: tuple[str, ...], option: str) -> list[str]:
     Raises:
         UsageError: if a rule is unknown.
     """
-    from topospread.linting.settings import unknown_rule
+    from topospread.lint.settings import unknown_rule
 
     names = [name.strip() for each in given for name in each.split(",") if name.strip()]
     for name in names:

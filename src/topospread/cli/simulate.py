@@ -34,9 +34,9 @@ from .usage import Explained
 if TYPE_CHECKING:
     from topospread.api.inventory import Inventory
     from topospread.config.profile import Configuration
+    from topospread.controllers.control_plane import ControlPlane
     from topospread.simulation.options import Sampling, SimulationOptions
     from topospread.simulation.result import Simulation
-    from topospread.workloads.control_plane import ControlPlane
 
     Side = tuple[ControlPlane, Configuration | None, Sampling]
     """Control plane, configuration and sampling of one simulation."""

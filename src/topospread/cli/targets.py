@@ -48,7 +48,7 @@ def _read_no_files(context: click.Context, parameter: click.Parameter, words: tu
 
 def _read(context: click.Context, parameter: click.Parameter, words: tuple[str, ...]) -> tuple[str, ...]:
     """Return the targets: ``deploy/web``, ``shop/deploy/web``, ``web-0``, or kind and name, ``deploy web``."""
-    from topospread.workloads.scale import KIND_OF
+    from topospread.controllers.scale import KIND_OF
 
     found: list[str] = []
     kind = ""

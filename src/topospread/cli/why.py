@@ -29,8 +29,8 @@ from .usage import Explained
 
 if TYPE_CHECKING:
     from topospread.api.inventory import Inventory
-    from topospread.explanation.result import Explanation
     from topospread.simulation.options import SimulationOptions
+    from topospread.why.result import Explanation
 
 # ``topospread why --audit``: replay an audit log or events on a snapshot.
 
@@ -54,7 +54,7 @@ def replay(given: dict[str, Any]) -> int:
     inventory = read_inventory(given, by=[options])
     from topospread.answers.asked import about
     from topospread.answers.why_history import history_answer
-    from topospread.incidents.replay import replay as run
+    from topospread.replay.replay import replay as run
 
     found = run(
         inventory,
@@ -120,7 +120,7 @@ def why(**given: Any) -> int:
         return _pending(given, inventory, options)
     from topospread.answers.asked import about
     from topospread.answers.why import why_answer
-    from topospread.explanation.explain import explain
+    from topospread.why.explain import explain
 
     with progress("placing") as bar:
         explanation = explain(
@@ -167,8 +167,8 @@ def _with_tries(explanation: Explanation, inventory: Inventory, given: dict[str,
     pod = next((each for each in inventory.pods if (each.namespace, each.name) == key), None)
     if pod is None or pod.spec.node_name or not pod.metadata.uid:
         return explanation
-    from topospread.explanation.attempts import tries_of
     from topospread.live.pod_events import pod_events
+    from topospread.why.attempts import tries_of
 
     since = pod.metadata.creation_timestamp or ""
     try:

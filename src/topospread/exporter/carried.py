@@ -22,7 +22,7 @@ from topospread.cluster import Cluster, NodeTable, PodClass
 from topospread.cluster.arrays import Bools
 from topospread.plugins.node_inclusion import Inclusion
 from topospread.plugins.spread_counts import CountedConstraint, Spread
-from topospread.spread_status.result import MOST_NAMED, ConstraintStatus, DomainPods, WorkloadStatus
+from topospread.status.result import MOST_NAMED, ConstraintStatus, DomainPods, WorkloadStatus
 
 from .node_changes import NodeChanges
 

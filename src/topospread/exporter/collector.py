@@ -14,8 +14,8 @@ from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily
 from prometheus_client.registry import Collector
 
 from topospread.live.spread_figures import ConstraintOf
-from topospread.spread_status.result import ConstraintStatus, WorkloadStatus
-from topospread.spread_status.status import goodness
+from topospread.status.result import ConstraintStatus, WorkloadStatus
+from topospread.status.status import goodness
 from topospread.version import __version__
 
 from .contact import Contact

@@ -13,10 +13,10 @@ from topospread.api.meta import KubeObject
 from topospread.api.workload import ReplicaSet, ReplicationController, Service, StatefulSet
 from topospread.cluster import Cluster, PodClass
 from topospread.cluster.cluster import PodKey
+from topospread.controllers.planned import Workload
 from topospread.plugins.affinity_terms import Term, terms_of
-from topospread.spread_status.members import Members
-from topospread.spread_status.risk import WELL_KNOWN
-from topospread.workloads.planned import Workload
+from topospread.status.members import Members
+from topospread.status.risk import WELL_KNOWN
 
 from .carried import NodesOfDomains
 from .groups import PlanGroup

@@ -22,8 +22,8 @@ from topospread.api.workload import (
     ReplicationController,
     StatefulSet,
 )
+from topospread.controllers.controllers import controller
 from topospread.errors import InvalidError, Place
-from topospread.workloads.controllers import controller
 
 PLANNED: dict[type[KubeObject], str] = {
     Deployment: "deployments",

@@ -8,12 +8,12 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from topospread.controllers.planned import QueuedPod
 from topospread.live.spread_figures import ConstraintOf
 from topospread.plugins.interface import PluginError
 from topospread.plugins.pod_topology_spread import HardConstraints, PodTopologySpread
 from topospread.scheduling.cycle import Scheduler
 from topospread.scheduling.verdict import Verdict
-from topospread.workloads.planned import QueuedPod
 
 from .planned_cluster import PlannedCluster
 

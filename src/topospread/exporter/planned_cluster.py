@@ -20,12 +20,12 @@ from topospread.cluster import Cluster, PodClass
 from topospread.cluster.cluster import PodKey, pod_key
 from topospread.cluster.nodes import NON_ZERO_CPU, NON_ZERO_MEMORY
 from topospread.config.request_rules import request_rules
+from topospread.controllers.planned import Plan, QueuedPod
+from topospread.controllers.planner import plan
 from topospread.scheduling.cycle import Scheduler
 from topospread.scheduling.framework import Framework
 from topospread.simulation.options import SimulationOptions
 from topospread.simulation.run import as_served
-from topospread.workloads.planned import Plan, QueuedPod
-from topospread.workloads.planner import plan
 
 from .groups import PLANNED, PlanGroup
 from .node_changes import NodeChanges

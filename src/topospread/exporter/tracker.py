@@ -20,17 +20,17 @@ from topospread.api.node import Namespace, Node, NodeCondition, NodeStatus
 from topospread.api.pod import Pod
 from topospread.api.policy import LimitRange, PriorityClass, RuntimeClass
 from topospread.api.storage import StorageClass
+from topospread.api.timestamps import snapshot_time
 from topospread.cluster.cluster import PodKey, pod_key
 from topospread.errors import InputError
 from topospread.plugins.affinity_terms import terms_of
 from topospread.simulation.options import SimulationOptions
-from topospread.spread_status.constraints import spreads_of
-from topospread.spread_status.members import Members, workloads_of
-from topospread.spread_status.one_workload import Asked, looked_at
-from topospread.spread_status.refused import Refusals
-from topospread.spread_status.result import WorkloadStatus
-from topospread.spread_status.risk import keys_at_risk, losses
-from topospread.workloads.timestamps import snapshot_time
+from topospread.status.constraints import spreads_of
+from topospread.status.members import Members, workloads_of
+from topospread.status.one_workload import Asked, looked_at
+from topospread.status.refused import Refusals
+from topospread.status.result import WorkloadStatus
+from topospread.status.risk import keys_at_risk, losses
 
 from .carried import CarriedFigures, rules_of, without_nodes
 from .concerned import Concerned, Followed

@@ -14,9 +14,7 @@ import msgspec
 from topospread.api.node import Node
 from topospread.cluster.cluster import PodKey, pod_key
 from topospread.config.durations import format_duration
-from topospread.errors import UsageError
-from topospread.scheduling.verdict import Verdict
-from topospread.workloads.fallback import (
+from topospread.controllers.fallback import (
     ANNOTATION,
     Domain,
     counted_lost,
@@ -25,7 +23,9 @@ from topospread.workloads.fallback import (
     lost_domains,
     softened,
 )
-from topospread.workloads.node_lifecycle import is_silent
+from topospread.controllers.node_lifecycle import is_silent
+from topospread.errors import UsageError
+from topospread.scheduling.verdict import Verdict
 
 from .events import Events, PodEvent, truncated
 from .kinds import ReadPod

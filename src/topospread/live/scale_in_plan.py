@@ -17,17 +17,17 @@ from topospread.api.labels import Selector
 from topospread.api.meta import KubeObject
 from topospread.api.node import Node
 from topospread.api.pod import Pod
+from topospread.api.timestamps import seconds
 from topospread.api.workload import Deployment, ReplicaSet
 from topospread.cluster import Cluster
 from topospread.cluster.arrays import Ints
 from topospread.cluster.cluster import pod_key
+from topospread.controllers.removal import deletion_cost, is_active, removal_rank
+from topospread.controllers.scale_in import DomainLoad, new_costs, spread_order
 from topospread.plugins.domain_counts import pods_on
 from topospread.plugins.interface import PluginError
 from topospread.plugins.pod_topology_spread import PodTopologySpread
 from topospread.plugins.spread_counts import CountedConstraint, Spread
-from topospread.workloads.removal import deletion_cost, is_active, removal_rank
-from topospread.workloads.scale_in import DomainLoad, new_costs, spread_order
-from topospread.workloads.timestamps import seconds
 
 KINDS: Final = ("Node", "Deployment", "ReplicaSet", "Pod")
 KEEP: Final = "keep-spread"

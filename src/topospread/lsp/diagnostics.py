@@ -9,8 +9,8 @@ from typing import Final
 from lsprotocol.types import CodeDescription, Diagnostic, DiagnosticSeverity, Position, Range
 
 from topospread.errors import InputError, Place
-from topospread.linting.rule import Finding, Severity
-from topospread.linting.rules import BY_ID
+from topospread.lint.rule import Finding, Severity
+from topospread.lint.rules import BY_ID
 
 from .lines import Lines
 

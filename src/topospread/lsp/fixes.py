@@ -6,9 +6,9 @@ from collections.abc import Iterator
 
 from lsprotocol.types import CodeAction, CodeActionKind, Diagnostic, Range, TextEdit, WorkspaceEdit
 
-from topospread.linting.fixing import TextEditor
-from topospread.linting.rules import BY_ID
-from topospread.linting.run import LintReport
+from topospread.lint.fixing import TextEditor
+from topospread.lint.rules import BY_ID
+from topospread.lint.run import LintReport
 
 from .diagnostics import diagnostics
 from .lines import Lines

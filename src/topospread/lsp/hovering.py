@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 from topospread.api.fields import explain
 from topospread.errors import TopospreadError, UsageError
-from topospread.linting.lint_input import LintSubject, Manifest
-from topospread.linting.run import LintReport
+from topospread.lint.lint_input import LintSubject, Manifest
+from topospread.lint.run import LintReport
 from topospread.render.blocks import Code, Fact, Page
 from topospread.render.markdown import markdown
 from topospread.render.text import text

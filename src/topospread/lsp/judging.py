@@ -11,8 +11,8 @@ from msgspec.structs import replace as with_fields
 
 from topospread.api.inventory import Inventory
 from topospread.errors import InputError
-from topospread.linting.reading import Question
-from topospread.linting.run import LintReport, run
+from topospread.lint.reading import Question
+from topospread.lint.run import LintReport, run
 from topospread.sources.files import Source, checked_utf8, find_sources
 from topospread.sources.load import load
 from topospread.sources.rendering import RAW

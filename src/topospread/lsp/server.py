@@ -16,8 +16,8 @@ from pygls.lsp.server import LanguageServer
 from pygls.uris import to_fs_path
 
 from topospread.errors import InputError, TopospreadError
-from topospread.linting.reading import Question
-from topospread.linting.run import LintReport
+from topospread.lint.reading import Question
+from topospread.lint.run import LintReport
 from topospread.sources.files import STANDARD_INPUT
 from topospread.sources.text import shown_path
 from topospread.text import one_line

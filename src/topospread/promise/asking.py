@@ -12,13 +12,13 @@ from functools import cached_property, partial
 
 from topospread.answer import Unjudged
 from topospread.api.inventory import Inventory
+from topospread.controllers.planned import QueuedPod
 from topospread.plugins.interface import NotJudgedError
 from topospread.scheduling.sampling import nodes_to_find
 from topospread.simulation.options import SimulationOptions
 from topospread.simulation.placing import place_all
 from topospread.simulation.run import Run, prepare
 from topospread.simulation.unknown import unjudged_part
-from topospread.workloads.planned import QueuedPod
 
 from .order_answer import Answered, GuaranteeAnswer, Lacks
 from .order_drills import drill_file, rollout_file

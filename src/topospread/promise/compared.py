@@ -19,11 +19,11 @@ from topospread.api.inventory import Inventory, ObjectKey
 from topospread.api.pod import Container, PodSpec
 from topospread.api.well_known_labels import HOSTNAME, ZONE
 from topospread.base import Bounds, Word
-from topospread.drills.drill import drill
-from topospread.drills.result import Drill
-from topospread.drills.steps import Fail, NodeChoice
+from topospread.controllers.planned import Workload
+from topospread.drill.drill import drill
+from topospread.drill.result import Drill
+from topospread.drill.steps import Fail, NodeChoice
 from topospread.simulation.options import SimulationOptions
-from topospread.workloads.planned import Workload
 
 from .fresh import LISTS, Designed, workload_of
 from .kept import WorkloadPromises, budgets_over

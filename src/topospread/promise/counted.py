@@ -12,10 +12,10 @@ from topospread.api.inventory import Inventory, ObjectKey
 from topospread.api.rollout import strategy_of
 from topospread.api.workload import Deployment, ReplicaSet
 from topospread.cluster.cluster import pod_key
+from topospread.controllers.planned import QueuedPod, Workload
+from topospread.controllers.scale import short_target
 from topospread.simulation.options import SimulationOptions
 from topospread.simulation.run import prepare
-from topospread.workloads.planned import QueuedPod, Workload
-from topospread.workloads.scale import short_target
 
 from .asking import Asking, placed_first, unjudged_classes
 from .fresh import LISTS, REVISION, without_placed_pods, workload_of

@@ -12,10 +12,10 @@ from typing import Any
 from topospread.api.inventory import Inventory, ObjectKey
 from topospread.api.well_known_labels import HOSTNAME, ZONE
 from topospread.api.yaml_text import yaml_text
+from topospread.controllers.scale import the_workload
 from topospread.errors import UsageError
 from topospread.simulation.options import PLAIN, SimulationOptions
 from topospread.text import one_line
-from topospread.workloads.scale import the_workload
 
 from .amendments import amendments
 from .design_checks import DesignChecks, DesignFailure

@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from topospread.api.well_known_labels import HOSTNAME, ZONE
-from topospread.drills.steps import Drain, Fail, NodeChoice, Rollout
-from topospread.workloads.scale import short_target
+from topospread.controllers.scale import short_target
+from topospread.drill.steps import Drain, Fail, NodeChoice, Rollout
 
 from .fresh import counts_revisions_alone, workload_of
 from .kept import Kept, WorkloadPromises

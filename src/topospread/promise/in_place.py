@@ -7,10 +7,10 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from topospread.api.inventory import ObjectKey
-from topospread.linting.fixing import Mended, TextEditor
-from topospread.linting.lint_input import LintSubject, Manifest
-from topospread.linting.problem import FieldEdit
-from topospread.linting.reading import Read
+from topospread.lint.fixing import Mended, TextEditor
+from topospread.lint.lint_input import LintSubject, Manifest
+from topospread.lint.problem import FieldEdit
+from topospread.lint.reading import Read
 from topospread.sources.positions import Path, format_path
 from topospread.sources.text import Text
 

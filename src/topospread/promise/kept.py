@@ -22,12 +22,12 @@ from topospread.api.rollout import strategy_of, strategy_of_stateful_set
 from topospread.api.spread import DO_NOT_SCHEDULE
 from topospread.api.workload import Deployment
 from topospread.base import Bounds, Word, worst
+from topospread.controllers.planned import Workload
+from topospread.controllers.scale import short_target
 from topospread.scheduling.disruption_budgets import budget_selector
 from topospread.simulation.budgets import desired_healthy, replicas_of
 from topospread.simulation.options import SimulationOptions
 from topospread.simulation.run import Run, prepare
-from topospread.workloads.planned import Workload
-from topospread.workloads.scale import short_target
 
 from .asking import Asking
 from .fresh import (

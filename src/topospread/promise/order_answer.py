@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from topospread.drills.steps import TurnKind
+from topospread.drill.steps import TurnKind
 
 Answered = Literal["always", "never", "not always", "not decided"]
 Lacks = Literal["", "budget", "pods", "sampling", "rollout"]

@@ -10,9 +10,9 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 
 from topospread.api.yaml_text import yaml_text
-from topospread.drills.drill_file import API_VERSION
+from topospread.controllers.planned import Workload
+from topospread.drill.drill_file import API_VERSION
 from topospread.simulation.run import Run
-from topospread.workloads.planned import Workload
 
 from .order_answer import OrderStep
 

@@ -23,8 +23,8 @@ from topospread.cluster import PodClass
 from topospread.cluster.arrays import Codes
 from topospread.cluster.cluster import pod_key
 from topospread.cluster.nodes import CPU
+from topospread.controllers.planned import QueuedPod
 from topospread.simulation.run import Run
-from topospread.workloads.planned import QueuedPod
 
 from .alike_states import AlikeStates, keys_of_profiles
 from .order_answer import OrderStep

@@ -17,10 +17,10 @@ from topospread.api.pod import Pod
 from topospread.api.well_known_labels import HOSTNAME, ZONE
 from topospread.cluster import PodClass
 from topospread.cluster.cluster import pod_key
+from topospread.controllers.planned import QueuedPod, Workload
 from topospread.plugins.interface import PluginError
 from topospread.plugins.spread_arithmetic import ConstraintArithmetic
 from topospread.simulation.run import Run, spread_of
-from topospread.workloads.planned import QueuedPod, Workload
 
 from .blocked_nodes import Coming, counts_pod, keeps_away, matching, open_to_all
 from .orders import rows_of

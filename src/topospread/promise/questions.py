@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from topospread.api.well_known_labels import HOSTNAME, ZONE
+from topospread.controllers.planned import QueuedPod, Workload
 from topospread.simulation.run import Run, spreads
-from topospread.workloads.planned import QueuedPod, Workload
 
 LOSSES = {"zone": ZONE, "node": HOSTNAME}
 

@@ -22,19 +22,19 @@ from topospread.api.pod import Pod, PodStatus
 from topospread.api.rollout import Strategy, strategy_of
 from topospread.api.workload import Deployment
 from topospread.cluster.cluster import PodKey, pod_key
-from topospread.drills.cluster_inventory import begin_of
-from topospread.drills.pods import key_of
-from topospread.drills.rolling import template_item
-from topospread.drills.rollouts import roll_out
-from topospread.drills.steps import TurnKind, read_rollout
-from topospread.drills.world import World
+from topospread.controllers.planned import QueuedPod, Workload
+from topospread.controllers.removal import removal_groups
+from topospread.controllers.rolling import Standing, to_create, to_remove
+from topospread.controllers.scale import the_workload
+from topospread.drill.cluster_inventory import begin_of
+from topospread.drill.pods import key_of
+from topospread.drill.rolling import template_item
+from topospread.drill.rollouts import roll_out
+from topospread.drill.steps import TurnKind, read_rollout
+from topospread.drill.world import World
 from topospread.errors import UsageError
 from topospread.simulation.options import SimulationOptions
 from topospread.simulation.run import Run
-from topospread.workloads.planned import QueuedPod, Workload
-from topospread.workloads.removal import removal_groups
-from topospread.workloads.rolling import Standing, to_create, to_remove
-from topospread.workloads.scale import the_workload
 
 from .alike_states import AlikeStates, keys_of_profiles
 from .order_answer import OrderStep

@@ -13,14 +13,14 @@ from topospread.answer import Unjudged
 from topospread.api.inventory import Inventory, ObjectKey
 from topospread.api.well_known_labels import HOSTNAME, ZONE
 from topospread.base import Bounds, Word, worst
-from topospread.drills.drill import drill
-from topospread.drills.result import WorkloadState
-from topospread.drills.steps import Drain, Fail, NodeChoice, Rollout, Scale, Step, Wait
+from topospread.capacity.capacity import capacity
+from topospread.controllers.scale import short_target
+from topospread.drill.drill import drill
+from topospread.drill.result import WorkloadState
+from topospread.drill.steps import Drain, Fail, NodeChoice, Rollout, Scale, Step, Wait
 from topospread.simulation.options import SimulationOptions
-from topospread.spare_capacity.capacity import capacity
-from topospread.spread_status.result import ConstraintStatus, WorkloadStatus
-from topospread.spread_status.status import status
-from topospread.workloads.scale import short_target
+from topospread.status.result import ConstraintStatus, WorkloadStatus
+from topospread.status.status import status
 
 from .counted import CountedWorkloads
 from .kept import WorkloadPromises

@@ -7,9 +7,9 @@ from dataclasses import dataclass, replace
 
 from topospread.api.inventory import Inventory, ObjectKey
 from topospread.api.well_known_labels import HOSTNAME, ZONE
-from topospread.drills.drill import drill
-from topospread.drills.result import Drill
-from topospread.drills.steps import Fail, NodeChoice, Step
+from topospread.drill.drill import drill
+from topospread.drill.result import Drill
+from topospread.drill.steps import Fail, NodeChoice, Step
 from topospread.simulation.options import SimulationOptions
 
 

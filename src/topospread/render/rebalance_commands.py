@@ -11,7 +11,7 @@ from topospread.text import one_line
 
 if TYPE_CHECKING:
     from topospread.answers.rebalance import Rebalance
-    from topospread.rebalancing.result import PodMove
+    from topospread.rebalance.result import PodMove
 
 _HEAD = """\
 #!/bin/sh

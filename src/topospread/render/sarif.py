@@ -15,9 +15,9 @@ from urllib.parse import quote
 
 from topospread.answers.finding import Finding as PromiseFinding
 from topospread.errors import Place
-from topospread.linting.rule import Finding, Rule
-from topospread.linting.rules import RULES
-from topospread.linting.run import LintReport
+from topospread.lint.rule import Finding, Rule
+from topospread.lint.rules import RULES
+from topospread.lint.run import LintReport
 from topospread.sources.files import STANDARD_INPUT
 from topospread.version import __version__
 

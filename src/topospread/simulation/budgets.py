@@ -19,10 +19,10 @@ from topospread.api.pod import Pod
 from topospread.api.policy import PodDisruptionBudget, PodDisruptionBudgetStatus
 from topospread.cluster import Cluster
 from topospread.cluster.selections import Selection
+from topospread.controllers.planned import Plan, Workload
 from topospread.scheduling.disruption_budgets import budget_selector
 from topospread.text import listed
 from topospread.whole_number import scaled
-from topospread.workloads.planned import Plan, Workload
 
 _WITHOUT_SCALE = frozenset({"DaemonSet", "Job"})
 """Kinds without a scale: the controller allows no eviction for maxUnavailable and percentages."""

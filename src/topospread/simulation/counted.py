@@ -11,8 +11,8 @@ from topospread.api.labels import Selector
 from topospread.cluster import Cluster, PodClass
 from topospread.cluster.arrays import Bools
 from topospread.cluster.cluster import PodKey, pod_key
+from topospread.controllers.planned import QueuedPod, Workload
 from topospread.plugins.spread_arithmetic import ConstraintArithmetic, counts_of
-from topospread.workloads.planned import QueuedPod, Workload
 
 CountedPods = Mapping[str, int]
 """``Deployment/web`` → number of its counted pods, the workload's own first; bare pods together as ``Pod``. Empty if

@@ -10,10 +10,10 @@ from collections.abc import Iterator
 
 from topospread.api.node import Node
 from topospread.api.pod import Pod
+from topospread.controllers.planned import QueuedPod
 from topospread.extender.declared import declared, texts_of
 from topospread.extender.domain_rules import refused
 from topospread.extender.surroundings import surroundings
-from topospread.workloads.planned import QueuedPod
 
 from .run import Run
 

@@ -13,6 +13,7 @@ from typing import TypeVar
 
 from msgspec.structs import replace
 
+from topospread.admission.names import made_up_uid
 from topospread.api.device_claims import ResourceClaim
 from topospread.api.inventory import Inventory
 from topospread.api.kinds import KINDS
@@ -21,8 +22,7 @@ from topospread.api.pod import Pod, PodCondition, PodResourceClaimStatus, PodSta
 from topospread.api.workload import Deployment, ReplicaSet, ReplicationController, StatefulSet
 from topospread.cluster.cluster import pod_key
 from topospread.cluster.objects import ClusterObjects
-from topospread.workloads.names import made_up_uid
-from topospread.workloads.planned import QueuedPod
+from topospread.controllers.planned import QueuedPod
 
 from .run import PodOutcome, Run
 

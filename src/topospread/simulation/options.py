@@ -10,8 +10,8 @@ from topospread.api.pools import NodePool
 from topospread.config.gates import Gates, gates_for
 from topospread.config.profile import Configuration
 from topospread.config.versions import NEWEST
-from topospread.workloads.autoscaling import AutoscaleChoice
-from topospread.workloads.control_plane import ControlPlane
+from topospread.controllers.autoscaling import AutoscaleChoice
+from topospread.controllers.control_plane import ControlPlane
 
 Sampling = Literal["all", "kube"]
 """Number of nodes that are compared for a pod: all, or as many as kube-scheduler considers."""

@@ -20,9 +20,9 @@ from msgspec import Meta
 from topospread.answer import Unjudged
 from topospread.api.inventory import Inventory
 from topospread.base import Base, Bounds, Word, worst
+from topospread.controllers.planned import QueuedPod
 from topospread.errors import UsageError
 from topospread.plain_data import PlainData
-from topospread.workloads.planned import QueuedPod
 
 from .options import SimulationOptions
 from .outcome import result_of

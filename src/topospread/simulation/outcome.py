@@ -9,10 +9,10 @@ from itertools import repeat
 import numpy as np
 
 from topospread.cluster import Cluster
+from topospread.controllers.planned import QueuedPod, Workload
 from topospread.plugins.spread_arithmetic import ConstraintArithmetic, counts_of
 from topospread.scheduling.cycle import Placement
 from topospread.scheduling.watching import WatchingScheduler
-from topospread.workloads.planned import QueuedPod, Workload
 
 from .counted import CountedPods, PodOwners
 from .extender_notes import extender_notes

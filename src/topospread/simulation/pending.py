@@ -7,9 +7,9 @@ from collections import Counter, defaultdict
 import numpy as np
 
 from topospread.cluster import Cluster
+from topospread.controllers.planned import Workload
 from topospread.plugins.spread_arithmetic import ConstraintArithmetic
 from topospread.scheduling.verdict import Verdict
-from topospread.workloads.planned import Workload
 
 from .result import DomainOutcome, PendingGroup
 from .run import PodOutcome

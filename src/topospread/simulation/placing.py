@@ -12,10 +12,10 @@ from msgspec.structs import replace
 from topospread.api.pod import Pod
 from topospread.cluster import PodClass
 from topospread.cluster.cluster import pod_key
+from topospread.controllers.planned import QueuedPod, Workload
 from topospread.plugins.interface import NotJudgedError
 from topospread.scheduling.cycle import Placement
 from topospread.scheduling.preemption import Candidate, Preemption
-from topospread.workloads.planned import QueuedPod, Workload
 
 from .budgets import Budgets
 from .result import EvictedPod

@@ -16,15 +16,15 @@ import msgspec
 import numpy as np
 from msgspec import Meta
 
+from topospread.admission.dropped_fields import UnusedField
 from topospread.answer import Unjudged
 from topospread.api.inventory import Inventory
 from topospread.base import Base, Bounds, Word
 from topospread.cluster.arrays import Codes
+from topospread.controllers.autoscaling import Autoscaling
 from topospread.plain_data import PlainData
 from topospread.plugins.spread_arithmetic import ConstraintArithmetic, Domain, Domains, counts_of
 from topospread.scheduling.verdict import Verdict
-from topospread.workloads.autoscaling import Autoscaling
-from topospread.workloads.dropped_fields import UnusedField
 
 Exceeded = Literal["", "before", "others", "full", "scores", "sampled"]
 """Why a skew is more than maxSkew, "" where it is not: pods that were there before make it, and nothing moves those;

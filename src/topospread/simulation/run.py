@@ -6,6 +6,7 @@ from dataclasses import replace as with_fields
 
 import msgspec
 
+from topospread.admission.dropped_fields import unused_sentences
 from topospread.api.inventory import Inventory
 from topospread.api.node import Node
 from topospread.api.pools import at_least
@@ -15,6 +16,8 @@ from topospread.config.gates import Gates
 from topospread.config.load import default_configuration
 from topospread.config.profile import Configuration
 from topospread.config.request_rules import request_rules
+from topospread.controllers.planned import Plan, QueuedPod, Workload
+from topospread.controllers.planner import plan
 from topospread.plugins.interface import NotJudgedError, PluginError
 from topospread.plugins.pod_topology_spread import PodTopologySpread
 from topospread.plugins.spread_arithmetic import ConstraintArithmetic, arithmetic_as_counted, spread_arithmetic
@@ -27,9 +30,6 @@ from topospread.scheduling.sampling import nodes_to_find
 from topospread.scheduling.topology_labels import GATE, TopologyLabels, selects_by_topology
 from topospread.scheduling.verdict import Verdict
 from topospread.scheduling.watching import WatchingScheduler
-from topospread.workloads.dropped_fields import unused_sentences
-from topospread.workloads.planned import Plan, QueuedPod, Workload
-from topospread.workloads.planner import plan
 
 from .budgets import KeepsBudgets, complete_budgets
 from .options import SimulationOptions

@@ -18,9 +18,9 @@ from topospread.api.pod import Pod
 from topospread.api.pools import NodePool, new_names, on_paper
 from topospread.api.well_known_labels import ZONE
 from topospread.cluster.cluster import pod_key
+from topospread.controllers.daemon_set import DaemonNodes, for_node
+from topospread.controllers.planned import QueuedPod, Workload
 from topospread.scheduling.cycle import Scheduler
-from topospread.workloads.daemon_set import DaemonNodes, for_node
-from topospread.workloads.planned import QueuedPod, Workload
 
 from .hypothetical_domains import unmet_min_domains
 from .outcome import result_of

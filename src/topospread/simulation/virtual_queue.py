@@ -20,6 +20,7 @@ from topospread.cluster import PodClass
 from topospread.cluster.cluster import PodKey, pod_key
 from topospread.cluster.pod_class import namespaces_asked
 from topospread.config.version_rules import rules_for
+from topospread.controllers.planned import QueuedPod
 from topospread.plugins.cluster_event import ADD, NODE_TAINT, ClusterEvent, always
 from topospread.scheduling.backoff_queue import BackoffSettings
 from topospread.scheduling.object_changes import node_changes, taints_changed
@@ -28,7 +29,6 @@ from topospread.scheduling.queue import FLUSH_PERIOD, LONGEST_STAY, SchedulingQu
 from topospread.scheduling.queued_pod_info import SECOND, QueuedPodInfo, queue_order
 from topospread.scheduling.requeueing import Requeueing, RequeueingRules, requeueing_of
 from topospread.scheduling.verdict import Verdict
-from topospread.workloads.planned import QueuedPod
 
 from .active_queue_batch import ActiveQueueBatch
 from .batched_unschedulable_pods import BatchedUnschedulablePods, RejectionSource

@@ -1,6 +1,6 @@
 """Positions of values in a JSON text, computed level by level on demand.
 
-`linting.layout` and `positions` parse every token, as YAML requires. In JSON, only the path to a field is parsed, and
+`lint.layout` and `positions` parse every token, as YAML requires. In JSON, only the path to a field is parsed, and
 Python's fast scanner skips the rest.
 """
 

@@ -9,11 +9,11 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from topospread.answers.remedies import tried_words
-from topospread.drills.pods import WorkloadKey
+from topospread.controllers.scale import KIND_OF
+from topospread.drill.pods import WorkloadKey
 from topospread.errors import UsageError
 from topospread.plugins.spread_arithmetic import ConstraintArithmetic, Domains
 from topospread.whole_number import whole_number
-from topospread.workloads.scale import KIND_OF
 
 from .pages import Pages
 from .served import ServedCluster

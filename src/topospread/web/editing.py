@@ -19,8 +19,8 @@ from topospread.answers.lint import lint_finding
 from topospread.api.inventory import Inventory
 from topospread.base import API_VERSION
 from topospread.errors import InputError, Place, UsageError
-from topospread.linting.reading import Question
-from topospread.linting.run import LintReport, run
+from topospread.lint.reading import Question
+from topospread.lint.run import LintReport, run
 from topospread.simulation.options import SimulationOptions
 from topospread.simulation.outcome import result_of
 from topospread.simulation.placing import place_all

@@ -15,13 +15,13 @@ from topospread.api.well_known_labels import ZONE
 from topospread.cluster import Cluster
 from topospread.cluster.arrays import Bools, Ints
 from topospread.cluster.nodes import CPU, MEMORY, PODS
-from topospread.drills.pods import FollowedPod, WorkloadKey, key_of
-from topospread.drills.world import World
+from topospread.controllers.node_lifecycle import is_silent
+from topospread.controllers.planned import Workload
+from topospread.drill.pods import FollowedPod, WorkloadKey, key_of
+from topospread.drill.world import World
 from topospread.plugins.spread_arithmetic import ConstraintArithmetic
 from topospread.simulation.run import Run, spreads
-from topospread.spread_status.members import owners_of
-from topospread.workloads.node_lifecycle import is_silent
-from topospread.workloads.planned import Workload
+from topospread.status.members import owners_of
 
 NOWHERE = -1
 """The node of a pod that waits."""

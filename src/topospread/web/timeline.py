@@ -1,6 +1,6 @@
 """A trial played step by step. The state after each step is kept as a frame, for the page to go back and forth.
 
-`topospread.drills` plays the steps. A trial that begins with the steps of a kept one is continued from its end.
+`topospread.drill` plays the steps. A trial that begins with the steps of a kept one is continued from its end.
 """
 
 from __future__ import annotations
@@ -12,11 +12,11 @@ from functools import cached_property
 import msgspec
 
 from topospread.api.inventory import Inventory
-from topospread.drills.patching import Json, PatchedObject, manifest, patched
-from topospread.drills.play import Play
-from topospread.drills.pods import planned_pods
-from topospread.drills.result import Drill, StepOutcome
-from topospread.drills.steps import Apply, Step, Wait
+from topospread.drill.patching import Json, PatchedObject, manifest, patched
+from topospread.drill.play import Play
+from topospread.drill.pods import planned_pods
+from topospread.drill.result import Drill, StepOutcome
+from topospread.drill.steps import Apply, Step, Wait
 from topospread.errors import TopospreadError
 from topospread.simulation.options import SimulationOptions
 from topospread.simulation.run import prepare

@@ -10,8 +10,8 @@ from typing import Final
 from topospread.api.inventory import Inventory
 from topospread.api.meta import KubeObject
 from topospread.api.workload import DaemonSet
-from topospread.drills.steps import AddNodes, Autoscale, Scale, Step, Wait
-from topospread.drills.world import World
+from topospread.drill.steps import AddNodes, Autoscale, Scale, Step, Wait
+from topospread.drill.world import World
 from topospread.errors import UsageError
 
 MOST_NODES: Final = 10_000

@@ -12,8 +12,8 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
-from topospread.drills import steps
-from topospread.drills.patching import PatchedObject
+from topospread.drill import steps
+from topospread.drill.patching import PatchedObject
 from topospread.errors import UsageError
 from topospread.whole_number import whole_number
 

@@ -14,11 +14,11 @@ from functools import partial
 from typing import Final, TypeVar
 
 from topospread.api.inventory import Inventory
-from topospread.drills.forked import cores
-from topospread.drills.held_process import AbandonedError, HeldProcess, Told
-from topospread.explanation.repeated_simulation import RepeatedSimulation
+from topospread.drill.forked import cores
+from topospread.drill.held_process import AbandonedError, HeldProcess, Told
 from topospread.simulation.options import SimulationOptions
 from topospread.simulation.run import Run, prepare
+from topospread.why.repeated_simulation import RepeatedSimulation
 
 from .served import ClusterState, ServedCluster
 from .timeline import Timeline, begin, go_on, goes_on_from

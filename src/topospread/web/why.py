@@ -14,13 +14,13 @@ from topospread.answers.why import TriedChange, why_answer
 from topospread.answers.why import Why as Answered
 from topospread.api.inventory import Inventory
 from topospread.api.yaml_text import yaml_text
-from topospread.drills.patching import PatchedObject
-from topospread.explanation.explain import explain, explain_pending
-from topospread.explanation.result import Explanation
+from topospread.drill.patching import PatchedObject
 from topospread.render.pages.why import outcome_words
 from topospread.simulation.options import SimulationOptions
 from topospread.simulation.run import Run
 from topospread.text import shell_line
+from topospread.why.explain import explain, explain_pending
+from topospread.why.result import Explanation
 
 from .served import ServedCluster
 from .trials import TrialStep

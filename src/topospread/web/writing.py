@@ -7,9 +7,9 @@ import zipfile
 from typing import Any
 
 from topospread.api.yaml_text import yaml_text
-from topospread.drills import steps
-from topospread.drills.drill_file import API_VERSION
-from topospread.drills.patching import PatchedObject
+from topospread.drill import steps
+from topospread.drill.drill_file import API_VERSION
+from topospread.drill.patching import PatchedObject
 from topospread.text import shell_line
 
 from .served import ServedCluster

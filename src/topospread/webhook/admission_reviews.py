@@ -13,14 +13,14 @@ from typing import Final
 
 import msgspec
 
-from topospread.linting.ignores import ANNOTATION
-from topospread.linting.reading import Question
-from topospread.linting.rule import SEVERITIES, Finding
-from topospread.linting.run import run
-from topospread.linting.settings import Settings
+from topospread.controllers.controller_accounts import CONTROLLER_MANAGER, CREATORS
+from topospread.lint.ignores import ANNOTATION
+from topospread.lint.reading import Question
+from topospread.lint.rule import SEVERITIES, Finding
+from topospread.lint.run import run
+from topospread.lint.settings import Settings
 from topospread.sources.files import STANDARD_INPUT
 from topospread.text import escape_all
-from topospread.workloads.controller_accounts import CONTROLLER_MANAGER, CREATORS
 
 from .policy import ASKED, AdmissionPolicy, Json, WorkloadDefaults
 

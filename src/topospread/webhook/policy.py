@@ -27,9 +27,9 @@ from topospread.api.validation import validate_pod_template
 from topospread.api.validation.schema import WrongTypeError
 from topospread.config.versions import NEWEST, KubeVersion
 from topospread.errors import ConfigError, Place
-from topospread.linting.rule import SEVERITIES, Severity
-from topospread.linting.rules import RULES
-from topospread.linting.settings import unknown_rule
+from topospread.lint.rule import SEVERITIES, Severity
+from topospread.lint.rules import RULES
+from topospread.lint.settings import unknown_rule
 from topospread.sources.files import Source, read_text
 from topospread.sources.yaml import read_documents
 

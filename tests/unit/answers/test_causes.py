@@ -6,12 +6,12 @@ import pytest
 from click.testing import CliRunner
 
 from tests.plain_inventory import inventory
-from tests.unit.explanation.builders import GPU, HOST, ZONE, Json, constraint, explained, node, pod, spec, zones
+from tests.unit.why.builders import GPU, HOST, ZONE, Json, constraint, explained, node, pod, spec, zones
 from topospread.answer import Cause
 from topospread.answers.cause_codes import CODES
 from topospread.answers.causes import causes_of, causes_of_pod, why_words
 from topospread.cli.explain import explain
-from topospread.linting.rules import BY_ID
+from topospread.lint.rules import BY_ID
 from topospread.simulation.simulate import simulate
 
 OF = spec(constraint())

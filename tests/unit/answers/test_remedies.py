@@ -7,7 +7,7 @@ from msgspec.structs import replace
 
 from topospread.answer import Tried
 from topospread.answers.remedies import remedy_of, tried_words
-from topospread.explanation.result import Suggestion
+from topospread.why.result import Suggestion
 
 
 def suggestion(kind: str, of: str, means: Any = "cluster", **more: Any) -> Suggestion:

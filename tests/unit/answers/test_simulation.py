@@ -17,11 +17,11 @@ from tests.unit.render.builders import (
     waiting,
     workload,
 )
+from topospread.admission.dropped_fields import UnusedField
 from topospread.answers.simulation import names
 from topospread.errors import UsageError
 from topospread.simulation.result import EvictedPod, Simulation
 from topospread.simulation.simulate import simulate
-from topospread.workloads.dropped_fields import UnusedField
 
 SCHEMA = schema_of("Simulation")
 
@@ -170,8 +170,8 @@ def test_a_namespace_alone() -> None:
 
 def test_the_first_fix_of_each_cause_is_tried() -> None:
     from tests.plain_inventory import inventory
-    from tests.unit.explanation.builders import GPU, constraint, node, spec, zones
-    from tests.unit.explanation.builders import workload as controller
+    from tests.unit.why.builders import GPU, constraint, node, spec, zones
+    from tests.unit.why.builders import workload as controller
 
     tainted = [*zones("a"), node("b", "zone-b", taints=[GPU])]
     large = controller("Deployment", 2, spec(cpu="9"), "large")

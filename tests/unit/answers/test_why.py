@@ -10,7 +10,7 @@ from inline_snapshot import snapshot
 
 from tests.parted import parted
 from tests.plain_inventory import inventory
-from tests.unit.explanation.builders import (
+from tests.unit.why.builders import (
     GPU,
     HOST,
     Json,
@@ -22,8 +22,8 @@ from tests.unit.explanation.builders import (
     zones,
 )
 from topospread.answers.why import Why, why_answer
-from topospread.explanation.explain import explain
 from topospread.render.svg import svg
+from topospread.why.explain import explain
 
 OF = spec(constraint())
 CLAIM = [{"name": "gpu", "resourceClaimName": "gpu"}]

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from topospread.admission.dropped_fields import FIELDS
 from topospread.api.new_fields import _printed, first_minor
-from topospread.workloads.dropped_fields import FIELDS
 
 
 @pytest.mark.parametrize(

@@ -65,7 +65,7 @@ def ended(press: str, *words: str) -> subprocess.CompletedProcess[str]:
 
 
 IN_ROUND_3 = """
-from topospread.spare_capacity import filling
+from topospread.capacity import filling
 place = filling._place
 def pressed(filled, wanted, pods, grow):
     if filled.rounds == 2 and wanted is filled.wanted[-1]:
@@ -75,7 +75,7 @@ def pressed(filled, wanted, pods, grow):
 filling._place = pressed
 """
 AFTER_ITEM_2 = """
-from topospread.spare_capacity.filling import Effort
+from topospread.capacity.filling import Effort
 ask = Effort.answers
 def pressed(self, asked, items):
     return ask(type(self)(1, lambda done, of: press() if done == 2 else None), asked, items)
@@ -125,6 +125,6 @@ def test_ctrl_c_shows_the_losses_and_purchases_that_were_there(module: str, word
 
 
 def test_ctrl_c_before_anything_is_known_shows_nothing() -> None:
-    press = "from topospread.spare_capacity import capacity\ncapacity.place_all = lambda run, progress: press()\n"
+    press = "from topospread.capacity import capacity\ncapacity.place_all = lambda run, progress: press()\n"
     done = ended(press, "deploy/web", "-o", "json")
     assert (done.returncode, done.stdout, done.stderr) == (130, "", "interrupted\n")

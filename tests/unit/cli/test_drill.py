@@ -14,7 +14,7 @@ import pytest
 
 from tests.answer_schema import schema_of
 from topospread.cli.drill import drill, read_steps
-from topospread.drills.steps import AddNodes, Cordon, Fail, Recover, Scale, Step, Wait
+from topospread.drill.steps import AddNodes, Cordon, Fail, Recover, Scale, Step, Wait
 from topospread.errors import UsageError
 
 ROOT = Path(__file__).parents[3]
@@ -140,7 +140,7 @@ def test_parts_are_put_together(tmp_path: Path) -> None:
 
 def test_ctrl_c_shows_what_is_over_and_exits_with_130() -> None:
     press = (
-        "from topospread.drills.play import Play; whole = Play._do; done = []\n"
+        "from topospread.drill.play import Play; whole = Play._do; done = []\n"
         "def pressed(self, step):\n"
         "    done.append(step)\n"
         "    if len(done) == 2: raise KeyboardInterrupt\n"
@@ -176,7 +176,7 @@ def test_what_a_drill_leaves_is_saved_and_mended_by_what_follows(tmp_path: Path)
 def test_ctrl_c_while_evictions_are_looked_for_shows_the_drill() -> None:
     press = (
         "import os, signal; signal.signal(signal.SIGINT, signal.default_int_handler)\n"
-        "from topospread.rebalancing import rebalance as module\n"
+        "from topospread.rebalance import rebalance as module\n"
         "def pressed(trials, found, progress): os.kill(os.getpid(), signal.SIGINT)\n"
         "module.plan_of = pressed\n"
     )
@@ -192,7 +192,7 @@ def test_what_was_ended_is_not_saved(tmp_path: Path) -> None:
     after = tmp_path / "after.json.gz"
     press = (
         "import os, signal; signal.signal(signal.SIGINT, signal.default_int_handler)\n"
-        "from topospread.drills.play import Play; whole = Play._do\n"
+        "from topospread.drill.play import Play; whole = Play._do\n"
         "def pressed(self, step):\n"
         "    os.kill(os.getpid(), signal.SIGINT)\n"
         "    return whole(self, step)\n"

@@ -15,7 +15,7 @@ import pytest
 from click.testing import CliRunner
 
 from tests.answer_schema import schema_of
-from tests.unit.drills.builders import nodes, workload
+from tests.unit.drill.builders import nodes, workload
 from topospread.cli.promise_check import check as command
 from topospread.promise.proofs import Proof
 from topospread.promise.questions import EndQuestion

@@ -40,7 +40,7 @@ def test_manifests_are_linted_without_the_engine_where_there_are_no_nodes(
 ) -> None:
     (tmp_path / "pod.yaml").write_text(MANIFEST)
     found = imported("lint", str(tmp_path / "pod.yaml"), *nodes)
-    assert "topospread.linting.run" in found
+    assert "topospread.lint.run" in found
     assert ("numpy" in found) == calculates
     assert ("topospread.scheduling.cycle" in found) == calculates
 
@@ -48,7 +48,7 @@ def test_manifests_are_linted_without_the_engine_where_there_are_no_nodes(
 def test_a_simulation_that_renders_nothing_and_looks_for_no_cause_imports_neither(tmp_path: Path) -> None:
     (tmp_path / "pod.yaml").write_text(MANIFEST)
     found = imported("simulate", "-f", str(tmp_path / "pod.yaml"), "--on", "zones=3,nodes=3")
-    assert not found & {"aiohttp", "kubernetes_asyncio", "topospread.explanation", "topospread.drills"}
+    assert not found & {"aiohttp", "kubernetes_asyncio", "topospread.why", "topospread.drill"}
 
 
 def test_a_start_beside_an_api_server_loads_no_client_of_the_kubeconfig_library() -> None:

@@ -16,7 +16,7 @@ import pytest
 from tests.answer_schema import schema_of
 from tests.answering_server import answering_server
 from topospread.answers.rebalance import rebalance_answer
-from topospread.rebalancing.result import ConstraintChange, PodMove, Rebalance
+from topospread.rebalance.result import ConstraintChange, PodMove, Rebalance
 
 ROOT = Path(__file__).parents[3]
 SHOP = str(ROOT / "docs/how-to/shop.json")
@@ -104,7 +104,7 @@ def test_status_names_the_command_to_type() -> None:
 LISTENS = "import os, signal; signal.signal(signal.SIGINT, signal.default_int_handler)\n"
 """Ctrl-C also where who started the tests has SIGINT ignored."""
 PRESS = """
-from topospread.rebalancing import {module} as module
+from topospread.rebalance import {module} as module
 whole, calls = module.{function}, []
 def pressed(*given, **named):
     calls.append(given)

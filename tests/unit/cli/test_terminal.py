@@ -6,7 +6,7 @@ import sys
 import pytest
 
 from topospread.cli import terminal
-from topospread.drills.forked import answers
+from topospread.drill.forked import answers
 
 
 class Screen(io.StringIO):

@@ -11,8 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from topospread.api.kinds import KINDS
+from topospread.controllers.removal import removal_order
 from topospread.live.scale_in_plan import KEEP, ScaleInPlans
-from topospread.workloads.removal import removal_order
 
 Json = dict[str, Any]
 ZONE = "topology.kubernetes.io/zone"

@@ -10,9 +10,9 @@ import yaml
 
 from tests.order_questions import guarantee
 from tests.parted import parted
-from tests.unit.drills.builders import ZONE, budget, inventory, node, nodes, spread, workload
-from topospread.drills.checking import check_drills
-from topospread.drills.drill_file import find_drills
+from tests.unit.drill.builders import ZONE, budget, inventory, node, nodes, spread, workload
+from topospread.drill.checking import check_drills
+from topospread.drill.drill_file import find_drills
 from topospread.promise.order_answer import GuaranteeAnswer
 from topospread.promise.orders import OrderSearch, SearchBudget, Searched
 from topospread.promise.questions import NoPending

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.unit.drills.builders import ZONE, inventory, nodes, spread, workload
+from tests.unit.drill.builders import ZONE, inventory, nodes, spread, workload
 from topospread.answers.promise_show import promise_show
 from topospread.promise.counted import CountedWorkloads
 from topospread.promise.kept import WorkloadPromises

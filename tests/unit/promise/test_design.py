@@ -13,7 +13,7 @@ from click.testing import CliRunner
 
 from tests.answer_schema import schema_of
 from tests.parted import parted
-from tests.unit.drills.builders import ZONE, inventory, node, nodes, rolling, spread, workload
+from tests.unit.drill.builders import ZONE, inventory, node, nodes, rolling, spread, workload
 from topospread.answers.promise_design import promise_design
 from topospread.cli.main import topospread as command
 from topospread.errors import UsageError

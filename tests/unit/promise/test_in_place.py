@@ -10,7 +10,7 @@ import pytest
 import yaml
 from click.testing import CliRunner, Result
 
-from tests.unit.drills.builders import budget, workload
+from tests.unit.drill.builders import budget, workload
 from topospread.cli.main import topospread as command
 
 WEB = """\

@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 
 from tests.parted import parted
-from tests.unit.drills.builders import inventory, node, nodes, rolling, spread, workload
+from tests.unit.drill.builders import inventory, node, nodes, rolling, spread, workload
 from topospread.answers.promise_check import PromiseCheck, promise_check
 from topospread.errors import InputError, UsageError
-from topospread.linting.settings import read_settings
+from topospread.lint.settings import read_settings
 from topospread.promise.wants import Want, default_wants, read_wants
 
 Json = dict[str, Any]

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from tests.order_questions import loss_of
-from tests.unit.drills.builders import ZONE, inventory, node, nodes, spread, workload
+from tests.unit.drill.builders import ZONE, inventory, node, nodes, spread, workload
 from topospread.promise.proofs import Proof
 from topospread.promise.questions import NoPending, SkewWithin
 from topospread.simulation.options import SimulationOptions

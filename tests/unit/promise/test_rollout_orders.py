@@ -11,9 +11,9 @@ import pytest
 
 from tests.order_questions import guarantee
 from tests.parted import parted
-from tests.unit.drills.builders import Json, inventory, node, nodes, spread, workload
-from topospread.drills.checking import check_drills
-from topospread.drills.drill_file import find_drills
+from tests.unit.drill.builders import Json, inventory, node, nodes, spread, workload
+from topospread.drill.checking import check_drills
+from topospread.drill.drill_file import find_drills
 from topospread.errors import InputError, UsageError
 from topospread.promise.order_answer import GuaranteeAnswer
 

@@ -8,7 +8,7 @@ import pytest
 from msgspec.structs import replace
 
 from tests.parted import parted
-from tests.unit.drills.builders import ZONE, budget, inventory, nodes, rolling, spread, workload
+from tests.unit.drill.builders import ZONE, budget, inventory, nodes, rolling, spread, workload
 from topospread.answers.promise_show import PromisedEvent, PromiseShow, promise_show
 from topospread.base import Bounds
 from topospread.errors import UsageError

@@ -15,10 +15,10 @@ from tests.unit.sources.fake_programs import FakePrograms, programs
 from topospread.answers.lint import cases, lint_answer
 from topospread.cli.explain import rule_json
 from topospread.cli.lint import left_out
-from topospread.linting.reading import Question
-from topospread.linting.rule import Rule
-from topospread.linting.rules import RULES
-from topospread.linting.run import LintReport, run
+from topospread.lint.reading import Question
+from topospread.lint.rule import Rule
+from topospread.lint.rules import RULES
+from topospread.lint.run import LintReport, run
 from topospread.render.github import github
 from topospread.render.junit import junit
 from topospread.render.pages.rules import rule_page, rules_page

@@ -13,12 +13,12 @@ from topospread.answer import Answer
 from topospread.answers.plan import plan_answer
 from topospread.answers.status import status
 from topospread.answers.why import why_answer
-from topospread.explanation.explain import explain
-from topospread.review.review import Review
+from topospread.plan.review import Review
 from topospread.simulation.comparison import compare
 from topospread.simulation.options import SimulationOptions
 from topospread.simulation.orders import simulate_orders
 from topospread.simulation.simulate import simulate
+from topospread.why.explain import explain
 
 Json = dict[str, Any]
 NAME = "payments-settlement-and-reconciliation-worker-production"

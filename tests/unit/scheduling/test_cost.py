@@ -17,12 +17,12 @@ from topospread.api.workload import Service
 from topospread.cluster import Cluster, PodClass
 from topospread.config.gates import gates_for
 from topospread.config.load import default_profile
+from topospread.controllers.daemon_set import affinity_to_node
 from topospread.plugins.interface import Listener
 from topospread.plugins.spread_counts import Spread
 from topospread.scheduling.cycle import Scheduler
 from topospread.scheduling.framework import Framework
 from topospread.scheduling.node_local import Work
-from topospread.workloads.daemon_set import affinity_to_node
 
 ZONES = 3
 POD_NAME = "statefulset.kubernetes.io/pod-name"

@@ -7,16 +7,16 @@ from typing import Any
 import pytest
 
 from tests.plain_inventory import inventory
-from tests.unit.drills.builders import at, node, spread, workload
+from tests.unit.drill.builders import at, node, spread, workload
 from topospread.api.node_selection import Taint
-from topospread.drills.play import Play
-from topospread.drills.result import StepOutcome
-from topospread.drills.steps import Cordon, Fail
+from topospread.controllers.node_lifecycle import with_taints
+from topospread.drill.play import Play
+from topospread.drill.result import StepOutcome
+from topospread.drill.steps import Cordon, Fail
 from topospread.scheduling.queued_pod_info import QueuedPodInfo
 from topospread.scheduling.unschedulable_pods import UnschedulablePods
 from topospread.simulation import batched_unschedulable_pods
 from topospread.simulation.options import SimulationOptions
-from topospread.workloads.node_lifecycle import with_taints
 
 Queued = list[tuple[str, int, int, int]]
 

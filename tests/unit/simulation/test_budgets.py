@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from tests.parted import parted
-from tests.unit.workloads.manifests import Json, inventory, workload
+from tests.unit.controllers.manifests import Json, inventory, workload
 from topospread.simulation.result import Simulation
 from topospread.simulation.simulate import simulate
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from tests.unit.drills.builders import at, inventory, node, spread, workload
-from topospread.drills.play import Play
-from topospread.drills.steps import Fail
+from tests.unit.drill.builders import at, inventory, node, spread, workload
+from topospread.drill.play import Play
+from topospread.drill.steps import Fail
 from topospread.scheduling.cycle import Scheduler
 from topospread.simulation.options import SimulationOptions
 

@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from tests.unit.explanation.builders import inventory, node, prepared
-from topospread.explanation.repeated_simulation import RepeatedSimulation
+from tests.unit.why.builders import inventory, node, prepared
 from topospread.simulation.result import Simulation
 from topospread.simulation.simulate import simulate
+from topospread.why.repeated_simulation import RepeatedSimulation
 
 Json = dict[str, Any]
 HOST = "kubernetes.io/hostname"

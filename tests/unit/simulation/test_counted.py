@@ -10,10 +10,10 @@ import topospread
 from topospread.answers.status import status
 from topospread.answers.why import why_answer
 from topospread.api.inventory import Inventory
-from topospread.explanation.explain import explain
-from topospread.linting.examples import constraint, deployment
+from topospread.lint.examples import constraint, deployment
 from topospread.simulation.result import WorkloadSpread
 from topospread.simulation.simulate import simulate
+from topospread.why.explain import explain
 
 ZONE = "topology.kubernetes.io/zone"
 SHOP = "labelSelector:\n  matchLabels: {part-of: shop}"

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from topospread.explanation.explain import explain
 from topospread.simulation.simulate import simulate
 from topospread.sources.load import load
+from topospread.why.explain import explain
 
 MANIFEST = Path(__file__).parents[3] / "docs/how-to/extender/web.yaml"
 CLUSTER = "zones=3,nodes=6,cpu=4"

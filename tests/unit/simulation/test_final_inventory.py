@@ -9,11 +9,10 @@ import msgspec
 
 import topospread
 from tests.parted import parted
-from tests.unit.workloads.manifests import Json, inventory, pod, workload
+from tests.unit.controllers.manifests import Json, inventory, pod, workload
 from topospread.answers.status import status
 from topospread.api.meta import ObjectMeta
 from topospread.api.storage import PersistentVolume
-from topospread.explanation.explain import explain
 from topospread.simulation.final_inventory import inventory_after
 from topospread.simulation.options import SimulationOptions
 from topospread.simulation.placing import place_all
@@ -21,6 +20,7 @@ from topospread.simulation.result import Simulation
 from topospread.simulation.run import prepare
 from topospread.simulation.simulate import simulate
 from topospread.sources.snapshot_file import save
+from topospread.why.explain import explain
 
 SPREAD = {
     "maxSkew": 1,

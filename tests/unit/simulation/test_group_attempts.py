@@ -13,11 +13,11 @@ from topospread.answers.causes import causes_of
 from topospread.answers.pending_pods import fixes_of
 from topospread.answers.why import why_answer
 from topospread.config.gates import gates_for
-from topospread.explanation.explain import explain
-from topospread.explanation.result import Explanation
 from topospread.simulation.options import SimulationOptions
 from topospread.simulation.result import Simulation
 from topospread.simulation.simulate import simulate
+from topospread.why.explain import explain
+from topospread.why.result import Explanation
 
 Json = dict[str, Any]
 

@@ -13,11 +13,11 @@ from hypothesis import strategies as st
 import topospread
 from topospread.api.pod import Pod
 from topospread.base import Bounds
+from topospread.controllers.planned import QueuedPod, Workload
 from topospread.errors import UsageError
 from topospread.simulation.options import SimulationOptions
 from topospread.simulation.orders import interleaved, simulate_orders
 from topospread.simulation.simulate import simulate
-from topospread.workloads.planned import QueuedPod, Workload
 
 NODES = "".join(
     f"apiVersion: v1\nkind: Node\nmetadata: {{name: {name}, labels: {{rack: {name}}}}}\n"

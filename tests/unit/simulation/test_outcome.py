@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from tests.unit.controllers.manifests import inventory
 from tests.unit.simulation.test_final_inventory import SPREAD, node, web
-from tests.unit.workloads.manifests import inventory
 from topospread.simulation.simulate import simulate
 
 

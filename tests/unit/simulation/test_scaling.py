@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 from tests.plain_inventory import inventory
-from tests.unit.drills.builders import ZONE, at, node, nodes, spread, workload
+from tests.unit.drill.builders import ZONE, at, node, nodes, spread, workload
 from topospread.answers.simulation import simulation_answer
 from topospread.api.node_selection import Taint
 from topospread.api.pools import Limits, NodePool
-from topospread.drills.drill import drill
-from topospread.drills.steps import Fail
+from topospread.drill.drill import drill
+from topospread.drill.steps import Fail
 from topospread.simulation.options import SimulationOptions
 from topospread.simulation.result import Simulation
 from topospread.simulation.simulate import simulate

@@ -8,8 +8,8 @@ import pytest
 
 from topospread.cli.lint import left_out
 from topospread.errors import InputError
-from topospread.linting.reading import Question
-from topospread.linting.run import run
+from topospread.lint.reading import Question
+from topospread.lint.run import run
 from topospread.sources.load import load
 
 APPLICATION = (

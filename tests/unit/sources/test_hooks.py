@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 import topospread
-from topospread.linting.reading import Question
-from topospread.linting.run import run
+from topospread.lint.reading import Question
+from topospread.lint.run import run
 
 Json = dict[str, Any]
 

@@ -9,6 +9,7 @@ from typing import Any
 import msgspec
 import pytest
 
+from topospread.admission.names import made_up_uid
 from topospread.api.admission_policy import ValidatingAdmissionPolicy
 from topospread.api.kinds import KINDS
 from topospread.api.meta import ObjectMeta
@@ -30,7 +31,6 @@ from topospread.sources.pseudonyms import Pseudonyms, key_of, size_bucket
 from topospread.sources.snapshot_facts import SnapshotFacts
 from topospread.sources.snapshot_names import hashed, hashed_facts
 from topospread.sources.versions import VERSIONS
-from topospread.workloads.names import made_up_uid
 
 NAMES = Pseudonyms(b"key")
 NAMES.know_nodes(["node-b", "node-a", "ip-10-0-1-5.acme.example"])

@@ -9,9 +9,8 @@ import pytest
 
 import topospread
 from topospread.answers.why import why_answer
-from topospread.drills.steps import Cordon, read_choice
+from topospread.drill.steps import Cordon, read_choice
 from topospread.errors import TopospreadError, UsageError
-from topospread.explanation.explain import explain
 from topospread.simulation.options import SimulationOptions
 from topospread.web.answers import Answers, NotThereError, PageQuestion
 from topospread.web.pages import Pages
@@ -22,6 +21,7 @@ from topospread.web.trials import read_trial
 from topospread.web.trying import PlayedTrials
 from topospread.web.why import Why
 from topospread.web.writing import as_copies
+from topospread.why.explain import explain
 
 ZONE = "topology.kubernetes.io/zone"
 _MAX_SKEW_0 = '[{"op":"replace","path":"/spec/template/spec/topologySpreadConstraints/0/maxSkew","value":0}]'
@@ -236,8 +236,8 @@ def test_a_trial_that_goes_on_ends_as_one_that_is_played_at_once(served: ServedC
 
 
 def test_a_trial_comes_to_what_the_drill_comes_to(served: ServedCluster, answers: Answers) -> None:
-    from topospread.drills.drill import drill
-    from topospread.drills.steps import Fail, NodeChoice, Wait
+    from topospread.drill.drill import drill
+    from topospread.drill.steps import Fail, NodeChoice, Wait
 
     own = drill(served.reading.inventory, [Fail(NodeChoice("zone", "zone-a")), Wait(30)])
 

@@ -13,7 +13,7 @@ import pytest
 
 import topospread
 from tests.browser.serving import many_nodes
-from topospread.drills.held_process import AbandonedError
+from topospread.drill.held_process import AbandonedError
 from topospread.simulation.options import SimulationOptions
 from topospread.web.answers import PageQuestion
 from topospread.web.application import MOST_OF_ONE, application

@@ -2,7 +2,7 @@
 // (several gates, the oldest first, where versions or places have different ones): it follows what the strategies of
 // every minor version assign where a gate is off. What they do otherwise (a whole item of a list, a list cut) is not in
 // it. Nothing is compiled:
-// go run ./cmd/droppedfields > ../../src/topospread/workloads/dropped_fields.json
+// go run ./cmd/droppedfields > ../../src/topospread/admission/dropped_fields.json
 package main
 
 import (

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from topospread.answers.drill import DrilledWorkload, DrillResult, DrillStep
 from topospread.answers.words import counted, in_order, listed, natural
-from topospread.drills.result import DrillEvent
+from topospread.drill.result import DrillEvent
 from topospread.render.blocks import Bar, Cell, Fact, Page, Part, Role, Section, Span, Table, Verdict
 
 from .pending import fix_facts, fix_sections, pending_sections, unjudged_facts, why_facts

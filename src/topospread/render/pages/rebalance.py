@@ -13,7 +13,7 @@ from .pending import unjudged_facts
 
 if TYPE_CHECKING:
     from topospread.answers.rebalance import Rebalance
-    from topospread.rebalancing.result import ConstraintChange
+    from topospread.rebalance.result import ConstraintChange
 
 _FACTS = 2
 _DOMAINS = 8

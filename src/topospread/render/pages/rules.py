@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from topospread.linting.rule import Example, Needs, Rule
+from topospread.lint.rule import Example, Needs, Rule
 from topospread.render.blocks import Code, Fact, Page, Section, Span, Table
 
 NEEDS: Final[dict[Needs, str]] = {

@@ -15,7 +15,7 @@ from .traffic import traffic_section
 if TYPE_CHECKING:
     from topospread.answers.pending_pods import Pending
     from topospread.answers.status import Status
-    from topospread.spread_status.result import ConstraintStatus, DomainRisk, RefusedPod, WorkloadStatus
+    from topospread.status.result import ConstraintStatus, DomainRisk, RefusedPod, WorkloadStatus
 
 _MOST_COLUMNS = 8
 """Maximum number of domains with their own columns."""

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from topospread.answers.words import counted, listed
 from topospread.render.blocks import Cell, Fact, Part, Section, Table
-from topospread.service_traffic.result import ExpectedTraffic, TrafficOfService
+from topospread.traffic.result import ExpectedTraffic, TrafficOfService
 
 _GB = 1000
 """Gigabytes for which a price is shown."""

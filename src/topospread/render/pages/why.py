@@ -11,9 +11,9 @@ from topospread.answers.reasons import its_nodes
 from topospread.answers.remedies import tried_words
 from topospread.answers.why import ConstraintForPod, DomainForPod, TriedChange, Why
 from topospread.answers.words import counted, in_order, joined, listed, natural, noun_of
-from topospread.explanation.result import NodeScores, PluginVerdict, SpreadNodeScore
 from topospread.render.blocks import Bar, Cell, Code, Fact, Hint, Page, Part, Section, Span, Table, Verdict
 from topospread.text import shell_line
+from topospread.why.result import NodeScores, PluginVerdict, SpreadNodeScore
 
 _MOST = 11
 """Maximum number of domains with their own rows without ``-o wide``."""

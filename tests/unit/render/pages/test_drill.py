@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from tests.plain_inventory import inventory
-from tests.unit.drills.builders import Json, at, node, nodes, spread, told, workload
+from tests.unit.drill.builders import Json, at, node, nodes, spread, told, workload
 from topospread.api.pools import NodePool
-from topospread.drills.each import drill_each
-from topospread.drills.result import Drill
-from topospread.drills.steps import Autoscale, Cordon, Fail, Scale, Uncordon
+from topospread.drill.each import drill_each
+from topospread.drill.result import Drill
+from topospread.drill.steps import Autoscale, Cordon, Fail, Scale, Uncordon
 from topospread.render.svg import svg
 from topospread.simulation.options import SimulationOptions
 

@@ -1,0 +1,267 @@
+"""Place the cluster's own pods, then add replicas until one finds no node."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+
+from topospread.answer import Unjudged
+from topospread.api.inventory import Inventory
+from topospread.controllers.planned import is_refusal
+from topospread.drill.each import targets_of
+from topospread.drill.forked import can_fork
+from topospread.drill.interruption import Interrupted
+from topospread.drill.play import Play
+from topospread.drill.remarks import not_replaced
+from topospread.drill.result import StepOutcome
+from topospread.drill.steps import Step
+from topospread.errors import UsageError
+from topospread.simulation.final_inventory import inventory_after
+from topospread.simulation.options import PLAIN, SimulationOptions
+from topospread.simulation.pending import pending_group
+from topospread.simulation.placing import place_all
+from topospread.simulation.run import prepare
+from topospread.simulation.unknown import merged, unjudged_parts
+from topospread.sources.load import load
+
+from .filling import CapacityQuestion, Effort, Progress, SomeAnswers, capacity_of
+from .purchases import Shape, as_pools, purchases, read_shape
+from .result import Capacity, CapacityReport, ZoneLoss
+from .sizing import sizing
+from .wanted import pods_asked, read_more, read_shares, the_pod
+
+# For each zone, a drill simulates its loss; then the remaining cluster is filled.
+
+
+def after_losses(inventory: Inventory, question: CapacityQuestion, work: Effort) -> list[ZoneLoss]:
+    """Return the replicas that fit after each zone's loss, fewest first.
+
+    Args:
+        inventory: the cluster.
+        question: the replicas to fit.
+        work: processes and progress.
+
+    Raises:
+        UsageError: if there is no zone.
+        Interrupted: on Ctrl-C, with `SomeAnswers`.
+    """
+    begun = _terse(inventory, question)
+    zones = targets_of(begun, "zone")
+    if not zones:
+        raise UsageError("--each zone: there is none")
+    waited = _waiting(begun.begin())
+    forks = can_fork()
+
+    def lost(zone: tuple[str, Step]) -> ZoneLoss:
+        play, before = begun, waited
+        if not forks:  # without fork, the effects of one zone's loss would remain for the next
+            play = _terse(inventory, question)
+            before = _waiting(play.begin())
+        outcome = play.go_on(zone[1])
+        capacity = capacity_of(play.world.inventory(), question)
+        left = tuple(each.key for each in not_replaced(play.world))
+        parts = unjudged_parts(outcome.pending)
+        return ZoneLoss(zone[0], max(_waiting(outcome) - before, 0), capacity, left, parts)
+
+    try:
+        return _ranked(work.answers(lost, zones))
+    except Interrupted as ended:
+        raise Interrupted(SomeAnswers(_ranked(ended.finished), len(zones))) from None
+
+
+def _ranked(found: list[ZoneLoss]) -> list[ZoneLoss]:
+    return sorted(found, key=lambda each: (each.capacity.rounds, -each.pending, each.target))
+
+
+def _terse(inventory: Inventory, question: CapacityQuestion) -> Play:
+    play = Play(inventory, question.options, {})
+    play.says_how_spread = False
+    return play
+
+
+def _waiting(outcome: StepOutcome) -> int:
+    return sum(len(each.pods) for each in outcome.pending)
+
+
+LIMIT = 10_000
+"""Default maximum number of rounds."""
+SECONDS = 10.0
+"""Default time limit of the search for a set of nodes, in seconds."""
+
+
+@dataclass(frozen=True, slots=True)
+class Besides:
+    """Additional questions about capacity.
+
+    Attributes:
+        more: required rounds, or a share of the replicas.
+        each_zone: whether to examine each zone's loss, too.
+        shapes: sizes of an additional node to try; by default the cluster's node sizes if too few replicas fit.
+        workers: number of parallel processes; by default one for each core.
+        seconds: time limit of the search for the cheapest set of pool nodes.
+    """
+
+    more: int | Fraction = 1
+    each_zone: bool = False
+    shapes: Sequence[Shape] = ()
+    workers: int | None = None
+    seconds: float = SECONDS
+
+    def buys(self, found: Capacity) -> bool:
+        """Return whether to try one more node: too few replicas fit, or a size is given."""
+        if found.pending is None or is_refusal(found.pending.message):
+            return False
+        return self.is_short(found) or bool(self.shapes)
+
+    def is_short(self, found: Capacity) -> bool:
+        """Return whether fewer replicas fit than required."""
+        short = any(each.more < pods_asked(self.more, each.share, each.replicas) for each in found.targets)
+        return short or any(each.missing for each in found.targets)
+
+    def rounds(self, found: Capacity) -> int:
+        """Return the required number of complete rounds."""
+        pods = ((pods_asked(self.more, each.share, each.replicas), each.share) for each in found.targets)
+        return max(1, *(-(-asked // share) for asked, share in pods))
+
+
+def capacity(  # noqa: PLR0913 - keyword arguments
+    inventory: Inventory,
+    *of: str,
+    options: SimulationOptions = PLAIN,
+    pod: str | os.PathLike[str] | None = None,
+    namespace: str | None = None,
+    more: int | str = 1,
+    each_zone: bool = False,
+    shapes: Sequence[str] = (),
+    limit: int = LIMIT,
+    workers: int | None = None,
+    seconds: float = SECONDS,
+    progress: Progress | None = None,
+) -> CapacityReport:
+    """Return how many more replicas fit until the first stays pending, in addition to all current pods.
+
+    Args:
+        inventory: the input, which is not changed.
+        of: ``deploy/web``, or several in a ratio: ``deploy/web=2``, ``deploy/api=1``.
+        options: the control plane and placement options; more replicas evict nothing. If too few replicas fit, the
+            cheapest set of pool nodes is searched.
+        pod: file with a pod, instead of workloads.
+        namespace: namespace of workloads, and of a pod file, without one.
+        more: required replicas (rounds for several workloads), or a share of the replicas, ``20%``.
+        each_zone: require that they also fit after each zone's loss.
+        shapes: sizes of an additional node to try in each zone, ``cpu=8,memory=32Gi``; by default the cluster's node
+            sizes if too few replicas fit.
+        limit: maximum number of rounds.
+        workers: number of parallel processes; by default one for each core.
+        seconds: time limit of the search for that set.
+        progress: receives the progress.
+
+    Raises:
+        InputError: if the API server denies an object, or a path cannot be read.
+        UsageError: if a target is missing or has no replicas, or options cannot be combined.
+        topospread.drill.interruption.Interrupted: on Ctrl-C (a KeyboardInterrupt), with the partial result.
+    """
+    if of and pod is not None:
+        raise UsageError("say what is to fit: workloads, or the file of a pod")
+    wanted = read_more(more)
+    if isinstance(wanted, Fraction) and pod is not None:
+        raise UsageError(f"--more {more}: a pod's file has no replicas to take a share of; write a number")
+    own = None
+    if pod is not None:
+        own = the_pod(load([os.fspath(pod)], namespace=namespace or "default", needs_nodes=False), os.fspath(pod))
+    if options.pools and (each_zone or shapes):
+        raise UsageError(f"--pools cannot be combined with {'--each zone' if each_zone else '--node-shape'}")
+    limit = max(limit, wanted) if isinstance(wanted, int) else limit
+    question = CapacityQuestion(read_shares(of, namespace), own, limit, options)
+    besides = Besides(wanted, each_zone, [read_shape(each) for each in shapes], workers, seconds)
+    found = answer(inventory, question, besides, progress)
+    if not found.unjudged:
+        return found
+    assuming = replace(question, options=replace(options, assumes_unjudged=True))
+    try:
+        assumed = answer(inventory, assuming, replace(besides, shapes=()), progress)
+    except Interrupted as ended:
+        raise Interrupted(
+            replace(found, partial="ended before filters that are not modelled were assumed", is_complete=False)
+        ) from ended
+    return replace(found, assumed=assumed)
+
+
+def answer(
+    inventory: Inventory, question: CapacityQuestion, besides: Besides, progress: Progress | None = None
+) -> CapacityReport:
+    """Return the result for all questions.
+
+    Raises:
+        InputError: if the API server denies an object.
+        UsageError: if a target is missing, or there is no zone.
+        Interrupted: on Ctrl-C, with the partial result.
+    """
+    run = prepare(inventory, replace(question.options, one_of_many=True), with_spreads=False)
+    place_all(run, progress)
+    # Unmodelled parts that alone keep the inventory's own pods pending.
+    outcomes = ((each, run.outcomes[id(each)]) for each in run.queue)
+    open_pods = [(each, one) for each, one in outcomes if one.verdict is not None and one.verdict.unjudged]
+    unjudged = unjudged_parts(pending_group(each.workload, (each.name,), one, run.cluster) for each, one in open_pods)
+    may_change = any(part.changes_pod for _, one in open_pods if one.verdict for part in one.verdict.unjudged)
+    settled = inventory_after(run)
+    warnings = (*run.plan.inventory.warnings, *run.plan.warnings)
+    notes = (*run.plan.inventory.notes, *run.plan.notes)
+    try:
+        found = capacity_of(settled, question, progress)
+    except Interrupted as ended:
+        rounds = CapacityReport(ended.finished, besides.more, warnings=warnings, notes=notes, unjudged=unjudged)
+        raise Interrupted(
+            replace(rounds, partial=f"ended in round {rounds.capacity.rounds + 1}", is_complete=False)
+        ) from None
+    unjudged = merged(unjudged, _of_end(found))
+    notes = (*notes, *_rolled_out(found))
+    report = CapacityReport(
+        found, besides.more, warnings=warnings, notes=notes, unjudged=unjudged, may_change=may_change
+    )
+    work = Effort(besides.workers, progress)
+    try:
+        if besides.each_zone:
+            losses = tuple(after_losses(inventory, question, work))
+            parts = (part for each in losses for part in (*each.unjudged, *_of_end(each.capacity)))
+            report = replace(report, losses=losses, unjudged=merged(unjudged, parts))
+        if not (question.options.assumes_unjudged or may_change or _of_end(found)) and besides.buys(found):
+            pools, number = question.options.pools, besides.rounds(found)
+            if not pools:
+                report = replace(report, purchases=tuple(purchases(settled, found, question, besides.shapes, work)))
+                if besides.is_short(found) and all(each.rounds < number for each in report.purchases):
+                    pools = () if besides.each_zone else as_pools(settled.nodes, found, besides.shapes)
+            if pools:
+                wider = replace(question, options=replace(question.options, pools=pools))
+                report = replace(report, sizing=sizing(settled, wider, number, besides.seconds))
+    except KeyboardInterrupt as ended:
+        raise Interrupted(_as_far(report, besides, ended, pools=bool(question.options.pools))) from None
+    return report
+
+
+def _of_end(found: Capacity) -> tuple[Unjudged, ...]:
+    return unjudged_parts([found.pending] if found.pending is not None else [])
+
+
+def _as_far(report: CapacityReport, besides: Besides, ended: KeyboardInterrupt, *, pools: bool) -> CapacityReport:
+    """Return the report with the losses, or purchases, that were finished when the work was interrupted."""
+    some: SomeAnswers = ended.finished if isinstance(ended, Interrupted) else SomeAnswers((), 0)
+    if besides.each_zone and not report.losses:
+        return replace(
+            report, losses=tuple(some.answers), partial=f"ended {some.far('loss', 'losses')}", is_complete=False
+        )
+    if pools or report.purchases:
+        return replace(report, partial="ended before a set of nodes was found")
+    return replace(report, purchases=tuple(some.answers), partial=f"ended {some.far('purchase', 'purchases')}")
+
+
+def _rolled_out(found: Capacity) -> Iterator[str]:
+    """Yield workloads that are being rolled out, whose current pods count as they are."""
+    for each in found.targets:
+        if each.there != each.replicas - each.missing and each.kind != "Job":
+            yield (
+                f"{each.namespace}/{each.name} is being rolled out, with {each.there} pods for {each.replicas} "
+                "replicas: what more there would be is counted beside those pods"
+            )

@@ -1,0 +1,338 @@
+"""Fill a cluster with replicas, placed by the scheduling cycle, until the first stays pending.
+
+Nothing is evicted for them, and pods that are already pending stay pending.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from dataclasses import replace as with_fields
+from typing import Any, TypeVar
+
+from topospread.api.inventory import Inventory
+from topospread.api.pod import Pod
+from topospread.api.well_known_labels import ZONE
+from topospread.cluster.cluster import pod_key
+from topospread.controllers.planned import QueuedPod, Workload
+from topospread.drill.forked import answers, can_fork, cores
+from topospread.drill.interruption import Interrupted
+from topospread.errors import UsageError
+from topospread.scheduling.verdict import Verdict
+from topospread.simulation.options import SimulationOptions
+from topospread.simulation.outcome import not_asked
+from topospread.simulation.pending import pending_group, reasons_by_domain_of
+from topospread.simulation.placing import place_all
+from topospread.simulation.result import PendingGroup
+from topospread.simulation.run import PodOutcome, Run, prepare, spreads
+
+from .result import Capacity, DomainRoom, KeyRoom, TargetRoom
+from .wanted import Share, WorkloadKey, check_shares, copies, with_pod
+
+Progress = Callable[[int, int | None], None]
+Item = TypeVar("Item")
+Answer = TypeVar("Answer")
+_FIRST = 1024
+_GROWTH = 8
+
+
+@dataclass(frozen=True, slots=True)
+class CapacityQuestion:
+    """The replicas to fit into each state of a cluster.
+
+    Attributes:
+        shares: workloads in a ratio; empty for a pod.
+        pod: the pod to fit repeatedly.
+        limit: maximum number of rounds.
+        options: the simulation options.
+    """
+
+    shares: tuple[Share, ...]
+    pod: Pod | None
+    limit: int
+    options: SimulationOptions
+
+
+@dataclass(frozen=True, slots=True)
+class Effort:
+    """Runs independent computations in parallel.
+
+    Attributes:
+        workers: number of parallel processes; by default one for each core.
+        progress: receives the number of finished items, and of all items.
+    """
+
+    workers: int | None = None
+    progress: Progress | None = None
+
+    def answers(self, ask: Callable[[Item], Answer], items: Sequence[Item]) -> list[Answer]:
+        """Return the answers for items, in their order.
+
+        Raises:
+            Exception: the exception of a function call.
+            Interrupted: on Ctrl-C, with the answers so far.
+        """
+        if can_fork():
+            return answers(ask, items, self.workers or cores(), self.progress)
+        found: list[Answer] = []
+        try:
+            found.extend(map(ask, items))
+        except KeyboardInterrupt:
+            raise Interrupted(found) from None
+        return found
+
+
+@dataclass(frozen=True, slots=True)
+class SomeAnswers:
+    """The answers that were finished when the work was interrupted.
+
+    Attributes:
+        answers: in the order of the complete answer.
+        of: planned number of answers.
+    """
+
+    answers: Sequence[Any]
+    of: int
+
+    def far(self, one: str, many: str) -> str:
+        """Return ``after 2 of 3 losses``."""
+        if not self.of:
+            return f"before the first {one}"
+        return f"after {len(self.answers)} of {self.of} {one if self.of == 1 else many}"
+
+
+@dataclass(slots=True)
+class _TargetPods:
+    """The pods of one target to place, in order.
+
+    Attributes:
+        missing: number of the first pods that the target already lacks.
+    """
+
+    row: Workload
+    share: int
+    replicas: int
+    there: int
+    queue: list[QueuedPod]
+    missing: int
+    placed: int = 0
+
+
+@dataclass(slots=True)
+class FilledCluster:
+    """A simulation that is being filled. Its queue has the pods of other workloads.
+
+    Attributes:
+        rounds: complete rounds beyond the missing pods.
+        nodes: node of each placed pod of the targets.
+        last: the pod that found no node, and its verdict.
+    """
+
+    run: Run
+    wanted: list[_TargetPods]
+    waiting: int
+    rounds: int = 0
+    nodes: list[str] = field(default_factory=list)
+    last: tuple[QueuedPod, PodOutcome] | None = None
+
+
+def capacity_of(settled: Inventory, question: CapacityQuestion, progress: Progress | None = None) -> Capacity:
+    """Return how many replicas fit into a stable cluster.
+
+    Args:
+        settled: the cluster after its pending pods were placed where they fit.
+        question: the replicas to fit.
+        progress: receives the number of placed rounds.
+
+    Raises:
+        UsageError: if a target is missing, or its pods have another scheduler.
+        Interrupted: on Ctrl-C, with the complete rounds, if there are any.
+    """
+    rounds, known = min(question.limit, _FIRST), None
+    while True:
+        filled = None
+        try:
+            filled = prepared(settled, question, rounds)
+            fill(filled, question, progress)
+        except KeyboardInterrupt:
+            if filled is not None and filled.rounds > (known.rounds if known is not None else 0):
+                # interrupted: the incomplete round does not count
+                filled.last = None
+                for each in filled.wanted:
+                    each.placed = each.missing + filled.rounds * each.share
+                del filled.nodes[sum(each.placed for each in filled.wanted) :]
+                known = _capacity(filled, question)
+            if known is None:
+                raise
+            raise Interrupted(known) from None
+        enough = filled.last is not None or rounds >= question.limit
+        if enough or filled.rounds < rounds:
+            return _capacity(filled, question)
+        known, rounds = _capacity(filled, question), min(question.limit, rounds * _GROWTH)
+
+
+def prepared(settled: Inventory, question: CapacityQuestion, rounds: int) -> FilledCluster:
+    """Return the cluster, and the pods of this many rounds.
+
+    Pending pods are attempted first, because nodes may be new.
+    """
+    options = with_fields(question.options, preemption=False, scale=None, one_of_many=True)
+    if question.pod is not None:
+        inventory, key = with_pod(settled, question.pod)
+        run = prepare(inventory, options, with_spreads=False)
+        own = [each for each in (*run.queue, *run.plan.refused) if _key(each.workload) == key]
+        wanted = [_TargetPods(each.workload, 1, 0, 0, copies(each, rounds, run.plan), 0) for each in own]
+    else:
+        probe = prepare(settled, options, with_spreads=False)
+        rows = {_key(each): each for each in probe.plan.workloads if each.template is not None}
+        keys = check_shares(question.shares, rows)
+        more = {share: rows[key].replicas + rounds * share.number for share, key in keys.items()}
+        scale = {f"{key[1]}/{key[0].lower()}/{key[2]}": more[share] for share, key in keys.items()}
+        run = prepare(settled, with_fields(options, scale=scale), with_spreads=False)
+        missing = Counter(_key(each.workload) for each in probe.queue)
+        after = {_key(each): each for each in run.plan.workloads}
+        queues: dict[WorkloadKey, list[QueuedPod]] = {key: [] for key in keys.values()}
+        for each in run.queue:
+            queues.get(_key(each.workload), []).append(each)
+        wanted = [
+            _TargetPods(
+                after[key], share.number, rows[key].replicas, len(rows[key].existing), queues[key], missing[key]
+            )
+            for share, key in keys.items()
+        ]
+    refused = {id(each.workload) for each in run.plan.refused}
+    if not wanted or not all(each.queue or id(each.row) in refused for each in wanted):
+        what = question.pod.name if question.pod is not None else ", ".join(each.target for each in question.shares)
+        raise UsageError(f"{what}: kube-scheduler is not asked: scheduling gates, or another scheduler's")
+    return FilledCluster(run, wanted, _place_others(run, {_key(each.row) for each in wanted}))
+
+
+def _place_others(run: Run, targets: set[WorkloadKey]) -> int:
+    """Place other pending pods, such as DaemonSet pods on new nodes. Return how many stay pending."""
+    others = [each for each in run.queue if _key(each.workload) not in targets]
+    run.queue = others
+    place_all(run)
+    return sum(run.outcomes[id(each)].pending for each in others)
+
+
+def fill(
+    filled: FilledCluster,
+    question: CapacityQuestion,
+    progress: Progress | None = None,
+    grow: Callable[[FilledCluster, QueuedPod], bool] | None = None,
+) -> None:
+    """Place the missing pods, then complete rounds, until a pod finds no node.
+
+    Args:
+        filled: the cluster, which is changed.
+        question: limit on rounds.
+        progress: receives the number of complete rounds.
+        grow: function that adds a node for a pending pod, and returns whether to attempt the pod again.
+    """
+    for wanted in filled.wanted:
+        if not _place(filled, wanted, wanted.queue[: wanted.missing], grow):
+            return
+    position = {id(each): each.missing for each in filled.wanted}
+    while filled.rounds < question.limit:
+        for wanted in filled.wanted:
+            begin = position[id(wanted)]
+            pods = wanted.queue[begin : begin + wanted.share]
+            if not _place(filled, wanted, pods, grow):
+                return
+            if len(pods) < wanted.share:
+                refused = (each for each in filled.run.plan.refused if each.workload is wanted.row)
+                filled.last = next(((each, PodOutcome(not_asked(each))) for each in refused), None)
+                return
+            position[id(wanted)] = begin + wanted.share
+        filled.rounds += 1
+        if progress is not None and not filled.rounds % 100:
+            progress(filled.rounds, None)
+
+
+def _place(
+    filled: FilledCluster,
+    wanted: _TargetPods,
+    pods: Sequence[QueuedPod],
+    grow: Callable[[FilledCluster, QueuedPod], bool] | None,
+) -> bool:
+    """Place pods one by one. Return whether all found nodes."""
+    run, scheduler = filled.run, filled.run.scheduler
+    for queued in pods:
+        promised = run.cluster.nominated_node(pod_key(queued.namespace, queued.name))
+        placement = scheduler.schedule(queued.pod, queued.name, nominated=promised)
+        while placement.node is None and grow is not None and grow(filled, queued):
+            placement = scheduler.schedule(queued.pod, queued.name, nominated=promised)
+        if placement.node is None:
+            verdict = None if placement.unbound else scheduler.pending_verdict(queued.pod, queued.name)
+            filled.last = queued, PodOutcome(placement, verdict)
+            return False
+        wanted.placed += 1
+        filled.nodes.append(placement.node)
+    return True
+
+
+def _capacity(filled: FilledCluster, question: CapacityQuestion) -> Capacity:
+    run = filled.run
+    targets = tuple(
+        TargetRoom(
+            each.row.kind,
+            each.row.namespace,
+            each.row.name,
+            each.share,
+            each.replicas,
+            each.there,
+            max(each.missing - each.placed, 0),
+            filled.rounds * each.share,
+            each.placed,
+        )
+        for each in filled.wanted
+    )
+    pending, verdict, evicts = None, None, ""
+    if filled.last is not None:
+        queued, outcome = filled.last
+        verdict = outcome.verdict
+        pending = pending_group(queued.workload, (queued.name,), outcome, run.cluster)
+        evicts = _evicts(run, queued, verdict, question)
+    keys = tuple(_keys(filled, pending, verdict))
+    return Capacity(filled.rounds, targets, keys, pending, filled.waiting, len(run.cluster.nodes), evicts)
+
+
+def _evicts(run: Run, queued: QueuedPod, verdict: Verdict | None, question: CapacityQuestion) -> str:
+    """Return the pods that kube-scheduler would evict for the pending pod."""
+    scheduler = run.scheduler
+    asks = verdict is not None and not verdict.error and bool(verdict.nodes) and question.options.preemption
+    if not asks or verdict is None or not scheduler.preempts(queued.pod):
+        return ""
+    candidate = scheduler.pick(scheduler.pending_preemption(queued.pod, verdict))
+    return "" if candidate is None else ", ".join(each.key for each in candidate.victims)
+
+
+def _keys(filled: FilledCluster, pending: PendingGroup | None, verdict: Verdict | None) -> Iterator[KeyRoom]:
+    """Yield the targets' topology keys, hard constraints first, and zone."""
+    run = filled.run
+    rows = {id(each.row) for each in filled.wanted}
+    found = [one for row, each in spreads(run).items() if row in rows for one in each]
+    keys = dict.fromkeys(one.topology_key for one in sorted(found, key=lambda one: not one.hard))
+    if any(node is not None and ZONE in node.labels for node in run.cluster.nodes.nodes):
+        keys.setdefault(ZONE)
+    outcomes = {one.topology_key: (one, each) for one, each in (pending.outcomes if pending is not None else ())}
+    for key in keys:
+        arithmetic, domains = outcomes.get(key, (None, ()))
+        rooms = tuple(_domains(filled, key, verdict))
+        yield KeyRoom(key, rooms, arithmetic, {each.domain.name: each for each in domains})
+
+
+def _domains(filled: FilledCluster, key: str, verdict: Verdict | None) -> Iterator[DomainRoom]:
+    cluster = filled.run.cluster
+    label = {node.name: node.labels.get(key, "") for node in cluster.nodes.nodes if node is not None}
+    more, nodes = Counter(label[each] for each in filled.nodes), Counter(label.values())
+    judged = verdict is not None and not verdict.error
+    rejected = reasons_by_domain_of(key, verdict, cluster) if judged and verdict is not None else {}
+    for name in sorted(nodes):
+        if name or more[name]:
+            yield DomainRoom(name, more[name], nodes[name], rejected.get(name, {}))
+
+
+def _key(workload: Workload) -> WorkloadKey:
+    return workload.kind, workload.namespace, workload.name

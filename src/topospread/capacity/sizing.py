@@ -1,0 +1,204 @@
+"""The cheapest set of nodes to add so that enough replicas fit: a search over pools with simulations.
+
+Best-first branch and bound visits sets of new nodes by price, then by number of nodes. `relaxation` excludes sets that
+are too small, and the others are simulated. The first sufficient set is the cheapest. More nodes can help less than
+fewer (a new domain is empty), so a set is only excluded by the relaxation or a simulation.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from heapq import heappop, heappush
+from itertools import islice
+
+from topospread.answer import Unjudged
+from topospread.api.inventory import Inventory
+from topospread.api.node import Node
+from topospread.api.pools import NodePool, new_names
+from topospread.base import Word
+from topospread.controllers.planned import QueuedPod
+from topospread.errors import UsageError
+from topospread.simulation.scaling import PoolScaler, refusal_of, with_node
+from topospread.simulation.unknown import unjudged_parts
+
+from .filling import CapacityQuestion, FilledCluster, capacity_of, fill, prepared
+from .relaxation import Cover, covers
+from .result import Capacity, SizedPool, Sizing
+
+Counts = tuple[int, ...]
+"""New nodes of each pool."""
+_ROUNDING = 1e-6
+
+
+def sizing(settled: Inventory, question: CapacityQuestion, rounds: int, seconds: float) -> Sizing:
+    """Return the cheapest set of nodes with which the rounds fit and no replica is missing.
+
+    Args:
+        settled: the cluster after its pending pods were placed where they fit.
+        question: the replicas to fit, and the pools (in its options).
+        rounds: required rounds.
+        seconds: time limit of the search.
+
+    Raises:
+        UsageError: if some pools have a price and others have none.
+    """
+    search = _Search.of(settled, replace(question, limit=rounds), seconds)
+    for counts in search.sets():
+        if counts is None:
+            grown = search.grown()
+            found = search.judged(grown) if grown is not None else None
+            verdict: Word = "unknown" if found is None else "yes"
+            return search.told(verdict, grown, found, is_whole=False)
+        found = search.judged(counts)
+        if found is not None:
+            return search.told("yes", counts, found)
+        if search.unjudged:
+            return search.told("unknown", None, None)
+    return search.told("no", None, None)
+
+
+@dataclass(slots=True)
+class _Search:
+    """The state of the search.
+
+    Attributes:
+        filled: the cluster without new nodes, filled until the first pod finds no node.
+        prices: price of a node of each pool, as whole numbers.
+        most: new nodes that each pool may have.
+        pods: maximum number of new pods.
+        unjudged: unmodelled parts of the pod that stayed pending in a simulation.
+    """
+
+    settled: Inventory
+    question: CapacityQuestion
+    seconds: float
+    filled: FilledCluster
+    pools: Sequence[NodePool]
+    covers: Sequence[Cover]
+    prices: Sequence[int]
+    most: Sequence[int]
+    pods: int
+    until: float
+    simulated: int = 0
+    unjudged: tuple[Unjudged, ...] = ()
+
+    @classmethod
+    def of(cls, settled: Inventory, question: CapacityQuestion, seconds: float) -> _Search:
+        """Return the search before its first step."""
+        pools = question.options.pools
+        filled = prepared(settled, question, question.limit)
+        targets = [(each.queue, each.missing + question.limit * each.share) for each in filled.wanted]
+        needs = covers(filled.run, targets, pools)
+        pods = sum(need for _, need in targets) + len(filled.run.queue)
+        most = [pods if pool.most is None else max(pool.most - sum(map(pool.has, settled.nodes)), 0) for pool in pools]
+        fill(filled, question)
+        until = time.monotonic() + seconds
+        return cls(settled, question, seconds, filled, pools, needs, _prices(pools), most, pods, until)
+
+    def sets(self) -> Iterator[Counts | None]:
+        """Yield possible sets, cheapest first, then by fewest nodes. Yields None and ends if time is over."""
+        unit, ones = math.gcd(*self.prices), [1] * len(self.pools)
+        heap: list[tuple[int, int, int, Counts]] = []
+
+        def push(counts: Counts, first: int) -> None:
+            price, nodes = self._further(counts, first, self.prices), self._further(counts, first, ones)
+            if price is not None and nodes is not None:
+                price = -(-price // unit) * unit + sum(map(int.__mul__, counts, self.prices))
+                heappush(heap, (price, nodes + sum(counts), -first, counts))
+
+        push((0,) * len(self.pools), 0)
+        while heap:
+            if time.monotonic() > self.until:
+                yield None
+                return
+            *_, negative, counts = heappop(heap)
+            first = -negative
+            if first == len(self.pools):
+                if any(counts):
+                    yield counts
+                continue
+            push(counts, first + 1)
+            more = (*counts[:first], counts[first] + 1, *counts[first + 1 :])
+            if more[first] <= self.most[first] and self.pools[first].may_grow(self._nodes(counts)):
+                push(more, first)
+
+    def _further(
+        self, counts: Counts, first: int, prices: Sequence[int], most: Sequence[int] | None = None
+    ) -> int | None:
+        """Return the least price of more nodes, rounded up; None if impossible."""
+        found = max((each.price(counts, first, prices, most or self.most) for each in self.covers), default=0.0)
+        return None if math.isinf(found) else math.ceil(found - _ROUNDING)
+
+    def _nodes(self, counts: Counts) -> list[Node]:
+        """Return the cluster's nodes and those of a set."""
+        nodes = list(self.settled.nodes)
+        for pool, number in zip(self.pools, counts, strict=True):
+            nodes += [pool.node(name, nodes) for name in islice(new_names(pool, nodes), number)]
+        return nodes
+
+    def judged(self, counts: Counts) -> Capacity | None:
+        """Simulate a set. Return its capacity if it suffices."""
+        found = capacity_of(replace(self.settled, nodes=self._nodes(counts)), self.question)
+        self.simulated += 1
+        self.unjudged = unjudged_parts([found.pending] if found.pending is not None else [])
+        return found if found.rounds >= self.question.limit else None
+
+    def grown(self) -> Counts | None:
+        """Return the set of a simple autoscaler: for each pending pod the node with the lowest price per room."""
+        filled = prepared(self.settled, self.question, self.question.limit)
+        rooms = [each.room for each in self.covers[0].pools] if self.covers else [1] * len(self.pools)
+        order = sorted(range(len(self.pools)), key=lambda at: (self.prices[at] / max(rooms[at], 1), at))
+        scaler = PoolScaler([self.pools[at] for at in order], {each.name: [] for each in self.pools})
+
+        def grow(filled: FilledCluster, queued: QueuedPod) -> bool:
+            node = scaler.wanted(filled.run.scheduler, filled.run.plan.workloads, [queued])
+            if node is not None:
+                with_node(filled.run.scheduler, filled.run.plan.workloads, node)
+            return node is not None
+
+        fill(filled, self.question, grow=grow)
+        return None if filled.last else tuple(len(scaler.added[each.name]) for each in self.pools)
+
+    def told(self, verdict: Word, counts: Counts | None, found: Capacity | None, *, is_whole: bool = True) -> Sizing:
+        """Return the result. ``is_whole`` is False if time ran out."""
+        added = counts if counts is not None and verdict == "yes" else (0,) * len(self.pools)
+        free = [self.pods] * len(self.pools)
+        return Sizing(
+            verdict,
+            tuple(map(self._sized, self.pools, added)),
+            found if verdict == "yes" else None,
+            is_cheapest=is_whole and verdict == "yes",
+            simulated=self.simulated,
+            is_limited=verdict == "no"
+            and not self.simulated
+            and self._further(added, 0, self.prices, free) is not None,
+            seconds=None if is_whole else self.seconds,
+            unjudged=self.unjudged,
+        )
+
+    def _sized(self, pool: NodePool, number: int) -> SizedPool:
+        run, nodes, refused = self.filled.run, self.settled.nodes, None
+        if self.filled.last is not None:
+            node = pool.node(next(new_names(pool, nodes)), nodes)
+            refused = refusal_of(run.scheduler, run.plan.workloads, node, self.filled.last[0])
+        there, grows = sum(map(pool.has, nodes)), pool.may_grow(nodes)
+        return SizedPool(pool.name, pool.zone, there, number, pool.most, pool.price, refused, grows)
+
+
+def _prices(pools: Sequence[NodePool]) -> list[int]:
+    """Return whole numbers in the ratio of the pools' prices; 1 for each if none has a price.
+
+    Raises:
+        UsageError: if only some pools have a price.
+    """
+    given = [each.price for each in pools if each.price is not None]
+    if len(given) < len(pools):
+        if given:
+            missing = next(each.name for each in pools if each.price is None)
+            raise UsageError(f"--pools: pool {missing} has no price and others have one: give all a price, or none")
+        return [1] * len(pools)
+    whole = math.lcm(*(each.denominator for each in given))
+    return [int(each * whole) for each in given]

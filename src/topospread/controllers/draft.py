@@ -1,0 +1,286 @@
+"""A plan in the making: what the planners of all kinds share. How many pods a kind wants is theirs to know."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from itertools import islice
+from math import inf
+
+from msgspec.structs import replace
+
+from topospread.admission.defaults import DEFAULT_SCHEDULER_NAME
+from topospread.admission.names import Names, pod_prefix
+from topospread.admission.new_pods import NewPodRules, not_judged
+from topospread.admission.pod_admission import Admission
+from topospread.admission.quotas import Quotas, is_new
+from topospread.api.inventory import Inventory, ObjectKey
+from topospread.api.pod import FINISHED_PHASES, Pod
+from topospread.api.timestamps import seconds, snapshot_time
+from topospread.errors import InvalidError
+from topospread.sources.made_up import PROVISIONER
+
+from .autoscaling import AutoscaleChoice, Autoscalers, stand_ins
+from .claims import DefaultClass, VolumeClaims
+from .control_plane import ControlPlane
+from .controllers import Controller
+from .planned import Plan, QueuedPod, Workload
+from .removal import is_active, is_leaving
+from .revisions import REVISION_HASH_LABEL
+
+MOST_PODS = 150_000
+"""Replicas of all workloads, however few the nodes are: Kubernetes is built for as many pods a cluster."""
+MOST_PER_NODE = 1_000
+"""Replicas of all workloads for each node; so many nodes make the limit larger than `MOST_PODS`."""
+
+
+class Draft:
+    """Workloads and pods as they are added; `finished` puts them in order.
+
+    Attributes:
+        plan: the plan so far; its queue is in the order in which pods were added.
+        gates: of the API server.
+        names: generated names.
+        admission: of the pods that are made.
+        default_class: of claims that name no StorageClass.
+        volumes: claims that come with pods.
+        scale: replicas that were asked for, by controller.
+        autoscalers: what HorizontalPodAutoscalers make of the others.
+    """
+
+    def __init__(
+        self,
+        inventory: Inventory,
+        names: Names,
+        control_plane: ControlPlane,
+        scale: Mapping[ObjectKey, int],
+        autoscale: AutoscaleChoice = "keep",
+    ) -> None:
+        self.plan = Plan(inventory)
+        self.gates = control_plane.apiserver
+        self.names = names
+        self.scale = scale
+        self.autoscalers = Autoscalers(inventory.horizontal_pod_autoscalers, autoscale, stand_ins(inventory))
+        self.admission = Admission(inventory, self.gates)
+        self.default_class = DefaultClass(inventory.storage_classes, self.gates.kube_version)
+        self.volumes = VolumeClaims(self.plan, self.default_class)
+        self._refuses = control_plane.refuses
+        self._scheduler_names = frozenset(control_plane.scheduler_names)
+        self._made_bound: list[Pod] = []
+        self._new_claims: Counter[Workload] = Counter()
+        self._now: float | None = None
+        self._desired = 0
+
+    @property
+    def now(self) -> float | None:
+        """The time of the snapshot, if known."""
+        if self._now is None:
+            self._now = snapshot_time(self.plan.inventory.nodes, self.plan.inventory.pods)
+        return self._now
+
+    def row(self, kind: str, namespace: str, name: str, replicas: int) -> Workload:
+        """A new workload at the end of the plan."""
+        row = Workload(
+            kind, namespace, name, replicas, autoscaling=self.autoscalers.applied.get((kind, namespace, name))
+        )
+        if row.autoscaling is not None and row.autoscaling.note:
+            row.notes.append(row.autoscaling.note)
+        self.plan.workloads.append(row)
+        return row
+
+    def desired(self, controller: Controller, given: int | None, field: str = "replicas") -> int:
+        """Return the number of replicas: by --scale, else by an autoscaler, else by the manifest, else 1.
+
+        Raises:
+            InvalidError: less than none, or with those of other workloads more than can be simulated.
+        """
+        asked = self.scale.get(controller.key)
+        kept = self.autoscalers.replicas(controller.key, given, asked)
+        replicas = next(each for each in (asked, kept, given, 1) if each is not None)
+        problem = ""
+        if replicas < 0:
+            problem = f"Invalid value: {replicas}: must be greater than or equal to 0"
+        self._desired += replicas
+        most = max(MOST_PODS, MOST_PER_NODE * len(self.plan.inventory.nodes))
+        if not problem and self._desired > most:
+            earlier = f", with {self._desired - replicas} of others before," if self._desired > replicas else ""
+            problem = f"{replicas} pods{earlier} are more than can be simulated ({most}; {MOST_PER_NODE} for each node)"
+        if problem:
+            raise InvalidError([problem], controller.place.at(f"spec.{field}"))
+        return replicas
+
+    def admitted(self, controller: Controller, pod: Pod, *, needed: bool) -> Pod:
+        """Return a pod of a controller's template after admission.
+
+        Raises:
+            InvalidError: if the pod is ``needed`` and the API server denies it. The message is that of the
+                controller's FailedCreate event.
+        """
+        try:
+            return self.admission.admit(pod, controller.place, "spec.template.", lenient=not needed)
+        except InvalidError as error:
+            created = f"{pod.metadata.generate_name}…"
+            message = _failed_create(controller.kind, controller.name, created, error.message)
+            raise InvalidError([message], error.place) from None
+
+    def keep(self, row: Workload, pods: Iterable[Pod]) -> None:
+        """Pods of a workload that are there: on nodes, waiting, or on their way out. Finished ones are left out."""
+        for pod in pods:
+            if is_leaving(pod):
+                row.terminating.append(pod)
+            elif not is_active(pod):
+                continue
+            elif pod.spec.node_name:
+                row.existing.append(pod)
+            else:
+                self.add(row, pod, pod.name)
+
+    def add(self, row: Workload, pod: Pod, name: str, after: QueuedPod | None = None) -> QueuedPod | None:
+        """A pod to be placed; None where kube-scheduler has no say: it is bound already, or another scheduler's."""
+        spec = pod.spec
+        scheduler = spec.scheduler_name or DEFAULT_SCHEDULER_NAME
+        if any(volume.ephemeral is not None for volume in spec.volumes or ()):
+            pod, new = self.volumes.of_ephemeral_volumes(pod, name)
+            self.claims_made(row, new)
+        if spec.node_name:
+            pod = pod if pod.metadata.name == name else replace(pod, metadata=replace(pod.metadata, name=name))
+            row.existing.append(pod)
+            self._made_bound.append(pod)
+            return None
+        if scheduler not in self._scheduler_names:
+            self.plan.foreign[scheduler] += 1
+            _note(row, f"its pods wait for the scheduler {scheduler}: they are counted and left alone")
+            return None
+        queued = QueuedPod(pod, name, row, spec.priority or 0, pod.metadata.creation_timestamp or "", after)
+        if spec.scheduling_gates:
+            gates = ", ".join(gate.name for gate in spec.scheduling_gates)
+            _note(row, f"its pods wait for their scheduling gates to be removed: {gates}")
+            self.plan.gated.append(queued)
+        else:
+            self.plan.queue.append(queued)
+        return queued
+
+    def replicate(self, row: Workload, pod: Pod, count: int, controller_name: str) -> None:
+        """New pods that are all alike, with generated names."""
+        names = islice(self.names.generate(pod.namespace, pod_prefix(controller_name)), count)
+        first = next(names, None)
+        if first is None:
+            return
+        queued = self.add(row, pod, first)
+        if queued is None or queued.pod is not pod:
+            for name in names:
+                self.add(row, pod, name)
+            return
+        # Ten thousand alike differ in their names alone: what holds for the first holds for all.
+        waiting = self.plan.gated if pod.spec.scheduling_gates else self.plan.queue
+        priority, created = queued.priority, queued.created
+        waiting += [QueuedPod(pod, name, row, priority, created) for name in names]
+
+    def remove(self, pods: Iterable[Pod]) -> None:
+        """Pods that their controller deletes."""
+        self.plan.removed += pods
+
+    def claims_made(self, row: Workload, count: int) -> None:
+        """Remember that claims were assumed for a workload."""
+        if count:
+            self._new_claims[row] += count
+
+    def finished(self) -> Plan:
+        """The plan: who is bound, and the queue in order."""
+        plan = self.plan
+        removed = {id(pod) for pod in plan.removed}
+        plan.bound = [
+            pod
+            for pod in plan.inventory.pods
+            if pod.spec.node_name and not _is_finished(pod) and id(pod) not in removed
+        ]
+        plan.bound += self._made_bound
+        self._refuse()
+        plan.queue = in_scheduling_order(plan.queue)
+        for row, count in self._new_claims.items():
+            what = "claim that does not exist yet gets" if count == 1 else "claims that do not exist yet get"
+            _note(row, f"{count} {what} a volume that is there, or a new one where the StorageClass provides it")
+        plan.notes += self.default_class.notes(PROVISIONER)
+        plan.warnings += [*self.autoscalers.warnings, *self.admission.warnings]
+        return plan
+
+    def _refuse(self) -> None:
+        """Take new pods out of the queue that the API server refuses, workload after workload; mark who is not judged.
+
+        Pods that their StatefulSet creates after one that is refused are not created and use nothing. Not marked are
+        pods whose equals are stored already. A control plane that does not refuse marks instead of taking out.
+        """
+        plan = self.plan
+        new_pods = plan.new_pods = NewPodRules(plan.inventory, self.gates)
+        if not (plan.inventory.resource_quotas or new_pods):
+            return
+        policies = new_pods.policies
+        removed = {id(pod) for pod in plan.removed}
+        there = (pod for pod in plan.inventory.pods if not is_new(pod) and id(pod) not in removed)
+        quotas = plan.quotas = Quotas(plan.inventory.resource_quotas, there, new_pods.request_rules, self.now)
+        rows = plan.workloads if policies else ()
+        stored = {(id(row), _revision(pod)) for row in rows for pod in row.existing if pod.metadata.is_stored}
+        known: dict[int, tuple[Pod, tuple[str, str], list[str]]] = {}
+        marked: dict[tuple[int, str], Pod] = {}  # Pods that are alike share one object.
+        for waiting in (plan.queue, plan.gated):
+            for queued in waiting:
+                pod, row = queued.pod, queued.workload
+                if queued.after is not None and queued.after.refused:
+                    queued.refused = queued.after.refused
+                    continue
+                if not is_new(pod):
+                    continue
+                if id(pod) not in known:
+                    known[id(pod)] = (pod, new_pods.refusal(pod), policies.concerning(pod))
+                _, (who, words), concerning = known[id(pod)]
+                if not words and (words := quotas.refusal(pod)):
+                    who = f"ResourceQuota of the namespace {pod.namespace}"
+                if words and self._refuses:
+                    name = pod.name or (pod.metadata.generate_name or "") + "…"
+                    denied = f'pods "{name}" is forbidden: {words}'
+                    queued.refused = denied if row.kind == "Pod" else _failed_create(row.kind, row.name, name, denied)
+                elif words or (policies and (id(row), _revision(pod)) not in stored):
+                    if (id(pod), who) not in marked:
+                        marked[id(pod), who] = not_judged(pod, *concerning, *filter(None, [who]))
+                    queued.pod = marked[id(pod), who]
+            plan.refused += [each for each in waiting if each.refused]
+            waiting[:] = [each for each in waiting if not each.refused]
+
+
+def _revision(pod: Pod) -> str:
+    labels = pod.labels
+    return labels.get("pod-template-hash") or labels.get(REVISION_HASH_LABEL) or ""
+
+
+def in_scheduling_order(queue: Iterable[QueuedPod]) -> list[QueuedPod]:
+    """Pods as kube-scheduler takes them: priority, then age (those yet to be created last), then as they come.
+
+    Source: pkg/scheduler/framework/plugins/queuesort/priority_sort.go. A pod never comes before the one that it is
+    created after.
+    """
+    keys: dict[QueuedPod, tuple[int, float]] = {}
+    for each in queue:
+        created = seconds(each.created) if each.created else None
+        key = (-each.priority, inf if created is None else created)
+        predecessor = keys.get(each.after) if each.after is not None else None
+        keys[each] = key if predecessor is None else max(key, predecessor)
+    return sorted(keys, key=keys.__getitem__)
+
+
+def _is_finished(pod: Pod) -> bool:
+    return pod.status is not None and pod.status.phase in FINISHED_PHASES
+
+
+def _failed_create(kind: str, owner: str, pod: str, message: str) -> str:
+    """Return the text of the FailedCreate event that a pod's controller emits.
+
+    Sources: pkg/controller/controller_utils.go, pkg/controller/statefulset/stateful_pod_control.go.
+    """
+    if kind == "StatefulSet":
+        return f"FailedCreate: Create Pod {pod} in StatefulSet {owner} failed error: {message}"
+    return f"FailedCreate: Error creating: {message}"
+
+
+def _note(row: Workload, sentence: str) -> None:
+    if sentence not in row.notes:
+        row.notes.append(sentence)

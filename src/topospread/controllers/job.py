@@ -1,0 +1,190 @@
+"""Jobs → the pods that may run now, and one run of a CronJob; what comes after these pods is not simulated.
+
+Sources: pkg/controller/job/{job_controller,indexed_job_utils}.go, pkg/controller/cronjob/utils.go.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from itertools import islice
+
+from msgspec.structs import replace
+
+from topospread.admission.label_keys import reads_own_labels
+from topospread.admission.names import made_up_uid
+from topospread.api.meta import ObjectMeta
+from topospread.api.pod import Pod
+from topospread.api.workload import CronJob, Job, JobSpec
+from topospread.whole_number import whole_number
+
+from .controllers import Controller, owner_reference
+from .draft import Draft
+from .planned import Workload
+from .removal import is_active, is_leaving, removal_order_of_job
+from .stateful_set import INDEX_LABELS_SINCE
+
+INDEX_LABEL = "batch.kubernetes.io/job-completion-index"
+JOB_CONTROLLER = "kubernetes.io/job-controller"
+_MAX_PREFIX = 58
+_MOST_INDEXES = 1_000_000
+"""Indexes of one interval that are read: an interval of a few characters can name two thousand million."""
+
+
+def plan_job(draft: Draft, owner: Controller) -> None:
+    """A Job: as many pods as may run at once and are still to succeed. One that is over is no workload any more."""
+    item = owner.object
+    if not isinstance(item, Job):
+        raise TypeError(f"{owner.kind} is no Job")
+    active = [pod for pod in owner.pods if is_active(pod)]
+    if _is_over(item) and not active:
+        return
+    succeeded = _succeeded(item, owner.pods)
+    row = draft.row(owner.kind, owner.namespace, owner.name, 0)
+    if _stands_still(row, item):
+        row.replicas = len(active)
+    else:
+        row.replicas = _wanted_active(draft, owner, item.spec, len(succeeded), len(active))
+    removed = _surplus(item.spec, active, len(active) - row.replicas)
+    draft.remove(removed)
+    gone = {id(pod) for pod in removed}
+    draft.keep(row, (pod for pod in owner.pods if id(pod) not in gone))
+    left = [pod for pod in active if id(pod) not in gone]
+    missing = max(row.replicas - len(left) - _holding_place(item.spec, owner.pods), 0)
+    row.template = draft.admitted(owner, owner.new_pod(), needed=missing > 0)
+    if _is_indexed(item.spec):
+        _add_indexed(
+            draft, row, row.template, _free_indexes(item, owner.pods, {*succeeded, *_indexes_of(left)}, missing)
+        )
+    else:
+        draft.replicate(row, row.template, missing, owner.name)
+
+
+def _free_indexes(item: Job, pods: Iterable[Pod], taken: set[int], count: int) -> list[int]:
+    """The first indexes that neither run nor are done for (``firstPendingIndexes``)."""
+    completions = item.spec.completions or 0
+    taken |= set(_parsed(item.status.failed_indexes if item.status else None, completions))
+    if item.spec.pod_replacement_policy == "Failed":
+        taken |= set(_indexes_of(pod for pod in pods if is_leaving(pod)))
+    return list(islice((index for index in range(completions) if index not in taken), count))
+
+
+def _wanted_active(draft: Draft, owner: Controller, spec: JobSpec, succeeded: int, active: int) -> int:
+    """Return how many pods may run now (``manageJob``)."""
+    parallelism = draft.desired(owner, spec.parallelism, "parallelism")
+    if spec.suspend:
+        return 0
+    completions = spec.completions
+    if completions is None and spec.parallelism is None:
+        completions = 1
+    if completions is None:
+        return active if succeeded else parallelism
+    return max(min(completions - succeeded, parallelism), 0)
+
+
+def _stands_still(row: Workload, item: Job) -> bool:
+    """Return whether the Job's controller does nothing (any more), and why."""
+    if item.metadata.deletion_timestamp or _is_over(item):
+        return True
+    if item.spec.managed_by not in (None, "", JOB_CONTROLLER):
+        row.notes.append(f"{item.spec.managed_by} manages it: its pods are not created here")
+        return True
+    if item.spec.suspend:
+        row.notes.append("it is suspended: it has no pods")
+    return False
+
+
+def _is_over(item: Job) -> bool:
+    status = item.status
+    if status is None:
+        return False
+    over = {condition.type for condition in status.conditions or () if condition.status == "True"}
+    return bool(status.completion_time or over & {"Complete", "Failed", "SuccessCriteriaMet", "FailureTarget"})
+
+
+def _is_indexed(spec: JobSpec) -> bool:
+    return spec.completion_mode == "Indexed"
+
+
+def _succeeded(item: Job, pods: Iterable[Pod]) -> Sequence[int]:
+    """Return what has succeeded: indexes, or one number each for a Job without indexes.
+
+    The status says so; where it is missing the Succeeded pods do.
+    """
+    done = [pod for pod in pods if pod.phase == "Succeeded"]
+    status = item.status
+    if _is_indexed(item.spec):
+        completions = item.spec.completions or 0
+        indexes = {*_parsed(status.completed_indexes if status else None, completions), *_indexes_of(done)}
+        return sorted(index for index in indexes if index < completions)
+    return range(max((status.succeeded or 0) if status else 0, len(done)))
+
+
+def _parsed(intervals: str | None, completions: int) -> Iterable[int]:
+    """Indexes in ``1,3-5`` form below ``completions`` (``parseIndexesFromString``); what does not parse is left out."""
+    for interval in (intervals or "").split(","):
+        first, dash, last = interval.partition("-")
+        begin, end = whole_number(first), whole_number(last if dash else first)
+        if begin is not None and end is not None:
+            yield from range(begin, min(end + 1, completions, begin + _MOST_INDEXES))
+
+
+def _indexes_of(pods: Iterable[Pod]) -> Iterable[int]:
+    return (index for pod in pods if (index := _index(pod)) is not None)
+
+
+def _index(pod: Pod) -> int | None:
+    """The completion index, of the annotation; of the label where annotations were stripped."""
+    annotations = pod.metadata.annotations
+    text = (annotations.completion_index if annotations else None) or pod.labels.get(INDEX_LABEL, "")
+    return whole_number(text)
+
+
+def _holding_place(spec: JobSpec, pods: Iterable[Pod]) -> int:
+    """Terminating pods that are not replaced before they are gone."""
+    if spec.pod_replacement_policy != "Failed":
+        return 0
+    return sum(map(is_leaving, pods))
+
+
+def _surplus(spec: JobSpec, active: Sequence[Pod], surplus: int) -> list[Pod]:
+    """The pods to remove: of an indexed Job those of a repeated index or none first (``activePodsForRemoval``)."""
+    removed: list[Pod] = []
+    if _is_indexed(spec):
+        by_index: dict[int | None, list[Pod]] = {}
+        for pod in active:
+            by_index.setdefault(_index(pod), []).append(pod)
+        for index, pods in by_index.items():
+            valid = index is not None and index < (spec.completions or 0)
+            removed += removal_order_of_job(pods)[: len(pods) - valid]
+    if len(removed) < surplus:
+        gone = {id(pod) for pod in removed}
+        rest = removal_order_of_job([pod for pod in active if id(pod) not in gone])
+        removed += rest[: surplus - len(removed)]
+    return removed
+
+
+def _add_indexed(draft: Draft, row: Workload, template: Pod, indexes: Iterable[int]) -> None:
+    labelled = draft.gates.kube_version >= INDEX_LABELS_SINCE
+    reads_index = INDEX_LABEL in set(reads_own_labels(template.spec))
+    for index in indexes:
+        end = f"-{index}-"
+        prefix = row.name[: _MAX_PREFIX - len(end)] + end
+        pod = template
+        if labelled:
+            labels = {**template.labels, INDEX_LABEL: str(index)}
+            pod = replace(pod, metadata=replace(pod.metadata, labels=labels))
+            if reads_index:
+                pod = draft.admission.admit(pod, lenient=True)
+        draft.add(row, pod, next(draft.names.generate(row.namespace, prefix)))
+
+
+def run_of(item: CronJob) -> Job:
+    """The Job that one run of a CronJob is; the controller would name it after the time."""
+    name = f"{item.name}-run"
+    metadata = ObjectMeta(
+        name=name,
+        namespace=item.namespace,
+        uid=made_up_uid("Job", item.namespace, name),
+        owner_references=[owner_reference("CronJob", item)],
+    )
+    return Job(api_version="batch/v1", kind="Job", metadata=metadata, spec=item.spec.job_template.spec)

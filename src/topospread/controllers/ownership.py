@@ -1,0 +1,141 @@
+"""Owners of pods: by controller reference, else by selector, as the controllers claim and adopt them.
+
+Source: pkg/controller/controller_ref_manager.go. A pod whose controller reference names a controller is that
+controller's if its selector still matches; an orphan is adopted by the first controller whose selector matches.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+
+import msgspec
+
+from topospread.admission.names import parent_and_ordinal
+from topospread.api.inventory import ObjectKey
+from topospread.api.labels import Selector
+from topospread.api.meta import KubeObject, OwnerReference
+from topospread.api.pod import Pod
+
+from .controllers import API_VERSIONS, Controller
+from .removal import is_active
+
+_ADOPTS_ACTIVE_ONLY = frozenset({"ReplicaSet", "ReplicationController"})
+_GROUPS = {"apps": "apps", "extensions": "apps"}
+
+
+class Claims(msgspec.Struct):
+    """The pods that no controller of the input has.
+
+    Attributes:
+        strangers: (kind, namespace, name) of an owner that was not read → its pods.
+        bare: pods that nobody owns.
+        adopted: key of a controller → how many orphans it adopts.
+    """
+
+    strangers: dict[ObjectKey, list[Pod]] = {}
+    bare: list[Pod] = []
+    adopted: dict[ObjectKey, int] = {}
+
+
+class Owners:
+    """Finds the object that a controller reference means: by kind, API group and name, and uid if both have one."""
+
+    def __init__(self, objects: Iterable[tuple[str, KubeObject]]) -> None:
+        self._objects = {(kind, each.namespace, each.name): each for kind, each in objects}
+
+    def find(self, reference: OwnerReference, namespace: str) -> ObjectKey | None:
+        """Key of the object, None when it was not read (or another one has its name now)."""
+        if reference.api_version and _group(reference.api_version) != _group(API_VERSIONS.get(reference.kind, "?/")):
+            return None
+        key = reference.kind, namespace, reference.name
+        found = self._objects.get(key)
+        if found is None:
+            return None
+        uid = found.metadata.uid
+        return key if not uid or not reference.uid or uid == reference.uid else None
+
+
+def _group(api_version: str) -> str:
+    group, slash, _ = api_version.partition("/")
+    return _GROUPS.get(group, group) if slash else ""
+
+
+def matcher(selector: Selector) -> Callable[[Mapping[str, str]], bool]:
+    """``selector.matches``, faster where every requirement is one key and value."""
+    if not selector.selects_nothing and all(each.operator == "=" for each in selector.requirements):
+        required = {each.key: each.values[0] for each in selector.requirements}.items()
+        return lambda labels: required <= labels.items()
+    return selector.matches
+
+
+def claim(
+    pods: Iterable[Pod],
+    controllers: Mapping[ObjectKey, Controller],
+    missing: Callable[[OwnerReference, Pod], Controller | None],
+) -> Claims:
+    """Give every pod to its controller (`Controller.pods`), and say which pods are left.
+
+    Args:
+        pods: in input order.
+        controllers: those that own pods.
+        missing: asked once for each reference that means none of them; may know one all the same.
+    """
+    owners = Owners((each.kind, each.object) for each in controllers.values())
+    claims = Claims()
+    orphans: list[Pod] = []
+    resolved: dict[tuple[str, str, str, str, str], tuple[list[Pod], Callable[[Mapping[str, str]], bool]]] = {}
+    for pod in pods:
+        reference = pod.metadata.controller
+        if reference is None:
+            orphans.append(pod)
+            continue
+        who = (pod.namespace, reference.api_version, reference.kind, reference.name, reference.uid)
+        found = resolved.get(who)
+        if found is None:
+            key = owners.find(reference, pod.namespace)
+            owner = controllers[key] if key else missing(reference, pod)
+            if owner is not None:
+                found = owner.pods, matcher(owner.selector)
+            elif reference.kind == "Node":  # a static pod, which its kubelet owns
+                found = claims.bare, _anything
+            else:
+                found = claims.strangers.setdefault((reference.kind, pod.namespace, reference.name), []), _anything
+            resolved[who] = found
+        theirs, matches = found
+        (theirs if matches(pod.metadata.labels or {}) else claims.bare).append(pod)
+    _adopt(orphans, [each for each in controllers.values() if not each.object.metadata.deletion_timestamp], claims)
+    return claims
+
+
+def _anything(_labels: Mapping[str, str]) -> bool:
+    return True
+
+
+def _adopt(orphans: list[Pod], controllers: list[Controller], claims: Claims) -> None:
+    """Each orphan to the first controller that may have it, found by one label that its selector requires."""
+    by_label: dict[tuple[str, str, str], list[Controller]] = {}
+    by_anything: dict[str, list[Controller]] = {}
+    for each in controllers:
+        exact = next((r for r in each.selector.requirements if r.operator == "="), None)
+        if exact is not None:
+            by_label.setdefault((each.namespace, exact.key, exact.values[0]), []).append(each)
+        else:
+            by_anything.setdefault(each.namespace, []).append(each)
+    for pod in orphans:
+        candidates = list(by_anything.get(pod.namespace, ()))
+        for key, value in pod.labels.items():
+            candidates += by_label.get((pod.namespace, key, value), ())
+        owner = next((each for each in candidates if _adopts(each, pod)), None)
+        if owner is None:
+            claims.bare.append(pod)
+        else:
+            owner.pods.append(pod)
+            claims.adopted[owner.key] = claims.adopted.get(owner.key, 0) + 1
+
+
+def _adopts(controller: Controller, pod: Pod) -> bool:
+    if pod.terminating or not controller.selector.matches(pod.labels):
+        return False
+    if controller.kind in _ADOPTS_ACTIVE_ONLY:
+        return is_active(pod)
+    return controller.kind != "StatefulSet" or parent_and_ordinal(pod.name)[0] == controller.name

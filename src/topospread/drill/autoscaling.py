@@ -1,0 +1,80 @@
+"""Simulate a HorizontalPodAutoscaler that scales from minReplicas to maxReplicas one by one. Metrics are ignored."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from difflib import get_close_matches
+
+from topospread.api.workload import HorizontalPodAutoscaler
+from topospread.controllers.autoscaling import target_of
+from topospread.errors import UsageError
+
+from .pods import FollowedPod, WorkloadKey
+from .result import DrillAutoscaler
+from .steps import Autoscale
+from .world import World
+
+
+def autoscale(world: World, step: Autoscale) -> DrillAutoscaler:
+    """Scale a workload from minReplicas to maxReplicas, and return when pods begin to stay pending.
+
+    Each pod is placed before the next is created. Once a pod is pending, the remaining pods are created at once.
+
+    Raises:
+        UsageError: if there is no such autoscaler, or its target is missing.
+    """
+    item = _the_autoscaler(world, step)
+    key = target_of(item)
+    if key is None or world.workload(key) is None:
+        reference = item.spec.scale_target_ref
+        raise UsageError(f"{step}: it scales {reference.kind} {reference.name}, which is not there to be scaled")
+    least, most = item.spec.least, item.spec.max_replicas
+    fits, why = most, ""
+    for replicas in range(least, most + 1):
+        _scale(world, key, replicas)
+        waiting = _waiting(world, key)
+        if waiting:
+            fits, why = max(replicas - len(waiting), 0), _reason(world, waiting[0])
+            break
+    if fits < most:
+        _scale(world, key, most)
+    return DrillAutoscaler(item.namespace or "default", item.name, f"{key[0]}/{key[2]}", least, most, fits, why)
+
+
+def _scale(world: World, key: WorkloadKey, replicas: int) -> None:
+    kind, namespace, name = key
+    target = f"{namespace}/{kind.lower()}/{name}"
+    world.note("scaled", detail=f"{target}={replicas}")
+    world.replan(scale={target: replicas})
+    world.settle()
+
+
+def _waiting(world: World, key: WorkloadKey) -> list[FollowedPod]:
+    """Return the workload's pods that stay pending after all current work is done."""
+    if any(not each.node for each in world.pods.of(key)):
+        world.rest()
+    return [each for each in world.pods.of(key) if not each.node]
+
+
+def _reason(world: World, pod: FollowedPod) -> str:
+    outcome = world.run.outcome(pod.queued) if pod.queued is not None else None
+    return outcome.placement.message if outcome is not None else ""
+
+
+def _the_autoscaler(world: World, step: Autoscale) -> HorizontalPodAutoscaler:
+    *given, name = step.target.split("/")
+    namespace = given[0] if len(given) == 2 else None
+    every = world.run.plan.inventory.horizontal_pod_autoscalers
+    found = [each for each in every if each.name == name and namespace in (None, each.namespace or "default")]
+    if len(found) > 1:
+        places = ", ".join(sorted(each.namespace or "default" for each in found))
+        raise UsageError(f"{step}: there are several, in the namespaces {places}; write NAMESPACE/hpa/{name}")
+    if not found:
+        raise UsageError(f"{step}: there is no such HorizontalPodAutoscaler{_hint(name, every)}")
+    return found[0]
+
+
+def _hint(name: str, every: Iterable[HorizontalPodAutoscaler]) -> str:
+    names = sorted(each.name for each in every)
+    near = get_close_matches(name, names, n=1)
+    return f"; did you mean {near[0]}?" if near else f"; there is {', '.join(names[:6])}" if names else ""

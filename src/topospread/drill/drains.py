@@ -1,0 +1,98 @@
+"""Drain nodes like kubectl: cordon them, then evict their pods as PodDisruptionBudgets allow.
+
+`workloads.draining` selects the pods and answers like the Eviction API. A rejected eviction is retried every five
+seconds. kubectl retries forever; here a drain ends when the cluster no longer changes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+
+from msgspec.structs import replace
+
+from topospread.api.node import Node
+from topospread.api.taints import UNSCHEDULABLE_TAINT, with_taint_of_cordon
+from topospread.controllers.draining import RETRY_SECONDS, treatment, why_not
+
+from .pods import FollowedPod, owner_of
+from .result import UnevictedPod
+from .world import World
+
+
+def cordon(world: World, names: Sequence[str]) -> None:
+    """Cordon nodes. The node lifecycle controller adds the taint."""
+    for name in names:
+        node = world.node(name)
+        world.change_node(with_taint_of_cordon(replace(node, spec=replace(node.spec, unschedulable=True))))
+    world.note("cordoned", nodes=names)
+
+
+def uncordon(world: World, names: Sequence[str]) -> None:
+    """Uncordon nodes."""
+    for name in names:
+        world.change_node(_without_cordon(world.node(name)))
+    world.note("uncordoned", nodes=names)
+
+
+def _without_cordon(node: Node) -> Node:
+    left = [each for each in node.spec.taints or () if each != UNSCHEDULABLE_TAINT]
+    return replace(node, spec=replace(node.spec, unschedulable=None, taints=left or None))
+
+
+def drain(world: World, names: Sequence[str]) -> list[UnevictedPod]:
+    """Cordon nodes and evict their pods. Return the pods that could not be evicted, with the reasons."""
+    cordon(world, names)
+    world.settle()
+    left: list[UnevictedPod] = []
+    waiting: list[FollowedPod] = []
+    for name in names:
+        there = [each for each in world.pods.on([name]) if not each.terminating]
+        bare = [each for each in there if treatment(each.pod) == "refused"]
+        meant = [each for each in there if treatment(each.pod) == "evicted"]
+        waiting += [] if bare else meant
+        left += [_left(each, _BARE) for each in bare]
+        left += [_left(each, _refused_with(bare)) for each in meant if bare]
+    return [*left, *_evict(world, sorted(waiting, key=lambda each: each.key))]
+
+
+def _left(pod: FollowedPod, why: str) -> UnevictedPod:
+    return UnevictedPod(pod.namespace, pod.name, owner_of(pod), pod.node, why)
+
+
+_BARE = "it declares no controller, which would create it anew: kubectl drain refuses its node without --force"
+
+
+def _refused_with(bare: Sequence[FollowedPod]) -> str:
+    return f"kubectl drain evicts nothing of a node on which {bare[0].key} declares no controller"
+
+
+def _evict(world: World, waiting: list[FollowedPod]) -> list[UnevictedPod]:
+    silent = [_left(each, _on_silent_node(each)) for each in waiting if each.node in world.down]
+    while waiting:
+        reasons: dict[str, str] = {}
+        gone = False
+        for turn in world.draws.turns(waiting):
+            gone |= world.delete(_allowed(world, turn, reasons), "drained")
+            world.settle()
+        waiting = [each for each in waiting if each.key in reasons]
+        if not waiting:
+            break
+        if not gone and not world.expects_something:
+            return [*silent, *(_left(each, reasons[each.key]) for each in waiting)]
+        world.pass_time(RETRY_SECONDS)
+    return silent
+
+
+def _allowed(world: World, pods: Iterable[FollowedPod], reasons: dict[str, str]) -> Iterator[FollowedPod]:
+    """Yield pods that may be evicted, each after the previous eviction. Fill `reasons` for the other pods."""
+    for each in pods:
+        budgets = [(budget.name, budget.healthy, budget.needed) for budget in world.health.budgets_of(each)]
+        why = why_not(budgets, healthy=world.is_ready(each))
+        if why:
+            reasons[each.key] = why
+        elif not each.terminating and each.key in world.pods.by_key:
+            yield each
+
+
+def _on_silent_node(pod: FollowedPod) -> str:
+    return f"it stays terminating once it is evicted: the kubelet of {pod.node} is not there to end it"

@@ -1,0 +1,161 @@
+"""The function `drill`: run steps on an inventory and return the results. Each step has its own module."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from dataclasses import replace as with_fields
+
+from topospread.api.inventory import Inventory
+from topospread.errors import InputError, Place
+from topospread.simulation.options import PLAIN, SimulationOptions
+from topospread.sources.load import load
+
+from .interruption import Interrupted
+from .play import Manifests, Play, Progress
+from .result import Drill, SkewRange, StepBounds, StepOutcome
+from .steps import Apply, Rollout, Step
+
+# Ranges over several runs that differ in random choices.
+
+
+def with_ranges(drills: Sequence[Drill]) -> Drill:
+    """Return the first run with the ranges of all runs."""
+    first = drills[0]
+    if len(drills) == 1:
+        return first
+    steps = zip(*(each.steps for each in drills), strict=True)
+    return replace(first, runs=len(drills), ranges=tuple(_range(alike) for alike in steps), others=tuple(drills[1:]))
+
+
+def _range(alike: Sequence[StepOutcome]) -> StepBounds:
+    pending = [sum(len(group.pods) for group in each.pending) for each in alike]
+    skews: dict[tuple[str, str], list[int]] = {}
+    for outcome in alike:
+        for state in outcome.changed:
+            for spread in state.spread:
+                if spread.origin != "system":
+                    key = (f"{state.kind} {state.namespace}/{state.name}", spread.topology_key)
+                    skews.setdefault(key, []).append(spread.skew)
+    return StepBounds(
+        pending=(min(pending), max(pending)),
+        skews=tuple(SkewRange(*key, min(found), max(found)) for key, found in skews.items()),
+        stuck=sum(any(not each.over for each in outcome.rollouts) for outcome in alike),
+    )
+
+
+_RUNS = 8
+
+
+def drill(  # noqa: PLR0913 - keyword arguments
+    inventory: Inventory,
+    steps: Sequence[Step],
+    options: SimulationOptions = PLAIN,
+    *,
+    namespace: str | None = None,
+    runs: int | None = None,
+    keep_after: bool = False,
+    fallback: bool = False,
+    progress: Progress | None = None,
+) -> Drill:
+    """Simulate steps on a cluster, one after another, and return the result of each.
+
+    Args:
+        inventory: the input, which is not changed.
+        steps: the steps (`topospread.drill.steps`).
+        options: the control plane and placement options.
+        namespace: namespace of objects in applied manifests without ``metadata.namespace``.
+        runs: number of repetitions with other random choices (which equal pod is removed, which equal node is taken, in
+            which order pods become ready), reported as ranges; by default 8 if a step rolls out or applies manifests,
+            else 1.
+        keep_after: also return the cluster after each step of the first run (`StepOutcome.after`).
+        fallback: also run the drill with hard constraints that are soft while a domain is lost (`Drill.fallback`).
+        progress: receives the number of finished steps, and of all steps.
+
+    Raises:
+        InputError: if the API server denies an object, or a path cannot be read.
+        UsageError: if a step names a missing object.
+        topospread.drill.interruption.Interrupted: on Ctrl-C (a KeyboardInterrupt), with the finished steps as a drill.
+    """
+    begun = BegunDrill(inventory, tuple(steps), applied_manifests(steps, namespace), options)
+    found = play_runs(begun, runs, keep_after=keep_after, progress=progress)
+    if not fallback:
+        return found
+    try:
+        return with_fields(found, fallback=play_runs(with_fields(begun, falls_back=True), runs))
+    except KeyboardInterrupt:
+        raise Interrupted(with_fields(found, partial="ended while the fallback was played")) from None
+
+
+@dataclass(frozen=True, slots=True)
+class BegunDrill:
+    """The complete input of a drill, already read.
+
+    Attributes:
+        inventory: the initial cluster.
+        manifests: path → objects that steps apply.
+        options: the simulation options; the seed is for the first run.
+        falls_back: whether hard constraints are soft while a domain is lost.
+    """
+
+    inventory: Inventory
+    steps: tuple[Step, ...]
+    manifests: Manifests
+    options: SimulationOptions
+    falls_back: bool = False
+
+
+def applied_manifests(steps: Sequence[Step], namespace: str | None) -> Manifests:
+    """Return the objects of the files that steps apply.
+
+    Raises:
+        InputError: if a file cannot be read or used, or contains no object.
+    """
+    found = {}
+    for step in steps:
+        if isinstance(step, Apply | Rollout) and step.path:
+            read = load([step.path], namespace=namespace or "default", needs_nodes=False, allow_empty=True)
+            if not any(True for _ in read.objects()):
+                raise InputError("holds no object to apply", Place(step.path))
+            found[step.path] = read
+    return found
+
+
+def play_runs(
+    begun: BegunDrill, runs: int | None, *, keep_after: bool = False, progress: Progress | None = None
+) -> Drill:
+    """Run a drill whose input is already read; see `drill`.
+
+    Raises:
+        InputError: if the API server denies an object.
+        UsageError: if a step names a missing object.
+        topospread.drill.interruption.Interrupted: on Ctrl-C (a KeyboardInterrupt), with the finished steps as a drill.
+    """
+    steps, options = begun.steps, begun.options
+    number = runs or (_RUNS if any(isinstance(each, Apply | Rollout) for each in steps) else 1)
+
+    def played(run: int) -> Drill:
+        def told(done: int, total: int) -> None:
+            if progress is not None:
+                progress(run * total + done, number * total)
+
+        drawn = with_fields(options, seed=(options.seed or 0) + run, draws=True) if run else options
+        play = Play(begun.inventory, drawn, begun.manifests, run)
+        play.keeps_after = keep_after and not run
+        play.falls_back = begun.falls_back
+        return play.play(steps, told)
+
+    done: list[Drill] = []
+    try:
+        while len(done) < number:
+            done.append(played(len(done)))
+    except KeyboardInterrupt:
+        if not done:
+            raise
+        partial = with_ranges(done)
+        raise Interrupted(with_fields(partial, partial=f"ended in run {len(done) + 1} of {number}")) from None
+    found = with_fields(with_ranges(done), begun=begun)
+    if not found.unjudged or options.assumes_unjudged:
+        return found
+    assumed = with_fields(begun, options=with_fields(options, assumes_unjudged=True))
+    return with_fields(found, assumed=play_runs(assumed, runs))

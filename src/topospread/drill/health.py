@@ -1,0 +1,122 @@
+"""Track the ready pods of each workload and PodDisruptionBudget during a drill, and their minimum.
+
+A pod is ready while its node is Ready. `simulation.budgets` computes how many healthy pods a budget requires.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable
+
+import msgspec
+from msgspec.structs import replace
+
+from topospread.api.labels import Selector
+from topospread.api.policy import PodDisruptionBudget, PodDisruptionBudgetStatus
+from topospread.cluster import Cluster
+from topospread.controllers.planned import Workload
+from topospread.scheduling.disruption_budgets import budget_selector
+from topospread.simulation.budgets import desired_healthy, goes_by_scale, replicas_of
+
+from .pods import FollowedPod, WorkloadKey, key_of
+from .result import BrokenBudget
+
+
+class FollowedBudget(msgspec.Struct, eq=False):
+    """A PodDisruptionBudget and its pods.
+
+    Attributes:
+        needed: required number of healthy pods.
+        healthy: number of ready pods.
+    """
+
+    budget: PodDisruptionBudget
+    selector: Selector
+    needed: int = 0
+    healthy: int = 0
+
+    @property
+    def name(self) -> str:
+        """``namespace/name`` of the budget."""
+        return f"{self.budget.namespace}/{self.budget.name}"
+
+
+class Health:
+    """Counts ready pods and keeps the budgets' statuses up to date.
+
+    Args:
+        cluster: cluster with the budgets.
+        pods: all pods, including pending ones.
+        now: function that returns the drill time in seconds.
+    """
+
+    def __init__(self, cluster: Cluster, pods: Iterable[FollowedPod], now: Callable[[], float]) -> None:
+        self._cluster = cluster
+        self._now = now
+        self._budgets: dict[str, list[FollowedBudget]] = {}
+        self._selecting: dict[tuple[str, frozenset[tuple[str, str]]], list[FollowedBudget]] = {}
+        self.ready: Counter[WorkloadKey] = Counter()
+        self.fewest: dict[WorkloadKey, int] = {}
+        self.breaches: dict[str, BrokenBudget] = {}
+        for budget in cluster.objects.pod_disruption_budgets.values():
+            selector = budget_selector(budget)
+            if selector is not None:
+                self._budgets.setdefault(budget.namespace, []).append(FollowedBudget(budget, selector))
+        self._ask(pods)
+
+    def _ask(self, pods: Iterable[FollowedPod]) -> None:
+        """Compute each budget's required number of healthy pods from its pods' workloads."""
+        workloads: dict[int, dict[int, Workload]] = {}
+        for pod in pods:
+            for budget in self.budgets_of(pod):
+                if pod.workload is not None:
+                    workloads.setdefault(id(budget), {})[id(pod.workload)] = pod.workload
+        for each in (budget for budgets in self._budgets.values() for budget in budgets):
+            expected = replicas_of(workloads.get(id(each), {}).values()) if goes_by_scale(each.budget) else 0
+            each.needed = desired_healthy(each.budget, expected)
+
+    def gained(self, pod: FollowedPod) -> None:
+        """Record that a pod became ready."""
+        if pod.workload is not None:
+            self.ready[key_of(pod.workload)] += 1
+        for budget in self.budgets_of(pod):
+            budget.healthy += 1
+
+    def lost(self, pod: FollowedPod) -> None:
+        """Record that a pod is no longer ready."""
+        if pod.workload is not None:
+            key = key_of(pod.workload)
+            self.ready[key] -= 1
+            self.fewest[key] = min(self.fewest.get(key, self.ready[key]), self.ready[key])
+        for budget in self.budgets_of(pod):
+            budget.healthy -= 1
+            worst = self.breaches.get(budget.name)
+            if budget.healthy < budget.needed and (worst is None or budget.healthy < worst.healthy):
+                self.breaches[budget.name] = BrokenBudget(budget.name, self._now(), budget.healthy, budget.needed)
+
+    def begin_step(self) -> None:
+        """Restart the minimums at the current counts."""
+        self.fewest = {}
+        self.breaches = {}
+
+    def budgets_of(self, pod: FollowedPod) -> list[FollowedBudget]:
+        """Return the budgets that select a pod."""
+        if pod.namespace not in self._budgets:
+            return []
+        key = (pod.namespace, frozenset(pod.labels.items()))
+        found = self._selecting.get(key)
+        if found is None:
+            budgets = self._budgets[pod.namespace]
+            found = self._selecting[key] = [each for each in budgets if each.selector.matches(pod.labels)]
+        return found
+
+    def recount(self) -> None:
+        """Update disruptionsAllowed in every budget's status."""
+        for budgets in self._budgets.values():
+            for each in budgets:
+                status = replace(
+                    each.budget.status or PodDisruptionBudgetStatus(),
+                    disruptions_allowed=max(0, each.healthy - each.needed),
+                    current_healthy=each.healthy,
+                )
+                self._cluster.objects.put(replace(each.budget, status=status))

@@ -1,0 +1,353 @@
+"""Run the steps of a drill until the cluster is stable after each, and record the results."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
+
+from topospread.api.inventory import Inventory
+from topospread.api.node import Node
+from topospread.api.pools import NodePool
+from topospread.api.well_known_labels import ZONE
+from topospread.config.gates import gates_for
+from topospread.controllers.planned import Workload
+from topospread.plugins.spread_arithmetic import ConstraintArithmetic
+from topospread.scheduling.cycle import Placement
+from topospread.simulation.options import SimulationOptions
+from topospread.simulation.outcome import not_asked
+from topospread.simulation.pending import pending_group
+from topospread.simulation.result import DomainSpreads, PendingGroup, PoolUse, WorkloadSpread
+from topospread.simulation.run import PodOutcome, spreads
+from topospread.simulation.scaling import PoolScaler
+
+from .autoscaling import autoscale
+from .choosing import chosen
+from .drains import cordon, drain, uncordon
+from .fallback import Fallback
+from .interruption import Interrupted
+from .manifests import add_nodes, scale
+from .node_failure import NodeFailures
+from .pods import FollowedPod, WorkloadKey, key_of
+from .remarks import remarks
+from .result import Drill, DrillAutoscaler, DrillEvent, StepOutcome, UnevictedPod, WorkloadState
+from .rollouts import apply_and_roll, roll_out, states
+from .steps import (
+    AddNodes,
+    Apply,
+    Autoscale,
+    Cordon,
+    Drain,
+    Fail,
+    NodeChoice,
+    Recover,
+    Rollout,
+    Scale,
+    Step,
+    Uncordon,
+    Wait,
+)
+from .world import World
+
+# Pools add nodes for pending pods when the cluster is stable. `scaling` has the model.
+
+
+class PoolGrowth:
+    """The node pools of a drill. New nodes are ready at once, and none is removed."""
+
+    def __init__(self, world: World, pools: Sequence[NodePool]) -> None:
+        self._world = world
+        self._scaler = PoolScaler.of(pools)
+
+    def rest(self) -> None:
+        """Let time pass until the cluster is stable and no new node would help a pending pod."""
+        self._world.rest()
+        while (node := self._wanted()) is not None:
+            self._world.note("added", nodes=[node.name], detail="by the autoscaler")
+            self._world.replan(partial(_with, node))
+            self._world.rest()
+
+    def uses(self, keys: Collection[str]) -> tuple[PoolUse, ...]:
+        """Return the use of each pool, with the domains that only it could add."""
+        if not self._scaler.pools:
+            return ()
+        nodes = [each for each in self._world.cluster.nodes.nodes if each is not None]
+        return tuple(self._scaler.uses(nodes, {ZONE, *keys}))
+
+    def _wanted(self) -> Node | None:
+        if not self._scaler.pools:
+            return None
+        run = self._world.run
+        waiting = [each.queued for each in self._world.pods.waiting.values() if each.queued is not None]
+        waiting.sort(key=lambda queued: -queued.priority)
+        return self._scaler.wanted(run.scheduler, run.plan.workloads, waiting)
+
+
+def _with(node: Node, inventory: Inventory) -> Inventory:
+    return replace(inventory, nodes=[*inventory.nodes, node])
+
+
+Spreads = Mapping[WorkloadKey, Sequence[ConstraintArithmetic]]
+Manifests = Mapping[str, Inventory]
+"""Path of an `Apply` or `Rollout` step → its objects."""
+Progress = Callable[[int, int], None]
+"""Receives the number of finished steps, and of all steps."""
+
+
+class Play:
+    """A running drill.
+
+    Attributes:
+        says_how_spread: compute the spread of workloads after each step.
+        keeps_after: keep the cluster after each step (`StepOutcome.after`).
+        falls_back: make hard constraints of pending pods soft while a domain is lost.
+    """
+
+    def __init__(self, inventory: Inventory, options: SimulationOptions, manifests: Manifests, number: int = 0) -> None:
+        """Create a drill.
+
+        Args:
+            inventory: the initial cluster.
+            options: the simulation options.
+            manifests: objects that steps apply.
+            number: number of the run, which selects its random choices.
+        """
+        self.world = World(inventory, options, number)
+        self.says_how_spread = True
+        self.keeps_after = False
+        self.falls_back = False
+        self._fallback = Fallback(self.world)
+        self._growth = PoolGrowth(self.world, options.pools)
+        gates = options.gates or gates_for(options.kube_version)
+        self._failures = NodeFailures(
+            self.world,
+            gates.kube_version,
+            comparison_operators=gates.enabled("TaintTolerationComparisonOperators"),
+        )
+        self._manifests = manifests
+        self._spreads: Spreads = {}
+        self._ready: Counter[WorkloadKey] = Counter()
+        self._begun = False
+        self._events = 0
+        self._said: set[str] = set()
+
+    def play(self, steps: Sequence[Step], progress: Progress | None = None) -> Drill:
+        """Run all steps, each until the cluster is stable. A step before a wait runs only as long as the wait.
+
+        Raises:
+            InputError: if the API server denies a manifest.
+            UsageError: if a step names a missing object.
+            Interrupted: on Ctrl-C, with the finished steps.
+        """
+        outcomes = [self.begin()]
+        for number, step in enumerate(steps):
+            if progress is not None:
+                progress(number, len(steps))
+            try:
+                outcomes.append(self.take(step, steps[number + 1] if number + 1 < len(steps) else None))
+            except KeyboardInterrupt:
+                raise Interrupted(self.drill(outcomes, f"ended in step {number + 1} of {len(steps)}")) from None
+        return self.drill(outcomes)
+
+    def drill(self, outcomes: Sequence[StepOutcome], partial: str = "") -> Drill:
+        """Return the result of the steps so far. ``partial`` is the reason for an early stop."""
+        world = self.world
+        workloads = () if partial else tuple(self._state(each) for each in world.run.plan.workloads)
+        return Drill(
+            tuple(outcomes),
+            len(world.cluster.nodes),
+            workloads,
+            tuple(world.warnings),
+            tuple(world.notes),
+            partial=partial,
+            pools=self._growth.uses({spread.topology_key for each in workloads for spread in each.spread}),
+        )
+
+    def begin(self) -> StepOutcome:
+        """Return the initial state, once the cluster is stable."""
+        return self._outcome("", 0.0, self._growth.rest)
+
+    def take(self, step: Step, following: Step | None) -> StepOutcome:
+        """Run one of several steps. If a wait follows, do not wait until the cluster is stable.
+
+        Raises:
+            InputError: if the API server denies a manifest.
+            UsageError: if the step names a missing object.
+        """
+        return self._step(step, goes_on=not isinstance(following, Wait) and not isinstance(step, Wait))
+
+    def go_on(self, step: Step) -> StepOutcome:
+        """Run one step until the cluster is stable.
+
+        Raises:
+            UsageError: if the step names a missing object.
+        """
+        return self._step(step, goes_on=True)
+
+    def _step(self, step: Step, *, goes_on: bool) -> StepOutcome:
+        left: list[UnevictedPod] = []
+        reached: list[DrillAutoscaler] = []
+
+        def take_its_course() -> None:
+            if isinstance(step, Autoscale):
+                reached.append(autoscale(self.world, step))
+            else:
+                left.extend(self._do(step))
+            if goes_on:
+                self._growth.rest()
+                while self.falls_back and self._fallback.apply():
+                    self._growth.rest()
+            else:
+                self.world.settle()
+
+        outcome = self._outcome(str(step), self.world.now, take_its_course)
+        return replace(outcome, not_evicted=tuple(left), autoscaled=reached[0] if reached else None)
+
+    def _do(self, step: Step) -> Sequence[UnevictedPod]:
+        world = self.world
+        match step:
+            case Fail():
+                self._failures.fail(self._chosen(step.nodes, step))
+            case Recover():
+                self._fallback.end()
+                self._failures.recover(self._chosen(step.nodes, step))
+            case Cordon():
+                cordon(world, self._chosen(step.nodes, step))
+            case Uncordon():
+                uncordon(world, self._chosen(step.nodes, step))
+            case Drain():
+                return drain(world, self._chosen(step.nodes, step))
+            case Scale():
+                scale(world, step)
+            case Wait():
+                world.pass_time(step.seconds)
+            case AddNodes():
+                add_nodes(world, step)
+            case Apply():
+                apply_and_roll(world, self._manifests[step.path], step.path)
+            case Rollout():
+                roll_out(world, step, self._manifests.get(step.path))
+        return ()
+
+    def _chosen(self, choice: NodeChoice, step: Step) -> list[str]:
+        nodes = [each for each in self.world.cluster.nodes.nodes if each is not None]
+        return chosen(choice, nodes, str(step))
+
+    def _outcome(self, step: str, begins: float, happens: Callable[[], None]) -> StepOutcome:
+        world = self.world
+        world.health.begin_step()
+        happens()
+        events = tuple(world.events[self._events :])
+        self._events = len(world.events)
+        standing = list(self._states(events))
+        pending = tuple(self._pending())
+        self._ready = Counter(world.health.ready)
+        self._begun = True
+        return StepOutcome(
+            step=step,
+            begins=begins,
+            ends=max((each.at for each in events), default=begins),
+            ready=world.health.ready.total(),
+            events=events,
+            changed=tuple(standing),
+            pending=pending,
+            breaches=tuple(world.health.breaches.values()),
+            rollouts=tuple(states(world)),
+            remarks=tuple(self._new_remarks(standing, pending)),
+            after=world.inventory() if self.keeps_after else None,
+        )
+
+    def _new_remarks(self, states: Sequence[WorkloadState], pending: Sequence[PendingGroup]) -> list[str]:
+        """Return the remarks that the previous step did not have."""
+        now = list(remarks(self.world, self._failures, states, pending))
+        before, self._said = self._said, set(now)
+        return [each for each in now if each not in before]
+
+    def _states(self, events: Sequence[DrillEvent]) -> Iterator[WorkloadState]:
+        """Yield changed, recovered or incomplete workloads, in input order."""
+        world = self.world
+        named = {(pod.workload, pod.namespace) for event in events for pod in event.pods}
+        before, self._spreads = self._spreads, self._now_spread()
+        for workload in world.run.plan.workloads:
+            touched = (f"{workload.kind}/{workload.name}", workload.namespace) in named
+            key = key_of(workload)
+            touched |= key in world.health.fewest
+            is_back = self._begun and world.health.ready[key] != self._ready[key]
+            if touched or is_back or self._pending_of(workload):
+                yield self._state(workload, before)
+
+    def _pending_of(self, workload: Workload) -> int:
+        return sum(not each.node for each in self.world.pods.of(key_of(workload)))
+
+    def _state(self, workload: Workload, before: Spreads | None = None) -> WorkloadState:
+        """Return the state of a workload. ``before`` is the spread of all workloads at the start of the step."""
+        key, health = key_of(workload), self.world.health
+        now = self._spreads.get(key, ())
+        was = self._spreads if before is None else before
+        return WorkloadState(
+            kind=workload.kind,
+            namespace=workload.namespace,
+            name=workload.name,
+            replicas=workload.replicas,
+            ready=health.ready[key],
+            ready_before=self._ready[key],
+            fewest=min(health.fewest.get(key, health.ready[key]), health.ready[key]),
+            pending=self._pending_of(workload),
+            terminating=sum(each.terminating for each in self.world.pods.of(key)),
+            spread=tuple(map(_spread, _aligned(was.get(key, ()), now), now)),
+        )
+
+    def _now_spread(self) -> Spreads:
+        found = spreads(self.world.run) if self.says_how_spread else {}
+        return {key_of(each): found[id(each)] for each in self.world.run.plan.workloads if id(each) in found}
+
+    def _pending(self) -> Iterator[PendingGroup]:
+        """Yield groups of pending pods with one workload and message, evaluated in the current state."""
+        groups: dict[tuple[WorkloadKey, str], tuple[Workload, list[str], PodOutcome]] = {}
+        for pod in self.world.pods.waiting.values():
+            outcome = self._outcome_of(pod)
+            if pod.workload is not None:
+                key = (key_of(pod.workload), outcome.placement.message)
+                groups.setdefault(key, (pod.workload, [], outcome))[1].append(pod.name)
+        cluster = self.world.cluster
+        for workload, names, outcome in groups.values():
+            yield pending_group(workload, tuple(names), outcome, cluster)
+
+    def _outcome_of(self, pod: FollowedPod) -> PodOutcome:
+        run = self.world.run
+        outcome = run.outcome(pod.queued) if pod.queued is not None else None
+        if outcome is not None:
+            if outcome.verdict is None or outcome.stamp == run.cluster.journal.stamp:
+                return outcome
+            verdict = run.scheduler.pending_verdict(pod.pod, pod.name)
+            if not verdict.error and not verdict.feasible:
+                return PodOutcome(Placement(pod.key, None, message=verdict.message), verdict, outcome.preemption)
+            return outcome
+        gated = pod.queued is not None and bool(pod.pod.spec.scheduling_gates)
+        return PodOutcome(not_asked(pod.queued) if pod.queued is not None and gated else Placement(pod.key, None))
+
+
+def _aligned(
+    was: Sequence[ConstraintArithmetic], now: Sequence[ConstraintArithmetic]
+) -> Iterator[ConstraintArithmetic]:
+    """Yield the previous arithmetic of each constraint; for a new constraint, the current one."""
+    for each in now:
+        same = (
+            other
+            for other in was
+            if (other.topology_key, other.when_unsatisfiable) == (each.topology_key, each.when_unsatisfiable)
+        )
+        yield next(same, each)
+
+
+def _spread(was: ConstraintArithmetic, now: ConstraintArithmetic) -> WorkloadSpread:
+    return WorkloadSpread(
+        topology_key=now.topology_key,
+        when_unsatisfiable=now.when_unsatisfiable,
+        max_skew=now.max_skew,
+        origin=now.origin,
+        skew=now.skew,
+        domains=DomainSpreads(was.domains, now.domains, {}),
+        arithmetic=now,
+    )

@@ -1,0 +1,139 @@
+"""Remarks on facts that affect a drill and are easily missed, such as pods that are never replaced."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from topospread.controllers.planned import Workload
+from topospread.simulation.result import PendingGroup
+
+from .node_failure import NodeFailures
+from .pods import FollowedPod, key_of
+from .result import WorkloadState
+from .world import World
+
+STATEFUL_SETS_WAIT = (
+    "a StatefulSet waits until its pod is gone for good, which takes its node's return, the deletion of the Node "
+    "object, or the taint node.kubernetes.io/out-of-service"
+)
+_NAMED = 3
+_VOLUME_REASONS = ("PersistentVolume's node affinity", "volume node affinity conflict")
+
+
+def remarks(
+    world: World, failures: NodeFailures, changed: Sequence[WorkloadState], pending: Sequence[PendingGroup]
+) -> Iterator[str]:
+    """Yield remarks on the state after a step."""
+    yield from _held_back(world, failures)
+    waits = not_replaced(world)
+    if waits:
+        yield f"{_names(waits)} {_is(waits)} not replaced: {STATEFUL_SETS_WAIT}"
+    yield from _not_counted(_terminating(world))
+    yield from _pinned(pending)
+    yield from _staying(world)
+    yield from _skewed(world, changed)
+
+
+def _held_back(world: World, failures: NodeFailures) -> Iterator[str]:
+    zones = sorted(zone for zone in failures.held_back)
+    if not zones:
+        return
+    if len(world.down) == len(world.cluster.nodes):
+        yield "every node is silent: the node lifecycle controller takes that as its own trouble and evicts nothing"
+        return
+    names = _listed([zone or "no zone" for _, zone in zones])
+    yield (
+        f"at least 55 % of the nodes of {names} are silent, and not all: the node lifecycle controller evicts nothing "
+        "of them in a zone of at most 50 nodes (PartialDisruption)"
+    )
+
+
+def not_replaced(world: World) -> list[FollowedPod]:
+    """Return terminating pods of StatefulSets on NotReady nodes, which block their replacement."""
+    terminating = _terminating(world)
+    return [each for each in terminating if each.workload is not None and each.workload.kind == "StatefulSet"]
+
+
+def _terminating(world: World) -> list[FollowedPod]:
+    return [each for each in world.pods.by_key.values() if each.terminating]
+
+
+def _not_counted(terminating: Sequence[FollowedPod]) -> Iterator[str]:
+    if len(terminating) == 1:
+        yield "1 pod is terminating on a silent node: it holds its resources there, and no constraint counts it"
+    elif terminating:
+        yield (
+            f"{len(terminating)} pods are terminating on silent nodes: they hold their resources there, "
+            "and no constraint counts them"
+        )
+
+
+def _pinned(pending: Sequence[PendingGroup]) -> Iterator[str]:
+    for group in pending:
+        if any(reason in group.message for reason in _VOLUME_REASONS):
+            who = ", ".join(f"{group.namespace}/{each}" for each in group.pods[:_NAMED])
+            more = f" and {len(group.pods) - _NAMED} more" if len(group.pods) > _NAMED else ""
+            one = len(group.pods) == 1
+            of = (
+                "its volumes are pinned to where its node was"
+                if one
+                else "their volumes are pinned to where their nodes were"
+            )
+            yield f"{who}{more}: {of}, and no other zone can take {'it' if one else 'them'}"
+
+
+def _staying(world: World) -> Iterator[str]:
+    """Yield a remark on pods that tolerate NotReady nodes forever."""
+    tainted = [name for name in world.down if any(t.effect == "NoExecute" for t in world.node(name).spec.taints or ())]
+    stay = [each for each in world.pods.on(sorted(tainted)) if each.leaves_at is None and not each.terminating]
+    daemons = [each for each in stay if each.workload is not None and each.workload.kind == "DaemonSet"]
+    if daemons:
+        yield (
+            f"{_names(daemons)} {_stays(daemons)} where {_they(daemons)}: "
+            "pods of DaemonSets tolerate silent nodes for good"
+        )
+    others = [each for each in stay if each not in daemons and each.workload is not None]
+    if others:
+        yield (
+            f"{_names(others)} {_stays(others)} where {_they(others)}: "
+            f"{'its' if len(others) == 1 else 'their'} tolerations have no tolerationSeconds"
+        )
+
+
+def _skewed(world: World, changed: Sequence[WorkloadState]) -> Iterator[str]:
+    """Yield a remark on skewed hard constraints that stay skewed, because no pod is pending."""
+    skewed = [
+        f"{each.namespace}/{each.name}"
+        for each in changed
+        if not each.pending and any(spread.hard and spread.is_exceeded for spread in each.spread)
+    ]
+    if skewed:
+        yield f"{_listed(skewed)} {'stays' if len(skewed) == 1 else 'stay'} skewed: nothing moves pods that are placed"
+
+
+def _names(pods: Sequence[FollowedPod]) -> str:
+    workloads: dict[tuple[str, str, str], Workload] = {
+        key_of(each.workload): each.workload for each in pods if each.workload is not None
+    }
+    if len(pods) <= _NAMED:
+        return _listed([each.key for each in pods])
+    owners = _listed([f"{each.namespace}/{each.name}" for each in workloads.values()])
+    return f"{len(pods)} pods of {owners}"
+
+
+def _listed(names: Sequence[str]) -> str:
+    if len(names) > _NAMED + 1:
+        return f"{', '.join(names[:_NAMED])} and {len(names) - _NAMED} more"
+    return " and ".join([", ".join(names[:-1]), names[-1]]) if len(names) > 1 else names[0]
+
+
+def _is(pods: Sequence[FollowedPod]) -> str:
+    return "is" if len(pods) == 1 else "are"
+
+
+def _stays(pods: Sequence[FollowedPod]) -> str:
+    return "stays" if len(pods) == 1 else "stay"
+
+
+def _they(pods: Sequence[FollowedPod]) -> str:
+    return "it is" if len(pods) == 1 else "they are"

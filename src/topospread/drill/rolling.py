@@ -1,0 +1,199 @@
+"""Continue rollouts of Deployments, StatefulSets and DaemonSets step by step, like their controllers.
+
+`workloads.rolling`, `workloads.rolling_stateful_set` and `workloads.rolling_daemon_set` decide which pods are replaced.
+`rollouts` starts rollouts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from msgspec.structs import replace
+
+from topospread.admission.names import parent_and_ordinal
+from topospread.api.rollout import strategy_of, strategy_of_daemon_set, strategy_of_stateful_set
+from topospread.api.workload import DaemonSet, Deployment, StatefulSet
+from topospread.controllers.daemon_set import target_node
+from topospread.controllers.planned import Workload
+from topospread.controllers.rolling import (
+    OnNode,
+    Ordinal,
+    Standing,
+    nodes_to_replace,
+    ordinals_to_replace,
+    to_create,
+    to_remove,
+)
+
+from .pods import FollowedPod, WorkloadKey, key_of
+from .result import DrillRollout
+from .successors import is_of
+from .world import World
+
+REPLACED = "replaced by a rollout"
+"""Reason for deleting old pods."""
+
+
+def template_item(world: World, key: WorkloadKey) -> Deployment | StatefulSet | DaemonSet | None:
+    """Return the current object whose template is rolled out."""
+    inventory = world.run.plan.inventory
+    items: Iterable[Deployment | StatefulSet | DaemonSet]
+    match key[0]:
+        case "Deployment":
+            items = inventory.deployments
+        case "StatefulSet":
+            items = inventory.stateful_sets
+        case _:
+            items = inventory.daemon_sets
+    return next((each for each in items if (each.namespace, each.name) == key[1:]), None)
+
+
+def go_on(world: World, key: WorkloadKey) -> bool:
+    """Take the next step of a rollout. Return whether there was one."""
+    workload, item = world.workload(key), template_item(world, key)
+    if workload is None or item is None:
+        return False
+    pods = RolledPods(world, workload)
+    match item:
+        case Deployment():
+            return not item.spec.paused and _deployment_goes_on(world, pods, item)
+        case StatefulSet():
+            return _stateful_set_goes_on(world, pods, item)
+        case _:
+            return _daemon_set_goes_on(world, pods, item)
+
+
+def state(world: World, key: WorkloadKey) -> DrillRollout | None:
+    """Return the state of a rollout; None if its workload is deleted."""
+    workload, item = world.workload(key), template_item(world, key)
+    if workload is None or item is None:
+        return None
+    pods = RolledPods(world, workload)
+    if isinstance(item, Deployment):
+        standing = pods.standing
+        return DrillRollout(*key, standing.new_available, standing.replicas, standing.old, standing.is_over)
+    there = pods.every
+    meant = workload.replicas
+    if isinstance(item, StatefulSet):
+        strategy = strategy_of_stateful_set(item, workload.replicas)
+        first = _start(item) + (strategy.partition if strategy else meant)
+        there = [each for each in there if first <= _ordinal(each)]
+        meant = max(meant - strategy.partition, 0) if strategy else 0
+    elif strategy_of_daemon_set(item, meant) is None:
+        there, meant = [], 0
+    updated = sum(pods.is_new(each) and world.is_ready(each) for each in there)
+    old = sum(not pods.is_new(each) for each in there)
+    return DrillRollout(*key, min(updated, meant), meant, old, over=not old and updated >= meant)
+
+
+@dataclass(slots=True)
+class RolledPods:
+    """The pods of a rollout by revision, without terminating pods."""
+
+    world: World
+    workload: Workload
+
+    @property
+    def all(self) -> list[FollowedPod]:
+        """All pods, including terminating ones."""
+        return self.world.pods.of(key_of(self.workload))
+
+    @property
+    def every(self) -> list[FollowedPod]:
+        """New and old pods."""
+        return [each for each in self.all if not each.terminating]
+
+    def is_new(self, pod: FollowedPod) -> bool:
+        """Return whether a pod has the new revision."""
+        template = self.workload.template
+        return template is not None and is_of(pod.pod, template, self.workload.kind)
+
+    @property
+    def standing(self) -> Standing:
+        """The number of pods in each state."""
+        counts = {(new, ready): 0 for new in (True, False) for ready in (True, False)}
+        for each in self.every:
+            counts[self.is_new(each), self.world.is_ready(each)] += 1
+        return Standing(
+            self.workload.replicas, counts[True, True], counts[True, False], counts[False, True], counts[False, False]
+        )
+
+
+def _deployment_goes_on(world: World, pods: RolledPods, item: Deployment) -> bool:
+    workload, standing = pods.workload, pods.standing
+    strategy = strategy_of(replace(item, spec=replace(item.spec, replicas=workload.replicas)))
+    if strategy is None:
+        return _recreate(world, pods)
+    created = to_create(standing, strategy)
+    if created:
+        world.create(workload, created)
+        return True
+    number = sum(to_remove(standing, strategy))
+    if not number:
+        return False
+    every = pods.every
+    order = world.in_order_of_removal([each for each in every if not pods.is_new(each)], every)
+    return world.delete(order[:number], REPLACED, replaced=False)
+
+
+def _recreate(world: World, pods: RolledPods) -> bool:
+    """Delete all old pods, then create new ones once the old are gone (pkg/controller/deployment/recreate.go)."""
+    old = [each for each in pods.all if not pods.is_new(each)]
+    running = [each for each in old if not each.terminating]
+    if running:
+        return world.delete(running, REPLACED, replaced=False)
+    missing = pods.workload.replicas - len(pods.every)
+    if old or missing <= 0:
+        return False
+    world.create(pods.workload, missing)
+    return True
+
+
+def _stateful_set_goes_on(world: World, pods: RolledPods, item: StatefulSet) -> bool:
+    strategy = strategy_of_stateful_set(item, pods.workload.replicas)
+    if strategy is None:
+        return False
+    by_ordinal = {_ordinal(each): each for each in pods.all}
+    start = _start(item)
+    there = [by_ordinal.get(start + place) for place in range(pods.workload.replicas)]
+    places = ordinals_to_replace(
+        [
+            None if each is None else Ordinal(pods.is_new(each), world.is_ready(each), each.terminating)
+            for each in there
+        ],
+        strategy,
+        in_order=item.spec.pod_management_policy != "Parallel",
+        at_once=world.gates.enabled("MaxUnavailableStatefulSet"),
+    )
+    return world.delete([each for place in places if (each := there[place]) is not None], REPLACED)
+
+
+def _daemon_set_goes_on(world: World, pods: RolledPods, item: DaemonSet) -> bool:
+    strategy = strategy_of_daemon_set(item, pods.workload.replicas)
+    if strategy is None:
+        return False
+    new: dict[str, FollowedPod] = {}
+    old: dict[str, FollowedPod] = {}
+    nodes: dict[str, OnNode] = {}
+    for each in world.draws.order(sorted(pods.all, key=lambda each: each.key)):
+        name = target_node(each.pod) or each.node
+        if not each.terminating:
+            (new if pods.is_new(each) else old)[name] = each
+        nodes[name] = OnNode(
+            world.is_ready(new[name]) if name in new else None, world.is_ready(old[name]) if name in old else None
+        )
+    empty = pods.workload.replicas - len(nodes)
+    nodes |= {f"without a pod {number}": OnNode() for number in range(empty)}
+    going, coming = nodes_to_replace(nodes, strategy)
+    world.create_on(pods.workload, coming)
+    gone = world.delete([old[name] for name in going], REPLACED, replaced=not strategy.max_surge)
+    return gone or bool(coming)
+
+
+def _start(item: StatefulSet) -> int:
+    return (item.spec.ordinals.start if item.spec.ordinals else 0) or 0
+
+
+def _ordinal(pod: FollowedPod) -> int:
+    return parent_and_ordinal(pod.name)[1]

@@ -1,0 +1,179 @@
+"""Replay a Deployment's rolling update in a given order of events.
+
+An event is rejected if the real components could not cause it: kube-scheduler would choose another node, or the
+controllers would delete other pods. Pods are created as early as allowed. `promise.rollout_orders` finds such orders;
+`rolling` has rollouts in free order.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import replace as with_fields
+from itertools import groupby
+
+from msgspec.structs import replace
+
+from topospread.api.rollout import Strategy, strategy_of
+from topospread.api.workload import Deployment
+from topospread.cluster.cluster import pod_key
+from topospread.controllers.planned import Workload
+from topospread.controllers.removal import removal_groups
+from topospread.controllers.rolling import to_create, to_remove
+from topospread.errors import UsageError
+from topospread.scheduling.cycle import Placement
+from topospread.simulation.run import PodOutcome, note_placed
+
+from .pods import FollowedPod, WorkloadKey
+from .rolling import REPLACED, RolledPods, template_item
+from .steps import Rollout, Turn
+from .world import World
+
+
+def stand(world: World, step: Rollout, key: WorkloadKey) -> None:
+    """Place the existing pods on their given nodes, each of which must have been among the best.
+
+    Raises:
+        UsageError: if a pod is missing, or kube-scheduler would not have chosen its node.
+    """
+    by_name = {each.name: each for each in world.pods.of(key)}
+    turns = [each for each in step.turns if each.does == "stands"]
+    for turn in turns:
+        if turn.pod not in by_name:
+            raise _refused(step, turn, f"there is no such pod of {step.target}")
+    for turn in turns:
+        world.cluster.unbind(by_name[turn.pod].key)
+    for turn in turns:
+        pod = by_name[turn.pod]
+        _bind(world, step, turn, pod)
+        world.pods.move(pod, turn.node)
+
+
+def play_turns(world: World, step: Rollout, key: WorkloadKey) -> None:
+    """Run the given events of a started rollout.
+
+    Raises:
+        UsageError: if an event is impossible, or it is not a Deployment's rolling update.
+    """
+    workload, item = world.workload(key), template_item(world, key)
+    strategy = None
+    if workload is not None and isinstance(item, Deployment):
+        strategy = strategy_of(replace(item, spec=replace(item.spec, replicas=workload.replicas)))
+    if workload is None or strategy is None:
+        raise UsageError(f"{step}: turns are given of a Deployment's rolling update")
+    _Turns(world, step, workload, strategy).take()
+
+
+class _Turns:
+    """The events of one rollout."""
+
+    def __init__(self, world: World, step: Rollout, workload: Workload, strategy: Strategy) -> None:
+        self._world = world
+        self._step = step
+        self._workload = workload
+        self._strategy = strategy
+        self._pods = RolledPods(world, workload)
+
+    def take(self) -> None:
+        """Run all events after the initial placements. Deleted pods keep their resources until they are gone."""
+        draws = self._world.draws
+        slowly, draws.ends_slowly = draws.ends_slowly, True
+        for does, turns in groupby(self._step.turns, lambda each: each.does):
+            if does == "deleted":
+                self._create()
+                self._delete(list(turns))
+                continue
+            for turn in turns if does != "stands" else ():
+                self._create()
+                self._take(turn)
+        draws.ends_slowly = slowly
+
+    def _create(self) -> None:
+        created = to_create(self._pods.standing, self._strategy)
+        if created:
+            self._world.create(self._workload, created)
+
+    def _take(self, turn: Turn) -> None:
+        world, kubelets = self._world, self._world.kubelets
+        match turn.does:
+            case "placed":
+                self._place(turn)
+            case "ready":
+                pod = next(iter(kubelets.starting.values()), None)
+                if pod is None:
+                    raise _refused(self._step, turn, "no new pod has a node and is not ready yet")
+                del kubelets.starting[pod.key]
+                world.started(pod)
+            case "gone":
+                pod = next((each for each in kubelets.ending if each.node == turn.node), None)
+                if pod is None:
+                    raise _refused(self._step, turn, "no deleted pod is left there")
+                kubelets.ending.remove(pod)
+                world.ended(pod)
+
+    def _place(self, turn: Turn) -> None:
+        """Place the oldest pending new pod on its node."""
+        world = self._world
+        pod = next((each for each in self._pods.every if not each.node), None)
+        if pod is None or pod.queued is None:
+            raise _refused(self._step, turn, "no new pod waits for a node")
+        _bind(world, self._step, turn, pod)
+        world.queue.withdrawn(pod.queued)
+        world.run.outcomes[id(pod.queued)] = PodOutcome(Placement(pod.key, turn.node))
+        note_placed(world.run, pod.queued, pod.key)
+        world.collect()
+
+    def _delete(self, turns: Sequence[Turn]) -> None:
+        """Delete old pods, as many at once as the controller may."""
+        number = sum(to_remove(self._pods.standing, self._strategy))
+        if number != len(turns):
+            raise _refused(self._step, turns[0], f"{number} old pods are removed together now, not {len(turns)}")
+        chosen = list(self._chosen(turns))
+        self._world.delete(chosen, REPLACED, replaced=False)
+
+    def _chosen(self, turns: Sequence[Turn]) -> Iterator[FollowedPod]:
+        """Yield the old pods on these nodes, which must be the controller's choice unless only a uid decides."""
+        left = Counter(each.node for each in turns)
+        for group in self._groups():
+            number = left.total()
+            there = []
+            for pod in group:
+                if left[pod.node]:
+                    left[pod.node] -= 1
+                    there.append(pod)
+            yield from there
+            if len(there) < min(number, len(group)):
+                other = next(each for each in group if each not in there)
+                raise _refused(self._step, turns[0], f"the old pod on {other.node} goes before")
+            if not left.total():
+                return
+        raise _refused(self._step, turns[0], "no old pod is there")
+
+    def _groups(self) -> list[list[FollowedPod]]:
+        """Return old pods in the order of removal. Pods that only a uid orders share a group."""
+        world, every = self._world, self._pods.every
+        stored = {pod_key(each.namespace, each.name): each for each in world.inventory().pods}
+        by_key = {each.key: each for each in every}
+        old = [stored[each.key] for each in every if not self._pods.is_new(each)]
+        groups = removal_groups(old, [stored[key] for key in by_key], world.began + world.now)
+        return [[by_key[pod_key(each.namespace, each.name)] for each in group] for group in groups]
+
+
+def _bind(world: World, step: Rollout, turn: Turn, pod: FollowedPod) -> None:
+    """Place a pod on the event's node, which must be among the best.
+
+    Raises:
+        UsageError: if it is not.
+    """
+    free = replace(pod.pod, spec=replace(pod.pod.spec, node_name=""))
+    scheduler = world.run.scheduler
+    best = scheduler.verdict(free, pod.name).best
+    if turn.node not in best:
+        taken = f"takes {' or '.join(best)}" if best else "finds no node"
+        raise _refused(step, turn, f"kube-scheduler {taken}")
+    scheduler.bind(pod.key, world.cluster.shared_class(free), world.cluster.nodes.row_of[turn.node])
+
+
+def _refused(step: Rollout, turn: Turn, why: str) -> UsageError:
+    told = with_fields(step, turns=())
+    return UsageError(f"{told}: {turn} cannot be: {why}")

@@ -1,4 +1,0 @@
-"""Explanations why a pod is pending, or where it is, as data. `explanation.explain` makes one.
-
-Nothing is printed here, and no rule of scheduling is decided here.
-"""

@@ -1,1 +1,0 @@
-"""Replay an audit log or events on a snapshot: `topospread.incidents.replay`."""

@@ -1,0 +1,110 @@
+"""The effect of a change: pods that move or are pending, skew that grows, new findings. Nothing is simulated here."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+
+from topospread.lint.rule import Finding
+from topospread.simulation.comparison import Comparison, PlacementChange, SpreadChange
+
+
+@dataclass(frozen=True, slots=True)
+class Review:
+    """A change of manifests.
+
+    Attributes:
+        comparison: the two states simulated; pods that only the new one has count among what is newly pending.
+        new: findings that only the new state has.
+        gone: findings that only the old one has.
+        notes: what a person should know of how the two were read.
+        left_out: labels of the new state's workloads that lint did not place.
+    """
+
+    comparison: Comparison
+    new: tuple[Finding, ...] = ()
+    gone: tuple[Finding, ...] = ()
+    notes: tuple[str, ...] = ()
+    left_out: tuple[str, ...] = ()
+
+    @property
+    def grown(self) -> tuple[SpreadChange, ...]:
+        """Constraints of workloads that both states have whose skew is larger after the change."""
+        return tuple(each for each in self.comparison.spreads if each.before and each.after and _grows(each))
+
+    @property
+    def exceeded(self) -> tuple[SpreadChange, ...]:
+        """Constraints whose skew has grown beyond their maxSkew, those of new workloads included."""
+        known = {(each.namespace, each.kind, each.name) for each in self.comparison.before.workloads}
+        return tuple(
+            each
+            for each in self.comparison.spreads
+            if each.after is not None
+            and each.after.skew > each.after.max_skew
+            and (
+                _grows(each)
+                if each.before is not None
+                else (each.workload.namespace, each.workload.kind, each.workload.name) not in known
+            )
+        )
+
+    @property
+    def pending(self) -> tuple[PlacementChange, ...]:
+        """Pods that are pending after the change and were not before, those of new workloads included."""
+        return self.comparison.newly_pending
+
+    @property
+    def reasons(self) -> list[str]:
+        """The reasons why the change makes things worse, a few words each."""
+        bad = [each for each in self.new if each.severity != "hint"]
+        numbers = (
+            (len(self.pending), "pod newly pending", "pods newly pending"),
+            (len(self.comparison.newly_gone), "pod evicted for good", "pods evicted for good"),
+            (len(self.exceeded), "skew grown beyond maxSkew", "skews grown beyond maxSkew"),
+            (sum(each.severity == "error" for each in bad), "new error", "new errors"),
+            (sum(each.severity == "warning" for each in bad), "new warning", "new warnings"),
+        )
+        return [f"{number} {one if number == 1 else many}" for number, one, many in numbers if number]
+
+    @property
+    def worse(self) -> bool:
+        """True if the change makes anything worse."""
+        return bool(self.reasons)
+
+
+def _grows(change: SpreadChange) -> bool:
+    return change.before is not None and change.after is not None and change.after.skew > change.before.skew
+
+
+def only_in(ours: Iterable[Finding], theirs: Iterable[Finding]) -> tuple[Finding, ...]:
+    """The findings that the other state does not have.
+
+    A finding is the same though its line, its place in a list or a number in its message is another: those that agree
+    most are taken for one another first.
+    """
+    left, others = list(ours), list(theirs)
+    ways: Sequence[Callable[[Finding], object]] = (
+        lambda each: (each.rule, each.place.object, each.place.field, each.message),
+        lambda each: (each.rule, each.place.object, each.message),
+        lambda each: (each.rule, each.place.object, each.place.field),
+    )
+    for way in ways:
+        there = Counter(map(way, others))
+        matched: Counter[object] = Counter()
+        still = []
+        for each in left:
+            key = way(each)
+            if matched[key] < there[key]:
+                matched[key] += 1
+            else:
+                still.append(each)
+        unmatched = []
+        for other in others:
+            key = way(other)
+            if matched[key]:
+                matched[key] -= 1
+            else:
+                unmatched.append(other)
+        left, others = still, unmatched
+    return tuple(left)

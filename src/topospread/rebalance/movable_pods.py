@@ -1,0 +1,71 @@
+"""The pods that may be evicted, and the reasons why other pods may not."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import msgspec
+
+from topospread.controllers.draining import treatment, why_not
+from topospread.drill.pods import FollowedPod
+from topospread.drill.world import World
+
+from .trials import Movable
+
+_NOT_MOVED = frozenset({"Pod", "Node", "DaemonSet", "Job"})
+"""Kinds whose pods stay: bare pods are not replaced, DaemonSet pods have fixed nodes, Job pods would restart."""
+
+
+class MovablePods(msgspec.Struct):
+    """The pods that may be evicted, and the reason for each other pod of a workload.
+
+    Attributes:
+        refused: pod key → why it may not be evicted: the Eviction API's message for pods that a PodDisruptionBudget
+            protects, or what refuses the new pod.
+    """
+
+    pods: list[Movable] = []
+    refused: dict[str, str] = {}
+
+
+def movable_pods(world: World) -> MovablePods:
+    """Return the pods that may be evicted in the current state.
+
+    Budgets allow the same before every eviction, because each waits for the previous replacement.
+    """
+    found, rules = MovablePods(), world.run.plan.new_pods
+    for each in world.pods.by_key.values():
+        if not each.node or each.terminating or each.node in world.down or treatment(each.pod) != "evicted":
+            continue
+        why = why_not_evicted(world, each)
+        if why:
+            found.refused[each.key] = why
+        else:
+            for movable in _movable(world, each):
+                who, words = rules.refusal(movable.successor) if rules else ("", "")
+                if who:
+                    found.refused[each.key] = f"{who} refuses its new pod: {words}"
+                else:
+                    found.pods.append(movable)
+    return found
+
+
+def why_not_evicted(world: World, pod: FollowedPod) -> str:
+    """Return why the Eviction API would deny an eviction now; "" if it would allow it."""
+    budgets = [(budget.name, budget.healthy, budget.needed) for budget in world.health.budgets_of(pod)]
+    return why_not(budgets, healthy=world.is_ready(pod))
+
+
+def _movable(world: World, each: FollowedPod) -> Iterator[Movable]:
+    workload, cluster = each.workload, world.cluster
+    if workload is None or workload.template is None or workload.kind in _NOT_MOVED:
+        return
+    row = cluster.placed.get(each.key)
+    if row is None:
+        return
+    successor = world.successors.like(workload, each)
+    if (successor.spec.scheduler_name or "default-scheduler") not in world.run.scheduler.frameworks:
+        return
+    yield Movable(
+        each.key, workload, each.pod, successor, world.successors.waits(workload), row, cluster.on_node[row][each.key]
+    )

@@ -1,0 +1,357 @@
+"""Compute a plan of evictions for an inventory: goals, movable pods, plan and result.
+
+The search works on savepoints of the state. Then a drill simulates the plan with controllers, budgets and the queue,
+and its result is the answer. No pod is evicted in a live cluster.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+import msgspec
+
+from topospread.api.inventory import Inventory
+from topospread.api.labels import Selector
+from topospread.api.selector_text import nothing_selected
+from topospread.controllers.planned import Workload
+from topospread.drill.interruption import Interrupted
+from topospread.drill.pods import FollowedPod, WorkloadKey, key_of, owner_of
+from topospread.drill.world import World
+from topospread.errors import UsageError
+from topospread.plugins.interface import NotJudgedError, PluginError
+from topospread.scheduling.cycle import Scheduler
+from topospread.simulation.options import PLAIN, SimulationOptions
+from topospread.simulation.placing import Progress
+from topospread.simulation.unknown import merged, unjudged_of
+
+from .bounds import Bound, bound_by_counts, bound_of, groups
+from .deepening import deepen
+from .goals import GoalCounts, counts_of, goals_of
+from .movable_pods import MovablePods, movable_pods, why_not_evicted
+from .result import ConstraintChange, PodMove, Rebalance, UnmetConstraint
+from .search import FoundMoves, plan_of
+from .trials import PlannedMove, Trials
+from .unmet import unmet_of
+
+# Simulate a plan in a drill, move by move. The simulated outcome counts, not the one from the search.
+
+Ban = tuple[WorkloadKey, str]
+"""A workload's pods on a node, which must not be moved."""
+
+
+class CarriedOut(msgspec.Struct, frozen=True):
+    """The simulated result of a plan.
+
+    Attributes:
+        surprise: the move whose outcome differs from the search, if any.
+    """
+
+    moves: tuple[PodMove, ...]
+    surprise: Ban | None = None
+
+
+def carry_out(world: World, plan: Sequence[PlannedMove], keys: Sequence[str]) -> CarriedOut:
+    """Evict pods one after another, each once the previous replacement has a node.
+
+    ``keys`` are the topology keys whose domains are recorded.
+    """
+    waiting, done = set(world.pods.waiting), list[PodMove]()
+    for each in plan:
+        movable, target = each.movable, world.cluster.nodes.names[each.target]
+        node = world.cluster.nodes.names[movable.row]
+        ban = (key_of(movable.workload), node)
+        pod = _pod_of(world, each, node)
+        if pod is None or why_not_evicted(world, pod):
+            return CarriedOut(tuple(done), ban)
+        before = {other.key for other in world.pods.of(key_of(movable.workload))} - {pod.key}
+        world.delete([pod], "rebalanced")
+        world.settle()
+        made = [other for other in world.pods.of(key_of(movable.workload)) if other.key not in before]
+        new = next((other for other in made if other.node), None)
+        if new is None or len(made) != 1 or world.pods.waiting.keys() - waiting:
+            return CarriedOut(tuple(done), ban)
+        domains = {key: (_domain(world, key, node), _domain(world, key, new.node)) for key in keys}
+        if any(_domain(world, key, target) != after for key, (_, after) in domains.items()):
+            return CarriedOut(tuple(done), ban)
+        uid = pod.pod.metadata.uid or ""
+        done.append(PodMove(pod.namespace, pod.name, owner_of(pod), node, new.name, new.node, domains, uid))
+    return CarriedOut(tuple(done))
+
+
+def _pod_of(world: World, each: PlannedMove, node: str) -> FollowedPod | None:
+    """Return the pod to evict; if an earlier move created it, an equivalent pod on the node."""
+    movable = each.movable
+    known = world.pods.by_key.get(movable.key)
+    if known is not None and known.node == node:
+        return known
+    there = world.pods.of(key_of(movable.workload))
+    return next((pod for pod in there if pod.node == node and pod.labels == movable.pod.labels), None)
+
+
+def _domain(world: World, key: str, node: str) -> str:
+    return world.node(node).labels.get(key, "")
+
+
+_DEEPER = 3
+"""Number of moves above the bound that the exhaustive search covers if no plan was found."""
+_RESTARTS = 20
+_NOBODY = "no workload was looked at: the selector matches the pods of none"
+
+
+class RebalanceOptions(msgspec.Struct, frozen=True):
+    """The constraints to fix, and the limits of the search.
+
+    Attributes:
+        namespace, selector: select the workloads to fix; other workloads must only not get worse.
+        max_skew: target skew of soft constraints; None ignores them.
+        seconds: time limit of the integer program.
+        allow_empty: whether a selector may select no workload.
+    """
+
+    namespace: str | None = None
+    selector: Selector | None = None
+    max_skew: int | None = None
+    seconds: float = 10.0
+    allow_empty: bool = False
+
+
+class RebalancePlan(msgspec.Struct):
+    """A plan under construction.
+
+    Attributes:
+        doing: the current phase, in words.
+    """
+
+    moves: Sequence[PlannedMove] = ()
+    bound: Bound = Bound(0, "counts")
+    unmet: tuple[UnmetConstraint, ...] = ()
+    doing: str = ""
+
+
+class _Begun(msgspec.Struct, frozen=True):
+    """A drill in its stable initial state, with the goals.
+
+    Attributes:
+        before: initial counts of each goal.
+        waiting: number of pending pods.
+        unjudged: unmodelled parts that alone keep pods pending.
+    """
+
+    world: World
+    trials: Trials
+    may_move: MovablePods
+    before: Sequence[GoalCounts]
+    waiting: int
+    unjudged: Sequence[tuple[NotJudgedError, str]]
+
+
+def rebalance(  # noqa: PLR0913 - keyword arguments
+    inventory: Inventory,
+    options: SimulationOptions = PLAIN,
+    *,
+    namespace: str | None = None,
+    selector: Selector | None = None,
+    max_skew: int | None = None,
+    seconds: float = 10.0,
+    allow_empty: bool = False,
+    progress: Progress | None = None,
+) -> Rebalance:
+    """Find the evictions, and their order, after which kube-scheduler's own placement meets the constraints.
+
+    Args:
+        inventory: the input, which is not changed.
+        options: the control plane; preemption is off.
+        namespace: fix workloads of this namespace; constraints of other workloads do not get worse.
+        selector: fix workloads whose pods have these labels.
+        max_skew: also reduce the skew of soft constraints to this value.
+        seconds: time limit of the integer program (extra ``solver``).
+        allow_empty: accept a selector that selects no workload.
+        progress: receives the number of fixed constraints, and of all constraints.
+
+    Raises:
+        InputError: if the API server denies an object.
+        UsageError: if the namespace is empty, or the selector matches no workload.
+        topospread.drill.interruption.Interrupted: on Ctrl-C (a KeyboardInterrupt), with the evictions so far.
+    """
+    options = replace(options, preemption=False)
+    wished = RebalanceOptions(namespace, selector, max_skew, seconds, allow_empty)
+    found = _rebalanced(inventory, options, wished, progress)
+    if not found.unjudged:
+        return found
+    try:
+        admitted = _rebalanced(inventory, replace(options, assumes_unjudged=True), wished, progress)
+    except Interrupted as ended:
+        raise Interrupted(replace(found, partial=ended.finished.partial)) from None
+    return replace(found, is_met_if_admitted=admitted.is_met)
+
+
+def _rebalanced(
+    inventory: Inventory, options: SimulationOptions, wished: RebalanceOptions, progress: Progress | None
+) -> Rebalance:
+    """Plan and simulate. If a move's outcome differs from the search, plan again without this move.
+
+    Raises:
+        Interrupted: on Ctrl-C after the goals are known, with the evictions so far.
+    """
+    banned: set[Ban] = set()
+    plan = RebalancePlan()
+    try:
+        while True:
+            begun = _begun(inventory, options, wished, banned)
+            plan = RebalancePlan(doing="the bound was worked out")
+            _plan(plan, begun, wished, progress)
+            plan.doing = "the evictions were carried out in a drill"
+            done = _carried_out(begun, plan)
+            if done.surprise is None:
+                return _result(begun, plan, done, wished)
+            if done.surprise in banned or len(banned) == _RESTARTS:
+                return _as_far_as_it_goes(inventory, options, wished, plan)
+            banned.add(done.surprise)
+    except KeyboardInterrupt:
+        if not plan.doing:
+            raise
+        # The interrupted state may be inconsistent, so the plan is simulated on a new one.
+        found = _as_far_as_it_goes(inventory, options, wished, plan)
+        raise Interrupted(replace(found, partial=f"ended while {plan.doing}")) from None
+
+
+def _as_far_as_it_goes(
+    inventory: Inventory, options: SimulationOptions, wished: RebalanceOptions, plan: RebalancePlan
+) -> Rebalance:
+    """Return the result of a plan up to the first move whose outcome differs from the search."""
+    while True:
+        begun = _begun(inventory, options, wished, set())
+        done = _carried_out(begun, plan)
+        if done.surprise is None:
+            return _result(begun, plan, done, wished)
+        plan.moves = plan.moves[: len(done.moves)]
+
+
+def _begun(inventory: Inventory, options: SimulationOptions, wished: RebalanceOptions, banned: set[Ban]) -> _Begun:
+    world = World(inventory, options)
+    world.rest()
+    may_move = movable_pods(world)
+    trials = _trials(world, wished, may_move, banned)
+    before = [counts_of(each, trials.scheduler) for each in trials.goals]
+    return _Begun(world, trials, may_move, before, len(world.pods.waiting), list(_unjudged(world)))
+
+
+def _unjudged(world: World) -> Iterator[tuple[NotJudgedError, str]]:
+    """Yield the unmodelled parts that alone keep pods pending, with these pods."""
+    scheduler = world.run.scheduler
+    for each in world.pods.waiting.values():
+        pod_class = world.cluster.shared_class(each.pod)
+        if (each.pod.spec.scheduler_name or "default-scheduler") not in scheduler.frameworks:
+            continue
+        try:
+            parts = scheduler.view(pod_class).plugins.unjudged
+        except PluginError:
+            continue
+        if parts and scheduler.verdict(each.pod, each.name).error:
+            yield from ((part, each.key) for part in parts)
+
+
+def _carried_out(begun: _Begun, plan: RebalancePlan) -> CarriedOut:
+    keys = {each.topology_key for each in begun.trials.goals if each.wanted}
+    return carry_out(begun.world, plan.moves, sorted(keys))
+
+
+def _result(begun: _Begun, plan: RebalancePlan, done: CarriedOut, wished: RebalanceOptions) -> Rebalance:
+    world = begun.world
+    return Rebalance(
+        nodes=len(world.cluster.nodes),
+        moves=done.moves,
+        constraints=tuple(_changes(begun.before, begun.trials.scheduler)),
+        unmet=plan.unmet,
+        bound=None if plan.unmet else plan.bound.at_least,
+        bound_by=plan.bound.by,
+        impossible=plan.bound.impossible,
+        soft=_soft_beyond(world, wished) if wished.max_skew is None else 0,
+        pending=begun.waiting,
+        warnings=tuple(world.warnings),
+        notes=(*world.notes, *([] if _chosen(world, wished) else [_NOBODY])),
+        unjudged=merged(unjudged_of(begun.unjudged), *(each.unjudged for each in plan.unmet)),
+    )
+
+
+def _trials(world: World, wished: RebalanceOptions, may_move: MovablePods, banned: set[Ban]) -> Trials:
+    names = world.cluster.nodes.names
+    movables = [each for each in may_move.pods if (key_of(each.workload), names[each.row]) not in banned]
+    scheduler = world.run.scheduler
+    goals = goals_of(world.run.plan.workloads, scheduler, wished.max_skew, _chosen(world, wished))
+    return Trials(scheduler, goals, movables)
+
+
+def _chosen(world: World, wished: RebalanceOptions) -> list[Workload]:
+    """Return the workloads to fix.
+
+    Raises:
+        UsageError: if the namespace has none, or the selector matches none.
+    """
+    every = world.run.plan.workloads
+    found = [each for each in every if wished.namespace in (None, each.namespace)]
+    if not found and wished.namespace is not None:
+        there = sorted({each.namespace for each in every})
+        there_are = f"there are {', '.join(there)}" if there else "there are no workloads at all"
+        raise UsageError(f'there is no workload in the namespace "{wished.namespace}"; {there_are}')
+    selector = wished.selector
+    if selector is None:
+        return found
+    selected = [each for each in found if each.template is not None and selector.matches(each.template.labels)]
+    if not selected and not wished.allow_empty:
+        raise nothing_selected(selector)
+    return selected
+
+
+def _plan(plan: RebalancePlan, begun: _Begun, wished: RebalanceOptions, progress: Progress | None) -> None:
+    """Fill in the plan. The state is unchanged afterwards."""
+    trials = begun.trials
+    related = groups(trials)
+    plan.bound = bound_by_counts(trials, related)
+    plan.bound = bound_of(trials, related, wished.seconds)
+    begin = trials.cluster.savepoint()
+    plan.doing, plan.moves = "evictions were looked for", (found := FoundMoves()).moves
+    plan_of(trials, found, progress)
+    plan.doing = "it was looked at why constraints are left"
+    unmet = tuple(unmet_of(trials, found.stuck, begun.may_move.refused))
+    begin.close()
+    most = len(plan.moves) if not unmet else plan.bound.at_least + _DEEPER
+    if plan.bound.at_least < most and not plan.bound.impossible:
+        plan.doing = "fewer evictions were looked for"
+        trials = Trials(trials.scheduler, trials.goals, trials.beginning)
+        deeper = deepen(trials, plan.bound.at_least, most)
+        if deeper.moves is not None:
+            plan.moves, unmet = deeper.moves, ()
+        if deeper.at_least > plan.bound.at_least:
+            plan.bound = Bound(deeper.at_least, "search")
+    plan.unmet = unmet
+
+
+def _changes(before: Sequence[GoalCounts], scheduler: Scheduler) -> Iterator[ConstraintChange]:
+    """Yield the constraints to fix that did not hold before."""
+    for was in before:
+        goal = was.goal
+        if goal.wanted and was.distance:
+            now = counts_of(goal, scheduler)
+            yield ConstraintChange(
+                kind=goal.workload.kind,
+                namespace=goal.workload.namespace,
+                name=goal.workload.name,
+                topology_key=goal.topology_key,
+                when_unsatisfiable=goal.constraint.when_unsatisfiable,
+                max_skew=goal.constraint.max_skew,
+                highest=goal.highest,
+                before=dict(zip(was.names, was.matching.tolist(), strict=True)),
+                after=dict(zip(now.names, now.matching.tolist(), strict=True)),
+                skew_before=was.skew,
+                skew_after=now.skew,
+                fewest=was.distance,
+            )
+
+
+def _soft_beyond(world: World, wished: RebalanceOptions) -> int:
+    """Return how many soft constraints of the chosen workloads have more skew than their maxSkew."""
+    scheduler, chosen = world.run.scheduler, _chosen(world, wished)
+    soft = (each for each in goals_of(chosen, scheduler, 0, chosen) if not each.hard)
+    return sum(counts_of(each, scheduler).skew > each.constraint.max_skew for each in soft)

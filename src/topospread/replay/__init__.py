@@ -1,0 +1,1 @@
+"""Replay an audit log or events on a snapshot: `topospread.replay.replay`."""

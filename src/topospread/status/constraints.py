@@ -1,0 +1,131 @@
+"""Evaluate the constraints of a workload: the counts of each domain now.
+
+The counts are PodTopologySpread's own arrays, which stay small even with thousands of hostnames.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import NamedTuple
+
+import numpy as np
+from msgspec.structs import replace
+
+from topospread.api.labels import Selector
+from topospread.cluster import Cluster, PodClass
+from topospread.cluster.arrays import Bools
+from topospread.controllers.planned import Workload
+from topospread.plugins.interface import PluginError
+from topospread.plugins.pod_topology_spread import PodTopologySpread
+from topospread.plugins.spread_arithmetic import Domains, arithmetic_of
+from topospread.plugins.spread_counts import CountedConstraint, Spread
+from topospread.scheduling.cycle import Scheduler
+from topospread.simulation.counted import CountedPods, PodOwners
+
+from .members import Members
+from .result import MOST_NAMED, ConstraintStatus, DomainPods, UncountedNodes
+
+Whose = Callable[[Selector, Bools, int], CountedPods]
+"""Function (selector, nodes, total) → the owners of the counted pods."""
+
+_REVISIONS = {"Deployment": "pod-template-hash", "StatefulSet": "controller-revision-hash"}
+"""Kind → label that distinguishes its revisions."""
+
+
+class CountedSpreads(NamedTuple):
+    """The counts for the constraints of a workload.
+
+    Attributes:
+        of: counts by revision: the newest ("") first, then older revisions with placed pods.
+        problem: problem of constraints that cannot be evaluated.
+    """
+
+    of: tuple[tuple[str, Spread], ...]
+    problem: str
+
+
+def spreads_of(scheduler: Scheduler, workload: Workload, members: Members) -> CountedSpreads:
+    """Return the counts for the constraints of a workload's pods, by revision."""
+    found: list[tuple[str, Spread]] = []
+    problem = ""
+    for revision, pod_class in _revisions(scheduler.cluster, workload, members):
+        try:
+            spread = _spread(scheduler, pod_class)
+        except PluginError as error:
+            problem = str(error)
+            continue
+        if spread is not None:
+            found.append((revision, spread))
+    return CountedSpreads(tuple(found), problem)
+
+
+def constraints_of(
+    spreads: CountedSpreads, workload: Workload, owners: PodOwners | None
+) -> tuple[ConstraintStatus, ...]:
+    """Return the constraints in force, hard constraints first.
+
+    Differing constraints of older revisions follow those of the newest. ``owners`` is None if the owners of counted
+    pods are not needed.
+    """
+    whose = partial(owners.counted, workload) if owners is not None else _nobody_asks
+    found: list[ConstraintStatus] = []
+    for revision, spread in spreads.of:
+        known = [replace(each, revision="") for each in found]
+        stated = [_constraint(each, spread, whose) for each in (*spread.hard, *spread.soft)]
+        found += [replace(each, revision=revision) for each in stated if each not in known]
+    return tuple(found)
+
+
+def _nobody_asks(_selector: Selector, _takes_part: Bools, _total: int) -> CountedPods:
+    return {}
+
+
+def _revisions(cluster: Cluster, workload: Workload, members: Members) -> list[tuple[str, PodClass]]:
+    """Return a class of the newest pods, and one of each older revision with placed pods."""
+    label = _REVISIONS.get(workload.kind, "")
+    newest = cluster.shared_class(workload.template) if workload.template is not None else None
+    if newest is None:
+        return [("", each) for each in list(members.classes)[:1]]
+    found = {newest.labels.get(label, ""): newest}
+    for each in members.classes if label else ():
+        found.setdefault(each.labels.get(label, ""), each)
+    (_, first), *older = found.items()
+    return [("", first), *older]
+
+
+def _spread(scheduler: Scheduler, pod_class: PodClass) -> Spread | None:
+    plugin = scheduler.framework_of(pod_class).plugins.get("PodTopologySpread")
+    if not isinstance(plugin, PodTopologySpread):
+        return None
+    spread = plugin.prepare(pod_class, scheduler.cluster).watcher
+    return spread if isinstance(spread, Spread) else None
+
+
+def _constraint(counted: CountedConstraint, spread: Spread, whose: Whose) -> ConstraintStatus:
+    arithmetic = arithmetic_of(counted, spread)
+    domains = arithmetic.domains
+    assert isinstance(domains, Domains), "of a cluster they are columns"
+    holding, empty = np.flatnonzero(domains.matching > 0), np.flatnonzero(domains.matching == 0)
+    matching, nodes = domains.matching[holding], domains.nodes[holding]
+    return ConstraintStatus(
+        topology_key=arithmetic.topology_key,
+        when_unsatisfiable=arithmetic.when_unsatisfiable,
+        max_skew=arithmetic.max_skew,
+        min_domains=arithmetic.min_domains,
+        position=arithmetic.position,
+        origin=arithmetic.origin,
+        selector=arithmetic.selector,
+        counts_itself=arithmetic.counts_itself,
+        minimum=arithmetic.minimum,
+        skew=arithmetic.skew,
+        domains=tuple(map(DomainPods, domains.names_at(holding), matching.tolist(), nodes.tolist())),
+        empty=len(empty),
+        empty_names=tuple(domains.names_at(empty[:MOST_NAMED])),
+        left_out=tuple(
+            UncountedNodes(each.reason, len(each.nodes), each.nodes[:MOST_NAMED]) for each in arithmetic.left_out
+        ),
+        counted=whose(
+            counted.constraint.selector, counted.takes_part(slice(0, spread.nodes.size)), int(matching.sum())
+        ),
+    )

@@ -1,0 +1,39 @@
+"""The status of one workload: its constraints and refused pods. Losses of domains are computed in `risk`."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from topospread.controllers.planned import Workload
+from topospread.simulation.counted import PodOwners
+
+from .constraints import CountedSpreads, constraints_of
+from .members import OF_THEIR_NODE, Members
+from .refused import Refusals
+from .result import WorkloadStatus
+
+
+class Asked(NamedTuple):
+    """The shared data for all workloads' statuses: refused pods, and the owners of pods.
+
+    ``owners`` is None if they are not needed.
+    """
+
+    refusals: Refusals
+    owners: PodOwners | None
+
+
+def looked_at(workload: Workload, members: Members, spreads: CountedSpreads, asked: Asked) -> WorkloadStatus:
+    """Return the status without losses, whose topology keys depend on all workloads."""
+    refused = () if workload.kind in OF_THEIR_NODE else asked.refusals.of(members)
+    return WorkloadStatus(
+        kind=workload.kind,
+        namespace=workload.namespace,
+        name=workload.name,
+        replicas=workload.replicas,
+        existing=sum(members.by_row.values()),
+        constraints=constraints_of(spreads, workload, asked.owners),
+        refused=refused,
+        notes=tuple(workload.notes),
+        problem=spreads.problem,
+    )

@@ -1,0 +1,246 @@
+"""Changes of the cluster that may let a pod in: room, a node more, a cordon lifted, an old pod deleted, a claim.
+
+Whether they help is tried by `suggest`. Only a few of each kind are proposed, those that promise most first.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from functools import partial
+from itertools import islice
+
+import msgspec
+import numpy as np
+from msgspec.structs import replace
+
+from topospread.api.node import Node
+from topospread.api.pod import Pod
+from topospread.api.taints import UNSCHEDULABLE_TAINT
+from topospread.api.well_known_labels import HOSTNAME
+from topospread.cluster.arrays import Bools, Ints
+from topospread.controllers.planned import Workload
+from topospread.controllers.revisions import TEMPLATE_HASH_LABEL
+from topospread.plugins.interface import UNRESOLVABLE
+from topospread.scheduling.verdict import LEFT_OUT_BY_PRE_FILTER
+
+from .changes import Change, pointer
+from .claim_changes import claim_changes
+from .rejections_per_node import RESOURCES, TAINTS, UNSCHEDULABLE, Obstacles, Shortage, amount_words
+from .result import ConstraintTable, Json
+
+_TRIED = 4
+_OF_THE_NODE = frozenset(
+    {TAINTS, UNSCHEDULABLE, LEFT_OUT_BY_PRE_FILTER, "NodeName", "NodeAffinity", "VolumeBinding", "VolumeZone"}
+)
+"""Plugins that would say of a copy of a node what they say of the node."""
+
+
+def cluster_changes(obstacles: Obstacles, tables: tuple[ConstraintTable, ...], surplus: list[Pod]) -> Iterator[Change]:
+    """Everything of the cluster that is worth a try; ``surplus``: pods of an old revision that are to go anyway."""
+    hard = [each for each in tables if each.arithmetic.hard]
+    yield from _old_pods(obstacles, surplus)
+    yield from claim_changes(obstacles)
+    yield from _cordoned(obstacles, hard)
+    yield from _room(obstacles, hard)
+    yield from _new_nodes(obstacles, hard)
+
+
+def surplus_pods(workload: Workload, queued: int) -> list[Pod]:
+    """Pods of old ReplicaSets, where a Deployment has more pods than replicas as long as it rolls out."""
+    waiting = workload.template
+    if workload.kind != "Deployment" or waiting is None or len(workload.existing) + queued <= workload.replicas:
+        return []
+    newest = waiting.labels.get(TEMPLATE_HASH_LABEL)
+    old = [pod for pod in workload.existing if pod.labels.get(TEMPLATE_HASH_LABEL, newest) != newest]
+    return sorted(old, key=lambda pod: pod.name)
+
+
+def _old_pods(obstacles: Obstacles, surplus: list[Pod]) -> Iterator[Change]:
+    """Pods that a rollout has to delete anyway, one in each domain."""
+    by_domain: dict[object, Pod] = {}
+    nodes = obstacles.cluster.nodes
+    keys = [each.topology_key for each in obstacles.verdict.arithmetic if each.hard]
+    for pod in surplus:
+        row = nodes.row_of.get(pod.spec.node_name or "")
+        node = nodes.nodes[row] if row is not None else None
+        if node is not None:
+            by_domain.setdefault(tuple(node.labels.get(key) for key in keys) or node.name, pod)
+    for pod in list(by_domain.values())[:_TRIED]:
+        reference = {"apiVersion": "v1", "kind": "Pod", "namespace": pod.namespace, "name": pod.name}
+        title = f"delete {pod.name}, a pod of the old ReplicaSet, on {pod.spec.node_name}"
+        removed: tuple[Json, ...] = ({"op": "remove", "path": ""},)
+        yield Change("deletePod", title, reference, removed, "cluster", (0.0,), deleted=(pod,))
+
+
+def _cordoned(obstacles: Obstacles, hard: list[ConstraintTable]) -> Iterator[Change]:
+    """Cordoned nodes, first those that nothing else closes."""
+    others = obstacles.count - obstacles.rejected_by(UNSCHEDULABLE) - obstacles.tainted_by_cordon_alone()
+    for position in _one_a_domain(obstacles, hard, _fewest_first(obstacles, UNSCHEDULABLE, others)):
+        node = _node(obstacles, position)
+        taints = list(node.spec.taints or ())
+        left = [each for each in taints if each.key != UNSCHEDULABLE_TAINT.key]
+        # The taint that its controller adds is that very object, and in no file.
+        written = [each for each in taints if each is not UNSCHEDULABLE_TAINT]
+        lifted = [f"/spec/taints/{i}" for i, each in reversed(list(enumerate(written))) if each not in left]
+        patch: list[Json] = [{"op": "remove", "path": path} for path in ("/spec/unschedulable", *lifted)]
+        title = f"uncordon {_named(obstacles, hard, position)}"
+        yield Change(
+            "uncordon",
+            title,
+            _reference(node),
+            tuple(patch),
+            "cluster",
+            (1.0,),
+            of_node=_uncordoned,
+            alone=not others[position],
+        )
+
+
+def _uncordoned(node: Node) -> Node:
+    left = [each for each in node.spec.taints or () if each.key != UNSCHEDULABLE_TAINT.key]
+    return replace(node, spec=replace(node.spec, unschedulable=None, taints=left or None))
+
+
+def _fewest_first(obstacles: Obstacles, plugin: str, others: Ints) -> list[int]:
+    """Nodes that a plugin rejects, those first that the fewest others reject; none that PreFilter left out."""
+    rejected = obstacles.rejected_by(plugin) & ~obstacles.rejected_by(LEFT_OUT_BY_PRE_FILTER)
+    positions = np.flatnonzero(rejected)
+    return list(positions[np.argsort(others[positions], kind="stable")].tolist())
+
+
+def short_nodes(obstacles: Obstacles) -> Iterator[tuple[int, list[Shortage], bool]]:
+    """Nodes without room for the pod, those first that nothing else closes, then those that lack least.
+
+    Yields:
+        Position of a node, what it lacks, and whether nothing else closes it.
+    """
+    others = obstacles.count - obstacles.rejected_by(RESOURCES)
+    shortages = {at: obstacles.shortages(at) for at in _fewest_first(obstacles, RESOURCES, others)}
+    order = sorted(shortages, key=lambda at: (others[at], max((each.share for each in shortages[at]), default=0.0), at))
+    yield from ((at, shortages[at], not others[at]) for at in order)
+
+
+def _room(obstacles: Obstacles, hard: list[ConstraintTable]) -> Iterator[Change]:
+    """Nodes where room can be made."""
+    resolvable = _resolvable(obstacles)
+    short_of = {at: (short, alone) for at, short, alone in short_nodes(obstacles) if resolvable[at]}
+    for position in _one_a_domain(obstacles, hard, short_of):
+        node, (short, alone) = _node(obstacles, position), short_of[position]
+        more = {each.resource: _text(each, each.allocatable + each.missing) for each in short}
+        patch: tuple[Json, ...] = tuple(
+            {"op": "add", "path": f"/status/allocatable/{pointer(name)}", "value": text} for name, text in more.items()
+        )
+        words = " and ".join(amount_words(each.resource, each.missing) for each in short)
+        title = f"free {words} on {_named(obstacles, hard, position)}"
+        size = (7.0, max((each.share for each in short), default=0.0))
+        yield Change(
+            "free", title, _reference(node), patch, "cluster", size, of_node=partial(_with_room, more), alone=alone
+        )
+
+
+def _with_room(more: dict[str, str], node: Node) -> Node:
+    return replace(node, status=replace(node.status, allocatable=dict(node.status.allocatable or {}) | more))
+
+
+def _resolvable(obstacles: Obstacles) -> Bools:
+    """Nodes that are too full for the pod, but not too small."""
+    result = np.zeros(len(obstacles.rows), dtype=np.bool_)
+    for each in obstacles.says:
+        if each.plugin == RESOURCES:
+            for code, status in each.status.items():
+                if status.code != UNRESOLVABLE:
+                    result |= each.codes == code
+    return result
+
+
+def _new_nodes(obstacles: Obstacles, hard: list[ConstraintTable]) -> Iterator[Change]:
+    """A copy of a node in each of the domains that take the pod, those that hold least first."""
+    fit = np.ones(len(obstacles.rows), dtype=np.bool_)
+    for each in obstacles.says:
+        if each.plugin in _OF_THE_NODE - {TAINTS}:
+            fit &= each.codes == 0
+    fit &= ~(obstacles.rejected_by(RESOURCES) & ~_resolvable(obstacles))
+    tainted = obstacles.rejected_by(TAINTS)
+    alone = bool(np.any(fit & ~tainted))
+    shapes = np.flatnonzero(fit & ~tainted if alone else fit).tolist()
+    if not shapes:
+        return
+    spread = [each for each in hard if each.arithmetic.topology_key != HOSTNAME]
+    for key, domain in islice(_wanted_domains(spread), _TRIED):
+        shape = _shape_in(obstacles, shapes, key, domain)
+        node = _copy_of(_node(obstacles, shape), obstacles, {key: domain} if key else {})
+        where = f" in {domain}" if domain else ""
+        title = f"a new node{where}, of the shape of {obstacles.verdict.nodes[shape]}"
+        listed = {"apiVersion": "v1", "kind": "NodeList", "namespace": "", "name": ""}
+        patch: tuple[Json, ...] = ({"op": "add", "path": "/items/-", "value": msgspec.to_builtins(node)},)
+        yield Change("newNode", title, listed, patch, "cluster", (8.0,), nodes=(node,), alone=alone)
+
+
+def _wanted_domains(spread: list[ConstraintTable]) -> Iterator[tuple[str, str]]:
+    """(key, domain) where the first constraint lets the pod in, fewest pods first; one of nothing where none is."""
+    if not spread:
+        yield "", ""
+        return
+    table = spread[0]
+    for each in sorted(table.domains, key=lambda row: (row.matching, row.name)):
+        if each.allowed:
+            yield table.arithmetic.topology_key, each.name
+
+
+def _shape_in(obstacles: Obstacles, shapes: list[int], key: str, domain: str) -> int:
+    """A node whose shape fits, of the domain itself where there is one."""
+    if not key:
+        return shapes[0]
+    column = obstacles.cluster.nodes.labels(key)
+    inside = [at for at in shapes if column.codes[obstacles.rows[at]] in _code(column.values, domain)]
+    return inside[0] if inside else shapes[0]
+
+
+def _code(values: list[str], domain: str) -> tuple[int, ...]:
+    return (values.index(domain),) if domain in values else ()
+
+
+def _copy_of(node: Node, obstacles: Obstacles, labels: dict[str, str]) -> Node:
+    """The node once more, under a new name, with nothing on it."""
+    names = obstacles.cluster.nodes.row_of
+    name = next(name for name in (f"{node.name}-new{i or ''}" for i in range(len(names) + 1)) if name not in names)
+    own = {key: name if key == HOSTNAME or value == node.name else value for key, value in node.labels.items()} | labels
+    metadata = replace(node.metadata, name=name, labels=own, uid=None, creation_timestamp=None)
+    return replace(node, metadata=metadata, status=replace(node.status, images=None, conditions=None))
+
+
+def _one_a_domain(obstacles: Obstacles, hard: list[ConstraintTable], positions: Iterable[int]) -> Iterator[int]:
+    """Yield the first of these nodes in each domain of the constraints, a few at most."""
+    nodes = obstacles.cluster.nodes
+    keys = [each.arithmetic.topology_key for each in hard if each.arithmetic.topology_key != HOSTNAME]
+    columns = [nodes.labels(key) for key in keys]
+    seen: set[tuple[int, ...]] = set()
+    for position in positions:
+        domain = tuple(int(column.codes[obstacles.rows[position]]) for column in columns)
+        if domain not in seen:
+            seen.add(domain)
+            yield position
+            if len(seen) == _TRIED:
+                return
+
+
+def _node(obstacles: Obstacles, position: int) -> Node:
+    node = obstacles.node(position)
+    assert node is not None, "the verdict holds only nodes that are there"
+    return node
+
+
+def _named(obstacles: Obstacles, hard: list[ConstraintTable], position: int) -> str:
+    """``node-3 in zone-c``."""
+    labels = _node(obstacles, position).labels
+    keys = [each.arithmetic.topology_key for each in hard if each.arithmetic.topology_key != HOSTNAME]
+    domains = [labels[key] for key in keys if key in labels]
+    return obstacles.verdict.nodes[position] + (f" in {', '.join(domains)}" if domains else "")
+
+
+def _reference(node: Node) -> dict[str, str]:
+    return {"apiVersion": "v1", "kind": "Node", "namespace": "", "name": node.name}
+
+
+def _text(short: Shortage, amount: int) -> str:
+    return f"{amount}m" if short.resource == "cpu" else str(amount)

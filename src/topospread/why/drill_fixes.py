@@ -1,0 +1,259 @@
+"""Changes that keep pods from being newly pending at the end of a drill: each is tried by a drill from the beginning.
+
+The changes are those of `suggest` and `cluster_changes`, of the pods as they are rejected at the end. A change of the
+spec is made as if it had been rolled out before, and every pod were where it is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace as with_fields
+
+import msgspec
+from msgspec.structs import replace
+
+from topospread.api.inventory import Inventory
+from topospread.api.kinds import KINDS
+from topospread.api.meta import KubeObject
+from topospread.api.pod import Pod
+from topospread.controllers.planned import QueuedPod
+from topospread.drill.drill import BegunDrill, play_runs
+from topospread.drill.play import Play
+from topospread.drill.result import Drill
+from topospread.errors import TopospreadError
+
+from .changes import Change, combined, go_together
+from .correction_sets import smallest_sets
+from .owner import owned
+from .rejections_per_node import Obstacles
+from .result import Further, Suggestion
+from .suggest import spec_changes
+from .what_if import EFFORT, Baseline, OutOfEffortError, looked_at
+
+_WORKLOADS = 200
+_CHANGES = 12
+"""How many single changes are tried at most."""
+_IN_ALL = 40
+"""How many changes and sets of them are tried at most."""
+_TOGETHER = 3
+_WITH_TEMPLATE = ("Deployment", "ReplicaSet", "StatefulSet", "DaemonSet", "ReplicationController", "Job")
+
+
+class DrillFix(msgspec.Struct, frozen=True):
+    """A change that was tried.
+
+    Attributes:
+        pending: pods that are newly pending at the end with it, of all workloads.
+        before: the same without it.
+    """
+
+    suggestion: Suggestion
+    pending: int
+    before: int
+
+
+class DrillFixes(msgspec.Struct, frozen=True):
+    """The changes that help, and how many were not tried, as drills of them would take too long."""
+
+    fixes: tuple[DrillFix, ...] = ()
+    untried: int = 0
+
+
+def fixes_of(drill: Drill) -> DrillFixes:
+    """Return the changes that leave fewer pods newly pending at the end of a drill, those that leave fewest first."""
+    if not isinstance(drill.begun, BegunDrill) or drill.partial or not drill.harm.pending:
+        return DrillFixes()
+    return _Search(drill, drill.begun).found()
+
+
+class _Search:
+    def __init__(self, drill: Drill, begun: BegunDrill) -> None:
+        self._drill, self._begun = drill, begun
+        self._before = sum(each.pods for each in drill.harm.pending)
+        given = begun.inventory
+        self._cost = drill.runs * (
+            20 + len(given.nodes) + len(given.pods) + sum(each.ready for each in drill.steps[:1])
+        )
+        self._spent = self._cost
+        self._tried: dict[str, DrillFix | None] = {}
+        self._untried = 0
+
+    def found(self) -> DrillFixes:
+        if self._spent + self._cost > EFFORT:
+            return DrillFixes(untried=1)
+        items = sorted(self._items(), key=lambda each: each.size)
+        fixes = [tried for each in items if (tried := self._try(each)) is not None]
+        if all(each.pending for each in fixes):
+            fixes += self._sets(items)
+        fixes.sort(key=lambda each: each.pending)
+        return DrillFixes(tuple(fixes), self._untried)
+
+    def _sets(self, items: Sequence[Change]) -> Iterator[DrillFix]:
+        """Yield the smallest set of changes that leaves no pod newly pending."""
+
+        def suffices(chosen: tuple[Change, ...]) -> bool:
+            tried = self._try(combined(chosen), must=True)
+            return tried is not None and not tried.pending
+
+        try:
+            for chosen in smallest_sets(items, suffices, go_together, _TOGETHER):
+                tried = self._try(combined(chosen))
+                if tried is not None:
+                    yield tried
+                    return
+        except OutOfEffortError:
+            return
+
+    def _try(self, change: Change, *, must: bool = False) -> DrillFix | None:
+        """Play the drill with a change; ``None`` if it does not help, or was not tried.
+
+        Raises:
+            OutOfEffortError: if it was not tried, but ``must`` be.
+        """
+        if change.title in self._tried:
+            return self._tried[change.title]
+        if len(self._tried) >= (_IN_ALL if must else _CHANGES) or self._spent + self._cost > EFFORT:
+            self._untried += 1
+            if must:
+                raise OutOfEffortError
+            return None
+        self._spent += self._cost
+        begun, options = self._begun, self._begun.options
+        changed = with_fields(
+            begun,
+            inventory=_applied(begun.inventory, change),
+            manifests={path: _applied(each, change, nodes=False) for path, each in begun.manifests.items()},
+            options=with_fields(options, assumes_unjudged=True) if self._drill.assumed is not None else options,
+        )
+        try:
+            harm = play_runs(changed, self._drill.runs).harm
+        except TopospreadError:
+            self._tried[change.title] = None  # the API server refuses the change, or a step finds no object any more
+            return None
+        pending = sum(each.pods for each in harm.pending)
+        first = change.each[0]
+        fix = DrillFix(
+            Suggestion(
+                kind=change.kind,
+                title=change.title,
+                object=first.object,
+                patch=first.patch,
+                means=first.means,
+                placed=self._before - pending,
+                wanted=self._before,
+                lets_in=self._before - pending,
+                file=first.file,
+                further=tuple(Further(each.kind, each.title, each.object, each.patch) for each in change.each[1:]),
+            ),
+            pending,
+            self._before,
+        )
+        self._tried[change.title] = fix if pending < self._before else None
+        return self._tried[change.title]
+
+    def _items(self) -> Iterator[Change]:
+        """Yield changes of one kind of all workloads with newly pending pods, and of the cluster for the first."""
+        by_kind: dict[str, list[Change]] = {}
+        cluster: list[Change] = []
+        there = {(each.namespace, each.name) for each in self._begun.inventory.pods}
+        for number, (subject, obstacles) in enumerate(self._rejected()):
+            inventories = [self._begun.inventory, *self._begun.manifests.values()]
+            found = looked_at(Baseline(0, 1, frozenset()), obstacles, obstacles, [], older=False)
+            has_pods = any((each.namespace, each.name) in there for each in subject.workload.existing)
+            owners = (owned(each, subject, found.constraints, has_pods=has_pods) for each in inventories)
+            owner = next(filter(None, owners), None)
+            own: dict[str, list[Change]] = {}
+            for each in spec_changes(owner, found) if owner is not None else ():
+                same = own.setdefault(each.kind, [])
+                if all(go_together(each, other) for other in same):
+                    same.append(each)
+            for kind, changes in own.items():
+                one = combined(changes) if len(changes) > 1 else changes[0]
+                same_field = {each.title.partition(" on ")[0] for each in changes}
+                if len(changes) > 1 and len(same_field) == 1:
+                    one = with_fields(one, title=f"{same_field.pop()} on every hard constraint")
+                name = f"{one.object['namespace']}/{one.object['name']}"
+                by_kind.setdefault(kind, []).append(with_fields(one, title=f"{one.title} of {name}", kind=kind))
+            cluster += found.cluster_changes if not number else ()
+        for kind, changes in by_kind.items():
+            first = changes[0]
+            if len(changes) > 1:
+                title = f"{first.title} and {len(changes) - 1} more"
+                first = with_fields(combined(changes), kind=kind, title=title, size=first.size)
+            yield first
+        cordoned = {each.name for each in self._begun.inventory.nodes if each.spec.unschedulable}
+        yield from (each for each in cluster if each.kind != "uncordon" or each.object["name"] in cordoned)
+
+    def _rejected(self) -> Iterator[tuple[QueuedPod, Obstacles]]:
+        """Yield a pending pod of each workload with newly pending pods, most pods first, as it is at the end."""
+        begun = self._begun
+        play = Play(begun.inventory, begun.options, begun.manifests)
+        play.says_how_spread = False
+        play.play(begun.steps)
+        waiting = play.world.pods.waiting.values()
+        scheduler = play.world.run.scheduler
+        for harmed in sorted(self._drill.harm.pending, key=lambda each: -each.pods)[:_WORKLOADS]:
+            for each in waiting:
+                workload = each.workload
+                if workload is None or each.queued is None:
+                    continue
+                if (each.namespace, f"{workload.kind}/{workload.name}") != (harmed.namespace, harmed.workload):
+                    continue
+                verdict = scheduler.verdict(each.pod, each.name)
+                if not verdict.error and not verdict.feasible:
+                    pod_class = scheduler.cluster.shared_class(each.pod)
+                    view = scheduler.view(pod_class)
+                    yield each.queued, Obstacles(view, scheduler.framework_of(pod_class), verdict)
+                    break
+
+
+def _applied(given: Inventory, change: Change, *, nodes: bool = True) -> Inventory:
+    """Return the objects as a change makes them. `nodes`: whether nodes and other objects are added, too."""
+    made = with_fields(given)
+    for each in change.each:
+        if each.of_node is not None:
+            made.nodes = [each.of_node(one) if one.name == each.object["name"] else one for one in made.nodes]
+        if each.of_pod is not None:
+            _change_spec(made, each)
+        if nodes:
+            made.nodes = [*made.nodes, *each.nodes]
+            for item in each.objects:
+                name = KINDS[type(item).__name__].attribute
+                there: list[KubeObject] = getattr(made, name)
+                key = item.namespace, item.name
+                setattr(made, name, [*(one for one in there if (one.namespace, one.name) != key), item])
+    return made
+
+
+def _change_spec(made: Inventory, change: Change) -> None:
+    kind, name, namespace = change.object["kind"], change.object["name"], change.object["namespace"]
+
+    def is_of(item: KubeObject, owners: set[tuple[str, str]]) -> bool:
+        by = item.metadata.controller
+        here = (item.namespace or "default") == namespace
+        return here and by is not None and (by.kind, by.name) in owners
+
+    def changed(pod: Pod) -> Pod:
+        assert change.of_pod is not None, "a change of the spec"
+        try:
+            return change.of_pod(pod)
+        except IndexError:
+            return pod  # a pod of an older revision may have fewer constraints
+
+    sets = {("ReplicaSet", each.name) for each in made.replica_sets if is_of(each, {(kind, name)})}
+    owners = {(kind, name), *sets}
+    for each_kind in _WITH_TEMPLATE:
+        attribute = KINDS[each_kind].attribute
+        items = list(getattr(made, attribute))
+        for at, item in enumerate(items):
+            if (each_kind, item.name) in owners and (item.namespace or "default") == namespace:
+                template = item.spec.template
+                pod = changed(Pod(metadata=template.metadata, spec=template.spec))
+                items[at] = replace(item, spec=replace(item.spec, template=replace(template, spec=pod.spec)))
+        setattr(made, attribute, items)
+    made.pods = [
+        changed(each)
+        if is_of(each, owners) or (kind == "Pod" and (each.name, each.namespace or "default") == (name, namespace))
+        else each
+        for each in made.pods
+    ]

@@ -1,0 +1,427 @@
+"""The explanation of one pod of an inventory.
+
+A pending pod is explained in the final state of the simulation. A pod that finds a node is explained at its placement.
+A
+pod on a node is explained as if it were removed and scheduled again in the cluster as read.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Container, Iterable, Iterator, Sequence
+from dataclasses import replace
+from typing import Any
+
+import msgspec
+from msgspec.structs import replace as with_fields
+
+from topospread.answer import Unjudged
+from topospread.api.inventory import Inventory
+from topospread.api.pod import Pod
+from topospread.cluster.cluster import pod_key
+from topospread.config.version_rules import rules_for
+from topospread.controllers.planned import QueuedPod, Workload
+from topospread.scheduling.cycle import Scheduler
+from topospread.scheduling.select_host import ChoiceRules
+from topospread.scheduling.verdict import GANG, Verdict
+from topospread.simulation.counted import PodOwners
+from topospread.simulation.extender_notes import filtered_by_extender
+from topospread.simulation.hypothetical_domains import unmet_min_domains
+from topospread.simulation.options import PLAIN, SimulationOptions
+from topospread.simulation.outcome import result_of
+from topospread.simulation.placing import Progress
+from topospread.simulation.result import Simulation
+from topospread.simulation.run import PodOutcome, Run, prepare
+from topospread.simulation.simulate import judged
+from topospread.simulation.unknown import unjudged_of
+
+from .cluster_changes import surplus_pods
+from .domains import constraint_tables
+from .owner import exists, is_older
+from .placement_without_constraint import without_each
+from .rejections_per_node import Obstacles
+from .repeated_simulation import RepeatedSimulation, tried_pods
+from .replacement import MADE_OF_TEMPLATE
+from .result import ConstraintTable, Explanation, NearestNode
+from .scores import score_table
+from .suggest import suggestions
+from .target import ExplainedPod, candidates, find, gated_of, one_more, parse_target, unbound
+from .what_if import EFFORT, Baseline, looked_at
+
+NEAREST = 3
+"""Number of kinds of nearest nodes that an explanation keeps."""
+ADMITTED = 12
+"""Number of kinds of admitted nodes that an explanation keeps."""
+
+
+def explain(  # noqa: PLR0913 - keyword arguments
+    inventory: Inventory,
+    target: str,
+    options: SimulationOptions = PLAIN,
+    *,
+    namespace: str | None = None,
+    another: bool = False,
+    suggest: bool = True,
+    progress: Progress | None = None,
+    run: Run | None = None,
+) -> Explanation:
+    """Explain one pod.
+
+    Args:
+        inventory: the input, which is not changed.
+        target: ``web-0``, ``deploy/web`` (of its pods one that is pending, else one that was placed, else one on a
+            node), either with ``NAMESPACE/`` before it.
+        options: the control plane, and how pods are placed. Pools do not grow: a note says if minDomains needs them.
+        namespace: where to look; by default everywhere, as long as one namespace alone has it.
+        another: where the workload has all its pods, explain one more, which does not exist yet.
+        suggest: try what would let a pending pod in.
+        progress: told how many pods of how many were tried.
+        run: the simulation of ``inventory``, prepared with these options and ``tries_groups``; it is changed.
+
+    Raises:
+        InputError: an object that the API server would refuse.
+        UsageError: there is no such pod, or more than one.
+    """
+    pools, options = options.pools, replace(options, pools=(), tries_groups=True)
+    run = run or prepare(inventory, options, with_spreads=False)
+    subject = find(run, parse_target(target, namespace))
+    found = _Explainer(inventory, run, suggest, progress).explain(subject, another=another)
+    if found.unjudged:
+        assumed = prepare(inventory, replace(options, assumes_unjudged=True), with_spreads=False)
+        same = find(assumed, parse_target(target, namespace))
+        other = _Explainer(inventory, assumed, False, progress).explain(same, another=another)
+        found = replace(found, assumed=other)
+    if not pools or subject.workload is None:
+        return found
+    own = f"{subject.workload.namespace}/{subject.workload.name}"
+    said = tuple(sentence for name, sentence in unmet_min_domains(run, pools) if name == own)
+    return replace(found, notes=(*found.notes, *said))
+
+
+class PendingPods(msgspec.Struct, frozen=True):
+    """Pods of one workload that find no node.
+
+    Attributes:
+        pods: their names.
+        explanation: of the first pod that kube-scheduler was asked about.
+    """
+
+    workload: Workload
+    pods: tuple[str, ...]
+    explanation: Explanation
+
+
+class Waiting(msgspec.Struct, frozen=True):
+    """The pods that a simulation leaves without a node.
+
+    Attributes:
+        simulation: the whole simulation. Pods whose outcome is not known are among its ``open_pods``.
+        pending: workloads with judged pods that find no node, most pods first.
+    """
+
+    simulation: Simulation
+    pending: tuple[PendingPods, ...]
+
+
+def explain_pending(
+    inventory: Inventory, run: Run, chosen: Container[Workload], *, suggest: bool, progress: Progress | None = None
+) -> Waiting:
+    """Explain one pending pod of each workload of which pods find no node.
+
+    Changes are tried for the workloads with most pending pods first, until `EFFORT` pods were placed in all.
+
+    Args:
+        inventory: the input.
+        run: its simulation, prepared; it is left at its beginning.
+        chosen: the workloads to explain.
+        suggest: whether changes that would help are tried.
+        progress: receives the number of tried pods.
+    """
+    simulation = RepeatedSimulation(run)
+    explainer = _Explainer(inventory, run, suggest, progress)
+    ended = simulation.carry_out(progress=progress)
+    result = judged(result_of(ended), inventory, run.options)
+    opened = set(result.open_pods)
+    waiting: dict[Workload, list[QueuedPod]] = {}
+    for queued in simulation.queue:
+        if _latest(ended, [queued])[0][1].pending:
+            waiting.setdefault(queued.workload, []).append(queued)
+    for queued in (*run.plan.gated, *run.plan.refused):
+        waiting.setdefault(queued.workload, []).append(queued)
+    waiting = {
+        workload: judged_pods
+        for workload, pods in waiting.items()
+        if workload in chosen
+        and (judged_pods := [each for each in pods if pod_key(each.namespace, each.name) not in opened])
+    }
+    found = []
+    for workload, pods in sorted(waiting.items(), key=lambda each: (-len(each[1]), str(each[0]))):
+        explanation = explainer.pending(simulation, ended, pods)
+        if explanation.searched:
+            ended = simulation.carry_out()
+        explainer.suggests = explainer.suggests and simulation.placed < EFFORT
+        found.append(PendingPods(workload, tuple(each.name for each in pods), explanation))
+    simulation.restore()
+    return Waiting(result, tuple(found))
+
+
+class _Explainer:
+    """One explanation in the making."""
+
+    def __init__(self, inventory: Inventory, run: Run, suggest: bool, progress: Progress | None) -> None:
+        self._inventory = inventory
+        self._run = run
+        self.suggests = suggest
+        self._progress = progress
+        self._ended: Run | None = None
+
+    def explain(self, subject: ExplainedPod, *, another: bool) -> Explanation:
+        if subject.bound is not None:
+            return self._bound(subject.bound, subject.workload)
+        if subject.waits and subject.queued is not None:
+            return self._waiting(subject.queued, subject.waits)
+        if subject.queued is not None:
+            return self._queued([subject.queued])
+        workload = subject.workload
+        assert workload is not None, "a subject is a pod or a workload"
+        refused = next((each for each in self._run.plan.refused if each.workload is workload), None)
+        if refused is not None:
+            return self._waiting(refused, refused.waits)
+        queued, there = candidates(self._run, workload)
+        if not queued and (another or not there):
+            waiting = next(iter(gated_of(self._run, workload)), None)
+            if waiting is not None:
+                return self._waiting(waiting, waiting.waits)
+            queued = [one_more(self._run, workload)]
+        return self._queued(queued) if queued else self._bound(there[0], workload)
+
+    def pending(self, simulation: RepeatedSimulation, ended: Run, pods: list[QueuedPod]) -> Explanation:
+        """Explain the first of some pending pods of a workload that was judged, at the end of a simulation.
+
+        The state is left at the beginning if changes were tried.
+        """
+        self._ended = ended
+        tried = _latest(ended, (each for each in pods if ended.outcome(each) is not None))
+        if not tried:
+            return self._waiting(pods[0], pods[0].waits)
+        queued, outcome = next((each for each in tried if each[1].verdict is not None), tried[0])
+        if outcome.verdict is None:
+            return self._waiting(queued, outcome.placement.message)
+        return self._pending(simulation, ended, queued, outcome)
+
+    def _queued(self, pods: list[QueuedPod]) -> Explanation:
+        """The first of some queued pods that stays pending, or else the first of them."""
+        simulation = RepeatedSimulation(self._run)
+        ended = self._ended = simulation.carry_out(progress=self._progress)
+        outcomes = _latest(ended, pods)
+        waiting = [(each, outcome) for each, outcome in outcomes if outcome.pending]
+        queued, outcome = (waiting or outcomes)[0]
+        if not outcome.pending:
+            simulation.restore()
+            return self._placed(simulation, queued)
+        if outcome.verdict is None:
+            return self._waiting(queued, outcome.placement.message)
+        return self._pending(simulation, ended, queued, outcome)
+
+    def _pending(
+        self, simulation: RepeatedSimulation, ended: Run, queued: QueuedPod, outcome: PodOutcome
+    ) -> Explanation:
+        scheduler = self._run.scheduler
+        baseline = _baseline(ended, queued.workload)
+        facts: dict[str, Any] = {
+            "message": outcome.placement.message,
+            "preemption": outcome.preemption.sentence if outcome.preemption else "",
+            "pending": baseline.pending,
+            "wanted": baseline.wanted,
+        }
+        verdict = scheduler.verdict(queued.pod, queued.name)
+        refused = _refusal_of_group(ended, queued)
+        if refused is not None and verdict.feasible:
+            return self._explanation(queued, "pending", None, refused, facts)
+        if verdict.error:
+            return self._explanation(queued, "pending", None, verdict, facts)
+        obstacles = _obstacles(scheduler, queued.pod, verdict)
+        template = queued.workload.template
+        newest = obstacles
+        # A pod that is told to be of the template may differ from it all the same, as when the template was read later.
+        if template is not None and queued.workload.kind in MADE_OF_TEMPLATE:
+            newest = _obstacles(scheduler, template, scheduler.verdict(template, queued.name))
+        waiting = sum(each.workload is queued.workload for each in simulation.queue)
+        older = template is not None and is_older(queued.pod, template)
+        found = looked_at(baseline, obstacles, newest, surplus_pods(queued.workload, waiting), older=older)
+        facts |= {
+            "constraints": self._tables(obstacles, ended.queue, queued.workload),
+            "plugins": obstacles.rejections(),
+            "nearest": obstacles.nearest(NEAREST),
+            "admitted": obstacles.admitted(ADMITTED),
+            "core": obstacles.core(),
+        }
+        if self.suggests:
+            simulation.restore()
+            known = self._run.cluster.nodes.row_of  # nodes that pools added are gone again
+            there = tuple(
+                each
+                for each in found.cluster_changes
+                if all(part.of_node is None or part.object["name"] in known for part in each.each)
+            )
+            found = replace(found, cluster_changes=there)
+            facts["searched"] = True
+            facts["suggestions"], facts["untried"] = suggestions(simulation, self._inventory, queued, found)
+        return self._explanation(queued, "pending", None, verdict, facts)
+
+    def _placed(self, simulation: RepeatedSimulation, queued: QueuedPod) -> Explanation:
+        seen: list[tuple[Verdict | None, dict[str, Any], str | None]] = []
+        key = pod_key(queued.namespace, queued.name)
+
+        def look(scheduler: Scheduler, verdict: Verdict, nominated: str) -> None:
+            chosen = nominated if nominated in verdict.total else verdict.best[0]
+            seen.append((verdict, self._choice(scheduler, queued, verdict, chosen), chosen))
+
+        ended = simulation.watch(key, queued.pod, look)
+        # A profile whose plugins cannot score places a pod all the same where a single node is feasible.
+        verdict, facts, node = seen[-1] if seen else (None, {}, _latest(ended, [queued])[0][1].placement.node)
+        baseline = _baseline(ended, queued.workload)
+        facts |= {"pending": baseline.pending, "wanted": baseline.wanted}
+        evictions = tuple(f"{each.namespace}/{each.name}" for each in ended.evictions if each.preemptor == key)
+        return self._explanation(queued, "placed", node, verdict, facts | {"evictions": evictions})
+
+    def _bound(self, pod: Pod, workload: Workload | None) -> Explanation:
+        run = self._run
+        key, node = pod_key(pod.namespace, pod.name), pod.spec.node_name or ""
+        if key in run.cluster.placed:
+            run.cluster.unbind(key)
+        free = unbound(pod)
+        verdict = run.scheduler.verdict(free, pod.name)
+        facts: dict[str, Any] = {"message": verdict.error or verdict.message}
+        owner = workload or Workload("Pod", pod.namespace, pod.name, 1)
+        if not verdict.error:
+            facts |= self._choice(run.scheduler, QueuedPod(free, pod.name, owner), verdict, node)
+        facts["wanted"] = len(workload.existing) if workload else 1
+        return self._explanation(QueuedPod(pod, pod.name, owner), "bound", node, verdict, facts)
+
+    def _choice(self, scheduler: Scheduler, queued: QueuedPod, verdict: Verdict, chosen: str) -> dict[str, Any]:
+        """Return why that node was chosen, or the obstacles of a pod's present node."""
+        pod = queued.pod
+        obstacles = _obstacles(scheduler, pod, verdict)
+        draws = rules_for(ChoiceRules, scheduler.framework_of(scheduler.cluster.shared_class(pod)).gates).draws
+        keys = [each.topology_key for each in verdict.arithmetic]
+        refused: tuple[NearestNode, ...] = ()
+        if chosen in verdict.nodes and chosen not in verdict.total:
+            refused = (obstacles.near_node(verdict.nodes.index(chosen), keys),)
+        tables = self._tables(obstacles, self._run.queue, queued.workload)
+        row = scheduler.cluster.nodes.row_of.get(chosen)
+        node = scheduler.cluster.nodes.nodes[row] if row is not None else None
+        own = node.labels if node is not None else {}
+        return {
+            "constraints": tuple(with_fields(each, own=own.get(each.arithmetic.topology_key, "")) for each in tables),
+            "plugins": obstacles.rejections(),
+            "nearest": refused,
+            "scores": score_table(obstacles.view, verdict, chosen, draws=draws),
+            "without": tuple(without_each(scheduler, pod, queued.name, verdict)),
+        }
+
+    def _tables(
+        self, obstacles: Obstacles, queue: Sequence[QueuedPod], workload: Workload
+    ) -> tuple[ConstraintTable, ...]:
+        """Each constraint with its domains, and whose pods it counts."""
+        owners = PodOwners(self._run.cluster, self._run.owners, queue)
+        tables = constraint_tables(obstacles)
+        return tuple(with_fields(each, counted=owners.counted_by(each.arithmetic, workload)) for each in tables)
+
+    def _waiting(self, queued: QueuedPod, message: str) -> Explanation:
+        return self._explanation(queued, "waiting", None, None, {"message": message, "pending": 1, "wanted": 1})
+
+    def _explanation(
+        self, queued: QueuedPod, state: Any, node: str | None, verdict: Verdict | None, facts: dict[str, Any]
+    ) -> Explanation:
+        planned, workload = self._run.plan, queued.workload
+        namesakes = (pod for pod in self._inventory.pods if pod.name == queued.name)
+        stored = any((pod.namespace or "default") == queued.namespace and exists(pod) for pod in namesakes)
+        return Explanation(
+            namespace=queued.namespace,
+            name=queued.name,
+            workload=f"{workload.kind}/{workload.name}",
+            state=state,
+            exists=stored,
+            node=node,
+            nodes=len(self._run.cluster.nodes),
+            verdict=verdict,
+            warnings=(*planned.inventory.warnings, *planned.warnings),
+            unjudged=self._unjudged(queued, verdict) if state != "bound" else (),
+            notes=(
+                *workload.notes,
+                *_of_old_condition(queued.pod, str(facts.get("preemption", ""))),
+                *filter(None, [filtered_by_extender(self._ended or self._run, queued)]),
+            ),
+            **facts,
+        )
+
+    def _unjudged(self, subject: QueuedPod, verdict: Verdict | None) -> tuple[Unjudged, ...]:
+        """Return what is not judged of the pod itself and of the pending pods of the run."""
+        own = f"{subject.namespace}/{subject.name}"
+        found = [(part, own) for part in verdict.unjudged] if verdict is not None and verdict.error else []
+        if self._ended is not None:
+            for queued in self._ended.queue:
+                outcome = self._ended.outcome(queued)
+                if outcome is not None and outcome.pending:
+                    found += [(part, f"{queued.namespace}/{queued.name}") for part in outcome.unjudged]
+        return unjudged_of(found)
+
+
+def _of_old_condition(pod: Pod, preemption: str) -> Iterator[str]:
+    """Yield a note that a pod's condition dates from its last attempt and may differ."""
+    conditions = pod.status.conditions if pod.status else None
+    if preemption and any(each.type == "PodScheduled" and each.status == "False" for each in conditions or ()):
+        yield (
+            "the pod's condition is of when kube-scheduler last tried it: what it says of preemption may differ from "
+            "what is true now, which stands above"
+        )
+
+
+def _obstacles(scheduler: Scheduler, pod: Pod, verdict: Verdict) -> Obstacles:
+    pod_class = scheduler.cluster.shared_class(pod)
+    return Obstacles(scheduler.view(pod_class), scheduler.framework_of(pod_class), verdict)
+
+
+def _refusal_of_group(ended: Run, queued: QueuedPod) -> Verdict | None:
+    """Return why the group of a pod takes no nodes; ``None`` if it does, or the pod is tried by itself."""
+    group = queued.pod.spec.scheduling_group
+    if group is None:
+        return None
+    verdicts = (
+        outcome.verdict
+        for each in ended.queue
+        if each.pod.spec.scheduling_group == group
+        and each.namespace == queued.namespace
+        and (outcome := ended.outcome(each)) is not None
+    )
+    return next((each for each in verdicts if each is not None and each.rejectors == {GANG}), None)
+
+
+def _latest(run: Run, pods: Iterable[QueuedPod]) -> list[tuple[QueuedPod, PodOutcome]]:
+    """Pods and what became of them, or of those created in their place where they were evicted."""
+    anew = {f"{each.namespace}/{each.name}": each.created_anew for each in run.evictions}
+    by_name = {(each.namespace, each.name): each for each in run.queue} if anew else {}
+    found = []
+    for pod in pods:
+        queued, outcome = pod, run.outcomes[id(pod)]
+        while outcome.evicted and (name := anew.get(f"{queued.namespace}/{queued.name}")):
+            queued = by_name[queued.namespace, name]
+            outcome = run.outcomes[id(queued)]
+        found.append((queued, outcome))
+    return found
+
+
+def _baseline(run: Run, workload: Workload) -> Baseline:
+    """Return the result of a run, while its state exists."""
+    nodes: set[str] = set()
+    placed = wanted = len(workload.existing)
+    for queued in tried_pods(run):
+        outcome = run.outcome(queued)
+        if outcome is None or outcome.evicted:
+            continue
+        own = queued.workload is workload
+        wanted += own
+        if not outcome.pending:
+            nodes.add(pod_key(queued.namespace, queued.name))
+            placed += own
+    return Baseline(placed, wanted, frozenset(nodes))

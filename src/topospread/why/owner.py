@@ -1,0 +1,148 @@
+"""The object that a person would change to change a pod's spec, and how such a change comes about.
+
+Which changes help is not known here. An owner that was not read is told by what its pods say of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from msgspec.structs import replace
+
+from topospread.api.inventory import Inventory
+from topospread.api.kinds import KINDS
+from topospread.api.meta import KubeObject, OwnerReference
+from topospread.api.pod import Pod, PodSpec, PodTemplateSpec
+from topospread.api.rollout import Strategy, strategy_of
+from topospread.api.spread import TopologySpreadConstraint
+from topospread.api.workload import Deployment
+from topospread.controllers.controllers import API_VERSIONS
+from topospread.controllers.planned import QueuedPod, Workload
+from topospread.controllers.revisions import REVISION_HASH_LABEL, TEMPLATE_HASH_LABEL
+from topospread.errors import Place
+from topospread.plugins.spread_constraints import Constraint
+
+from .own_constraints import written
+from .result import Means
+
+_MEANS: dict[str, Means] = {
+    "Pod": "recreate",
+    "Job": "recreate",
+    "Deployment": "rollout",
+    "StatefulSet": "rollout",
+    "DaemonSet": "rollout",
+    "ReplicaSet": "new pods",
+    "ReplicationController": "new pods",
+}
+_POD, _TEMPLATE = "/spec", "/spec/template/spec"
+_ADDED_TOLERATIONS = "node.kubernetes.io/"
+"""What the API server and the DaemonSet controller add to pods begins so; a template rarely has such a toleration."""
+
+
+@dataclass(frozen=True, slots=True)
+class Owned:
+    """The object that a pod's spec comes from.
+
+    Attributes:
+        reference: apiVersion, kind, namespace and name of the object.
+        path: of the pod's spec in the object.
+        spec: as the object has it.
+        constraints: those in force, by their place in their list.
+        means: how a change of the spec comes about.
+        file: where the object was read, "" where it was not.
+        strategy: of a Deployment's rolling update.
+    """
+
+    reference: dict[str, str]
+    path: str
+    spec: PodSpec
+    constraints: tuple[Constraint, ...]
+    means: Means
+    file: str = ""
+    strategy: Strategy | None = None
+
+    @property
+    def is_pod(self) -> bool:
+        """True if the object is a pod that exists, which can be given a toleration as it is."""
+        return self.reference["kind"] == "Pod" and self.means == "recreate"
+
+    def own(self) -> list[TopologySpreadConstraint]:
+        """The constraints as the pod would have to bring them to have them changed."""
+        return list(self.spec.topology_spread_constraints or ()) or written(self.constraints)
+
+
+def exists(item: KubeObject) -> bool:
+    """Return whether an API server has an object: it gave it a uid, or a pod has a node or a phase."""
+    return item.metadata.is_stored or (isinstance(item, Pod) and bool(item.spec.node_name or item.phase))
+
+
+def is_older(pod: Pod, template: Pod) -> bool:
+    """Return whether a pod is of another revision than its controller's template now makes."""
+    keys = TEMPLATE_HASH_LABEL, REVISION_HASH_LABEL
+    return any(key in pod.labels and pod.labels[key] != template.labels.get(key, pod.labels[key]) for key in keys)
+
+
+def owned(
+    inventory: Inventory, subject: QueuedPod, constraints: Sequence[Constraint], *, has_pods: bool
+) -> Owned | None:
+    """The object that the spec of a queued pod comes from; ``None`` where nobody knows.
+
+    ``has_pods``: whether the input has pods of the workload, so that the object exists even if only its manifest was
+    read.
+    """
+    workload = subject.workload
+    item = _read(inventory, workload)
+    owner = (subject.pod if item is None else item).metadata.controller
+    if item is None or (owner is not None and owner.kind != "CronJob"):
+        return _not_read(subject, owner, tuple(constraints)) if owner is not None else None
+    spec, path = _spec_of(item)
+    if spec is None:
+        return None
+    kind = workload.kind
+    reference = _reference(item.api_version or API_VERSIONS[kind], kind, workload.namespace, item.name)
+    means = _MEANS[kind] if has_pods or exists(item) else "create"
+    place = inventory.places.get((kind, item.namespace, item.name), Place())
+    strategy = strategy_of(item) if isinstance(item, Deployment) and means == "rollout" else None
+    return Owned(reference, path, spec, tuple(constraints), means, place.source, strategy)
+
+
+def _read(inventory: Inventory, workload: Workload) -> KubeObject | None:
+    kind = KINDS.get(workload.kind)
+    if kind is None or workload.kind not in _MEANS:
+        return None
+    objects: list[KubeObject] = getattr(inventory, kind.attribute)
+    key = workload.namespace, workload.name
+    return next((each for each in objects if (each.namespace or "default", each.name) == key), None)
+
+
+def _spec_of(item: KubeObject) -> tuple[PodSpec | None, str]:
+    if isinstance(item, Pod):
+        return item.spec, _POD
+    template: PodTemplateSpec | None = getattr(item.spec, "template", None)  # type: ignore[attr-defined]
+    return (template.spec if template is not None else None), _TEMPLATE
+
+
+def _not_read(subject: QueuedPod, owner: OwnerReference, constraints: tuple[Constraint, ...]) -> Owned:
+    """By a reference to an owner that was not read: a ReplicaSet of a Deployment is the Deployment's; of a kind that is
+    not known nobody can say where it has the spec that its pods get."""
+    kind, name = owner.kind, owner.name
+    suffix = f"-{subject.pod.labels.get(TEMPLATE_HASH_LABEL, '')}"
+    if kind == "ReplicaSet" and len(suffix) > 1 and name.endswith(suffix):
+        kind, name = "Deployment", name.removesuffix(suffix)
+    spec = _as_in_template(subject.pod.spec)
+    if kind in _MEANS and kind != "Pod":
+        reference = _reference(API_VERSIONS[kind], kind, subject.namespace, name)
+        return Owned(reference, _TEMPLATE, spec, constraints, _MEANS[kind])
+    reference = _reference(owner.api_version, kind, subject.namespace, name)
+    return Owned(reference, _POD, spec, constraints, "template")
+
+
+def _as_in_template(spec: PodSpec) -> PodSpec:
+    """The spec without tolerations that were added to it."""
+    own = [each for each in spec.tolerations or () if not (each.key or "").startswith(_ADDED_TOLERATIONS)]
+    return replace(spec, tolerations=own or None)
+
+
+def _reference(api_version: str, kind: str, namespace: str, name: str) -> dict[str, str]:
+    return {"apiVersion": api_version, "kind": kind, "namespace": namespace, "name": name}

@@ -1,0 +1,145 @@
+"""A prepared simulation carried out again and again from the same beginning, with and without a change.
+
+The state itself is used, from a savepoint to which it goes back after every time: a cluster is not copied, and what
+the engine knows of it stays known. Pools grow in every run, if the options have any.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+
+from topospread.api.meta import KubeObject
+from topospread.api.node import Node
+from topospread.api.pod import Pod
+from topospread.cluster.cluster import pod_key
+from topospread.controllers.planned import QueuedPod
+from topospread.scheduling.cycle import Placement, Scheduler
+from topospread.scheduling.verdict import Verdict
+from topospread.simulation.placing import Progress, place_all
+from topospread.simulation.run import Run, as_served
+from topospread.simulation.scaling import PoolScaler
+from topospread.simulation.virtual_queue import VirtualQueue
+
+Look = Callable[[Scheduler, Verdict, str], None]
+"""Shown the scheduler, the verdict and the nominated node just before the pod is bound."""
+
+
+class RepeatedSimulation:
+    """The beginning of a run, to which everything goes back.
+
+    Attributes:
+        run: the run as it was prepared; it is never placed itself.
+        queue: the pods that are to be placed.
+        placed: how many pods were tried to be placed so far, as a measure of the work.
+    """
+
+    def __init__(self, run: Run) -> None:
+        self.run = run
+        self.queue: tuple[QueuedPod, ...] = tuple(run.queue)
+        self.placed = 0
+        self._existing = {id(each): (list(each.existing), each.replicas) for each in run.plan.workloads}
+        self._nodes = run.plan.inventory.nodes
+        self._beginning = run.cluster.savepoint()
+
+    def carry_out(
+        self,
+        queue: Sequence[QueuedPod] | None = None,
+        progress: Progress | None = None,
+        later: Sequence[QueuedPod] = (),
+    ) -> Run:
+        """Place a queue from the beginning, or from what `placement_without_constraint` and `with_node` made of it.
+
+        The state is left as the run leaves it, until `restore`. ``later``: pods created when trying the others again
+        would change nothing.
+        """
+        return self._place(self.run.scheduler, self.queue if queue is None else queue, progress, later)
+
+    def watch(self, key: str, pod: Pod, look: Look) -> Run:
+        """The same, showing the moments at which one pod is about to be bound."""
+        witness = _Witness(self.run, key, pod, look)
+        return self._place(witness, self.queue, None)
+
+    def _place(
+        self,
+        scheduler: Scheduler,
+        queue: Sequence[QueuedPod],
+        progress: Progress | None,
+        later: Sequence[QueuedPod] = (),
+    ) -> Run:
+        run = self.run
+        again = Run(run.plan, scheduler, run.options, queue=list(queue), owners=dict(run.owners))
+        to_create = list(later)
+        scaler = PoolScaler.of(run.options.pools)
+
+        def create(_: Run, waiting: VirtualQueue) -> bool:
+            if not to_create:
+                return bool(scaler.pools) and scaler.grow(again, waiting)
+            again.queue.extend(to_create)
+            to_create.clear()
+            waiting.created()
+            return True
+
+        place_all(again, progress, create if later or scaler.pools else None)
+        self.placed += len(queue) + len(later)
+        return again
+
+    def without(self, pods: Sequence[Pod]) -> None:
+        """Take pods off their nodes before a run, until `restore`."""
+        cluster = self.run.cluster
+        for pod in pods:
+            key = pod_key(pod.namespace, pod.name)
+            if key in cluster.placed:
+                cluster.unbind(key)
+
+    def withdraw(self, queued: Sequence[QueuedPod]) -> None:
+        """Forget which nodes were promised to pods that will not be there, until `restore`."""
+        for each in queued:
+            self.run.cluster.withdraw(pod_key(each.namespace, each.name))
+
+    def node(self, name: str) -> Node:
+        """The node of a name as it now is."""
+        nodes = self.run.cluster.nodes
+        node = nodes.nodes[nodes.row_of[name]]
+        assert node is not None, "only nodes that are there are changed"
+        return node
+
+    def with_node(self, node: Node) -> None:
+        """Put a node there, new or in place of the one of its name, until `restore`."""
+        self.run.cluster.put_node(as_served(node))
+
+    def with_objects(self, objects: Sequence[KubeObject]) -> None:
+        """Put claims and StorageClasses there, new or in place of those of their names, until `restore`."""
+        self.run.cluster.objects.add(objects)
+
+    def restore(self) -> None:
+        """Put everything back to the beginning."""
+        self._beginning.rollback()
+        self.run.plan.inventory.nodes = self._nodes
+        for workload in self.run.plan.workloads:
+            workload.existing[:], workload.replicas = self._existing[id(workload)]
+
+
+def tried_pods(run: Run) -> list[QueuedPod]:
+    """Return the pods that were to be placed, without those that DaemonSets have for new nodes of pools."""
+    planned = {id(each) for each in run.plan.queue}
+    return [each for each in run.queue if each.workload.kind != "DaemonSet" or id(each) in planned]
+
+
+class _Witness(Scheduler):
+    """A scheduler that shows what it sees just before it binds one pod."""
+
+    def __init__(self, run: Run, key: str, pod: Pod, look: Look) -> None:
+        super().__init__(run.cluster, run.scheduler.frameworks)
+        self._key = key
+        self._pod = pod
+        self._look = look
+
+    def schedule(self, pod: Pod, name: str | None = None, nominated: str = "") -> Placement:
+        """As always; the pod that is watched is looked at first, where some node is feasible."""
+        if pod is self._pod and pod_key(pod.namespace, pod.name if name is None else name) == self._key:
+            verdict = self.verdict(pod, name)
+            if not verdict.error and np.any(verdict.blame < 0):
+                self._look(self, verdict, nominated or pod.nominated_node_name)
+        return super().schedule(pod, name, nominated)

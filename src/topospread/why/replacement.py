@@ -1,0 +1,97 @@
+"""The queue with a workload's pods made anew by a changed spec: what a rollout, or creating it again, amounts to.
+
+Rollouts are not played through step by step: all replicas of the new revision are placed on a cluster without the old.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from topospread.api.pod import Pod
+from topospread.controllers.draft import in_scheduling_order
+from topospread.controllers.planned import QueuedPod, Workload
+from topospread.whole_number import whole_number
+
+from .result import Means
+from .target import unbound
+
+MADE_OF_TEMPLATE = frozenset({"Deployment", "ReplicaSet", "ReplicationController"})
+"""Kinds whose pods are all alike."""
+
+
+@dataclass(frozen=True, slots=True)
+class Replacement:
+    """The pods of a workload, made anew.
+
+    Attributes:
+        queue: the pods to be placed at first.
+        later: the pods created when the others have been placed.
+        made: the workload's pods among both.
+        gone: pods that are taken off their nodes for it.
+        kept: how many pods stay on their nodes.
+    """
+
+    queue: tuple[QueuedPod, ...]
+    later: tuple[QueuedPod, ...]
+    made: tuple[QueuedPod, ...]
+    gone: tuple[Pod, ...]
+    kept: int
+
+
+def replaced(
+    queue: Sequence[QueuedPod],
+    workloads: Sequence[Workload],
+    workload: Workload,
+    of_pod: Callable[[Pod], Pod],
+    means: Means,
+) -> Replacement:
+    """The queue with the workload's pods as a changed spec makes them.
+
+    A Deployment's replicas are all alike; pods of other kinds differ and are made anew one by one. Where the spec is
+    changed in place, or a ReplicaSet's template, pods on nodes stay. What is deleted and created again comes last: the
+    room that it leaves is open to all others that wait.
+    """
+    stay = means in ("new pods", "in place")
+    waiting = [each for each in queue if each.workload is workload]
+    gone = [] if stay else list(workload.existing)
+    if workload.kind in MADE_OF_TEMPLATE and workload.template is not None:
+        count = len(waiting) if stay else workload.replicas
+        made = _alike(workload, of_pod(workload.template), count)
+    else:
+        made = _one_by_one(workload, gone, waiting, of_pod)
+    others = [each for each in queue if each.workload is not workload]
+    if means == "recreate":
+        queue, later = others, in_scheduling_order(made)
+    else:
+        at = {id(each): i for i, each in enumerate(workloads)}
+        queue, later = sorted([*others, *made], key=lambda each: at.get(id(each.workload), len(at))), []
+    kept = len(workload.existing) if stay else 0
+    return Replacement(tuple(in_scheduling_order(queue)), tuple(later), tuple(made), tuple(gone), kept)
+
+
+def _alike(workload: Workload, pod: Pod, count: int) -> list[QueuedPod]:
+    """Replicas of one template; no pod of an API server has a name like theirs."""
+    priority = pod.spec.priority or 0
+    return [QueuedPod(pod, f"{workload.name}~{i}", workload, priority) for i in range(count)]
+
+
+def _one_by_one(
+    workload: Workload, gone: Sequence[Pod], waiting: Sequence[QueuedPod], of_pod: Callable[[Pod], Pod]
+) -> list[QueuedPod]:
+    """Each pod by itself; those of a StatefulSet that waits for each pod one after the other, as they did."""
+    in_order = workload.kind == "StatefulSet" and any(each.after is not None for each in waiting)
+    pods = [(pod.name, unbound(pod)) for pod in gone] + [(each.name, each.pod) for each in waiting]
+    if workload.kind == "StatefulSet":
+        pods.sort(key=lambda each: _ordinal(each[0]))
+    made: list[QueuedPod] = []
+    for name, pod in pods:
+        changed = of_pod(pod)
+        after = made[-1] if in_order and made else None
+        made.append(QueuedPod(changed, name, workload, changed.spec.priority or 0, after=after))
+    return made
+
+
+def _ordinal(name: str) -> int:
+    ordinal = whole_number(name.rpartition("-")[2])
+    return -1 if ordinal is None else ordinal

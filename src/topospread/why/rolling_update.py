@@ -1,0 +1,91 @@
+"""A Deployment's rolling update played through: old pods go as new ones come, as far as its strategy lets them.
+
+Time plays no part: a pod that has a node is available at once, and one that is deleted is gone. Other workloads' pods
+are placed before. How many come and go is the rule of `workloads.rolling`, the strategy's numbers are `api.rollout`'s.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import msgspec
+
+from topospread.api.pod import Pod
+from topospread.api.rollout import Strategy
+from topospread.controllers.planned import QueuedPod, Workload
+from topospread.controllers.removal import removal_order
+from topospread.controllers.revisions import TEMPLATE_HASH_LABEL
+from topospread.controllers.rolling import Standing, to_create, to_remove
+
+from .repeated_simulation import RepeatedSimulation
+
+
+@dataclass
+class RollingUpdate:
+    """A rolling update under way.
+
+    Attributes:
+        old: pods of old revisions on nodes, first the one that is removed first.
+        old_pending: pods of old revisions that wait.
+        waiting: pods of the new revision that wait.
+        placed: pods of the new revision on nodes.
+    """
+
+    simulation: RepeatedSimulation
+    workload: Workload
+    strategy: Strategy
+    template: Pod
+    old: list[Pod] = field(default_factory=list)
+    old_pending: int = 0
+    waiting: list[QueuedPod] = field(default_factory=list)
+    placed: int = 0
+
+    def __post_init__(self) -> None:
+        there = self.workload.existing
+        self.old = removal_order(there, there, None)
+        self.old_pending = sum(each.workload is self.workload for each in self.simulation.queue)
+        self.template = _of_a_new_revision(self.template)
+
+    def play(self) -> int | None:
+        """Go on until nothing changes; how many new pods have a node if it gets stuck, ``None`` if it ends.
+
+        The state must be at the simulation's beginning, and is left as the update leaves it.
+        """
+        self.simulation.carry_out([each for each in self.simulation.queue if each.workload is not self.workload])
+        before = None
+        while before != (now := (len(self.old), self.old_pending, len(self.waiting), self.placed)):
+            before = now
+            self._scale_up()
+            self._scale_down()
+        return None if self._standing.is_over else self.placed
+
+    @property
+    def _standing(self) -> Standing:
+        return Standing(self.workload.replicas, self.placed, len(self.waiting), len(self.old), self.old_pending)
+
+    def _scale_up(self) -> None:
+        """Create as many new pods as the surge allows, and find nodes for those that wait."""
+        count = self.placed + len(self.waiting)
+        priority = self.template.spec.priority or 0
+        for number in range(count, count + to_create(self._standing, self.strategy)):
+            self.waiting.append(QueuedPod(self.template, f"{self.workload.name}~{number}", self.workload, priority))
+        run = self.simulation.carry_out(self.waiting)
+        left = [each for each in self.waiting if run.outcomes[id(each)].pending]
+        self.placed += len(self.waiting) - len(left)
+        self.waiting = left
+
+    def _scale_down(self) -> None:
+        """Delete old pods that wait, then as many others as may be unavailable."""
+        waiting, number = to_remove(self._standing, self.strategy)
+        self.old_pending -= waiting
+        self.simulation.without(self.old[:number])
+        self.old = self.old[number:]
+
+
+def _of_a_new_revision(template: Pod) -> Pod:
+    """The pod with another ``pod-template-hash``, in its label and in the selectors that matchLabelKeys wrote it to."""
+    revision = template.labels.get(TEMPLATE_HASH_LABEL)
+    if not revision:
+        return template
+    text = msgspec.json.encode(template).replace(f'"{revision}"'.encode(), f'"{revision}-new"'.encode())
+    return msgspec.json.decode(text, type=Pod)

@@ -1,0 +1,237 @@
+"""The changes that let a pending pod be placed, smallest first: single changes, or the smallest sets that suffice.
+
+Every change is simulated from the beginning (`what_if`), and only changes that help are suggested.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from itertools import islice
+
+from topospread.api.inventory import Inventory
+from topospread.controllers.planned import QueuedPod, Workload
+from topospread.plugins.spread_constraints import Constraint
+
+from .changes import (
+    Change,
+    as_in_template,
+    combined,
+    constraint_changes,
+    go_together,
+    max_skew_change,
+    request_change,
+    toleration_change,
+    topology_key_change,
+)
+from .correction_sets import smallest_sets
+from .owner import Owned, owned
+from .repeated_simulation import RepeatedSimulation
+from .result import Suggestion
+from .typo_suggestions import meant_changes
+from .what_if import OutOfEffortError, PendingPodFacts, WhatIf
+
+_OF_A_KIND = 2
+"""Largest number of suggestions for each kind of change to the cluster."""
+_TOGETHER = 3
+"""Largest number of changes in one suggestion."""
+_SETS = 6
+"""Largest number of sets of changes; of sets with the same kinds of changes only the first is kept."""
+_WITH_TEMPLATE = ("Deployment", "ReplicaSet", "ReplicationController", "StatefulSet")
+Worked = tuple[Change, Suggestion]
+Attempt = Callable[[int], tuple[Change, Suggestion | None]]
+
+
+def suggestions(
+    simulation: RepeatedSimulation, inventory: Inventory, subject: QueuedPod, found: PendingPodFacts
+) -> tuple[tuple[Suggestion, ...], int]:
+    """Return the changes that place pods of the subject's workload, and the number of changes that were not simulated.
+
+    The state must be that of the simulation's start, and is left there. Changes of the spec that place only some pods
+    are dropped if others place all pods. A rollout that gets stuck comes last.
+    """
+    workload = subject.workload
+    search = WhatIf(simulation, workload, found.baseline)
+    owner = owned(inventory, subject, found.constraints, has_pods=_has_pods(workload, simulation, inventory))
+    kept: list[Worked] = []
+    items = list(spec_changes(owner, found)) if owner is not None else []
+    if owner is not None:
+        kept += _control(search, owner, workload, found)
+        # A change that rolls the pods out must do better than a rollout without the change.
+        search.rolled_out = max((tried.placed for _, tried in kept if not tried.complete), default=0)
+        if not any(tried.complete and tried.stuck_at is None for _, tried in kept):
+            kept += _helping(search, items)
+            kept += _least_skews(search, owner, found)
+            items += (max_skew_change(owner, each, _most(found, each)) for each in hard_constraints(owner, found))
+    by_spec = any(tried.complete for _, tried in kept)
+    if by_spec:
+        kept = [each for each in kept if each[1].complete]
+    by_kind: dict[str, list[Worked]] = {}
+    for change in found.cluster_changes:
+        worked = by_kind.setdefault(change.kind, [])
+        whole = sum(tried.complete for _, tried in worked)
+        if change.alone and whole < _OF_A_KIND and (tried := search.try_out(change)) is not None:
+            worked.append((change, tried))
+    for worked in by_kind.values():
+        kept += sorted(worked, key=lambda each: not each[1].complete)[:_OF_A_KIND]
+    if not any(tried.complete for _, tried in kept):
+        kept[:0] = _together(search, owner, found, [*items, *found.cluster_changes], some=not kept)
+    elif not by_spec:
+        kept += _together(search, owner, found, items, some=False)
+    singles = any(tried.complete and "+" not in change.kind for change, tried in kept)
+    kept.sort(
+        key=lambda each: (each[1].stuck_at is not None, not (singles or each[1].complete), each[0].size, each[1].title)
+    )
+    return tuple(each for _, each in kept), search.untried
+
+
+def spec_changes(owner: Owned, found: PendingPodFacts) -> Iterator[Change]:
+    """Yield single changes of the spec, except larger values of maxSkew."""
+    hard = hard_constraints(owner, found)
+    for constraint in hard:
+        key = found.meant.keys.get(constraint.topology_key)
+        change = topology_key_change(owner, constraint, key) if key else None
+        if change is not None:
+            yield change
+    yield from meant_changes(owner, found.meant)
+    domains = {each.arithmetic.position: len(each.domains) for each in found.tables}
+    for constraint in hard:
+        yield from constraint_changes(owner, constraint, domains[constraint.position])
+    for taints in found.taints:
+        yield toleration_change(owner, taints)
+    for short in found.short:
+        request = request_change(owner, short)
+        if request is not None:
+            yield request
+
+
+def hard_constraints(owner: Owned, found: PendingPodFacts) -> list[Constraint]:
+    """Return the hard constraints that are also in the owner's spec. A pod of an older revision may have more."""
+    own = len(owner.spec.topology_spread_constraints or ()) or len(found.constraints)
+    return [each for each in found.constraints if each.when_unsatisfiable == "DoNotSchedule" and each.position < own]
+
+
+def _control(search: WhatIf, owner: Owned, workload: Workload, found: PendingPodFacts) -> Iterator[Worked]:
+    """Yield the unchanged template if pods created from it find nodes: then no other change is needed."""
+    if workload.template is not None and workload.kind in _WITH_TEMPLATE and owner.means in ("rollout", "new pods"):
+        yield from _helping(search, [as_in_template(owner, workload.template, older=found.older)])
+
+
+def _helping(search: WhatIf, changes: Sequence[Change]) -> Iterator[Worked]:
+    for change in changes:
+        tried = search.try_out(change)
+        if tried is not None:
+            yield change, tried
+
+
+def _least_skews(search: WhatIf, owner: Owned, found: PendingPodFacts) -> Iterator[Worked]:
+    """Yield for each constraint the smallest maxSkew that places as many pods as the largest."""
+    for constraint in hard_constraints(owner, found):
+        smallest = _smallest(
+            search, constraint.max_skew, _most(found, constraint), _by_max_skew(search, owner, constraint)
+        )
+        if smallest is not None:
+            yield smallest[1]
+
+
+def _most(found: PendingPodFacts, constraint: Constraint) -> int:
+    """Return a maxSkew that forbids no placement."""
+    table = next(each for each in found.tables if each.arithmetic.position == constraint.position)
+    most = max((each.matching for each in table.domains), default=0) + found.baseline.wanted + 1
+    return max(most, constraint.max_skew + 1)
+
+
+def _by_max_skew(search: WhatIf, owner: Owned, constraint: Constraint, others: Sequence[Change] = ()) -> Attempt:
+    """Return a function that simulates a maxSkew together with other changes."""
+
+    def tried(value: int) -> tuple[Change, Suggestion | None]:
+        change = max_skew_change(owner, constraint, value)
+        if others:
+            change = combined(sorted((change, *others), key=lambda each: each.size))
+        return change, search.try_out(change)
+
+    return tried
+
+
+def _smallest(search: WhatIf, now: int, most: int, tried: Attempt) -> tuple[int, Worked] | None:
+    """Return the smallest maxSkew that places as many pods as the largest, and its result."""
+    untried = search.untried
+    _, largest = tried(most)
+    if largest is None:
+        return None
+    low, step = now, 1
+    high = low + step
+    while not _as_good(tried(high)[1], largest):
+        low, step = high, 2 * step
+        high = min(low + step, most)
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if _as_good(tried(middle)[1], largest) else (middle, high)
+    change, smallest = tried(high)
+    return (high, (change, smallest)) if smallest is not None and search.untried == untried else None
+
+
+def _as_good(one: Suggestion | None, largest: Suggestion) -> bool:
+    """Return whether as many pods are placed, and a rolling update completes if it does with the largest value."""
+    if one is None or one.placed < largest.placed:
+        return False
+    return one.stuck_at is None or largest.stuck_at is not None
+
+
+def _together(
+    search: WhatIf, owner: Owned | None, found: PendingPodFacts, items: Sequence[Change], *, some: bool
+) -> Iterator[Worked]:
+    """Yield the smallest sets of changes that place every pod; with ``some``, sets that place any pod if none
+    places all.
+    """
+    # The items include an unlimited maxSkew for each constraint, which allows more than a soft constraint.
+    soft = {each.patch[0]["path"].rpartition("/")[0] for each in items if each.kind == "maxSkew"}
+    items = [
+        each
+        for each in items
+        if each.patch and not (each.kind == "whenUnsatisfiable" and each.patch[0]["path"].rpartition("/")[0] in soft)
+    ]
+    for every in (True, False) if some else (True,):
+
+        def suffices(chosen: tuple[Change, ...], every: bool = every) -> bool:
+            tried = search.try_out(combined(chosen), must=True)
+            return tried is not None and (tried.complete or not every)
+
+        order = sorted(items, key=lambda each: each.size)
+        kinds: set[str] = set()
+        try:
+            for chosen in islice(smallest_sets(order, suffices, go_together, _TOGETHER), _SETS):
+                worked = _with_least_skews(search, owner, found, chosen)
+                if worked is not None and worked[0].kind not in kinds:
+                    kinds.add(worked[0].kind)
+                    yield worked
+        except OutOfEffortError:
+            return
+        if kinds:
+            return
+
+
+def _with_least_skews(
+    search: WhatIf, owner: Owned | None, found: PendingPodFacts, chosen: tuple[Change, ...]
+) -> Worked | None:
+    """Return a set of changes with the smallest values of maxSkew that have the same effect."""
+    for each in chosen:
+        if each.kind == "maxSkew" and owner is not None:
+            constraint = next(one for one in hard_constraints(owner, found) if one.position == each.size[-1])
+            others = [other for other in chosen if other is not each]
+            by = _by_max_skew(search, owner, constraint, others)
+            smallest = _smallest(search, constraint.max_skew, _most(found, constraint), by)
+            if smallest is None:
+                return None
+            value, _ = smallest
+            chosen = tuple(max_skew_change(owner, constraint, value) if other is each else other for other in chosen)
+    change = combined(chosen)
+    tried = search.try_out(change)
+    return (change, tried) if tried is not None else None
+
+
+def _has_pods(workload: Workload, simulation: RepeatedSimulation, inventory: Inventory) -> bool:
+    """Return whether the input contains pods of a controller, with or without a node."""
+    if workload.kind == "Pod" or workload.existing:
+        return bool(workload.existing)
+    waiting = {(each.namespace, each.name) for each in simulation.queue if each.workload is workload}
+    return any((pod.namespace or "default", pod.name) in waiting for pod in inventory.pods)

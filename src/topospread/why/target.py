@@ -1,0 +1,210 @@
+"""The choice of a pod: ``POD``, ``KIND/NAME`` or ``NAMESPACE/…`` among the pods and workloads of a plan.
+
+Kinds are written as kubectl takes them. Without a namespace a name has to be found in one namespace only.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass
+from difflib import get_close_matches
+
+from msgspec.structs import replace
+
+from topospread.api.pod import FINISHED_PHASES, Pod
+from topospread.controllers.planned import QueuedPod, Workload
+from topospread.controllers.scale import KIND_OF
+from topospread.errors import UsageError
+from topospread.simulation.run import Run
+
+_POD_KINDS = frozenset({"po", "pod", "pods"})
+_SHOWN = 5
+_ANOTHER = "another"
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """The target as asked for.
+
+    Attributes:
+        kind: ``Pod`` or a controller's kind.
+        namespace: "" for any.
+    """
+
+    kind: str
+    namespace: str
+    name: str
+
+    @property
+    def shown(self) -> str:
+        """As kubectl would put it: ``pod "web-0" in namespace "shop"``."""
+        where = f' in namespace "{self.namespace}"' if self.namespace else ""
+        return f'{self.kind.lower() if self.kind == "Pod" else self.kind} "{self.name}"{where}'
+
+
+@dataclass(frozen=True, slots=True)
+class ExplainedPod:
+    """The pod to explain, or the workload one of whose pods it will be.
+
+    Attributes:
+        workload: ``None`` for a pod on a node whose owner nobody knows.
+        bound: the pod on a node, after admission.
+        queued: the pod that waits.
+    """
+
+    workload: Workload | None = None
+    bound: Pod | None = None
+    queued: QueuedPod | None = None
+    waits: str = ""
+
+
+def parse_target(text: str, namespace: str | None) -> Target:
+    """``web-0``, ``pod/web-0``, ``deploy/web``, ``shop/web-0``, ``shop/deploy/web``.
+
+    Raises:
+        UsageError: none of these, or a namespace that contradicts ``-n``.
+    """
+    *before, name = text.split("/")
+    kind = "Pod"
+    if before:
+        last = before[-1].partition(".")[0].lower()
+        if last in _POD_KINDS or last in KIND_OF:
+            kind = KIND_OF.get(last, "Pod")
+            before.pop()
+    if not name or len(before) > 1 or (before and not before[0]):
+        raise UsageError(f'"{text}": write [NAMESPACE/]POD or [NAMESPACE/]KIND/NAME, for example deploy/web')
+    own = before[0] if before else ""
+    if own and namespace and own != namespace:
+        raise UsageError(f'"{text}" is in another namespace than -n {namespace}')
+    return Target(kind, own or namespace or "", name)
+
+
+def find(run: Run, target: Target) -> ExplainedPod:
+    """The pod or workload that is meant.
+
+    Raises:
+        UsageError: it is not there, or in several namespaces; the names that are near are told.
+    """
+    found = _pods(run, target) if target.kind == "Pod" else _workloads(run, target)
+    if not found and target.kind == "Pod":
+        found = _named_so(run, target)
+    namespaces = sorted({namespace for namespace, _ in found})
+    if len(namespaces) > 1:
+        raise UsageError(f"there is a {target.shown} in several namespaces: {', '.join(namespaces)}; choose with -n")
+    if not found:
+        raise UsageError(f"there is no {target.shown}{_near(run, target)}")
+    return found[0][1]
+
+
+def _pods(run: Run, target: Target) -> list[tuple[str, ExplainedPod]]:
+    def meant(namespace: str, name: str) -> bool:
+        return name == target.name and target.namespace in ("", namespace)
+
+    queued = [each for each in run.queue if meant(each.namespace, each.name)]
+    waiting = [each for each in (*run.plan.gated, *run.plan.refused) if meant(each.namespace, each.name)]
+    found = [(each.namespace, ExplainedPod(each.workload, queued=each)) for each in queued]
+    found += [(each.namespace, ExplainedPod(each.workload, queued=each, waits=each.waits)) for each in waiting]
+    for pod in (*run.plan.bound, *run.plan.removed):
+        if meant(pod.namespace, pod.name):
+            workload = run.owners.get(f"{pod.namespace}/{pod.name}")
+            found.append((pod.namespace, ExplainedPod(workload, bound=pod)))
+    if not found:
+        found = [(pod.namespace, _left_alone(pod)) for pod in run.plan.inventory.pods if meant(pod.namespace, pod.name)]
+    return found
+
+
+def _left_alone(pod: Pod) -> ExplainedPod:
+    """A pod that is neither on a node nor to be placed: finished, terminating, or another scheduler's.
+
+    Raises:
+        UsageError: it has finished or goes: kube-scheduler does not look at it any more.
+    """
+    if pod.phase in FINISHED_PHASES or pod.terminating:
+        state = "is terminating" if pod.terminating else f"has finished ({pod.phase})"
+        raise UsageError(f"pod {pod.namespace}/{pod.name} {state}: kube-scheduler does not look at it")
+    waits = f"waits for the scheduler {pod.spec.scheduler_name}, of which no configuration is given"
+    return ExplainedPod(queued=QueuedPod(pod, pod.name, Workload("Pod", pod.namespace, pod.name, 1)), waits=waits)
+
+
+def _workloads(run: Run, target: Target) -> list[tuple[str, ExplainedPod]]:
+    return [
+        (each.namespace, ExplainedPod(each))
+        for each in run.plan.workloads
+        if (each.kind, each.name) == (target.kind, target.name) and target.namespace in ("", each.namespace)
+    ]
+
+
+def _named_so(run: Run, target: Target) -> list[tuple[str, ExplainedPod]]:
+    """Return the only workload of a name, which needs no kind.
+
+    Raises:
+        UsageError: if there are several.
+    """
+    found = [
+        each
+        for each in run.plan.workloads
+        if each.kind != "Pod" and each.name == target.name and target.namespace in ("", each.namespace)
+    ]
+    if len(found) > 1:
+        raise UsageError(f"{target.name} is {' and '.join(map(_shown, found))}: say which")
+    return [(each.namespace, ExplainedPod(each)) for each in found]
+
+
+def _near(run: Run, target: Target) -> str:
+    """``; did you mean …?``: the same name elsewhere or of another kind, else what is spelt alike."""
+    pods = [(each.namespace, each.name) for each in run.queue]
+    pods += [(each.namespace, each.name) for each in run.plan.bound]
+    names: dict[str, str] = {f"{namespace}/{name}": name for namespace, name in pods}
+    names |= {_shown(each): each.name for each in run.plan.workloads if each.kind != "Pod"}
+    same = [shown for shown, name in names.items() if name == target.name]
+    close = same or _spelt_alike(target.name, names)
+    if close:
+        return f"; did you mean {' or '.join(close[:2])}?"
+    others = [_shown(each) for each in run.plan.workloads if each.kind != "Pod"]
+    return f"; there is {_listed(others)}" if others else ""
+
+
+def _spelt_alike(name: str, names: dict[str, str]) -> list[str]:
+    """Names that are spelt alike."""
+    near = get_close_matches(name, set(names.values()), n=2, cutoff=0.6)
+    return [next(shown for shown, each in names.items() if each == found) for found in near]
+
+
+def _listed(names: Collection[str]) -> str:
+    return ", ".join(list(names)[:_SHOWN]) + (f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else "")
+
+
+def _shown(workload: Workload) -> str:
+    short = next(alias for alias, kind in KIND_OF.items() if kind == workload.kind and len(alias) <= len(kind))
+    return f"{workload.namespace}/{short}/{workload.name}"
+
+
+def one_more(run: Run, workload: Workload) -> QueuedPod:
+    """A pod of the workload's newest template that does not exist yet, beyond the replicas it has; it is queued.
+
+    Raises:
+        UsageError: nothing is known to make it from, or it would be tied to a node.
+    """
+    template = workload.template
+    if template is None or workload.kind == "DaemonSet":
+        raise UsageError(f"{workload}: there is no pod of it that could be explained")
+    queued = QueuedPod(template, f"{workload.name}-{_ANOTHER}", workload, priority=template.spec.priority or 0)
+    workload.replicas += 1
+    run.queue.append(queued)
+    return queued
+
+
+def candidates(run: Run, workload: Workload) -> tuple[list[QueuedPod], list[Pod]]:
+    """The pods of a workload: those that are queued, and those on nodes by name."""
+    queued = [each for each in run.queue if each.workload is workload]
+    return queued, sorted(workload.existing, key=lambda pod: pod.name)
+
+
+def gated_of(run: Run, workload: Workload) -> Iterable[QueuedPod]:
+    """Its pods that wait for scheduling gates."""
+    return (each for each in run.plan.gated if each.workload is workload)
+
+
+def unbound(pod: Pod) -> Pod:
+    """The pod as it was before it had a node."""
+    return replace(pod, spec=replace(pod.spec, node_name=None), status=None)

@@ -1,0 +1,248 @@
+"""Simulation of a change: it places the whole queue again, and compares the result with that of the unchanged queue.
+
+`suggest` chooses the changes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from msgspec.structs import replace as with_fields
+
+from topospread.api.node_selection import Taint
+from topospread.api.pod import Pod
+from topospread.api.taints import UNSCHEDULABLE_TAINT
+from topospread.controllers.planned import QueuedPod, Workload
+from topospread.plugins.spread_constraints import Constraint
+from topospread.simulation.run import Run
+
+from .changes import Change
+from .cluster_changes import cluster_changes, short_nodes
+from .domains import constraint_tables
+from .own_constraints import in_force
+from .rejections_per_node import TAINTS, Obstacles, Shortage
+from .repeated_simulation import RepeatedSimulation, tried_pods
+from .replacement import replaced
+from .result import ConstraintTable, Further, Suggestion
+from .rolling_update import RollingUpdate
+from .typo_suggestions import Meant, keeps_away, meant_by
+
+EFFORT = 20_000
+"""Number of pods that simulations of changes may place in all: a few seconds' work."""
+_OVERHEAD = 20
+"""Fixed cost of a simulation, in pods."""
+_TAINT_SETS = 4
+_REQUESTS = 3
+"""Number of smaller requests that are simulated."""
+_OTHERS_TAINTS = ("node.kubernetes.io/", "node.cloudprovider.kubernetes.io/")
+"""Prefixes of taints of unhealthy nodes. No suggestion tolerates them."""
+
+
+class OutOfEffortError(Exception):
+    """A required simulation would exceed `EFFORT`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Baseline:
+    """The result of the unchanged queue.
+
+    Attributes:
+        placed: number of the workload's pods that have a node.
+        wanted: desired number of the workload's pods.
+        nodes: keys of all queued pods that have a node.
+    """
+
+    placed: int
+    wanted: int
+    nodes: frozenset[str]
+
+    @property
+    def pending(self) -> int:
+        """Number of the workload's pods without a node."""
+        return self.wanted - self.placed
+
+
+@dataclass
+class WhatIf:
+    """The search for changes that help one workload's pending pods.
+
+    Attributes:
+        untried: number of changes that were skipped to limit the effort.
+        rolled_out: number of the workload's pods with a node if all are recreated unchanged; 0 if that does not help.
+    """
+
+    simulation: RepeatedSimulation
+    workload: Workload
+    baseline: Baseline
+    untried: int = 0
+    rolled_out: int = 0
+    _tried: dict[tuple[str, str], Suggestion | None] = field(default_factory=dict)
+
+    def try_out(self, change: Change, *, must: bool = False) -> Suggestion | None:
+        """Simulate a change. Return ``None`` if it places no further pod, or was skipped.
+
+        Raises:
+            OutOfEffortError: if it was skipped although ``must`` is True.
+        """
+        known = (change.title, str([each.patch for each in change.each]))
+        if known not in self._tried:
+            if self.simulation.placed + len(self.simulation.queue) > EFFORT:
+                self.untried += 1
+                if must:
+                    raise OutOfEffortError
+                return None
+            worked = self._carried_out(change)
+            if worked is not None and change.patch and change.means == "rollout" and worked.placed <= self.rolled_out:
+                worked = None
+            self._tried[known] = worked and self._rolled_out(change, worked)
+        return self._tried[known]
+
+    def _rolled_out(self, change: Change, suggestion: Suggestion) -> Suggestion:
+        """Return the suggestion with the result of its rolling update, if all pods have a node after it.
+
+        Pods with default constraints are left out: their selector depends on a ReplicaSet that does not exist yet.
+        """
+        template = self.workload.template
+        if change.strategy is None or change.of_pod is None or template is None or not suggestion.complete:
+            return suggestion
+        made = change.of_pod(template)
+        refused = keeps_away(template.spec) or keeps_away(made.spec)  # old pods refuse new ones, or are refused
+        if not (made.spec.topology_spread_constraints or refused) or self.simulation.placed > EFFORT:
+            return suggestion
+        try:
+            self._with_cluster_changes(change)
+            stuck_at = RollingUpdate(self.simulation, self.workload, change.strategy, made).play()
+        finally:
+            self.simulation.restore()
+        return with_fields(suggestion, stuck_at=stuck_at)
+
+    def _carried_out(self, change: Change) -> Suggestion | None:
+        simulation = self.simulation
+        simulation.placed += _OVERHEAD
+        there, template = len(self.workload.existing), self.workload.template
+        queue, kept, wanted = simulation.queue, there, self.baseline.wanted
+        later: tuple[QueuedPod, ...] = ()
+        try:
+            deleted = self._with_cluster_changes(change)
+            kept, wanted = kept - deleted, wanted - deleted
+            if change.of_pod is not None:
+                new = replaced(queue, simulation.run.plan.workloads, self.workload, change.of_pod, change.means)
+                simulation.without(new.gone)
+                simulation.withdraw([each for each in queue if each.workload is self.workload])
+                queue, later, kept = new.queue, new.later, new.kept
+                wanted = kept + len(new.made)
+                if template is not None:  # a controller replaces an evicted pod by one of the changed template
+                    self.workload.template = change.of_pod(template)
+            run = simulation.carry_out(queue, later=later)
+            evicted = there - len(self.workload.existing)
+            return self._outcome(change, run, kept - evicted, wanted)
+        finally:
+            self.workload.template = template
+            simulation.restore()
+
+    def _with_cluster_changes(self, change: Change) -> int:
+        """Apply the changes of the cluster until it is restored. Return the number of pods that they delete."""
+        simulation = self.simulation
+        for each in change.each:
+            if each.of_node is not None:
+                simulation.with_node(each.of_node(simulation.node(each.object["name"])))
+            for node in each.nodes:
+                simulation.with_node(node)
+            simulation.with_objects(each.objects)
+            simulation.without(each.deleted)
+        return sum(len(each.deleted) for each in change.each)
+
+    def _outcome(self, change: Change, run: Run, kept: int, wanted: int) -> Suggestion | None:
+        placed = kept
+        there = set()
+        for queued in tried_pods(run):
+            outcome = run.outcome(queued)
+            if outcome is not None and not outcome.pending and not outcome.evicted:
+                there.add(f"{queued.namespace}/{queued.name}")
+                placed += queued.workload is self.workload
+        own = {f"{each.namespace}/{each.name}" for each in self.simulation.queue if each.workload is self.workload}
+        lets_in = self.baseline.pending - (wanted - placed)
+        if lets_in <= 0:
+            return None
+        return Suggestion(
+            kind=change.kind,
+            title=change.title,
+            object=change.object,
+            patch=change.patch,
+            means=change.means,
+            placed=placed,
+            wanted=wanted,
+            lets_in=lets_in,
+            newly_pending=tuple(sorted(self.baseline.nodes - there - own)),
+            evicted=len(run.evictions),
+            file=change.file,
+            further=tuple(Further(each.kind, each.title, each.object, each.patch) for each in change.parts[1:]),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class PendingPodFacts:
+    """The facts about a pending pod at the end of the run.
+
+    Attributes:
+        constraints: constraints of pods of the newest template, by index. ``tables`` are their counts.
+        taints: sets of taints that reject these pods.
+        short: resources that nodes lack for these pods.
+        older: whether the pod is of an older revision than the template.
+        meant: names in the pod that do not exist, and similar names that do.
+        cluster_changes: changes of the cluster to simulate.
+    """
+
+    baseline: Baseline
+    constraints: tuple[Constraint, ...]
+    tables: tuple[ConstraintTable, ...]
+    taints: tuple[list[Taint], ...]
+    short: tuple[list[Shortage], ...]
+    older: bool
+    meant: Meant
+    cluster_changes: tuple[Change, ...]
+
+
+def looked_at(
+    baseline: Baseline, obstacles: Obstacles, newest: Obstacles, surplus: list[Pod], *, older: bool
+) -> PendingPodFacts:
+    """Return the facts about a pending pod in the final state.
+
+    Args:
+        obstacles: rejections of the pod.
+        newest: rejections of a pod of the newest template; the same object if the pod is one.
+        surplus: pods that a rollout deletes anyway.
+        older: whether the pod is of an older revision than the template.
+    """
+    short = {tuple(map(_lack, short)): short for _, short, _ in reversed(list(short_nodes(newest)))}
+    return PendingPodFacts(
+        baseline,
+        tuple(in_force(newest.view)),
+        constraint_tables(newest),
+        tuple(_taint_sets(newest)),
+        tuple(reversed(short.values()))[:_REQUESTS],
+        older,
+        meant_by(newest),
+        tuple(cluster_changes(obstacles, constraint_tables(obstacles), surplus)),
+    )
+
+
+def _lack(short: Shortage) -> tuple[str, int]:
+    return short.resource, short.missing
+
+
+def _taint_sets(obstacles: Obstacles) -> Iterator[list[Taint]]:
+    """Yield sets of untolerated taints, most frequent first, without taints of unhealthy nodes."""
+    nodes = obstacles.cluster.nodes
+    rows = obstacles.rows[obstacles.rejected_by(TAINTS)]
+    counts: dict[tuple[Taint, ...], int] = {}
+    for row in rows.tolist():
+        # Uncordoning a node also removes its taint.
+        left = tuple(
+            each for each in obstacles.untolerated(int(nodes.taints[row])) if each.key != UNSCHEDULABLE_TAINT.key
+        )
+        counts[left] = counts.get(left, 0) + 1
+    order = sorted(counts, key=lambda each: (len(each), -counts[each], str(each)))
+    fit = [each for each in order if each and not any(one.key.startswith(_OTHERS_TAINTS) for one in each)]
+    yield from (list(each) for each in fit[:_TAINT_SETS])

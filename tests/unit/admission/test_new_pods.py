@@ -1,0 +1,120 @@
+"""New pods that are refused: a drill, a rebalancing and a promise never take them as admitted."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.unit.controllers.manifests import Json, container
+from topospread import Session
+from topospread.api.well_known_labels import HOSTNAME, ZONE
+from topospread.drill.steps import Apply, Drain, Fail, NodeChoice, Rollout
+from topospread.errors import UnknownVerdictError
+
+RESTRICTED: Json = {
+    "apiVersion": "v1",
+    "kind": "Namespace",
+    "metadata": {"name": "default", "labels": {"pod-security.kubernetes.io/enforce": "restricted"}},
+}
+BOUNDED: Json = {
+    "apiVersion": "v1",
+    "kind": "LimitRange",
+    "metadata": {"name": "most", "namespace": "default"},
+    "spec": {"limits": [{"type": "Container", "min": {"cpu": "2"}}]},
+}
+TWO_PODS: Json = {
+    "apiVersion": "v1",
+    "kind": "ResourceQuota",
+    "metadata": {"name": "few", "namespace": "default"},
+    "spec": {"hard": {"pods": "2"}},
+}
+SPREAD = {
+    "maxSkew": 1,
+    "topologyKey": ZONE,
+    "whenUnsatisfiable": "DoNotSchedule",
+    "labelSelector": {"matchLabels": {"app": "web"}},
+}
+
+
+def nodes() -> list[Json]:
+    return [
+        {
+            "apiVersion": "v1",
+            "kind": "Node",
+            "metadata": {"name": f"n{at}", "labels": {ZONE: f"z{at % 2}", HOSTNAME: f"n{at}"}},
+            "status": {"allocatable": {"cpu": "8", "memory": "8Gi", "pods": "9"}},
+        }
+        for at in range(4)
+    ]
+
+
+def web(replicas: int = 4) -> Json:
+    labels = {"app": "web"}
+    spec = {"containers": [container(requests={"cpu": "1"})], "topologySpreadConstraints": [SPREAD]}
+    template = {"metadata": {"labels": labels}, "spec": spec}
+    return {
+        "apiVersion": "apps/v1",
+        "kind": "Deployment",
+        "metadata": {"name": "web", "namespace": "default"},
+        "spec": {"replicas": replicas, "selector": {"matchLabels": labels}, "template": template},
+    }
+
+
+def session(*, running: bool) -> Session:
+    """Return a session on the objects; ``running``: the pods have nodes before the rules come."""
+    begun = Session([*nodes(), web()])
+    return begun.after() if running else begun
+
+
+def rules(folder: Path, *objects: Json) -> str:
+    (folder / "rules.json").write_text(json.dumps({"apiVersion": "v1", "kind": "List", "items": objects}))
+    return str(folder / "rules.json")
+
+
+@pytest.mark.parametrize("rule", [RESTRICTED, BOUNDED], ids=["level", "bounds"])
+@pytest.mark.parametrize("running", [False, True])
+def test_pods_that_a_drill_creates_may_be_refused(rule: Json, running: bool, tmp_path: Path) -> None:
+    before = session(running=running)
+    for step in (Drain(NodeChoice("node", "n0")), Fail(NodeChoice("node", "n0")), Rollout("deploy/web")):
+        if isinstance(step, Drain):
+            assert before.drill(step).verdict == "yes"
+        path = rules(tmp_path, rule)
+        found = before.drill(Apply(path), step) if running else before.drill(step, manifests=[path])
+        assert found.verdict == "unknown", step
+        assert "namespace default is not evaluated" in found.unjudged[0].because
+
+
+def test_a_quota_that_is_used_up_leaves_the_beginning_open(tmp_path: Path) -> None:
+    found = session(running=False).drill(Drain(NodeChoice("node", "n0")), manifests=[rules(tmp_path, TWO_PODS)])
+    assert found.verdict == "unknown"
+
+
+def test_a_pod_whose_successor_is_refused_is_not_evicted() -> None:
+    labels = {"app": "web", "pod-template-hash": "1"}
+    owner = {"apiVersion": "apps/v1", "kind": "ReplicaSet", "name": "web", "uid": "u", "controller": True}
+    replica_set = {**web(3), "kind": "ReplicaSet"}
+    pods: list[Json] = [
+        {
+            "apiVersion": "v1",
+            "kind": "Pod",
+            "metadata": {"name": f"web-{at}", "namespace": "default", "labels": labels, "ownerReferences": [owner]},
+            "spec": {"nodeName": node, "containers": [container(requests={"cpu": "1"})]},
+            "status": {"phase": "Running", "conditions": [{"type": "Ready", "status": "True"}]},
+        }
+        for at, node in enumerate(("n0", "n0", "n2"))
+    ]
+    assert len(Session([*nodes(), replica_set, *pods]).rebalance().evictions) == 1
+    found = Session([*nodes(), RESTRICTED, replica_set, *pods]).rebalance()
+    assert (found.verdict, found.evictions) == ("no", ())
+    assert "refuses its new pod: violates PodSecurity" in found.causes[0].says
+
+
+def test_a_promise_of_pods_that_are_refused_is_unknown() -> None:
+    kept = "zone-loss>=1"
+    assert session(running=False).promises.check(want=kept).verdict == "yes"
+    refused = Session([*nodes(), RESTRICTED, web()]).promises
+    assert (refused.check(want=kept).verdict, refused.show().verdict) == ("unknown", "unknown")
+    with pytest.raises(UnknownVerdictError):
+        Session([*nodes(), RESTRICTED, web()], unknown="raise").promises.show()

@@ -1,0 +1,312 @@
+"""How many more fit, what ends it, what is left after a loss, and what one more node brings."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.parted import parted
+from tests.plain_inventory import inventory
+from tests.unit.drill.builders import ZONE, node, nodes, spread, workload
+from topospread.answers.capacity import capacity_answer
+from topospread.answers.causes import why_words
+from topospread.capacity import CapacityReport
+from topospread.capacity.capacity import capacity
+from topospread.capacity.purchases import read_shape, shapes_of
+from topospread.capacity.wanted import pods_asked, read_more, read_shares
+from topospread.errors import InputError, UsageError
+
+Json = dict[str, Any]
+SPREAD = {"topologySpreadConstraints": [spread()]}
+PRIORITY = {"apiVersion": "scheduling.k8s.io/v1", "kind": "PriorityClass", "metadata": {"name": "high"}, "value": 9}
+
+
+def asked(objects: list[Json], *of: str, **besides: Any) -> CapacityReport:
+    return capacity(inventory(*objects), *(of or ("deploy/web",)), workers=1, **parted(besides))
+
+
+def ends(report: CapacityReport) -> str:
+    return why_words(capacity_answer(report).room.ends)
+
+
+def verdict(report: CapacityReport) -> str:
+    return capacity_answer(report).verdict
+
+
+def more(report: CapacityReport) -> dict[str, int]:
+    zones = next(each for each in report.capacity.keys if each.topology_key == ZONE)
+    return {each.name: each.more for each in zones.domains}
+
+
+def test_the_emptiest_zone_ends_it_where_the_skew_is_hard() -> None:
+    small = [*nodes("a", "b"), node("c1", "c", cpu="3")]
+    found = asked([*small, workload("Deployment", spec=SPREAD)])
+    assert found.capacity.targets[0].more == 8
+    assert more(found) == {"a": 3, "b": 3, "c": 2}
+    assert ends(found) == "maxSkew 1 over zones admits it to c alone, where c1 lacks cpu"
+
+
+def test_without_a_constraint_room_ends_it() -> None:
+    found = asked([*nodes("a", "b", "b"), workload("Deployment")])
+    assert found.capacity.rounds == 27
+    assert more(found) == {"a": 9, "b": 18}
+    assert ends(found) == "a1, b1 and b2 lack cpu"
+
+
+def test_what_is_there_already_counts() -> None:
+    found = asked([*nodes("a"), workload("Deployment"), workload("Deployment", "other", 4)])
+    assert found.capacity.rounds == 3
+
+
+def test_a_missing_replica_comes_before_more() -> None:
+    found = asked([node("a1", "a", cpu="2"), workload("Deployment")])
+    target = found.capacity.targets[0]
+    assert (target.missing, target.more, target.placed) == (1, 0, 0)
+    answer = capacity_answer(found)
+    assert (answer.verdict, answer.says) == ("no", "1 replica of shop/web finds no node")
+
+
+def test_several_come_in_rounds() -> None:
+    found = asked([*nodes("a"), workload("Deployment"), workload("Deployment", "api", 1)], "deploy/web=2,deploy/api")
+    assert found.capacity.rounds == 2
+    assert [(each.name, each.more) for each in found.capacity.targets] == [("web", 4), ("api", 2)]
+    assert found.capacity.placed == 6
+
+
+def test_the_limit_is_said() -> None:
+    found = asked([*nodes("a"), workload("Deployment")], limit=2, shapes=["cpu=3"])
+    assert found.capacity.pending is None
+    assert not found.purchases
+    answer = capacity_answer(found)
+    assert (answer.verdict, answer.says) == ("yes", "at least 2 more of shop/web fit")
+
+
+def test_the_limit_is_at_least_what_is_asked_for() -> None:
+    assert asked([*nodes("a"), workload("Deployment")], limit=2, more=5).capacity.rounds == 5
+
+
+def test_more_than_are_planned_at_first_are_found() -> None:
+    many = [node(f"n{i}", "a", cpu="1000") for i in range(20)]
+    light = {"containers": [{"name": "c", "image": "i", "resources": {"requests": {"cpu": "1"}}}]}
+    found = asked([*many, workload("Deployment", spec=light)])
+    assert found.capacity.rounds == 20 * 110 - 3
+
+
+@pytest.mark.parametrize("kind", ["ReplicaSet", "ReplicationController", "StatefulSet", "Job"])
+def test_whatever_has_replicas_can_have_more(kind: str) -> None:
+    made = workload(kind)
+    if kind == "ReplicationController":
+        made["apiVersion"], made["spec"]["selector"] = "v1", {"app": "web"}
+    assert asked([*nodes("a"), made], f"{kind.lower()}/web").capacity.rounds == 7
+
+
+def test_a_pod_is_placed_again_and_again(tmp_path: Path) -> None:
+    path = tmp_path / "pod.yaml"
+    path.write_text(
+        "{apiVersion: v1, kind: Pod, metadata: {name: p, labels: {app: web}}, spec: {containers: "
+        "[{name: c, image: i, resources: {requests: {cpu: 2}}}]}}"
+    )
+    found = capacity(inventory(*nodes("a", "b")), pod=path)
+    assert (found.capacity.rounds, found.capacity.targets[0].kind) == (10, "Pod")
+    path.write_text("{apiVersion: v1, kind: Service, metadata: {name: p}, spec: {selector: {app: web}}}")
+    with pytest.raises(InputError, match="no pods are in there"):
+        capacity(inventory(*nodes("a", "b")), pod=path)
+
+
+@pytest.mark.parametrize(
+    ("refusing", "rounds", "words"),
+    [
+        ({"kind": "ResourceQuota", "metadata": {"name": "q", "namespace": "default"}, "spec": {"hard": {"pods": "3"}}},
+         3, "exceeded quota: q"),
+        ({"kind": "Namespace", "metadata": {"name": "default", "labels": {
+            "pod-security.kubernetes.io/enforce": "restricted"}}}, 0, 'violates PodSecurity "restricted:latest"'),
+    ],
+)  # fmt: skip
+def test_a_pod_is_refused_as_the_api_server_refuses_it(tmp_path: Path, refusing: Json, rounds: int, words: str) -> None:
+    path = tmp_path / "pod.yaml"
+    path.write_text("{apiVersion: v1, kind: Pod, metadata: {name: p}, spec: {containers: [{name: c, image: i}]}}")
+    found = capacity(inventory(*nodes("a", "b"), refusing), pod=path, more=10)
+    assert (found.capacity.rounds, verdict(found)) == (rounds, "no")
+    assert found.capacity.pending is not None
+    assert words in found.capacity.pending.message
+
+
+def test_nothing_is_evicted_and_it_is_said_what_would_be() -> None:
+    own = {"priorityClassName": "high"}
+    found = asked([*nodes("a"), PRIORITY, workload("Deployment", "low", 4), workload("Deployment", spec=own)])
+    assert found.capacity.rounds == 3
+    assert found.capacity.evicts.startswith("shop/low-")
+
+
+def test_after_a_loss_the_dead_zone_still_holds_the_minimum() -> None:
+    found = asked([*nodes("a", "b", "c"), workload("Deployment", replicas=6, spec=SPREAD)], each_zone=True)
+    assert [(each.target, each.capacity.rounds, each.pending) for each in found.losses] == [
+        ("a", 0, 2),
+        ("b", 0, 2),
+        ("c", 0, 2),
+    ]
+
+
+def test_as_many_as_are_asked_for_have_to_fit_after_each_loss_too() -> None:
+    shop = [*nodes("a", "b", "c"), workload("Deployment", replicas=10)]
+    assert verdict(asked(shop, each_zone=True, more="100%")) == "yes"
+    found = capacity_answer(asked(shop, each_zone=True, more="101%"))
+    assert (found.verdict, found.says) == ("no", "20 more of shop/web fit, 10 after the loss of a")
+    assert verdict(asked(shop, more="200%")) == "yes"
+    assert verdict(asked(shop, more="200.1%")) == "no"
+    assert verdict(asked(shop, more=20)) == "yes"
+    assert capacity_answer(asked(shop, more=21)).says == "20 of 21 more of shop/web fit"
+
+
+def test_a_node_that_is_enough_is_the_fix() -> None:
+    shop = [*nodes("a"), workload("Deployment")]
+    assert not capacity_answer(asked(shop)).remedies
+    found = capacity_answer(asked(shop, more=10))
+    assert [(each.says, each.tried.places, each.tried.of) for each in found.remedies] == [
+        ("add 1 node like a1 in a", 13, 13)
+    ]
+
+
+def test_several_nodes_like_those_that_exist_are_the_fix_if_one_is_too_few() -> None:
+    short = capacity_answer(asked([*nodes("a"), workload("Deployment")], more=20, seconds=300.0))
+    assert (short.says, short.purchases[0].gain) == ("7 of 20 more of shop/web fit; 2 more nodes are enough", 10)
+    assert [(each.says, each.tried.places) for each in short.remedies] == [("+2 like a1 (a)", 23)]
+    lost = capacity_answer(asked([*nodes("a", "b"), workload("Deployment")], more=50, each_zone=True))
+    assert (lost.sizing, lost.remedies) == (None, ())
+    assert "fix: none of the 2 nodes tried is enough alone; 1 like a1 in a takes 10 more" in lost.text()
+
+
+CLAIMS = {"resourceClaims": [{"name": "gpu", "resourceClaimTemplateName": "gpu"}]}
+
+
+def test_more_of_what_cannot_be_judged_is_between_none_and_what_other_filters_admit() -> None:
+    found = capacity_answer(asked([*nodes("a", "b"), workload("Deployment", spec=CLAIMS)]))
+    assert (found.verdict, found.says) == ("unknown", "0–17 more of shop/web fit")
+    assert [each.what for each in found.unjudged] == ["resourceClaims"]
+    assert (found.remedies, found.purchases, found.causes) == ((), (), ())
+    crowded = [{"name": "c", "image": "i", "resources": {"requests": {"cpu": "11"}}}]
+    refused = capacity_answer(asked([*nodes("a", "b"), workload("Deployment", spec=CLAIMS | {"containers": crowded})]))
+    assert (refused.verdict, refused.unjudged, refused.causes[0].code) == ("no", (), "cpu-short")
+
+
+def test_neighbours_that_cannot_be_judged_are_bracketed() -> None:
+    shop = [*nodes("a"), workload("Deployment"), workload("Deployment", "gpu", 4, CLAIMS)]
+    found = capacity_answer(asked(shop))
+    assert (found.verdict, found.says) == ("yes", "3–7 more of shop/web fit")
+    assert found.assumed
+    assert capacity_answer(asked(shop, more=7)).verdict == "unknown"
+    assert capacity_answer(asked(shop, more=8)).verdict == "no"
+
+
+def test_one_more_node_helps_where_the_room_is_short() -> None:
+    own = {"topologySpreadConstraints": [spread()]}
+    shop = [*nodes("a", "b"), node("c1", "c", cpu="3"), workload("Deployment", spec=own)]
+    found = asked(shop, more=9)
+    best = found.purchases[0]
+    assert (best.shape, best.zone, best.gain) == ("like a1", "c", 20)
+    assert all(each.gain == 0 for each in found.purchases if each.zone != "c")
+    given = asked(shop, shapes=["cpu=1"])
+    assert [(each.zone, each.gain) for each in given.purchases] == [("c", 3), ("a", 0), ("b", 0)]
+
+
+def test_pods_of_daemon_sets_take_their_part_of_one_more_node() -> None:
+    found = asked([*nodes("a"), workload("Deployment"), workload("DaemonSet", "log")], shapes=["cpu=3"])
+    assert found.purchases[0].gain == 2
+
+
+def test_nodes_of_one_sort_are_one_shape() -> None:
+    plain = inventory(
+        *nodes("a", "b", "b"),
+        node("big", "b", cpu="64"),
+        node("tainted", "b", taints=[{"key": "gpu", "effect": "NoSchedule"}]),
+    ).nodes
+    assert [each.name for each in shapes_of(plain)] == ["like a1", "like big", "like tainted"]
+
+
+def test_a_node_in_a_new_zone_is_tried_where_zones_are_fewer_than_min_domains() -> None:
+    own = {"topologySpreadConstraints": [spread(minDomains=3)]}
+    found = asked([*nodes("a", "b"), workload("Deployment", replicas=2, spec=own)], more=99, seconds=300.0)
+    assert [(each.zone, each.gain) for each in found.purchases] == [("a new zone", 28), ("a", 0), ("b", 0)]
+    sized = capacity_answer(found).sizing
+    assert sized is not None
+    assert sized.words == "+3 like a1 (a), +3 like a1 (b), +4 like a1 (a new zone)"
+    even = asked([*nodes("a", "b"), workload("Deployment", spec=SPREAD)], more=99)
+    assert {each.zone for each in even.purchases} == {"a", "b"}
+
+
+def test_a_label_that_goes_with_the_zone_makes_no_sort_of_nodes_and_is_the_zones() -> None:
+    """A node group for each zone: its name says nothing of a node but where it stands."""
+    there = nodes("a", "a", "b", "b")
+    for each in there:
+        each["metadata"]["labels"]["group"] = f"general-{each['metadata']['labels'][ZONE]}"
+    own = {"nodeSelector": {"group": "general-b"}}
+    found = asked([*there, workload("Deployment", spec=own)], more=99)
+    assert [(each.shape, each.zone, each.gain) for each in found.purchases] == [
+        ("like a1", "b", 10),
+        ("like a1", "a", 0),
+    ]
+    gpu = [*there, node("a3", "a"), node("a4", "a")]
+    for each in gpu[4:]:
+        each["metadata"]["labels"]["group"] = "gpu"
+    pools = shapes_of(inventory(*gpu).nodes)
+    assert [each.name for each in pools] == ["like a1", "like b1", "like a3"], "the zone alone does not say the group"
+
+
+@pytest.mark.parametrize(
+    ("of", "besides", "says"),
+    [
+        (("deploy/wep",), {}, "did you mean shop/deployment/web"),
+        (("ds/log",), {}, "a DaemonSet has no replicas"),
+        (("deploy/web=0",), {}, "KIND/NAME"),
+        (("deploy/web", "deploy/web=2"), {}, "given twice"),
+        (("deploy/web", "shop/deploy/web"), {}, "given twice"),
+        (("deploy/web",), {"pod": "pod.yaml"}, "say what is to fit"),
+        ((), {}, "say what is to fit"),
+        (("deploy/web",), {"more": "lots"}, "percentage"),
+        (("deploy/web",), {"more": "0"}, "from 1 to"),
+        ((), {"more": "20%", "pod": "pod.yaml"}, "no replicas"),
+        (("deploy/web",), {"shapes": ["zones=3,cpu=1"]}, "this is one node"),
+        (("deploy/web",), {"shapes": ["cpu=lots"]}, "cpu=lots"),
+        (("deploy/gated",), {}, "scheduling gates"),
+    ],
+)
+def test_what_cannot_be_asked_is_said(of: tuple[str, ...], besides: Json, says: str) -> None:
+    gated = workload("Deployment", "gated", spec={"schedulingGates": [{"name": "wait"}]})
+    there = inventory(*nodes("a"), workload("Deployment"), workload("DaemonSet", "log"), gated)
+    with pytest.raises(UsageError, match=says):
+        capacity(there, *of, **parted(besides))
+
+
+def test_a_cluster_without_zones_cannot_lose_one() -> None:
+    with pytest.raises(UsageError, match="there is none"):
+        asked([node("n"), workload("Deployment")], each_zone=True)
+
+
+def test_forms() -> None:
+    assert [(each.target, each.number) for each in read_shares(["deploy/web=2, sts/db", "a/job/x"], "shop")] == [
+        ("shop/deploy/web", 2),
+        ("shop/sts/db", 1),
+        ("a/job/x", 1),
+    ]
+    assert (read_more("12.5%"), read_more("7"), read_more(7)) == (Fraction(1, 8), 7, 7)
+    assert (pods_asked(2, 3, 10), pods_asked(Fraction(1, 3), 1, 10)) == (6, 4)
+    assert read_shape("cpu=8,label=pool=big").model.labels["pool"] == "big"
+
+
+def test_long_names_of_nodes_keep_the_columns_of_a_purchase_straight() -> None:
+    name = "ip-10-0-0-00.eu-west-1.compute.internal"
+    lines = capacity_answer(asked([node(name, "a"), *nodes("b"), workload("Deployment")], more=20)).text().splitlines()
+    heads = next(each for each in lines if each.startswith("ONE MORE NODE"))
+    rows = lines[lines.index(heads) + 1 :][:2]
+    assert [each[heads.index("ZONE") :].split()[0] for each in rows if each] == ["a", "b"]
+
+
+def test_pods_of_stateful_sets_that_are_not_replaced_after_a_loss_are_named() -> None:
+    found = asked([*nodes("a", "b"), workload("StatefulSet", "db", 2), workload("Deployment")], each_zone=True)
+    assert sorted(each.not_replaced for each in found.losses) == [("shop/db-0",), ("shop/db-1",)]
+    said = " ".join(capacity_answer(found).text().split())
+    assert "shop/db-0" in said
+    assert "note: a StatefulSet waits until its pod is gone for good, which takes its node's return" in said

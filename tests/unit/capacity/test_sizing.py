@@ -1,0 +1,165 @@
+"""The cheapest nodes of pools: prices, ties, limits, pods that are not judged, and time that ends."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import Any
+
+import pytest
+
+from tests.plain_inventory import inventory
+from tests.unit.drill.builders import ZONE, node, nodes, spread, workload
+from topospread.answers.capacity import Capacity, Sizing, capacity_answer
+from topospread.api.node_selection import Taint
+from topospread.api.pools import Limits, NodePool
+from topospread.capacity.capacity import capacity
+from topospread.errors import UsageError
+from topospread.simulation.options import SimulationOptions
+
+Json = dict[str, Any]
+THREE_ZONES = {"topologySpreadConstraints": [spread(minDomains=3)]}
+SPREAD = {"topologySpreadConstraints": [spread()]}
+
+
+def pool(name: str, zone: str = "", cpu: int = 10, **more: Any) -> NodePool:
+    labels = {"pool": name} | ({ZONE: zone} if zone else {}) | more.pop("labels", {})
+    return NodePool(name, labels, {"cpu": str(cpu), "memory": "64Gi", "pods": "110"}, **more)
+
+
+def sized(objects: list[Json], *pools: NodePool, more: int = 1, seconds: float = 300.0, **others: Any) -> Capacity:
+    options = SimulationOptions(pools=pools)
+    report = capacity(
+        inventory(*objects), "deploy/web", options=options, more=more, workers=1, seconds=seconds, **others
+    )
+    return capacity_answer(report)
+
+
+def sizing(*asked: Any, **others: Any) -> Sizing:
+    found = sized(*asked, **others).sizing
+    assert found is not None
+    return found
+
+
+def added(found: Sizing) -> dict[str, int]:
+    return {each.name: each.add for each in found.pools if each.add}
+
+
+def test_without_prices_the_fewest_nodes_are_the_cheapest() -> None:
+    found = sizing([*nodes("a"), workload("Deployment")], pool("small", cpu=2), pool("large", cpu=8), more=15)
+    assert added(found) == {"large": 1}
+    assert (found.verdict, found.nodes, found.price, found.cheapest) == ("yes", 1, None, True)
+
+
+def test_prices_decide_where_pools_have_them() -> None:
+    small, large = pool("small", cpu=2, price=Fraction("0.1")), pool("large", cpu=8, price=Fraction("0.5"))
+    found = sizing([*nodes("a"), workload("Deployment")], small, large, more=15)
+    assert added(found) == {"small": 4}
+    assert found.price == pytest.approx(0.4)
+    assert found.words == "+4 small"
+
+
+def test_the_zone_that_ends_it_gets_the_nodes() -> None:
+    pools = [pool(each, each) for each in "abc"]
+    found = sizing([*nodes("a", "b"), node("c1", "c", cpu="2"), workload("Deployment", spec=SPREAD)], *pools, more=12)
+    assert added(found) == {"c": 1}
+    assert {each.name: each.more for each in found.zones} == {"a": 4, "b": 4, "c": 4}
+    assert [each.why_not for each in found.pools] == ["maxSkew does not admit a", "maxSkew does not admit b", ""]
+
+
+def test_two_new_zones_at_once_meet_min_domains() -> None:
+    """One node of either zone brings nothing: the minimum counts as 0 until both are there."""
+    objects = [*nodes("a"), workload("Deployment", replicas=1, spec=THREE_ZONES)]
+    found = sizing(objects, pool("b", "b"), pool("c", "c"), more=5)
+    assert added(found) == {"b": 1, "c": 1}
+
+
+def test_pools_that_cannot_help_say_why() -> None:
+    other = pool("other", taints=(Taint(key="only", value="x", effect="NoSchedule"),))
+    full = pool("full", most=0)
+    answer = sized([*nodes("a"), workload("Deployment")], other, full, more=9)
+    assert answer.verdict == "no"
+    assert answer.sizing is not None
+    assert (answer.sizing.verdict, answer.sizing.nodes, answer.sizing.simulated) == ("no", 0, 0)
+    assert [each.why_not for each in answer.sizing.pools] == [
+        "a new node is tainted",
+        "it has all the nodes it may have",
+    ]
+    assert answer.says == "7 of 9 more of shop/web fit; no set of nodes of the pools is enough"
+    assert not answer.remedies
+
+
+def test_limits_that_pools_share_hold_for_the_set() -> None:
+    limits = Limits(("group", "g"), {"cpu": 15_000})
+    shared = [pool(each, cpu=10, labels={"group": "g"}, limits=limits) for each in ("one", "two")]
+    found = sizing([*nodes("a"), workload("Deployment")], *shared, more=20)
+    assert (found.verdict, found.nodes) == ("no", 0)
+
+
+def test_no_pool_is_looked_at_if_enough_fits() -> None:
+    answer = sized([*nodes("a"), workload("Deployment")], pool("p"), more=5)
+    assert (answer.verdict, answer.sizing) == ("yes", None)
+
+
+def test_time_that_ends_leaves_a_set_that_was_simulated() -> None:
+    found = sizing([*nodes("a"), workload("Deployment")], pool("p", cpu=5), more=15, seconds=0)
+    assert added(found) == {"p": 2}
+    assert (found.verdict, found.cheapest, found.seconds) == ("yes", False, 0)
+
+
+def test_time_that_ends_without_a_set_leaves_it_unknown() -> None:
+    """Affinity is not counted, so that only simulations can exclude a pool in another zone."""
+    term = {"topologyKey": ZONE, "labelSelector": {"matchLabels": {"app": "web"}}}
+    near = {"affinity": {"podAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [term]}}}
+    answer = sized([*nodes("a"), workload("Deployment", spec=near)], pool("b", "b"), more=8, seconds=0)
+    assert answer.verdict == "no"
+    assert answer.sizing is not None
+    assert answer.sizing.verdict == "unknown"
+    assert [(each.what, each.to_know) for each in answer.unjudged] == [("budget", "--seconds 10")]
+
+
+def test_pods_that_are_not_judged_buy_nothing() -> None:
+    claim = {"resourceClaims": [{"name": "gpu", "resourceClaimTemplateName": "gpu"}]}
+    answer = sized([*nodes("a"), workload("Deployment", spec=claim)], pool("p"), more=5)
+    assert answer.verdict == "unknown"
+    assert answer.sizing is None
+
+
+def test_rounds_of_several_workloads_are_counted_together() -> None:
+    objects = [*nodes("a"), workload("Deployment", replicas=1), workload("Deployment", "api", 1)]
+    report = capacity(
+        inventory(*objects),
+        "deploy/web=2",
+        "deploy/api=1",
+        options=SimulationOptions(pools=[pool("p", cpu=4)]),
+        more=6,
+        workers=1,
+        seconds=300.0,
+    )
+    assert report.sizing is not None
+    assert [(each.add, report.sizing.simulated) for each in report.sizing.pools] == [(3, 1)]
+
+
+def test_some_pools_without_a_price_are_refused() -> None:
+    with pytest.raises(UsageError, match="pool b has no price and others have one"):
+        sized([*nodes("a"), workload("Deployment")], pool("a", price=Fraction(1)), pool("b"), more=20)
+
+
+@pytest.mark.parametrize(
+    ("others", "words"), [({"each_zone": True}, "--each zone"), ({"shapes": ["cpu=8"]}, "--node-shape")]
+)
+def test_pools_answer_another_question_than_losses_and_shapes(others: Json, words: str) -> None:
+    with pytest.raises(UsageError, match=f"--pools cannot be combined with {words}"):
+        sized([*nodes("a"), workload("Deployment")], pool("p"), more=20, **others)
+
+
+def test_many_pools_are_one_knapsack_in_each_zone() -> None:
+    """The first set that is simulated suffices, although 18 pools of other sizes and prices have many sets."""
+    pools = [
+        pool(
+            f"p{at}", "abc"[at % 3], cpu=2 ** (1 + at // 3), price=Fraction(2 ** (1 + at // 3) * (95 + at), 100), most=9
+        )
+        for at in range(18)
+    ]
+    found = sizing([*nodes("a", "b", "c"), workload("Deployment", spec=SPREAD)], *pools, more=300)
+    assert (found.verdict, found.cheapest, found.simulated) == ("yes", True, 1)
+    assert {each.more for each in found.zones} == {100}

@@ -1,0 +1,90 @@
+"""The same drill for everything of a kind, in processes of their own."""
+
+from __future__ import annotations
+
+import os
+import signal
+from pathlib import Path
+
+import pytest
+
+from topospread.drill.each import EachDrill, EachKind, drill_each
+from topospread.drill.forked import answers
+from topospread.drill.steps import Fail
+from topospread.errors import UsageError
+from topospread.simulation.options import SimulationOptions
+
+from .builders import Json, at, budget, inventory, node, nodes, rolling, spread, told, workload
+
+SPREAD = {"topologySpreadConstraints": [spread()]}
+
+
+def each(kind: EachKind, *objects: Json, workers: int = 2) -> EachDrill:
+    return drill_each(inventory(*objects), kind, SimulationOptions(), workers)
+
+
+def test_the_worst_comes_first_and_is_what_one_drill_says() -> None:
+    there = [node("a1", "a"), node("b1", "b"), node("b2", "b"), node("c1", "c", cpu="2")]
+    objects = [*there, workload("Deployment", replicas=6), workload("StatefulSet", "db", 1), budget(maxUnavailable=1)]
+    found = each("zone", *objects)
+    for outcome in found.outcomes:
+        one = told(objects, Fail(at(f"zone={outcome.target}")))
+        assert outcome.pending == sum(len(group.pods) for group in one.pending)
+        assert outcome.broken == tuple(breach.budget for breach in one.breaches)
+    assert [bool(outcome.broken) for outcome in found.outcomes] == sorted(
+        (bool(outcome.broken) for outcome in found.outcomes), reverse=True
+    )
+
+
+def test_any_number_of_processes_gives_the_same_answer() -> None:
+    objects = [*nodes("a", "a", "b", "b", "c", "c"), workload("Deployment", replicas=6, spec=SPREAD)]
+    assert each("node", *objects, workers=1).to_json() == each("node", *objects, workers=3).to_json()
+
+
+def test_rollouts_that_get_stuck_are_named() -> None:
+    full = [node(f"{zone}1", zone, cpu="1") for zone in "abc"]
+    found = each("deploy", *full, workload("Deployment", replicas=3, strategy=rolling(1, 0)))
+    assert [(outcome.target, outcome.stuck, outcome.pending) for outcome in found.outcomes] == [("shop/web", True, 1)]
+    assert not found.holds
+    assert "its rollout is stuck" in found.answer().text()
+
+
+def test_workloads_of_which_nothing_is_left_are_named() -> None:
+    found = each("node", node("a1", "a"), workload("Deployment", "api", 2), node("b1", "b", unschedulable=True))
+    assert found.outcomes[0].gone == ("shop/api",)
+
+
+def test_of_a_kind_of_which_there_is_none_nothing_is_said() -> None:
+    with pytest.raises(UsageError, match="--each zone: there is none"):
+        each("zone", node("n1"))
+
+
+def test_a_process_that_dies_is_begun_again(tmp_path: Path) -> None:
+    mark = tmp_path / "died"
+
+    def ask(number: int) -> int:
+        if number == 2 and not mark.exists():
+            mark.touch()
+            os.kill(os.getpid(), signal.SIGKILL)
+        return number * number
+
+    told_of: list[tuple[int, int]] = []
+    assert answers(ask, range(4), 2, lambda done, total: told_of.append((done, total))) == [0, 1, 4, 9]
+    assert told_of == [(1, 4), (2, 4), (3, 4), (4, 4)]
+
+
+def test_what_a_process_raises_is_raised_here() -> None:
+    def ask(number: int) -> int:
+        raise UsageError(f"no {number}")
+
+    with pytest.raises(UsageError, match="no 1"):
+        answers(ask, [1], 1)
+
+
+def test_pods_of_stateful_sets_that_are_not_replaced_are_named() -> None:
+    found = each("zone", node("a1", "a"), node("b1", "b"), node("b2", "b"), workload("StatefulSet", "db", 1))
+    lost = {outcome.target: outcome.not_replaced for outcome in found.outcomes}
+    assert lost in ({"a": ("shop/db-0",), "b": ()}, {"a": (), "b": ("shop/db-0",)})
+    said = " ".join(found.answer().text().split())
+    assert "no pod left of shop/db; not replaced: shop/db-0" in said
+    assert "not replaced: a StatefulSet waits until its pod is gone for good, which takes its node's return" in said

@@ -1,0 +1,102 @@
+"""Lint takes time in proportion to its input, also where every object is related to every other one."""
+
+from __future__ import annotations
+
+import io
+import json
+import time
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from topospread.lint.reading import Question
+from topospread.lint.run import run
+from topospread.lint.settings import Settings
+
+Json = dict[str, Any]
+FEW, TIMES = 250, 8
+
+
+def workload(number: int, skew: int = 1) -> Json:
+    counted = {"matchLabels": {"tier": "x"}}
+    over = {"maxSkew": skew, "topologyKey": "example.com/zone", "whenUnsatisfiable": "DoNotSchedule"}
+    labels = {"app": f"w{number}", "tier": "x"}
+    spec = {
+        "containers": [{"name": "a", "image": "a"}],
+        "topologySpreadConstraints": [over | {"labelSelector": counted}],
+    }
+    template = {"metadata": {"labels": labels}, "spec": spec}
+    scaled = {"replicas": 3, "selector": {"matchLabels": labels}, "template": template}
+    return {"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": f"w{number}"}, "spec": scaled}
+
+
+def alike(count: int) -> list[Json]:
+    return [workload(number) for number in range(count)]
+
+
+def different(count: int) -> list[Json]:
+    return [workload(number, 1 + number) for number in range(count)]
+
+
+def selectors(count: int) -> list[Json]:
+    made = alike(count)
+    for number, each in enumerate(made):
+        (over,) = each["spec"]["template"]["spec"]["topologySpreadConstraints"]
+        over["labelSelector"] = {"matchExpressions": [{"key": f"x{number}", "operator": "DoesNotExist"}]}
+    return made
+
+
+def budgets(count: int) -> list[Json]:
+    spec = {"maxUnavailable": 0, "selector": {"matchLabels": {"tier": "x"}}}
+    kind = {"apiVersion": "policy/v1", "kind": "PodDisruptionBudget", "spec": spec}
+    return alike(count // 2) + [kind | {"metadata": {"name": f"b{number}"}} for number in range(count // 2)]
+
+
+def jobs(count: int) -> list[Json]:
+    template = {"metadata": {"labels": {"app": "j"}}, "spec": workload(0)["spec"]["template"]["spec"]}
+    pods = template["spec"] | {"restartPolicy": "Never", "topologySpreadConstraints": []}
+    job = {"apiVersion": "batch/v1", "kind": "Job", "spec": {"parallelism": 3, "template": template | {"spec": pods}}}
+    service = {"apiVersion": "v1", "kind": "Service"}
+    return [
+        each
+        for number in range(count // 2)
+        for each in (
+            job | {"metadata": {"name": f"j{number}"}},
+            service | {"metadata": {"name": f"s{number}"}, "spec": {"selector": {"app": f"{number}"}}},
+        )
+    ]
+
+
+def seconds(items: list[Json]) -> float:
+    """Return the processor time of a run."""
+    return seconds_for(json.dumps({"apiVersion": "v1", "kind": "List", "items": items}))
+
+
+def seconds_for(text: str) -> float:
+    begun = time.process_time()
+    assert run(Question(paths=["-"], settings=Settings()), io.BytesIO(text.encode())).findings
+    return time.process_time() - begun
+
+
+@pytest.mark.parametrize("made", [alike, different, selectors, budgets, jobs], ids=lambda made: made.__name__)
+def test_time_is_within_twice_of_linear(made: Callable[[int], list[Json]]) -> None:
+    seconds(made(FEW))  # reads the tables of rules
+    few = min(seconds(made(FEW)) for _ in range(3))
+    assert seconds(made(FEW * TIMES)) < 2 * TIMES * few
+
+
+def ignored_lines(count: int) -> str:
+    data = "".join(f"  k{number}: a # topospread: ignore no-budget\n" for number in range(count))
+    return f"apiVersion: v1\nkind: ConfigMap\nmetadata: {{name: a}}\ndata:\n{data}"
+
+
+def ignores_above_each_other(count: int) -> str:
+    return "# topospread: ignore no-budget\n" * count + ignored_lines(1)
+
+
+@pytest.mark.parametrize("made", [ignored_lines, ignores_above_each_other], ids=lambda made: made.__name__)
+def test_ignores_take_time_within_twice_of_linear(made: Callable[[int], str]) -> None:
+    seconds_for(made(FEW))
+    few = min(seconds_for(made(FEW)) for _ in range(3))
+    assert seconds_for(made(FEW * TIMES)) < 2 * TIMES * few

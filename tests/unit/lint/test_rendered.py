@@ -1,0 +1,171 @@
+"""Charts and kustomizations are linted as what Helm and kustomize make of them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.unit.sources.fake_programs import FakePrograms, programs
+from topospread.answers.lint import cases, lint_answer
+from topospread.cli.lint import left_out
+from topospread.errors import InputError
+from topospread.lint.fixing import mend
+from topospread.lint.reading import Question
+from topospread.lint.run import LintReport, run
+from topospread.lint.settings import Settings
+from topospread.render.junit import junit
+from topospread.sources.rendering import RAW
+
+__all__ = ["programs"]
+POD = """\
+apiVersion: v1
+kind: Pod
+metadata: {name: web, labels: {app: web}}
+spec:
+  containers: [{name: a, image: a}]
+  topologySpreadConstraints:
+  - maxSkew: 1
+    topologyKey: failure-domain.beta.kubernetes.io/zone
+    whenUnsatisfiable: DoNotSchedule
+    labelSelector: {matchLabels: {app: web}}
+"""
+BUDGET = """\
+apiVersion: policy/v1
+kind: PodDisruptionBudget
+metadata: {name: web}
+spec: {maxUnavailable: 1, selector: {matchLabels: {app: web}}}
+"""
+RULE = "beta-topology-key"
+
+
+@pytest.fixture
+def chart(tmp_path: Path, programs: FakePrograms) -> Path:
+    folder = tmp_path / "web"
+    (folder / "templates").mkdir(parents=True)
+    (folder / "Chart.yaml").write_text("apiVersion: v2\nname: web\nversion: 1.0.0\n")
+    (folder / "templates" / "pod.yaml").write_text("{{- if .Values.on }}\n" + POD + "{{- end }}\n")
+    programs.install("helm", "---\n# Source: web/templates/pod.yaml\n" + POD)
+    return folder
+
+
+def judged(*paths: Path, rules: tuple[str, ...] = (RULE,)) -> LintReport:
+    return run(Question(paths=[str(path) for path in paths], settings=Settings(select=frozenset(rules))))
+
+
+def overlays(tmp_path: Path, programs: FakePrograms, texts: dict[str, str]) -> None:
+    """Kustomizations that build these texts."""
+    for name, text in texts.items():
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "kustomization.yaml").write_text("resources: []\n")
+        (tmp_path / name / "built").write_text(text)
+    shown = f"for n in {' '.join(texts)}; do "
+    shown += f'if grep -q "/$n\'$" "$2/kustomization.yaml"; then cat {tmp_path}/$n/built; fi; done'
+    programs.install("kustomize", before=shown)
+
+
+def test_a_finding_in_a_chart_stands_in_its_template(chart: Path) -> None:
+    (finding,) = judged(chart.parent).findings
+    assert (finding.place.source, finding.place.line) == (f"{chart}/templates/pod.yaml", 9)
+    assert finding.rendered is not None
+    assert (finding.rendered.source, finding.rendered.line) == (str(chart), 10)
+
+
+def test_text_shows_the_line_as_it_was_rendered(chart: Path) -> None:
+    text = lint_answer(judged(chart)).text(wide=True, width=200)
+    assert f"{chart}/templates/pod.yaml\n9:5 warning: " in text
+    assert "rendered 10 |     topologyKey: failure-domain.beta.kubernetes.io/zone" in text
+
+
+def test_reports_for_machines_name_both_places(chart: Path) -> None:
+    outcome = judged(chart)
+    (finding,) = lint_answer(outcome).to_dict()["findings"]
+    assert (finding["file"], finding["line"]) == (f"{chart}/templates/pod.yaml", 9)
+    assert finding["rendered"] == {"of": str(chart), "document": 1, "line": 10, "column": 5}
+    assert "pod.yaml:9:5" in junit("topospread lint", cases(outcome))
+
+
+def test_what_was_rendered_is_not_fixed(chart: Path) -> None:
+    settings = Settings(select=frozenset({RULE}))
+    outcome, mended = mend(Question(paths=[str(chart)], settings=settings))
+    assert mended == []
+    assert [each.fix for each in outcome.findings] == [()]
+
+
+def test_comments_in_a_template_ignore_what_they_cover(chart: Path, programs: FakePrograms) -> None:
+    comment = f"    # topospread: ignore {RULE} why\n    topologyKey"
+    programs.install("helm", "---\n# Source: web/templates/pod.yaml\n" + POD.replace("    topologyKey", comment))
+    outcome = judged(chart)
+    assert (outcome.findings, outcome.ignored) == ([], 1)
+
+
+def test_an_ignore_that_is_of_no_use_stands_in_the_template(chart: Path, programs: FakePrograms) -> None:
+    pod = POD.replace("failure-domain.beta", "topology")
+    comment = f"    # topospread: ignore {RULE} why\n    topologyKey"
+    programs.install("helm", "---\n# Source: web/templates/pod.yaml\n" + pod.replace("    topologyKey", comment))
+    (finding,) = judged(chart, rules=(RULE, "unused-ignore")).findings
+    assert (finding.rule, finding.place.source) == ("unused-ignore", f"{chart}/templates/pod.yaml")
+
+
+def test_what_two_overlays_have_of_one_base_is_one_finding(tmp_path: Path, programs: FakePrograms) -> None:
+    (tmp_path / ".git").mkdir()
+    (tmp_path / "base").mkdir()
+    (tmp_path / "base" / "pod.yaml").write_text(POD)
+    built = (
+        "apiVersion: v1\nkind: Pod\nmetadata:\n  annotations:\n    config.kubernetes.io/origin: |\n      path: "
+        + "../" * 12
+        + str(tmp_path / "base" / "pod.yaml").lstrip("/")
+        + "\n  name: web\n  labels: {app: web}\n"
+        + POD.partition("labels: {app: web}}\n")[2]
+    )
+    overlays(tmp_path, programs, {"dev": built, "prod": built})
+    for name in ("dev", "prod"):
+        (tmp_path / name / "kustomization.yaml").write_text("resources: [../base]\n")
+    (finding,) = judged(tmp_path / "dev", tmp_path / "prod").findings
+    assert (finding.place.source, finding.place.line) == (f"{tmp_path}/base/pod.yaml", 8)
+
+
+def test_overlays_of_one_base_are_not_one_cluster(tmp_path: Path, programs: FakePrograms) -> None:
+    """What stands in every overlay does not count what stands in another one."""
+    alone = POD.replace("failure-domain.beta", "topology")
+    overlays(tmp_path, programs, {"dev": alone + "---\n" + BUDGET, "prod": alone + "---\n" + BUDGET})
+    worlds = judged(tmp_path, rules=("object-twice",))
+    assert worlds.findings == []
+    assert len(worlds.read.manifests) == 4
+    assert len(worlds.given.manifests) == 2
+
+
+def test_plain_files_and_what_is_made_once_belong_to_every_overlay(tmp_path: Path, programs: FakePrograms) -> None:
+    (tmp_path / "budget.yaml").write_text(BUDGET)
+    other = POD.replace("name: web", "name: other")
+    overlays(tmp_path, programs, {"dev": POD, "prod": POD, "rest": other})
+    outcome = judged(tmp_path)
+    assert sorted(each.item.metadata.name or "" for each in outcome.given.manifests) == ["other", "web", "web"]
+    assert len(outcome.read.manifests) == 4
+
+
+def test_a_chart_that_cannot_be_rendered_does_not_end_the_rest(chart: Path, programs: FakePrograms) -> None:
+    (chart.parent / "pod.yaml").write_text(POD)
+    programs.install("helm", stderr="Error: no", code=1)
+    outcome = judged(chart.parent)
+    assert [str(each) for each in outcome.read.broken] == [f"{chart}: `helm template` failed: no"]
+    assert [each.place.source for each in outcome.findings] == [f"{chart.parent}/pod.yaml"]
+
+
+def test_a_missing_program_is_an_error_unless_the_chart_is_excluded(chart: Path, programs: FakePrograms) -> None:
+    (chart.parent / "pod.yaml").write_text(POD)
+    (programs.folder / "helm").unlink()
+    with pytest.raises(InputError, match="helm is not on the PATH"):
+        judged(chart.parent)
+    settings = Settings(exclude=("web*",), folder=str(chart.parent), select=frozenset({RULE}))
+    assert len(run(Question(paths=[str(chart.parent)], settings=settings)).findings) == 1
+
+
+def test_raw_leaves_templates_out_and_says_so(chart: Path) -> None:
+    outcome = run(Question(paths=[str(chart)], rendering=RAW))
+    assert outcome.findings == []
+    assert any("a chart's template, left out: lint the chart's folder" in note for note in left_out(outcome.read))
+
+
+def test_what_was_rendered_is_told(chart: Path) -> None:
+    assert left_out(judged(chart).read) == [f"{chart}: rendered with `helm template`"]

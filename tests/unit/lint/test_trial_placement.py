@@ -1,0 +1,109 @@
+"""First looks at templates: they leave the cluster as it was, and closer ones have an end."""
+
+from __future__ import annotations
+
+from io import BytesIO
+
+import pytest
+
+from topospread.answers.lint import lint_answer
+from topospread.lint.examples import constraint, deployment
+from topospread.lint.lint_input import LintInput
+from topospread.lint.reading import Question
+from topospread.lint.run import run
+from topospread.lint.settings import Settings
+from topospread.lint.template_on_nodes import templates_on_nodes
+from topospread.lint.trial_placement import TrialPlacements, simulated
+
+ZONES = constraint("labelSelector:\n  matchLabels: {app: web}")
+
+
+def given(manifests: str, cluster: str = "zones=3,nodes=3,pods=2") -> LintInput:
+    return run(Question(paths=["-"], cluster=cluster), stdin=BytesIO(manifests.encode())).given
+
+
+@pytest.mark.parametrize(("replicas", "fits"), [(6, True), (7, False)])
+def test_a_look_tells_whether_all_pods_fit(replicas: int, fits: bool) -> None:
+    everything = given(deployment(ZONES, replicas=replicas))
+    (template,) = templates_on_nodes(everything)
+    trials = TrialPlacements(everything)
+    assert [trials.fit(template), trials.fit(template)] == [fits, fits]
+
+
+def test_one_more_may_be_asked_for() -> None:
+    everything = given(deployment(ZONES, replicas=6))
+    (template,) = templates_on_nodes(everything)
+    assert not TrialPlacements(everything).fit(template, more=1)
+
+
+def test_pods_with_storage_take_a_closer_look() -> None:
+    claim = "volumes:\n- {name: data, persistentVolumeClaim: {claimName: data}}\n"
+    everything = given(deployment(claim + ZONES, replicas=1))
+    (template,) = templates_on_nodes(everything)
+    assert not TrialPlacements(everything).fit(template)
+
+
+def test_closer_looks_have_an_end() -> None:
+    everything = given(deployment(ZONES, replicas=6))
+    (template,) = templates_on_nodes(everything)
+    trials = TrialPlacements(everything)
+    everything.effort.left = 600
+    found = []
+    for _ in range(3):
+        found.append(trials.look_closer(template))
+        simulated(everything, template.pods.item)
+    assert found == [True, True, False]
+    assert list(everything.effort.left_out) == ["Deployment default/web"]
+
+
+def test_first_looks_have_an_end_and_are_not_repeated() -> None:
+    everything = given(deployment(ZONES, replicas=6))
+    (template,) = templates_on_nodes(everything)
+    trials = TrialPlacements(everything)
+    everything.effort.left = 1
+    assert [trials.fit(template), trials.fit(template)] == [True, True]
+    assert not trials.fit(template, more=1)
+    assert trials.work.built == 1
+
+
+def test_workloads_that_are_not_placed_are_named_and_never_clean() -> None:
+    """Each of these is placed by a simulation of 19,000 pods, and together they would take seconds."""
+    spec = ZONES + constraint("labelSelector:\n  matchLabels: {app: web}", key="kubernetes.io/hostname").removeprefix(
+        "topologySpreadConstraints:\n"
+    )
+    manifests = "---\n".join(deployment(spec, name=f"web-{number}", replicas=19_000) for number in range(12))
+    question = Question(
+        paths=["-"], cluster="zones=3,nodes=3,pods=2", settings=Settings(select=frozenset({"constraints-deadlock"}))
+    )
+    answer = lint_answer(run(question, stdin=BytesIO(manifests.encode())))
+    assert (answer.verdict, len(answer.findings)) == ("unknown", 0)
+    assert [each.what for each in answer.unjudged] == ["placements"]
+    assert "placing 3 workloads on the nodes would take too long" in answer.unjudged[0].because
+
+
+def named(name: str, selects: str) -> str:
+    """A Deployment whose constraint counts pods by their app."""
+    return deployment(constraint(f"labelSelector:\n  matchLabels: {{app: {selects}}}"), name=name, replicas=2)
+
+
+def views(*manifests: str) -> int:
+    """How many views of templates' pods it took to try all of them, which fit."""
+    everything = given("---\n".join(manifests))
+    trials = TrialPlacements(everything)
+    assert all(trials.fit(each) for each in templates_on_nodes(everything))
+    return trials.work.built
+
+
+def test_templates_that_are_alike_but_for_their_names_are_tried_once() -> None:
+    assert views(*(named(f"app-{i}", f"app-{i}") for i in range(80))) == 1
+
+
+def test_templates_that_count_otherwise_are_tried_each() -> None:
+    assert views(named("own", "own"), named("others", "elsewhere"), named("another", "another")) == 2
+
+
+def test_pods_there_that_a_template_counts_make_a_difference() -> None:
+    there = "apiVersion: v1\nkind: Pod\nmetadata: {name: there, labels: {app: full}}\n"
+    there += "spec: {nodeName: node-1, containers: [{name: c, image: i}]}\n"
+
+    assert views(there, named("free", "free"), named("full", "full"), named("empty", "empty")) == 2

@@ -1,0 +1,107 @@
+"""What Helm or Kustomize has yet to make a manifest of, read raw, is not accused of what they will fill in."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from topospread.lint.reading import Question
+from topospread.lint.run import LintReport, run
+from topospread.sources.rendering import RAW
+
+PARTIAL = "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: a}\nspec: {replicas: 3}\n"
+POD = """\
+apiVersion: v1
+kind: Pod
+metadata: {name: a, labels: {app: a}}
+spec:
+  containers: [{name: a}]
+  topologySpreadConstraints:
+  - {maxSkew: 1, topologyKey: topology.kubernetes.io/zone, whenUnsatisfiable: DoNotSchedule, labelSelector: {}}
+"""
+
+
+def judged(*paths: Path) -> LintReport:
+    return run(Question(paths=[str(path) for path in paths], rendering=RAW))
+
+
+def rules(outcome: LintReport) -> set[str]:
+    return {each.rule for each in outcome.findings if each.severity != "hint"}
+
+
+def test_a_charts_templates_are_left_out_and_what_stands_beside_is_linted(tmp_path: Path) -> None:
+    template = tmp_path / "chart" / "templates" / "web" / "app.yaml"
+    template.parent.mkdir(parents=True)
+    (tmp_path / "chart" / "Chart.yaml").write_text("apiVersion: v2\nname: a\nversion: 1.0.0\n")
+    (tmp_path / "chart" / "values.yaml").write_text("kind: DaemonSet\nreplicas: 3\n")
+    template.write_text("{{- if .Values.a }}\nkind: Pod\napiVersion: v1\n{{- end }}\n")
+    (tmp_path / "app.yaml").write_text(POD)
+    outcome = judged(tmp_path)
+    assert not outcome.read.broken
+    assert rules(outcome) == {"validation", "selector-empty"}
+    left = {Path(name).name: why for name, why in outcome.read.left_out.items()}
+    assert left == {"app.yaml": "template", "Chart.yaml": "other", "values.yaml": "other"}
+
+
+def test_a_folder_of_templates_without_a_chart_holds_manifests(tmp_path: Path) -> None:
+    (tmp_path / "templates").mkdir()
+    (tmp_path / "templates" / "app.yaml").write_text(PARTIAL)
+    assert rules(judged(tmp_path)) == {"validation"}
+
+
+@pytest.mark.parametrize(
+    "how",
+    [
+        "patches: [{path: patches/app.yaml}]",
+        "patchesStrategicMerge: [patches/app.yaml, 'kind: Pod\n\n  apiVersion: v1']",
+        "patchesJson6902: [{path: patches/app.yaml, target: {kind: Deployment, name: a}}]",
+    ],
+)
+def test_a_kustomizations_patches_are_left_out(tmp_path: Path, how: str) -> None:
+    patch = tmp_path / "patches" / "app.yaml"
+    patch.parent.mkdir()
+    patch.write_text(PARTIAL)
+    (tmp_path / "kustomization.yaml").write_text(f"kind: Kustomization\n{how}\n")
+    for paths in ((tmp_path,), (patch,)):
+        outcome = judged(*paths)
+        assert rules(outcome) == set()
+        assert outcome.read.left_out[str(patch)] == "patch"
+
+
+@pytest.mark.parametrize(
+    ("field", "found"),
+    [
+        ("labels: [{pairs: {app: a}, includeSelectors: true}]", {"selector-empty"}),
+        ("namespace: shop", {"validation", "selector-empty"}),
+        ("patches: []", {"validation", "selector-empty"}),
+    ],
+)
+def test_what_a_kustomization_changes_is_judged_but_not_validated(tmp_path: Path, field: str, found: set[str]) -> None:
+    (tmp_path / "app.yaml").write_text(POD)
+    (tmp_path / "kustomization.yaml").write_text(f"resources: [app.yaml]\n{field}\n")
+    assert rules(judged(tmp_path / "app.yaml")) == found
+
+
+def test_a_kustomization_that_is_no_yaml_names_nothing(tmp_path: Path) -> None:
+    (tmp_path / "app.yaml").write_text(POD)
+    (tmp_path / "kustomization.yaml").write_text("patches: [")
+    assert "validation" in rules(judged(tmp_path / "app.yaml"))
+
+
+@pytest.mark.parametrize(
+    ("text", "meant"),
+    [
+        ("apiVersion: v1\n", False),
+        ("kind: bug-fix\nmetadata: {}\n", False),
+        ("apiVersion: v2\nname: chart\nmetadata: {}\n", False),
+        ("apiVersion: v1\nmetadata: {name: a}\n", True),
+        ("kind: Pod\nmetadata: {name: a}\n", True),
+        ("- apiVersion: v1\n  kind: Pod\n", False),
+    ],
+)
+def test_what_lacks_a_part_of_its_type_is_accused_only_when_it_is_meant_as_an_object(
+    tmp_path: Path, text: str, meant: bool
+) -> None:
+    (tmp_path / "a.yaml").write_text(text)
+    assert rules(judged(tmp_path)) == ({"validation"} if meant else set())

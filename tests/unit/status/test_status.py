@@ -1,0 +1,203 @@
+"""What a status says of workloads, case by case; `tests/property/test_status.py` holds its numbers to the engine's."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+import pytest
+
+from tests.plain_inventory import inventory
+from topospread.answers.status import Status
+from topospread.answers.status import status as status_of
+from topospread.api.selector_text import parse_selector
+from topospread.errors import UsageError
+from topospread.status.result import WorkloadStatus
+
+ZONE = "topology.kubernetes.io/zone"
+Json = dict[str, Any]
+
+
+def thing(kind: str, name: str, version: str = "v1", **more: Any) -> Json:
+    metadata = {"name": name, "namespace": "shop", "uid": f"{kind}-{name}"} | more.pop("metadata", {})
+    return {"apiVersion": version, "kind": kind, "metadata": metadata, **more}
+
+
+def node(name: str, zone: str | None = None, **spec: Any) -> Json:
+    labels = {"kubernetes.io/hostname": name} | ({ZONE: zone} if zone else {})
+    amounts = {"cpu": "4", "memory": "8Gi", "pods": "10"}
+    return thing(
+        "Node", name, metadata={"labels": labels, "namespace": None}, spec=spec, status={"allocatable": amounts}
+    )
+
+
+NODES = [node("a1", "a"), node("b1", "b"), node("c1", "c")]
+
+
+def constraint(skew: int = 1, when: str = "DoNotSchedule", **more: Any) -> Json:
+    selector = {"matchLabels": {"app": "web"}}
+    return {"maxSkew": skew, "topologyKey": ZONE, "whenUnsatisfiable": when, "labelSelector": selector} | more
+
+
+def spec(*constraints: Json, **more: Any) -> Json:
+    return {"containers": [{"name": "c", "image": "i"}], "topologySpreadConstraints": list(constraints)} | more
+
+
+def pods(where: list[str], labels: Json, given: Json, owner: Json | None = None, prefix: str = "web") -> list[Json]:
+    metadata: Json = {"labels": labels}
+    if owner is not None:
+        reference = {"apiVersion": owner["apiVersion"], "kind": owner["kind"], "controller": True}
+        metadata["ownerReferences"] = [reference | {each: owner["metadata"][each] for each in ("name", "uid")}]
+    return [
+        thing("Pod", f"{prefix}-{i}", metadata=metadata, spec=given | {"nodeName": name})
+        for i, name in enumerate(where)
+    ]
+
+
+def replica_set(given: Json, where: list[str], replicas: int | None = None) -> list[Json]:
+    labels = {"app": "web"}
+    template = {"metadata": {"labels": labels}, "spec": given}
+    wanted = {"replicas": len(where) if replicas is None else replicas, "selector": {"matchLabels": labels}}
+    owner = thing("ReplicaSet", "web", "apps/v1", spec=wanted | {"template": template})
+    return [owner, *pods(where, labels, given, owner)]
+
+
+def status(*objects: Json, **options: Any) -> Status:
+    return status_of(inventory(*objects), **options)
+
+
+def only(found: Status) -> WorkloadStatus:
+    (workload,) = found.workloads
+    return workload
+
+
+def test_an_exceeded_constraint_and_who_would_be_refused() -> None:
+    found = only(status(*NODES, *replica_set(spec(constraint()), ["a1", "a1", "a1", "b1"], 5)))
+    (zone,) = found.constraints
+    assert (zone.skew, zone.excess, zone.minimum, zone.empty_names) == (3, 2, 0, ("c",))
+    assert {each.name: each.matching for each in zone.domains} == {"a": 3, "b": 1}
+    assert (found.existing, found.missing, found.hard_excess) == (4, 1, 2)
+    assert [(each.name, each.node, each.plugin) for each in found.refused] == [
+        (f"web-{i}", "a1", "PodTopologySpread") for i in range(3)
+    ]
+
+
+def test_a_soft_constraint_is_unsatisfied_and_refuses_nobody() -> None:
+    found = only(status(*NODES, *replica_set(spec(constraint(when="ScheduleAnyway")), ["a1", "a1", "a1"])))
+    assert (found.hard_excess, found.soft_excess, found.refused) == (0, 2, ())
+
+
+def test_a_cordoned_node_refuses_its_pods() -> None:
+    taint = {"key": "node.kubernetes.io/unschedulable", "effect": "NoSchedule"}
+    cordoned = node("a1", "a", unschedulable=True, taints=[taint])
+    found = only(status(cordoned, *NODES[1:], *replica_set(spec(), ["a1", "b1"])))
+    assert [(each.name, each.plugin) for each in found.refused] == [("web-0", "NodeUnschedulable")]
+
+
+def test_what_domains_take() -> None:
+    found = status(*NODES, *replica_set(spec(), ["a1", "a1", "a1", "b1"]))
+    worst = {each.topology_key: (each.domain, each.lost, each.of) for each in only(found).worst_losses}
+    assert worst == {ZONE: ("a", 3, 4), "kubernetes.io/hostname": ("a1", 3, 4)}
+    first = found.domains[0]
+    assert (first.topology_key, first.name, first.pods, [each.workload for each in first.loses_most]) == (
+        ZONE,
+        "a",
+        3,
+        ["shop/web"],
+    )
+
+
+def test_pods_outside_of_every_domain_are_of_the_whole() -> None:
+    found = only(status(node("x1"), *NODES, *replica_set(spec(), ["a1", "x1", "x1"])))
+    assert [(each.domain, each.lost, each.of) for each in found.losses if each.topology_key == ZONE] == [("a", 1, 3)]
+
+
+def test_a_bare_pod_is_a_workload_of_its_own() -> None:
+    found = only(status(*NODES, *pods(["a1"], {"app": "web"}, spec(constraint()))))
+    assert (found.kind, found.name, found.existing, found.worst_losses) == ("Pod", "web-0", 1, ())
+
+
+def test_pods_of_a_daemon_set_belong_to_their_nodes() -> None:
+    labels = {"app": "agent"}
+    template = {"metadata": {"labels": labels}, "spec": spec()}
+    owner = thing("DaemonSet", "agent", "apps/v1", spec={"selector": {"matchLabels": labels}, "template": template})
+    taint = {"key": "dedicated", "effect": "NoSchedule"}
+    tainted = node("a1", "a", taints=[taint])
+    found = only(status(tainted, *NODES[1:], owner, *pods(["a1", "b1"], labels, spec(), owner, "agent")))
+    assert (found.existing, found.refused, found.losses) == (2, (), ())
+
+
+def test_pods_of_another_scheduler_are_counted_and_not_asked() -> None:
+    found = only(status(*NODES, *replica_set(spec(constraint(), schedulerName="mine"), ["a1", "a1"])))
+    assert (found.hard_excess, found.refused) == (1, ())
+
+
+def test_terminating_pods_do_not_count() -> None:
+    owner, first, second, third = replica_set(spec(constraint()), ["a1", "a1", "a1"])
+    first["metadata"] = first["metadata"] | {"deletionTimestamp": "2026-01-01T00:00:00Z"}
+    found = only(status(*NODES, owner, first, second, third))
+    assert (found.existing, found.constraints[0].skew) == (2, 2)
+
+
+def test_pods_that_a_controller_would_delete_are_still_there() -> None:
+    found = status(*NODES, *replica_set(spec(constraint()), ["a1", "a1", "a1"], 1))
+    assert (only(found).replicas, only(found).existing, only(found).constraints[0].skew) == (1, 1, 3)
+    assert any(note.startswith("2 pods that their controllers are about to delete") for note in found.notes)
+
+
+def test_older_pods_have_a_line_of_their_own_where_they_count_otherwise() -> None:
+    given = spec(constraint(matchLabelKeys=["pod-template-hash"]), constraint(2, "ScheduleAnyway"))
+    template = {"metadata": {"labels": {"app": "web"}}, "spec": given}
+    wanted = {"replicas": 4, "selector": {"matchLabels": {"app": "web"}}, "template": template}
+    deployment = thing("Deployment", "web", "apps/v1", spec=wanted)
+    objects = [deployment]
+    for revision, where in (("old", ["a1", "a1"]), ("new", ["b1"])):
+        labels = {"app": "web", "pod-template-hash": revision}
+        reference = {
+            "apiVersion": "apps/v1",
+            "kind": "Deployment",
+            "name": "web",
+            "uid": "Deployment-web",
+            "controller": True,
+        }
+        of = {"labels": labels, "ownerReferences": [reference]}
+        of["annotations"] = {"deployment.kubernetes.io/revision": "1" if revision == "old" else "2"}
+        of["creationTimestamp"] = f"2026-01-0{1 if revision == 'old' else 2}T00:00:00Z"
+        body = {"replicas": len(where), "selector": {"matchLabels": labels}}
+        body["template"] = {"metadata": {"labels": labels}, "spec": given}
+        owner = thing("ReplicaSet", f"web-{revision}", "apps/v1", metadata=of, spec=body)
+        objects += [owner, *pods(where, labels, given, owner, f"web-{revision}")]
+    found = next(each for each in status(*NODES, *objects).workloads if each.kind == "Deployment")
+    hard = [(each.revision, each.skew) for each in found.constraints if each.hard]
+    assert len(hard) == 2
+    assert dict(hard)[""] in (1, 2)
+    assert sorted(skew for _, skew in hard) == [1, 2]
+    assert len([each for each in found.constraints if not each.hard]) == 1
+
+
+def test_a_selector_that_does_not_compile_is_said() -> None:
+    broken = constraint(labelSelector={"matchExpressions": [{"key": "app", "operator": "Nope"}]})
+    found = only(status(*NODES, *pods(["a1"], {"app": "web"}, spec(broken))))
+    assert found.constraints == ()
+    assert found.problem
+    assert [each.plugin for each in found.refused] == [""]
+
+
+def test_chosen_by_namespace_labels_and_key() -> None:
+    objects = [*NODES, *replica_set(spec(constraint()), ["a1", "b1"])]
+    assert status(*objects, selector=parse_selector("app=web")).workloads
+    assert not status(*objects, selector=parse_selector("app!=web"), allow_empty=True).workloads
+    with pytest.raises(UsageError, match=r"^-l app notin \(web\) selects no workload \(--allow-empty accepts that\)$"):
+        status(*objects, selector=parse_selector("app!=web"))
+    assert only(status(*objects, keys=["kubernetes.io/hostname"])).constraints == ()
+    with pytest.raises(UsageError, match='no workload in the namespace "nope"; there are shop'):
+        status(*objects, namespace="nope")
+    with pytest.raises(UsageError, match='no node has the label "rack"'):
+        status(*objects, keys=["rack"])
+
+
+def test_the_inventory_is_left_as_it_was() -> None:
+    given = inventory(*NODES, *replica_set(spec(constraint()), ["a1", "a1"], 1))
+    before = msgspec.json.encode(list(given.objects()))
+    status_of(given)
+    assert msgspec.json.encode(list(given.objects())) == before

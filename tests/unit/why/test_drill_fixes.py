@@ -1,0 +1,98 @@
+"""Changes that keep pods from being newly pending after a drill: each as a drill of the changed manifests shows it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from tests.unit.drill.builders import Json, at, node, nodes, spread, told, workload
+from topospread.drill.steps import Apply, Drain, Fail
+from topospread.why import drill_fixes
+
+SIX = nodes("a", "a", "b", "b", "c", "c")
+
+
+def web(name: str = "web", replicas: int = 6, **more: Any) -> Json:
+    selector = {"matchLabels": {"app": name}}
+    return workload(
+        "Deployment", name, replicas, {"topologySpreadConstraints": [spread(labelSelector=selector, **more)]}
+    )
+
+
+def test_a_zone_that_takes_no_pods_is_no_domain_with_honor() -> None:
+    answer = told([*SIX, web()], Fail(at("zone=a"))).answer()
+    first = answer.remedies[0]
+    assert (first.code, first.pending_without, first.pending) == ("nodeTaintsPolicy", 2, 0)
+    assert (first.tried.places, first.tried.of, first.command) == (2, 2, ())
+    assert first.object["name"] == "web"
+    honoured = told([*SIX, web(nodeTaintsPolicy="Honor")], Fail(at("zone=a")))
+    assert not honoured.harm
+    assert (
+        "fix: nodeTaintsPolicy: Honor on topology.kubernetes.io/zone of shop/web (tried: 0 instead of 2 newly pending)"
+        in " ".join(answer.text().split())
+    )
+
+
+def test_one_kind_of_change_is_made_to_every_workload() -> None:
+    answer = told([*SIX, *(web(f"web-{i}", 3) for i in range(3))], Fail(at("zone=a"))).answer()
+    first = answer.remedies[0]
+    assert (first.code, first.pending_without, first.pending) == ("nodeTaintsPolicy", 3, 0)
+    assert first.says.endswith(" and 2 more")
+    assert sorted(each.object["name"] for each in first.parts) == ["web-0", "web-1", "web-2"]
+
+
+def test_changes_that_help_only_together_are_found_together() -> None:
+    """With Honor zone c alone is left, of which one node is cordoned and the other full."""
+    full = node("c2", "c", cpu="1")
+    objects = [*nodes("a"), full, node("c1", "c", unschedulable=True), web(replicas=2)]
+    answer = told(objects, Fail(at("zone=a"))).answer()
+    first = answer.remedies[0]
+    assert (first.code, first.pending) == ("nodeTaintsPolicy+uncordon", 0)
+    assert [each.object["kind"] for each in first.parts] == ["Deployment", "Node"]
+
+
+def test_a_change_of_several_workloads_keeps_each_part_in_a_set() -> None:
+    """One pod of each of two Deployments loses its node; of zone c, one node is full and the other cordoned."""
+    objects = [*nodes("a"), node("c2", "c", cpu="2"), node("c1", "c", unschedulable=True)]
+    first = told([*objects, web(replicas=2), web("api", replicas=2)], Fail(at("zone=a"))).answer().remedies[0]
+    assert (first.code, first.pending_without, first.pending) == ("nodeTaintsPolicy+uncordon", 2, 0)
+    assert sorted((each.object["kind"], each.object["name"]) for each in first.parts) == [
+        ("Deployment", "api"),
+        ("Deployment", "web"),
+        ("Node", "c1"),
+    ]
+
+
+def test_a_cordon_of_the_drill_is_not_to_be_lifted() -> None:
+    answer = told([*SIX, web()], Drain(at("zone=a"))).answer()
+    assert answer.remedies[0].code == "nodeTaintsPolicy"
+    assert "uncordon" not in {each.code for each in answer.remedies}
+
+
+def test_a_manifest_that_a_step_applies_is_changed(tmp_path: Any) -> None:
+    import json
+
+    path = tmp_path / "web.json"
+    path.write_text(json.dumps(web()))
+    answer = told(
+        [*nodes("a", "b"), node("c", "c", taints=[{"key": "x", "effect": "NoSchedule"}])], Apply(str(path)), runs=1
+    )
+    answer = answer.answer()
+    assert {"nodeTaintsPolicy", "toleration"} <= {each.code for each in answer.remedies}
+    assert all(each.pending < each.pending_without for each in answer.remedies)
+
+
+def test_what_the_effort_ends_is_counted(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(drill_fixes, "EFFORT", 80)
+    answer = told([*SIX, web()], Fail(at("zone=a"))).answer()
+    assert [each.code for each in answer.remedies] == ["nodeTaintsPolicy"]
+    assert answer.untried > 0
+    monkeypatch.setattr(drill_fixes, "EFFORT", 10)
+    answer = told([*SIX, web()], Fail(at("zone=a"))).answer()
+    assert answer.remedies == ()
+    assert "fix: unknown: the budget ended before 1 change could be tried" in answer.text()
+
+
+def test_a_drill_without_harm_has_nothing_to_fix() -> None:
+    assert told([*SIX, web(nodeTaintsPolicy="Honor")], Fail(at("zone=a"))).answer().remedies == ()

@@ -1,0 +1,132 @@
+"""A Deployment's rolling update, played through with its strategy."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+import pytest
+
+from topospread.api.rollout import Strategy, strategy_of
+from topospread.api.workload import Deployment
+from topospread.why.repeated_simulation import RepeatedSimulation
+from topospread.why.rolling_update import RollingUpdate
+
+from .builders import (
+    GPU,
+    HOST,
+    by_kind,
+    constraint,
+    explained,
+    node,
+    prepared,
+    replica_set,
+    replicas,
+    spec,
+    workload,
+    zones,
+)
+
+OF = spec(constraint(), cpu="1")
+TAINTED = [node("a", "zone-a", cpu="1"), node("b", "zone-b", cpu="1", taints=[GPU])]
+
+
+def strategy(surge: int | str, unavailable: int | str) -> dict[str, Any]:
+    return {"type": "RollingUpdate", "rollingUpdate": {"maxSurge": surge, "maxUnavailable": unavailable}}
+
+
+def played(*objects: dict[str, Any], by: Strategy) -> tuple[int | None, RollingUpdate]:
+    """The Deployment web rolled out again as it is."""
+    run = prepared(*objects)
+    web = next(each for each in run.plan.workloads if each.name == "web")
+    assert web.template is not None
+    update = RollingUpdate(RepeatedSimulation(run), web, by, web.template)
+    return update.play(), update
+
+
+def rolled_out_on(hosts: str, nodes: list[dict[str, Any]], of: dict[str, Any], by: Strategy) -> int | None:
+    objects = [workload("Deployment", len(hosts), of), replica_set("abc", len(hosts), of)]
+    return played(*nodes, *objects, *replicas("abc", of, list(hosts)), by=by)[0]
+
+
+@pytest.mark.parametrize(
+    ("given", "replicas", "numbers"),
+    [
+        (None, 10, Strategy(3, 2)),
+        (None, 1, Strategy(1, 0)),
+        (strategy("25%", "25%"), 6, Strategy(2, 1)),
+        (strategy(1, 0), 6, Strategy(1, 0)),
+        (strategy(0, "10%"), 5, Strategy(0, 1)),
+        (strategy("100%", 9), 4, Strategy(4, 4)),
+        ({"type": "Recreate"}, 4, None),
+    ],
+)
+def test_percentages_are_of_the_replicas(given: Any, replicas: int, numbers: Strategy | None) -> None:
+    made = workload("Deployment", replicas, OF) | {}
+    if given is not None:
+        made["spec"]["strategy"] = given
+    assert strategy_of(msgspec.convert(made, Deployment)) == numbers
+
+
+def test_with_room_for_the_surge_it_comes_to_its_end() -> None:
+    assert rolled_out_on("abc", zones(), spec(constraint()), Strategy(1, 0)) is None
+
+
+def test_without_room_it_gets_stuck_where_nothing_may_be_unavailable() -> None:
+    nodes = [node(name, f"zone-{name}", cpu="1") for name in "abc"]
+    assert rolled_out_on("abc", nodes, OF, Strategy(1, 0)) == 0
+    assert rolled_out_on("abc", nodes, OF, Strategy(0, 1)) is None
+
+
+def test_old_pods_count_for_the_new_ones_unless_match_label_keys_tell_them_apart() -> None:
+    nodes = [node(name, f"zone-{name}") for name in "ab"]
+    strict = spec(constraint(HOST, minDomains=3))
+    by_revision = spec(constraint(HOST, minDomains=3, matchLabelKeys=["pod-template-hash"]))
+    assert rolled_out_on("ab", nodes, strict, Strategy(1, 0)) == 0, "one on each node is all that is allowed"
+    assert rolled_out_on("ab", nodes, by_revision, Strategy(1, 0)) is None
+
+
+def test_old_pods_that_wait_go_first() -> None:
+    objects = [*zones("a"), workload("Deployment", 2, OF), replica_set("abc", 2, OF)]
+    stuck_at, update = played(*objects, *replicas("abc", OF, ["a", ""]), by=Strategy(0, 1))
+    assert (stuck_at, update.old_pending) == (None, 0)
+
+
+def test_everything_is_as_it_was_after_restoring() -> None:
+    run = prepared(
+        *zones(), workload("Deployment", 3, OF), replica_set("abc", 3, OF), *replicas("abc", OF, list("abc"))
+    )
+    web = next(each for each in run.plan.workloads if each.name == "web")
+    assert web.template is not None
+    simulation = RepeatedSimulation(run)
+    before = [list(pods) for pods in run.cluster.on_node]
+    assert RollingUpdate(simulation, web, Strategy(1, 1), web.template).play() is None
+    simulation.restore()
+    assert [list(pods) for pods in run.cluster.on_node] == before
+
+
+def suggested(**more: Any) -> Any:
+    """Zone b is tainted, and zone a has room for one."""
+    objects = [workload("Deployment", 2, OF, **more), replica_set("abc", 2, OF), *replicas("abc", OF, ["a", ""])]
+    return by_kind(explained("deploy/web", *TAINTED, *objects))["toleration"]
+
+
+def test_a_suggestion_whose_rollout_gets_stuck_says_so() -> None:
+    found = suggested(strategy=strategy(1, 0))
+    assert (found.placed, found.wanted, found.stuck_at) == (2, 2, 1)
+    assert suggested(strategy=strategy(0, 1)).stuck_at is None
+    assert suggested(strategy={"type": "Recreate"}).stuck_at is None
+
+
+def test_it_comes_after_those_whose_rollout_ends() -> None:
+    objects = [workload("Deployment", 2, OF, strategy=strategy(1, 0)), replica_set("abc", 2, OF)]
+    found = explained("deploy/web", *TAINTED, *objects, *replicas("abc", OF, ["a", ""])).suggestions
+    stuck = [each.stuck_at is not None for each in found]
+    assert stuck == sorted(stuck)
+    assert stuck[-1]
+
+
+def test_a_rollout_goes_on_where_a_change_of_the_cluster_that_comes_with_it_lets_it() -> None:
+    closed = node("a", "zone-a", taints=[GPU], cordoned=True)
+    found = by_kind(explained("deploy/web", closed, workload("Deployment", 2, OF)))["toleration+uncordon"]
+    assert (found.placed, found.wanted, found.stuck_at) == (2, 2, None)

@@ -1,0 +1,245 @@
+"""What would let a pending pod in: only what was tried, smallest first."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import topospread
+from topospread.why import what_if
+from topospread.why.explain import explain
+from topospread.why.result import Explanation, Suggestion
+
+from .builders import (
+    GPU,
+    HOST,
+    ZONE,
+    by_kind,
+    constraint,
+    explained,
+    node,
+    pod,
+    replica_set,
+    replicas,
+    spec,
+    workload,
+    zones,
+)
+
+OF = spec(constraint())
+TAINTED = [*zones("a"), node("b", "zone-b", taints=[GPU])]
+"""Zone b holds the minimum and takes nothing."""
+
+
+def of_deployment(count: int, *nodes: dict[str, Any], of: dict[str, Any] = OF) -> dict[str, Suggestion]:
+    return by_kind(explained("deploy/web", *nodes, workload("Deployment", count, of)))
+
+
+def test_the_changes_come_smallest_first() -> None:
+    found = explained("deploy/web", *TAINTED, workload("Deployment", 3, OF)).suggestions
+    assert [each.kind for each in found] == [
+        "nodeTaintsPolicy",
+        "maxSkew",
+        "toleration",
+        "whenUnsatisfiable",
+        "newNode",
+    ]
+    assert all((each.placed, each.wanted, each.lets_in, each.complete) == (3, 3, 2, True) for each in found)
+
+
+def test_the_smallest_max_skew_that_places_all() -> None:
+    change = of_deployment(5, *TAINTED)["maxSkew"]
+    assert change.patch[0]["value"] == 5
+    assert change.title == f"maxSkew 5 instead of 1 on {ZONE}"
+
+
+def test_a_max_skew_that_places_only_some_is_left_out_where_another_change_places_all() -> None:
+    nodes = [node("a", "zone-a", cpu="1"), node("b", "zone-b", taints=[GPU])]
+    found = of_deployment(3, *nodes)
+    assert "maxSkew" not in found, "zone a has room for two"
+    assert found["toleration"].complete
+
+
+def test_min_domains_is_lowered_to_what_there_is() -> None:
+    found = of_deployment(4, *zones("ab"), of=spec(constraint(minDomains=3)))
+    assert found["minDomains"].patch[0]["value"] == 2
+
+
+def test_nothing_of_the_constraints_where_they_are_not_to_blame() -> None:
+    found = by_kind(explained("web", node("a", "zone-a", cpu="1"), pod("there", "a", spec(cpu="1")), pod("web", of=OF)))
+    assert set(found) == {"free", "newNode"}
+    assert found["free"].title == "free 500m cpu on a in zone-a"
+
+
+def test_taints_of_nodes_that_are_not_ready_are_not_to_be_tolerated() -> None:
+    sick = {"key": "node.kubernetes.io/not-ready", "effect": "NoSchedule"}
+    assert "toleration" not in of_deployment(3, *zones("a"), node("b", "zone-b", taints=[sick]))
+
+
+def test_two_constraints_that_contradict_each_other_are_changed_together() -> None:
+    of = spec(constraint(ZONE), constraint(HOST))
+    nodes = [node("a", "zone-a"), node("b", "zone-b", cpu="40m")]
+    pair = of_deployment(2, *nodes, of=of)
+    assert pair["maxSkew+maxSkew"].title == f"maxSkew 2 instead of 1 on {ZONE}, and maxSkew 2 instead of 1 on {HOST}"
+    assert [each["value"] for each in pair["maxSkew+maxSkew"].patch] == [2, 2]
+
+
+def test_a_pod_is_created_anew_and_a_toleration_added_to_it_as_it_is() -> None:
+    found = by_kind(explained("web", *TAINTED, pod("there", "a", OF), pod("web", of=OF)))
+    assert (found["maxSkew"].means, found["toleration"].means) == ("recreate", "in place")
+
+
+def test_the_pod_that_a_controller_of_old_has_left_over_may_go() -> None:
+    new = spec(constraint(), cpu="400m")
+    objects = [
+        *zones("ab"),
+        node("c", "zone-c", cordoned=True),
+        workload("Deployment", 5, new),
+        replica_set("old", 5, OF),
+        replica_set("new", 1, new),
+        *replicas("old", OF, ["a", "a", "b", "b", "c"]),
+        *replicas("new", new, [""]),
+    ]
+    explanation = explained("web-new-0", *objects)
+    found = by_kind(explanation)
+    assert (explanation.wanted, explanation.pending) == (6, 1)
+    assert found["deletePod"].title == "delete web-old-0, a pod of the old ReplicaSet, on a"
+    assert found["deletePod"].patch == ({"op": "remove", "path": ""},)
+    assert (found["deletePod"].placed, found["deletePod"].wanted) == (5, 5)
+    assert (found["maxSkew"].means, found["maxSkew"].wanted, found["maxSkew"].lets_in) == ("rollout", 5, 1)
+
+
+def of_an_older_revision(new: Any) -> Explanation:
+    """A pod of the old revision waits; the template changed since."""
+    objects = [workload("Deployment", 3, new), replica_set("old", 3, OF), *replicas("old", OF, ["a", "", ""])]
+    return explained("web-old-1", *TAINTED, *objects)
+
+
+def test_a_pod_of_an_older_revision_is_helped_by_the_newest_template() -> None:
+    found = by_kind(of_an_older_revision(spec(constraint(maxSkew=4))))
+    assert set(found) == {"rollout", "newNode"}, "the constraints need no further change"
+    assert (found["rollout"].patch, found["rollout"].placed, found["rollout"].wanted) == ((), 3, 3)
+
+
+def test_where_the_newest_template_does_not_help_it_is_the_one_that_is_changed() -> None:
+    found = by_kind(of_an_older_revision(spec(constraint(maxSkew=2))))
+    assert "rollout" not in found
+    assert found["maxSkew"].title == f"maxSkew 4 instead of 2 on {ZONE}"
+
+
+def test_a_max_skew_has_to_do_for_the_rollout_with_old_pods_there_too() -> None:
+    found = by_kind(of_an_older_revision(spec(constraint(maxSkew=3))))
+    assert (found["rollout"].placed, found["rollout"].stuck_at) == (3, 2), "old and new pods count for each other"
+    assert found["maxSkew"].stuck_at is None
+    by_revision = constraint(maxSkew=3, matchLabelKeys=["pod-template-hash"])
+    assert by_kind(of_an_older_revision(spec(by_revision)))["rollout"].stuck_at is None
+
+
+def test_pods_that_a_change_pushes_out_are_named() -> None:
+    nodes = [node("a", "zone-a", cpu="1"), node("b", "zone-b", cordoned=True, cpu="1")]
+    objects = [*nodes, workload("Deployment", 2, OF), pod("late", of=spec(cpu="500m"), labels={"app": "other"})]
+    found = by_kind(explained("deploy/web", *objects))
+    assert found["maxSkew"].newly_pending == ("shop/late",)
+    assert found["uncordon"].newly_pending == ()
+
+
+def test_a_file_that_the_object_was_read_from_is_told(tmp_path: Path) -> None:
+    path = tmp_path / "web.json"
+    items = [*TAINTED, workload("Deployment", 3, OF, uid=False)]
+    path.write_text(json.dumps({"apiVersion": "v1", "kind": "List", "items": items}))
+    found = by_kind(explain(topospread.load(str(path)), "deploy/web"))
+    assert (found["maxSkew"].means, found["maxSkew"].file) == ("create", str(path))
+    assert found["newNode"].file == ""
+
+
+def test_pods_alone_are_explained_as_their_deployment_would_make_them() -> None:
+    found = by_kind(explained("web-abc-1", *TAINTED, *replicas("abc", OF, ["a", "", ""])))
+    assert found["maxSkew"].object["kind"] == "Deployment"
+    assert (found["maxSkew"].patch[0]["value"], found["maxSkew"].placed, found["maxSkew"].wanted) == (3, 3, 3)
+
+
+def test_effort_is_bounded_and_what_was_not_tried_is_counted(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(what_if, "EFFORT", 5)
+    explanation = explained("deploy/web", *TAINTED, workload("Deployment", 3, OF))
+    assert explanation.suggestions == ()
+    assert explanation.untried > 0
+
+
+def test_nothing_is_tried_when_nothing_is_asked() -> None:
+    explanation = explained("deploy/web", *TAINTED, workload("Deployment", 3, OF), suggest=False)
+    assert (explanation.suggestions, explanation.untried) == ((), 0)
+
+
+def test_a_pod_that_is_evicted_during_a_trial_is_replaced_by_one_of_the_changed_template() -> None:
+    urgent = pod("urgent", of=spec(cpu="700m", priority=10, nodeSelector={ZONE: "zone-a"}), labels={"app": "urgent"})
+    owner = ("ReplicaSet", "web")
+    nodes = [node("a", "zone-a", cpu="1"), node("bare", cpu="1")]
+    there = [workload("ReplicaSet", 2, OF), pod("web-0", "a", OF, owner=owner)]
+    found = by_kind(explained("rs/web", *nodes, *there, urgent))["whenUnsatisfiable"]
+    assert (found.placed, found.wanted, found.evicted) == (2, 2, 1)
+
+
+def test_a_pod_that_the_template_would_make_otherwise_is_made_anew_before_anything_else_is_changed() -> None:
+    """The template was edited while its ReplicaSet was not read: the labels do not tell that the pod is older."""
+    large, small = spec(constraint(), cpu="14"), spec(constraint())
+    objects = [workload("Deployment", 3, small), *replicas("abc", large, ["", "", ""])]
+    explanation = explained("web-abc-0", *zones(), *objects)
+    found = explanation.suggestions
+    assert (found[0].kind, found[0].patch, found[0].placed) == ("restart", (), 3)
+    assert {each.kind for each in found} <= {"restart", "newNode", "free"}, "no other change of the template is needed"
+
+
+def test_a_change_must_do_better_than_the_rollout_that_brings_it() -> None:
+    """A rollout alone places two small pods; nodeAffinityPolicy, which brings one too, would place no more."""
+    of = spec(constraint(nodeAffinityPolicy="Ignore"))
+    nodes = [node("a", "zone-a", cpu="1"), node("b", "zone-b", cpu="1"), node("c", "zone-c", cpu="1", taints=[GPU])]
+    large = [workload("Deployment", 7, of), *replicas("abc", OF | spec(cpu="14"), [""] * 7)]
+    found = explained("web-abc-0", *nodes, *large).suggestions
+    restart = next(each for each in found if each.kind == "restart")
+    assert (restart.placed, restart.complete) == (2, False)
+    others = [each for each in found if each.means == "rollout" and each is not restart]
+    assert others
+    assert "nodeAffinityPolicy" not in {each.kind for each in others}
+    assert all(each.placed > restart.placed for each in others)
+
+
+def test_a_taint_and_too_little_cpu_are_changed_together() -> None:
+    nodes = [node("a", taints=[GPU]), node("b", cpu="1", cordoned=True)]
+    found = explained("deploy/web", *nodes, workload("Deployment", 1, spec(cpu="5"))).suggestions
+    assert [(each.kind, each.complete) for each in found] == [
+        ("toleration+requests", True),
+        ("requests+uncordon", True),
+    ]
+    assert found[0].title == "tolerate dedicated=gpu:NoSchedule, and cpu request 4 instead of 5"
+    assert found[0].further == ()
+    (uncordon,) = found[1].further
+    assert (uncordon.kind, uncordon.object["name"]) == ("uncordon", "b")
+
+
+def test_a_new_revision_has_all_its_pods_whether_a_surplus_pod_is_deleted_or_not() -> None:
+    new = spec()
+    objects = [workload("Deployment", 3, new), replica_set("old", 3, OF), replica_set("new", 1, new)]
+    pods = [*replicas("old", OF, ["a"] * 3), *replicas("new", new, [""])]
+    for cpu, changes in (("1", "toleration+uncordon+free"), ("2", "toleration+uncordon")):
+        closed = node("a", cpu=cpu, taints=[GPU], cordoned=True)
+        (found,) = explained("deploy/web", closed, *objects, *pods).suggestions
+        assert (found.kind, found.placed, found.wanted) == (changes, 3, 3)
+
+
+def test_three_changes_are_the_most() -> None:
+    taints = [GPU, {"key": "other", "effect": "NoSchedule"}]
+    closed = node("a", "zone-a", taints=taints, cordoned=True)
+    of = spec(cpu="5", nodeSelector={ZONE: "zone-aa"})
+    assert explained("web", closed, pod("web", of=of)).suggestions == (), "four would be needed"
+    (found,) = explained("web", closed, pod("web", of=of | spec(cpu="4"))).suggestions
+    assert found.kind == "nodeSelector+toleration+uncordon"
+
+
+def test_sets_are_within_the_effort(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(what_if, "EFFORT", 20)
+    explanation = explained("web", node("a", taints=[GPU]), pod("web", of=spec(cpu="5")))
+    assert explanation.suggestions == ()
+    assert explanation.untried == 2
