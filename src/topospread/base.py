@@ -24,7 +24,7 @@ class Base(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
         return built
 
     def to_json(self) -> str:
-        """Return the JSON text that ``-o json`` writes (`json_text`)."""
+        """Return the JSON text that ``-o json`` writes: indented up to a megabyte, with a final newline."""
         return json_text(self)
 
 
