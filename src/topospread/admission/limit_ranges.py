@@ -23,6 +23,7 @@ from topospread.api.validation.field import report
 from topospread.api.validation.resources import check_resources
 from topospread.api.validation.schema import decoded
 
+from .defaults import rounded
 from .pod_admission import container_defaults
 from .quotas import limits_of
 
@@ -61,8 +62,7 @@ class LimitRanges:
             return ""
         spec = pod.spec
         if spec.resources is not None:
-            amounts = spec.resources.requests, spec.resources.limits
-            requests, limits = ({name: _canonical(text) for name, text in (each or {}).items()} for each in amounts)
+            requests, limits = (_canonical(each) for each in (spec.resources.requests, spec.resources.limits))
             spec = with_fields(spec, resources=ResourceRequirements(requests=requests, limits=limits))
         whole = decoded(msgspec.to_builtins(spec, enc_hook=str), "PodSpec")
         default_pod_level(whole)
@@ -78,14 +78,16 @@ class LimitRanges:
             yield from _out_of_bounds(item, requested_quantities(pod, self._rules), limits)
 
 
-def _canonical(text: str | None) -> str | None:
-    """Return bytes as the API server writes their sum: 8388608 as 8Mi."""
-    if text is None or not text.isdigit() or int(text) % 1024 or not int(text):
-        return text
-    number, power = int(text), 0
-    while number % 1024 == 0 and power < len(_BINARY):
-        number, power = number // 1024, power + 1
-    return f"{number}{_BINARY[power - 1]}"
+def _canonical(amounts: ResourceList | None) -> ResourceList:
+    """Return amounts with bytes as the API server writes their sum: 8388608 as 8Mi."""
+    found = dict(rounded(amounts) or {})
+    for name, text in found.items():
+        number, power = int(text) if isinstance(text, str) and text.isdigit() else 0, 0
+        while number and number % 1024 == 0 and power < len(_BINARY):
+            number, power = number // 1024, power + 1
+        if power:
+            found[name] = f"{number}{_BINARY[power - 1]}"
+    return found
 
 
 def _amounts(container: Container) -> tuple[Requests, Requests]:
