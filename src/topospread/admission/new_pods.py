@@ -1,4 +1,4 @@
-"""New pods that LimitRanges or the Pod Security level of their namespace refuse."""
+"""New pods that LimitRanges, the Pod Security level of their namespace or policies in CEL refuse."""
 
 from __future__ import annotations
 
@@ -36,8 +36,7 @@ class NewPodRules:
         words = self._bounds.refusal(pod)
         if words:
             return f"LimitRange of the namespace {pod.namespace}", words
-        words = self.policies.refusal(pod)
-        return (f"Pod Security level of the namespace {pod.namespace}", words) if words else ("", "")
+        return self.policies.refusal(pod)
 
 
 def not_judged(pod: Pod, *who: str) -> Pod:
