@@ -36,7 +36,7 @@ class Request(NamedTuple):
 
 
 class Decision(NamedTuple):
-    """What a policy and its binding decide.
+    """The decision of a policy and its binding.
 
     Attributes:
         denial: the API server's words, "" for none.

@@ -71,7 +71,7 @@ class SemanticVersion:
 
     @property
     def key(self) -> tuple[object, ...]:
-        """What orders it: a version without a pre-release comes after all of its pre-releases."""
+        """The key that orders versions: one without a pre-release comes after all of its pre-releases."""
         return (self.numbers, not self.before, self.before)
 
 
