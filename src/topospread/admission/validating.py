@@ -95,7 +95,13 @@ class ValidatingPolicies:
 
     def _parameters_of(self, policy: AdmissionPolicy, binding: AdmissionPolicyBinding, request: Request) -> Json | None:
         kind, reference = policy.spec.param_kind, binding.spec.param_ref
-        if kind is None or reference is None:
+        if kind is None:
+            return None
+        version_and_kind = (kind.api_version, kind.kind)
+        if version_and_kind != ("v1", "ConfigMap") and all(key[:2] != version_and_kind for key in self._parameters):
+            # A kind that the API server does not serve denies by itself.
+            raise CannotEvaluateError(f"the input holds no parameters of the kind {kind.kind}")
+        if reference is None:
             return None
         if not reference.name:
             raise CannotEvaluateError("its parameters are chosen by a selector")

@@ -162,6 +162,15 @@ def test_parameters_are_found_in_the_input() -> None:
     assert found_by(*limits, limit, deployment())[0] == "no"
 
 
+def test_a_kind_of_parameters_that_may_not_be_served() -> None:
+    kind = {"apiVersion": "example.com/v1", "kind": "Limit"}
+    assert found_by(*policy("params == null", paramKind=kind), deployment())[0] == "unknown"
+    assert (
+        found_by(*policy("params == null", paramKind={"apiVersion": "v1", "kind": "ConfigMap"}), deployment())[0]
+        == "yes"
+    )
+
+
 def test_versions_without_policies() -> None:
     assert found_by(*policy("false"), deployment(), options=SimulationOptions(kube_version="1.29"))[0] == "unknown"
 
