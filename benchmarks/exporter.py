@@ -22,8 +22,8 @@ from topospread.api.workload import Deployment, ReplicaSet
 from topospread.config.gates import gates_for
 from topospread.config.load import default_configuration
 from topospread.exporter.collector import SeriesLimits, SpreadCollector
-from topospread.exporter.contact import Contact
 from topospread.exporter.tracker import Tracker
+from topospread.exporter.watch_health import WatchHealth
 from topospread.live.exposition import exposition_of
 from topospread.simulation.options import SimulationOptions
 
@@ -63,7 +63,7 @@ def measured() -> Iterator[tuple[str, list[float]]]:
         times = 2 if "cordon" in name else TIMES
         yield f"{name}, until it is in the figures", [_seconds(_followed, event, i, tracker) for i in range(times)]
     registry = CollectorRegistry(auto_describe=False)
-    registry.register(SpreadCollector(tracker, Contact(), "1.37", SeriesLimits()))
+    registry.register(SpreadCollector(tracker, WatchHealth(), "1.37", SeriesLimits()))
     for name, accept in (("text", ""), ("OpenMetrics", "application/openmetrics-text;version=1.0.0")):
         lines = exposition_of(registry, accept)[0].count(b"\n")
         seconds = [_seconds(exposition_of, registry, accept) for _ in range(TIMES)]

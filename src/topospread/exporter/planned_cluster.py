@@ -1,7 +1,7 @@
 """The exporter's cluster state, built from planned groups and single objects, with a record of changes.
 
-Objects go through the same planner as in `status`, a group or a few objects at a time. `concerned` finds the workloads
-that changes affect.
+Objects go through the same planner as in `status`, a group or a few objects at a time. `affected_workloads`
+finds the workloads that changes affect.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ _ObjectId = tuple[type[KubeObject], str, str]
 
 
 @dataclass(slots=True)
-class Touched:
+class DirtySet:
     """The changes since the last call.
 
     Attributes:
@@ -103,7 +103,7 @@ class PlannedCluster:
         frameworks = {each.scheduler_name: Framework(each, gates) for each in options.config.profiles}
         self.cluster = Cluster(request_rules(gates))
         self.scheduler = Scheduler(self.cluster, frameworks)
-        self.touched = Touched()
+        self.touched = DirtySet()
         self.surplus: set[PlanGroup] = set()
         self._control_plane = options.control_plane(gates, list(frameworks))
         self._planned: dict[PlanGroup, PlannedGroup] = {}
@@ -111,9 +111,9 @@ class PlannedCluster:
         self._whose_object: dict[_ObjectId, PlanGroup] = {}
         self._crowded: set[int] = set()
 
-    def take_touched(self) -> Touched:
+    def take_touched(self) -> DirtySet:
         """Return what changed since the last call."""
-        touched, self.touched = self.touched, Touched()
+        touched, self.touched = self.touched, DirtySet()
         return touched
 
     # Single objects.

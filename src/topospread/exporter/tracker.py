@@ -32,9 +32,9 @@ from topospread.status.refused import Refusals
 from topospread.status.result import WorkloadStatus
 from topospread.status.risk import keys_at_risk, losses
 
-from .carried import CarriedFigures, rules_of, without_nodes
-from .concerned import Concerned, Followed
+from .affected_workloads import AffectedWorkloads, Followed
 from .groups import PLANNED, GroupedNamespace, PlanGroup, inventory_of
+from .incremental_metrics import IncrementalMetrics, rules_of, without_nodes
 from .latest_time import LatestTime
 from .pending import BlockedPods, blocked_by
 from .planned_cluster import PlannedCluster, PlannedGroup
@@ -189,10 +189,10 @@ class Tracker:
                 touched = self.world.take_touched()
                 if touched.any:
                     self._unseen.update(
-                        dict.fromkeys(Concerned(self.world.cluster, self._followed, self._of_pod).by(touched))
+                        dict.fromkeys(AffectedWorkloads(self.world.cluster, self._followed, self._of_pod).by(touched))
                     )
                 if touched.nodes.any:
-                    self._carry_over(CarriedFigures(self.world.cluster, touched.nodes))
+                    self._carry_over(IncrementalMetrics(self.world.cluster, touched.nodes))
                 self._ask_pending = True
             elif self._unseen:
                 self._look_at_one()
@@ -300,7 +300,7 @@ class Tracker:
         known.workload, known.keys = made.workload, made.keys
         self._of_pod.update(dict.fromkeys(made.keys, known))
 
-    def _carry_over(self, carried: CarriedFigures) -> None:
+    def _carry_over(self, carried: IncrementalMetrics) -> None:
         """Apply appeared and disappeared domains to the metrics of all other workloads."""
         for each, known in self.figures.items():
             if each in self._unseen or each.rules is None:

@@ -31,10 +31,10 @@ from topospread.config.versions import KubeVersion
 from topospread.errors import ConfigError, Place
 from topospread.sources.custom_kinds import parse_kinds
 from topospread.sources.files import STANDARD_INPUT, Source, read_text
-from topospread.sources.made_up import is_made_up
 from topospread.sources.positions import positions
 from topospread.sources.project_table import read_table
 from topospread.sources.roots import check_link, is_within, root_of, upwards
+from topospread.sources.synthetic_cluster import is_made_up
 from topospread.sources.text import described, shown_path
 from topospread.sources.yaml import read_documents
 

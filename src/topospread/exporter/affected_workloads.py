@@ -18,10 +18,10 @@ from topospread.plugins.affinity_terms import Term, terms_of
 from topospread.status.members import Members
 from topospread.status.risk import WELL_KNOWN
 
-from .carried import NodesOfDomains
 from .groups import PlanGroup
+from .incremental_metrics import NodesOfDomains
 from .node_changes import NodeChanges
-from .planned_cluster import Touched
+from .planned_cluster import DirtySet
 
 _MANY = 500
 """Number of simultaneous pod changes above which all workloads count as affected."""
@@ -53,7 +53,7 @@ class Followed:
     rules: tuple[NodesOfDomains, ...] | None = None
 
 
-class Concerned:
+class AffectedWorkloads:
     """Finds affected workloads.
 
     Args:
@@ -69,7 +69,7 @@ class Concerned:
         self._followed = followed
         self._of_pod = of_pod
 
-    def by(self, touched: Touched) -> Iterator[Followed]:
+    def by(self, touched: DirtySet) -> Iterator[Followed]:
         """Yield the affected workloads, perhaps repeatedly."""
         if touched.everything or len(touched.pods) > _MANY or self._is_felt_by_all(touched.nodes):
             yield from self._all()
