@@ -78,13 +78,14 @@ class Following:
     async def _work(self) -> None:
         for each in self._reflectors:
             await each.synced.wait()
+        gc.freeze()  # the listed objects live as long as the process: exclude them from garbage collection
         while True:
             self._wake.clear()
             while not self._tracker.work(time.monotonic() + _STEP):
                 await asyncio.sleep(0)
             if not self.ready:
                 gc.collect()
-                gc.freeze()  # the listed objects live as long as the process: exclude them from garbage collection
+                gc.freeze()  # and what was computed about them
                 self.ready = True
             await self._wake.wait()
             await asyncio.sleep(_GATHER)
