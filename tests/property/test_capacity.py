@@ -41,7 +41,7 @@ def _asked(given: Inventory, *targets: str, **besides: Any) -> Capacity:
     return capacity(given, *targets, limit=LIMIT, workers=1, seconds=0.0, **parted(besides)).capacity
 
 
-@drawn(15, suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much])
+@drawn(8, suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much])
 @given(clusters())
 def test_so_many_more_leave_none_pending_and_one_more_leaves_one(cluster: tuple[Inventory, str]) -> None:
     given_, target = cluster

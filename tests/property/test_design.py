@@ -42,7 +42,7 @@ def merged(web: Json, manifest: str) -> list[Json]:
     return [web, *others]
 
 
-@drawn(4, suppress_health_check=list(HealthCheck))
+@drawn(3, suppress_health_check=list(HealthCheck))
 @given(clusters(), st.integers(2, 5), st.data())
 def test_what_is_promised_survives(cluster: tuple[list[Json], list[str]], replicas: int, data: st.DataObject) -> None:
     objects, zones = cluster
@@ -66,7 +66,7 @@ WANTS = [
 ]
 
 
-@drawn(6, suppress_health_check=list(HealthCheck))
+@drawn(3, suppress_health_check=list(HealthCheck))
 @given(clusters(), st.integers(2, 5), st.lists(st.sampled_from(WANTS), min_size=1, max_size=3, unique=True))
 def test_a_check_of_what_was_designed_says_yes(
     cluster: tuple[list[Json], list[str]], replicas: int, wants: list[str]

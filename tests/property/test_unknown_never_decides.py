@@ -147,7 +147,7 @@ QUESTIONS: dict[str, Question] = {
 
 
 @pytest.mark.parametrize("command", QUESTIONS)
-@drawn(4, suppress_health_check=list(HealthCheck))
+@drawn(3, suppress_health_check=list(HealthCheck))
 @given(objects=clusters(), other=unjudged())
 def test_a_pod_that_cannot_be_judged_turns_no_verdict_around(command: str, objects: list[Json], other: Json) -> None:
     before, after = QUESTIONS[command](objects), QUESTIONS[command]([*objects, other])

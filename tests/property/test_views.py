@@ -184,7 +184,7 @@ def heads(view: View) -> list[tuple[int, int]] | None:
 
 
 TestHistory = History.TestCase
-TestHistory.settings = drawn(25, stateful_step_count=50)
+TestHistory.settings = drawn(10, stateful_step_count=50)
 
 
 @given(nodes=st.lists(st.sampled_from(NODE_NAMES), unique=True, min_size=1))
