@@ -127,12 +127,12 @@ def test_parts_are_put_together(tmp_path: Path) -> None:
 
 def test_ctrl_c_shows_what_is_over_and_exits_with_130() -> None:
     press = (
-        "from topospread.drill.drill_run import Play; whole = Play._do; done = []\n"
+        "from topospread.drill.drill_run import DrillRun; whole = DrillRun._do; done = []\n"
         "def pressed(self, step):\n"
         "    done.append(step)\n"
         "    if len(done) == 2: raise KeyboardInterrupt\n"
         "    return whole(self, step)\n"
-        "Play._do = pressed\n"
+        "DrillRun._do = pressed\n"
     )
     words = [sys.executable, "-c", press + MAIN, "drill", "-f", SHOP, "--on", "zones=3,nodes=6"]
     steps = ["--fail", "zone=zone-a", "--recover", "zone=zone-a"]
@@ -177,11 +177,11 @@ def test_what_was_ended_is_not_saved(tmp_path: Path) -> None:
     after = tmp_path / "after.json.gz"
     press = (
         "import os, signal; signal.signal(signal.SIGINT, signal.default_int_handler)\n"
-        "from topospread.drill.drill_run import Play; whole = Play._do\n"
+        "from topospread.drill.drill_run import DrillRun; whole = DrillRun._do\n"
         "def pressed(self, step):\n"
         "    os.kill(os.getpid(), signal.SIGINT)\n"
         "    return whole(self, step)\n"
-        "Play._do = pressed\n"
+        "DrillRun._do = pressed\n"
     )
     words = [sys.executable, "-c", press + MAIN, "drill", "-f", SHOP, "--on", "zones=3,nodes=6"]
     words += ["--fail", "zone=zone-a", "--save", str(after)]
