@@ -70,10 +70,10 @@ class AdmissionPolicies:
     def refusal(self, pod: Pod) -> tuple[str, str]:
         """Return what refuses a new pod, and why in the API server's words; ("", "") if nothing does.
 
-        Nothing is said of a pod that a policy may change before.
+        Nothing is said of a pod that a policy may change before: ask `may_change`.
         """
         level, version = self._level(pod)
-        words = "" if not version or self._changing(pod) else pod_security.refusal(pod, level, version, self._minor)
+        words = pod_security.refusal(pod, level, version, self._minor) if version else ""
         if words:
             return f"Pod Security level of the namespace {pod.namespace}", words
         denials = ((name, each.denial) for name, each in self.decisions(pod) if each.denial)
@@ -101,12 +101,16 @@ class AdmissionPolicies:
     def _decision(self, policy: AdmissionPolicy, binding: AdmissionPolicyBinding, pod: Pod) -> Decision:
         if not self._evaluates:
             return Decision(open=f"before Kubernetes 1.{_POLICIES_SINCE.minor}")
-        if self._changing(pod):
+        if self.may_change(pod):
             return Decision(open="a policy may change the pod before")
         try:
             return self._evaluator.decide(policy, binding, self._requests.of_pod(pod))
         except NotWrittenError as error:
             return Decision(open=str(error))
+
+    def may_change(self, pod: Pod) -> bool:
+        """Return whether a policy that is not evaluated may change a new pod."""
+        return bool(self._changing(pod))
 
     def _level(self, pod: Pod) -> tuple[str, str]:
         """Return the level that a pod has to keep, "" for none, and its version, "" if it is not evaluated."""
