@@ -105,6 +105,8 @@ def application(
         Route("/api/fixes", _answer(Answers.fixes)),
         Route("/api/progress", _progress),
         Route("/api/pending", _answer(Answers.pending)),
+        Route("/api/promises", _answer(Answers.promises)),
+        Route("/api/findings", _answer(Answers.findings)),
         Route("/drill", _drill),
         Route("/events", _events),
         Route("/script/{name}", _joined),

@@ -14,7 +14,7 @@ from .served import ServedCluster
 Json = dict[str, Any]
 
 _BETWEEN_WORDS = re.compile(r"(?<=[a-z])(?=[A-Z])")
-_BEHIND_SIGNS = re.compile(r"(?<=[/.=])")
+_BEHIND_SIGNS = re.compile(r"(?<=[/.=:])")
 _MOST_ROWS = 100
 """So many rows of a table are written, the rest are counted."""
 
