@@ -7,7 +7,9 @@ from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any, TypeVar
+from typing import Any, Final, TypeVar
+
+import msgspec
 
 from topospread.answers.remedies import tried_words
 from topospread.api.inventory import Inventory
@@ -20,6 +22,7 @@ from topospread.simulation.run import Run
 from topospread.text import shell_line
 from topospread.whole_number import whole_number
 
+from .differences import difference
 from .pages import Pages
 from .placement_snapshot import ClusterStanding, WorkloadRow, moves
 from .served import ServedCluster
@@ -71,6 +74,8 @@ _MOST_BARS = 24
 """Of more domains than this it is told first how many have how many pods."""
 _ENDS = 5
 _MOST_FOUND = 20
+MOST_OF_CHANGES: Final = 100_000
+"""Bytes of changes that are pushed, which nothing compresses; of more the page asks for all of it."""
 
 
 class NotFoundError(Exception):
@@ -110,6 +115,7 @@ class Answers:
         self._served = served
         self._pages = pages
         self.trials = PlayedTrials(served)
+        self._drawn: dict[int, Json] = {}
 
     def warm_up(self) -> None:
         """Work out what the first picture and the first why need, before anybody asks for it.
@@ -143,6 +149,20 @@ class Answers:
     def picture(self, asked: PageQuestion) -> bytes:
         """The map's data."""
         return self._frame(asked).picture
+
+    def changes(self, revision: int) -> Json | None:
+        """Return what changed in the picture without steps since a revision; ``None`` if that is not known or is much.
+
+        The picture is kept for the next question.
+        """
+        reading, found = self._served.reading, self.trials.timeline(())
+        drawn = msgspec.json.decode(found.frames[first_shown(found)].picture)
+        before = self._drawn.get(revision)
+        self._drawn = {reading.revision: drawn, **({revision: before} if before is not None else {})}
+        if before is None or reading is not self._served.reading:
+            return None
+        told = {"from": revision, "to": reading.revision, "picture": difference(before, drawn)}
+        return told if len(msgspec.json.encode(told)) <= MOST_OF_CHANGES else None
 
     def trial(self, asked: PageQuestion) -> Json:
         """Return the result of each step, the trial's command and file, and the frame to show first."""
@@ -180,7 +200,8 @@ class Answers:
             is_linted=key[0] in _HAVE_TEMPLATES or key[0] in _PODS,
             is_promised=key[0] in _SCALED,
         )
-        return {"constraints": constraints, "editable": editable(frame.standing.workloads[row]), "html": html}
+        forms = self._pages.page("forms.html", **editable(frame.standing.workloads[row]))
+        return {"constraints": constraints, "forms": forms, "html": html}
 
     def node(self, asked: PageQuestion) -> Json:
         """A node: its labels, taints, room, and pods."""

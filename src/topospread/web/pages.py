@@ -54,6 +54,7 @@ class Pages:
         served = self._served
         return {
             "server": served.server,
+            "cluster": served.cluster,
             "revision": served.reading.revision,
             "name": served.input.name,
             "live": served.input.live,

@@ -34,7 +34,6 @@ Json = dict[str, Any]
 
 _MOST_DRILLED: Final = 3
 """Domains and nodes of which each event is played, the fullest first."""
-_MOST_STATES: Final = 500
 
 
 @dataclass(frozen=True)
@@ -60,8 +59,8 @@ def pending(inventory: Inventory, run: Run) -> list[Pending]:
 
 
 def promised(options: SimulationOptions, key: WorkloadKey, inventory: Inventory, _: Run) -> PromiseShow:
-    """Return what a workload keeps after losses, drains and rollouts. The search is short: somebody waits for it."""
-    return promise_show(inventory, [short_target(key)], options, most=_MOST_DRILLED, states=_MOST_STATES, seconds=1.0)
+    """Return what a workload keeps after losses, drains and rollouts."""
+    return promise_show(inventory, [short_target(key)], options, most=_MOST_DRILLED)
 
 
 def linted(options: SimulationOptions, key: WorkloadKey, inventory: Inventory, _: Run) -> list[Json]:

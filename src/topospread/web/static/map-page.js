@@ -3,7 +3,7 @@
 import { putAddress, readAddress, request } from "./address.js";
 import { breakable, copy, element } from "./elements.js";
 import { save } from "./export.js";
-import { ask } from "./fetching.js";
+import { ask, changed } from "./fetching.js";
 import { countOf, NodeMap } from "./map.js";
 import { Overview } from "./overview.js";
 import { isRecorded } from "./recorded.js";
@@ -206,15 +206,14 @@ class MapPage {
   }
 
   // Parts that are asked for once the rest is there: at once, or when they are opened. Who leaves them ends the work.
-  fillSlots() {
-    this.slots.abort();
-    this.slots = new AbortController();
+  fillSlots(again = false) {
+    if (!again) this.slots.abort();
+    if (!again) this.slots = new AbortController();
     const { signal } = this.slots, at = by("maps").dataset.at;
     for (const slot of this.panel.querySelectorAll("[data-ask]")) {
-      const [path, words] = slot.dataset.ask.split("?"), box = element("div", { role: "status" });
-      slot.append(box);
+      const [path, words] = slot.dataset.ask.split("?"), box = slot.querySelector("[role=status]") ?? slot.appendChild(element("div", { role: "status" }));
       const fill = async () => {
-        box.replaceChildren("Asking … ", element("progress", { "aria-label": "Asking" }));
+        if (!again) box.replaceChildren("Asking … ", element("progress", { "aria-label": "Asking" }));
         try {
           box.innerHTML = (await ask(request(path, this.view.steps, at, Object.fromEntries(new URLSearchParams(words))), signal)).html;
           stackTables(box);
@@ -222,13 +221,16 @@ class MapPage {
           box.replaceChildren(error.message);
         }
       };
-      if (slot.localName === "details") slot.addEventListener("toggle", fill, { once: true });
-      else fill();
+      if (slot.localName !== "details") fill();
+      else if (!again) slot.addEventListener("toggle", fill, { once: true });
     }
   }
 
   // The server's own templates, in which every name is escaped.
   fillPanel(html) {
+    const { steps } = this.view, filled = [steps, by("maps").dataset.at, html].join("\n"), isSame = filled === this.filled && this.panel.querySelector("h2");
+    this.filled = filled;
+    if (isSame) return this.fillSlots(true); // nothing is closed, and what was asked by opening it stays
     const box = element("div");
     box.innerHTML = html;
     this.panel.replaceChildren(this.backButton(), box);
@@ -252,6 +254,8 @@ class MapPage {
   }
 
   listWorkloads() {
+    this.filled = null;
+    const typed = this.panel.contains(document.activeElement) && document.activeElement.id === "find" ? document.activeElement.value : null;
     this.panel.replaceChildren(...workloadList(this.now, {
       workload: (workload) => this.chooseWorkload(workload),
       pod: (pod) => this.choose({ pod }),
@@ -259,6 +263,8 @@ class MapPage {
       find: (q) => ask(request("/api/find", this.view.steps, by("maps").dataset.at, { q })).catch(() => ({ pods: { number: 0 }, nodes: { number: 0 } })),
     }));
     this.fillSlots();
+    if (typed !== null) Object.assign(by("find"), { value: typed }).dispatchEvent(new Event("input"));
+    if (typed !== null) by("find").focus({ preventScroll: true });
     if (this.panel.dataset.wanted) this.panel.querySelector("h2").focus({ preventScroll: true });
     this.reached();
   }
@@ -315,11 +321,17 @@ class MapPage {
   }
 
   listen() {
-    // A limit that is dragged moves its lines at once; the server tries what is let go of.
+    // A limit that is dragged moves its lines at once; the server tries what is let go of, in place of what was tried of it.
     const dragged = ({ id, dataset }) => dataset.limit ?? /^maxSkew-(\d+)/.exec(id)?.[1];
-    document.addEventListener("input", ({ target }) => dragged(target) && drawLimit(this.panel, dragged(target), Number(target.value)));
-    document.addEventListener("change", ({ target: { dataset: { limit }, value } }) => {
-      if (limit) Object.assign(by(`maxSkew-${limit}-range`), { value }).dispatchEvent(new Event("change"));
+    document.addEventListener("input", ({ target: it }) => {
+      if (dragged(it)) drawLimit(this.panel, dragged(it), Number(it.value));
+      if (it.matches("[type=range][data-try]")) by(it.id.replace("-range", "")).value = it.value;
+    });
+    document.addEventListener("change", ({ target: it }) => {
+      if (it.dataset.limit) Object.assign(by(`maxSkew-${it.dataset.limit}-range`), { value: it.value }).dispatchEvent(new Event("change", { bubbles: true }));
+      if (!it.dataset.instead || it.value === "") return;
+      const step = (it.selectedOptions?.[0] ?? it).dataset.try.replace("VALUE", it.value);
+      this.go({ steps: [...this.view.steps.filter((each) => !each.startsWith(it.dataset.instead)), step], at: "" });
     });
     document.addEventListener("click", (event) => this.pressed(event));
     document.addEventListener("keydown", (event) => this.typed(event));
@@ -339,23 +351,25 @@ class MapPage {
   // Another state was read, or none can be had: what is shown follows, or says how old it is.
   follow() {
     const events = new EventSource("/events");
-    let revision = Number(by("state").dataset.revision), server = null, name = "";
+    let known = { revision: Number(by("state").dataset.revision) };
     const told = (event) => {
-      const state = JSON.parse(event.data);
+      const state = JSON.parse(event.data), age = ageWords(state.age);
       by("state").classList.toggle("warn", state.age > (state.live ? 60 : 3600));
-      const age = state.live || state.trouble ? ` · read ${ageWords(state.age)} ago` : "";
-      by("state").replaceChildren(...breakable(state.name), ` · ${state.nodes} nodes · Kubernetes ${state.kubeVersion}${age}`);
-      this.say("cluster", state.trouble ? `${state.trouble}. What is shown was read ${ageWords(state.age)} ago.` : "");
-      const isOther = server !== null && server !== state.server;
+      by("state").replaceChildren(...breakable(state.name), ` · ${state.nodes} nodes · Kubernetes ${state.kubeVersion}${state.live || state.trouble ? ` · read ${age} ago` : ""}`);
+      this.say("cluster", state.trouble ? `${state.trouble}. What is shown was read ${age} ago.` : "");
       this.say("server", "");
       this.connected(true);
-      if (isOther && name !== state.name) this.say("other", `The server was started anew: this is ${state.name} now, before it was ${name}.`);
-      if (isOther || state.revision !== revision) {
-        revision = state.revision;
+      const isOf = (part) => known.server === undefined || known[part] === state[part];
+      if (!isOf("name")) this.say("other", `The server was started anew: this is ${state.name} now, before it was ${known.name}.`);
+      else if (!isOf("cluster")) this.say("other", `This is another cluster than before, under the same name: ${state.name}.`);
+      if (!isOf("server") || state.revision !== known.revision) {
+        // The picture that is shown without steps changes where it changed; all else is asked for anew.
+        const address = request("/api/picture", [], ""), before = this.pictures.get(address), { changes } = state;
         this.pictures.clear();
+        if (before && isOf("server") && changes?.from === known.revision && changes.to === state.revision) this.pictures.set(address, changed(before, changes.picture));
         this.refresh();
       }
-      ({ server, name } = state);
+      known = state;
     };
     events.addEventListener("state", told);
     events.addEventListener("age", told);
