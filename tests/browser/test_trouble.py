@@ -144,7 +144,7 @@ def test_what_changed_in_a_cluster_is_pushed_and_the_picture_is_not_asked_for_ag
     asked: list[str] = []
     page.on("request", lambda request: asked.append(request.url))
     opened(page, demo)
-    expect(page.locator("#figures")).to_contain_text("1 cordoned")
+    expect(page.locator("#figures")).to_contain_text("2 cordoned")
     assert sum("/api/picture" in each for each in asked) == 1
 
 
