@@ -1,4 +1,4 @@
-"""What changed between two JSON values, so that a page that has the one gets the other without asking for all of it.
+"""Differences of JSON values, so that a page that has one value gets the next one without asking for all of it.
 
 A difference is an object of differences by key, or a list of one to three items: the new value; the places of changed
 items and their differences; or a place, how many items go there, and the items that come.
