@@ -21,6 +21,7 @@ from topospread.controllers.planned import QueuedPod, Workload
 from topospread.plugins.interface import PluginError
 from topospread.plugins.spread_arithmetic import ConstraintArithmetic
 from topospread.simulation.run import Run, spread_of
+from topospread.text import agreeing
 
 from .blocked_nodes import Coming, counts_pod, keeps_away, matching, open_to_all
 from .orders import rows_of
@@ -171,8 +172,9 @@ class Proof:
         left = pods - min(self._most_in_one(key, own, there))
         if left < question.least:
             return ""
-        when = " after a rollout" if self._goes_on else ""
-        return f"counted: all {pods} find a node, and no {question.loss} can hold more than {pods - left} of them{when}"
+        when = "after every rollout" if self._goes_on else "in every order"
+        stay = f"at least {left} {agreeing('are', left)} left {when}"
+        return f"counted: {stay}; all {pods} find a node, and no {question.loss} can hold more than {pods - left}"
 
     def _find_nodes(self, classes: Sequence[PodClass]) -> bool:
         """Return whether all pods of these classes find a node in every order and none of them is evicted."""

@@ -48,7 +48,7 @@ def page(answer: PromiseShow) -> Page:
 
 
 _MARKS = {
-    "*": "proved for every order; after a rollout it is not decided",
+    "*": "proved for every order; after rollouts it is not decided",
     "?": "between these numbers; the search over the orders of pods ended early",
     "pending": "pods wait afterwards",
     "blocked": "a pod may not be evicted",
@@ -74,8 +74,8 @@ def _events(one: PromisedWorkload) -> Table:
         now = "" if each.now is None else f"; now {each.now}"
         rows.append((_WHEN[each.when], _leaves(each.orders, each), each.then, f"{_known(each.orders)}{now}"))
         if each.rolled is not None and each.rolled != each.orders:
-            rows.append(("… after a rollout", _leaves(each.rolled, each), "", _known(each.rolled)))
-    return Table(("WHEN", "LEAVES", "AND THEN", "GROUND"), tuple(rows), most=20)
+            rows.append(("… after any rollout", _leaves(each.rolled, each), "", _known(each.rolled)))
+    return Table(("WHEN", "LEAVES AT LEAST", "THEN, PLAYED", "GROUND"), tuple(rows), most=20)
 
 
 def _leaves(bounds: Bounds, each: PromisedEvent) -> str:
