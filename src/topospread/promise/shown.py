@@ -130,7 +130,7 @@ def shown(
     listed = list(keys)
     counted = CountedWorkloads(inventory, options) if len(listed) > _MANY else None
     if counted is not None and counted.is_judged:
-        yield from _counted(counted, listed, settled, ready)
+        yield from _counted(counted, after, listed, settled, ready)
         return
     for key in listed:
         judge = WorkloadPromises(inventory, replace(options, preemption=False, refuses=False), key, budget, {})
@@ -140,6 +140,7 @@ def shown(
 
 def _counted(
     counted: CountedWorkloads,
+    after: Inventory,
     keys: Sequence[ObjectKey],
     settled: Mapping[ObjectKey, WorkloadStatus],
     ready: Mapping[ObjectKey, int],
@@ -149,7 +150,7 @@ def _counted(
     zones = Counter(each.labels[ZONE] for each in inventory.nodes if ZONE in each.labels).most_common(_MOST_ZONES)
     states: dict[ObjectKey, list[tuple[str, WorkloadState]]] = {}
     for name, _ in zones:
-        for each in drill(inventory, [Fail(NodeChoice("zone", name))], options.answered_by).workloads:
+        for each in drill(after, [Fail(NodeChoice("zone", name))], options.answered_by).workloads:
             states.setdefault((each.kind, each.namespace, each.name), []).append((name, each))
     for key in keys:
         with counted.judge(key) as judge:

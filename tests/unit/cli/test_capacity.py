@@ -75,11 +75,11 @@ def pressed(filled, wanted, pods, grow):
 filling._place = pressed
 """
 AFTER_ITEM_2 = """
-from topospread.capacity.filling import Effort
-ask = Effort.answers
+from topospread.capacity.filling import ParallelRun
+ask = ParallelRun.answers
 def pressed(self, asked, items):
     return ask(type(self)(1, lambda done, of: press() if done == 2 else None), asked, items)
-Effort.answers = pressed
+ParallelRun.answers = pressed
 """
 
 
