@@ -303,7 +303,10 @@ class WorkloadPromises:
         """The pods that disruption budgets keep ready however many nodes drain at once."""
         own, least = self.workload, 0
         labels = own.template.labels if own.template is not None else {}
-        for budget, selector in budgets_over(self.inventory, own.namespace, labels):
+        budgets = [*budgets_over(self.inventory, own.namespace, labels)]
+        if len(budgets) > 1:
+            return own.replicas  # the API server evicts no ready pod of two budgets
+        for budget, selector in budgets:
             others = [
                 each
                 for each in self._now.plan.workloads
