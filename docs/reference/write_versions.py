@@ -76,6 +76,8 @@ _WHERE = {
     "VersionedRequestRules": "requests of pods",
     "PreemptionRules": "DefaultPreemption",
     "EligibilityRules": "DefaultPreemption",
+    "BatchingRules": "Batches of equal pods",
+    "SignatureRules": "Batches of equal pods",
     "ChoiceRules": "Choice among equal nodes",
     "RequeueingRules": "Pending pods",
     "PodGroupRules": "Pod groups",
