@@ -15,8 +15,8 @@ from topospread.errors import UsageError
 from topospread.sources.client_objects import plain_object
 from topospread.sources.inputs import paths_of
 from topospread.sources.load import LiveObjects, NoNodesError, ReadFrom, load
-from topospread.sources.made_up import is_made_up
 from topospread.sources.rendering import Rendering
+from topospread.sources.synthetic_cluster import is_made_up
 
 Given: TypeAlias = "Inventory | str | os.PathLike[str] | Mapping[str, Any] | Sequence[Any]"
 """Accepted forms of a cluster.

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from tests.faults.fault_proxy import FaultProxy, Faults, is_binding, is_event, is_status, is_write
 
-Play = Callable[[FaultProxy, float], Awaitable[None]]
+DrillRun = Callable[[FaultProxy, float], Awaitable[None]]
 """Begins a fault, lets it last for some seconds, and ends it."""
 
 
@@ -23,11 +23,11 @@ class Script:
     """
 
     name: str
-    play: Play
+    play: DrillRun
     seconds: float = 4.0
 
 
-def _setting(**values: object) -> Play:
+def _setting(**values: object) -> DrillRun:
     async def play(proxy: FaultProxy, seconds: float) -> None:
         for name, value in values.items():
             setattr(proxy.faults, name, value)
@@ -37,7 +37,7 @@ def _setting(**values: object) -> Play:
     return play
 
 
-def _repeated(act: Callable[[Faults], None]) -> Play:
+def _repeated(act: Callable[[Faults], None]) -> DrillRun:
     async def play(proxy: FaultProxy, seconds: float) -> None:
         until = asyncio.get_running_loop().time() + seconds
         while asyncio.get_running_loop().time() < until:

@@ -43,7 +43,7 @@ def soon(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @dataclass
-class Keeper:
+class SnapshotRefresher:
     """A keeper that follows."""
 
     plans: ScaleInPlans = field(default_factory=ScaleInPlans)
@@ -104,9 +104,9 @@ def costs(api: MiniApiServer) -> int:
     return len({(each["metadata"].get("annotations") or {}).get(COST) for each in api.objects["pods"].values()})
 
 
-def played(act: Callable[[MiniApiServer, FaultProxy, Keeper], Awaitable[None]]) -> Keeper:
+def played(act: Callable[[MiniApiServer, FaultProxy, SnapshotRefresher], Awaitable[None]]) -> SnapshotRefresher:
     """Play something with a keeper that may write."""
-    keeper = Keeper()
+    keeper = SnapshotRefresher()
 
     async def play() -> None:
         async with mini_api_server() as api, fault_proxy(api.url) as proxy:
@@ -145,7 +145,7 @@ def is_patch(method: str, path: str) -> bool:
     ids=str,
 )
 def test_costs_are_written_during_a_fault_or_after_it(faults: Json) -> None:
-    async def act(api: MiniApiServer, proxy: FaultProxy, keeper: Keeper) -> None:
+    async def act(api: MiniApiServer, proxy: FaultProxy, keeper: SnapshotRefresher) -> None:
         proxy.faults.matches = is_patch if not {"expired", "closed"} & faults.keys() else proxy.faults.matches
         for name, value in faults.items():
             setattr(proxy.faults, name, value)
@@ -158,7 +158,7 @@ def test_costs_are_written_during_a_fault_or_after_it(faults: Json) -> None:
 
 
 def test_a_watch_that_missed_pods_is_made_up_for() -> None:
-    async def act(api: MiniApiServer, proxy: FaultProxy, keeper: Keeper) -> None:
+    async def act(api: MiniApiServer, proxy: FaultProxy, keeper: SnapshotRefresher) -> None:
         await eventually(lambda: costs(api) == 9)
         with api.silent_watches():
             api.remove("pods", "web-0")
@@ -171,7 +171,7 @@ def test_a_watch_that_missed_pods_is_made_up_for() -> None:
 
 
 def test_a_quiet_cluster_gets_no_more_writes() -> None:
-    async def act(api: MiniApiServer, proxy: FaultProxy, keeper: Keeper) -> None:
+    async def act(api: MiniApiServer, proxy: FaultProxy, keeper: SnapshotRefresher) -> None:
         await eventually(lambda: costs(api) == 9)
         await asyncio.sleep(SHORT)
         for name in ("web-0", "web-1"):
@@ -183,7 +183,7 @@ def test_a_quiet_cluster_gets_no_more_writes() -> None:
 
 
 def test_a_pod_of_the_same_name_keeps_its_own_cost() -> None:
-    async def act(api: MiniApiServer, proxy: FaultProxy, keeper: Keeper) -> None:
+    async def act(api: MiniApiServer, proxy: FaultProxy, keeper: SnapshotRefresher) -> None:
         await eventually(lambda: costs(api) == 9)
         proxy.faults.matches, proxy.faults.slow = is_patch, 0.5
         api.put("pods", pod("web-9", "node-0"))
@@ -199,7 +199,7 @@ def test_a_pod_of_the_same_name_keeps_its_own_cost() -> None:
 
 
 def test_a_pod_that_may_not_be_changed_holds_up_no_other() -> None:
-    async def act(api: MiniApiServer, proxy: FaultProxy, keeper: Keeper) -> None:
+    async def act(api: MiniApiServer, proxy: FaultProxy, keeper: SnapshotRefresher) -> None:
         await eventually(lambda: costs(api) == 9)
         proxy.faults.matches, proxy.faults.status = lambda method, path: path.endswith("/web-9"), 403
         for number in (9, 10, 11):
@@ -214,7 +214,7 @@ def test_a_pod_that_may_not_be_changed_holds_up_no_other() -> None:
 
 
 def test_a_replica_set_may_go_while_costs_of_another_are_written() -> None:
-    async def act(api: MiniApiServer, proxy: FaultProxy, keeper: Keeper) -> None:
+    async def act(api: MiniApiServer, proxy: FaultProxy, keeper: SnapshotRefresher) -> None:
         await eventually(lambda: costs(api) == 9)
         proxy.faults.matches, proxy.faults.slow = is_patch, 0.4
         annotations = {"topospread.dev/scale-in": "keep-spread"}
@@ -230,7 +230,7 @@ def test_a_replica_set_may_go_while_costs_of_another_are_written() -> None:
 
 
 def test_a_dry_run_writes_nothing() -> None:
-    keeper = Keeper()
+    keeper = SnapshotRefresher()
 
     async def play() -> None:
         async with mini_api_server() as api:
@@ -252,7 +252,7 @@ def test_only_the_leader_writes_and_the_other_takes_over() -> None:
     async def play() -> None:
         async with mini_api_server() as api:
             filled(api)
-            first, second = Keeper(), Keeper()
+            first, second = SnapshotRefresher(), SnapshotRefresher()
             stops = [Stop(), Stop()]
             async with first.at_work(api.url) as one, second.at_work(api.url) as two:
                 tasks = []
@@ -281,7 +281,7 @@ def test_only_the_leader_writes_and_the_other_takes_over() -> None:
 
 
 def test_the_metrics_say_what_is_kept() -> None:
-    async def act(api: MiniApiServer, proxy: FaultProxy, keeper: Keeper) -> None:
+    async def act(api: MiniApiServer, proxy: FaultProxy, keeper: SnapshotRefresher) -> None:
         await eventually(lambda: costs(api) == 9)
         await asyncio.sleep(0.3)
         found = {

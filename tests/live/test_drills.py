@@ -29,7 +29,7 @@ from tests.live.conftest import ControlPlane
 from tests.live.drill_scenarios import KINDS, LARGER, Scenario, scenario
 from tests.live.kubelets import Kubelets
 from tests.live.scenarios import HOST, POOL, ZONE
-from topospread.drill.play import Play
+from topospread.drill.drill_run import DrillRun
 from topospread.drill.steps import Drain, Fail, NodeChoice, Rollout, Scale
 from topospread.simulation.options import SimulationOptions
 
@@ -212,7 +212,7 @@ def drilled(there: list[Json], one: Scenario, file: Path, number: int) -> tuple[
     options = SimulationOptions()
     if number:
         options = replace(options, seed=number, draws=True)
-    play = Play(topospread.load(str(file)), options, {}, number)
+    play = DrillRun(topospread.load(str(file)), options, {}, number)
     play.says_how_spread = False
     play.play([one.step])
     pods = [each for each in play.world.pods.by_key.values() if play.world.is_created(each)]

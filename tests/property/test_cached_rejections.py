@@ -10,7 +10,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from tests.unit.drill.builders import at, budget, inventory, node, spread, workload
-from topospread.drill.play import Play
+from topospread.drill.drill_run import DrillRun
 from topospread.drill.steps import AddNodes, Cordon, Drain, Fail, Recover, Scale, Step, Uncordon, Wait
 from topospread.simulation import active_queue_batch, batched_unschedulable_pods
 from topospread.simulation.cached_rejections import CachedRejections
@@ -83,7 +83,7 @@ def losses(draw: st.DrawFn) -> tuple[list[dict[str, Any]], list[Step]]:
 
 
 def _played(objects: list[dict[str, Any]], steps: list[Step]) -> list[object]:
-    play = Play(inventory(*objects), SimulationOptions(), {})
+    play = DrillRun(inventory(*objects), SimulationOptions(), {})
     told: list[object] = []
     for each in play.play(steps).steps:
         pending = [(one.workload, one.pods, one.message, one.preemption, repr(one.outcomes)) for one in each.pending]

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.unit.drill.builders import at, budget, inventory, node, spread, workload
-from topospread.drill.play import Play
+from topospread.drill.drill_run import DrillRun
 from topospread.drill.steps import AddNodes, Cordon, Drain, Fail, Recover, Scale, Step, Uncordon, Wait
 from topospread.simulation.options import SimulationOptions
 from topospread.simulation.simulate import simulate
@@ -47,8 +47,8 @@ STEPS: st.SearchStrategy[Step] = st.one_of(
 )
 
 
-def _played(objects: list[Json], steps: list[Step]) -> Play:
-    play = Play(inventory(*objects), SimulationOptions(), {})
+def _played(objects: list[Json], steps: list[Step]) -> DrillRun:
+    play = DrillRun(inventory(*objects), SimulationOptions(), {})
     play.play(steps)
     return play
 

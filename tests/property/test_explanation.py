@@ -19,7 +19,7 @@ from topospread.simulation.run import prepare
 from topospread.simulation.simulate import simulate
 from topospread.why.explain import explain
 from topospread.why.own_constraints import with_constraints
-from topospread.why.rejections_per_node import SPREAD, Obstacles
+from topospread.why.rejections_per_node import SPREAD, RejectionsPerNode
 from topospread.why.repeated_simulation import RepeatedSimulation
 from topospread.why.result import Explanation, Suggestion
 from topospread.why.rolling_update import RollingUpdate
@@ -93,7 +93,7 @@ def test_the_first_obstacle_of_each_node_is_kube_schedulers_reason(case: Case) -
     for queued in run.queue:
         verdict = run.scheduler.verdict(queued.pod, queued.name)
         pod_class = run.cluster.shared_class(queued.pod)
-        obstacles = Obstacles(run.scheduler.view(pod_class), run.scheduler.framework_of(pod_class), verdict)
+        obstacles = RejectionsPerNode(run.scheduler.view(pod_class), run.scheduler.framework_of(pod_class), verdict)
         for position, node in enumerate(verdict.nodes):
             found, rejection = obstacles.of_node(position), verdict.rejected.get(node)
             told = (found[0].code, found[0].plugin, found[0].reasons) if found else None

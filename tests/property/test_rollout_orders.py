@@ -18,7 +18,7 @@ from topospread.cluster.cluster import pod_key
 from topospread.drill.checking import check_drills, read_drill
 from topospread.drill.drill import drill
 from topospread.drill.drill_file import find_drills
-from topospread.drill.play import Play
+from topospread.drill.drill_run import DrillRun
 from topospread.drill.steps import read_rollout
 from topospread.promise.order_answer import OrderStep
 from topospread.promise.orders import SearchBudget
@@ -138,7 +138,7 @@ def test_a_way_that_is_shown_plays_again_from_its_file(objects: list[Json], most
             (read,) = find_drills([str(file)])
             begun = read_drill(read).begun
             assert check_drills([read]).drills[0].shortfalls
-        play = Play(begun.inventory, begun.options, {})
+        play = DrillRun(begun.inventory, begun.options, {})
         play.play(begun.steps)
         comes = {"stands": 1, "placed": 1, "deleted": -1, "ready": 0, "gone": 0}
         ends = Counter[str]()

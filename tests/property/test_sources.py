@@ -14,7 +14,7 @@ from topospread.api.quantity import parse_quantity
 from topospread.api.yaml_scalars import plain_scalar
 from topospread.errors import InputError
 from topospread.sources.load import load
-from topospread.sources.made_up import made_up_nodes
+from topospread.sources.synthetic_cluster import made_up_nodes
 
 HOSTILE = [path.read_bytes() for path in sorted((Path(__file__).parents[1] / "hostile").iterdir())]
 

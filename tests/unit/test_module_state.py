@@ -28,7 +28,7 @@ BY_CODE = {
     "topospread.config.gates._as_released": "by version and component",
     "topospread.config.kinds._struct": "by version and struct of a table",
     "topospread.config.registry.extension_points": "by minor version",
-    "topospread.live.heard_queue.label": "by resource and action of an event",
+    "topospread.live.instrumented_queue.label": "by resource and action of an event",
     "topospread.admission.dropped_fields.gate_of": "by path of a table",
     "topospread.admission.dropped_fields._steps": "by path of a table",
 }

@@ -41,6 +41,7 @@ _NAMESPACED = (
 )
 
 Object = TypeVar("Object", bound=KubeObject)
+_LISTS = tuple(each.name for each in dataclasses.fields(Inventory) if str(each.type).startswith("list["))
 
 
 def completed(inventory: Inventory, names: Names) -> Inventory:
@@ -53,7 +54,7 @@ def completed(inventory: Inventory, names: Names) -> Inventory:
     """
     result = dataclasses.replace(
         inventory,
-        **{each.name: list(getattr(inventory, each.name)) for each in dataclasses.fields(inventory) if _is_list(each)},
+        **{name: list(getattr(inventory, name)) for name in _LISTS},
         places=inventory.places.copy(),
         declared=dict(inventory.declared),
         skipped=inventory.skipped.copy(),
@@ -80,10 +81,6 @@ def completed(inventory: Inventory, names: Names) -> Inventory:
                 given.append(_labelled(Namespace(api_version="v1", kind="Namespace", metadata=metadata)))
     result.namespaces = given
     return result
-
-
-def _is_list(field: dataclasses.Field[object]) -> bool:
-    return str(field.type).startswith("list[")
 
 
 def in_namespace(item: Object) -> Object:

@@ -14,7 +14,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace as replace_fields
-from functools import cache, partial
+from functools import cache, lru_cache, partial
 from typing import Any, Literal, NamedTuple, TypeVar
 
 import msgspec
@@ -330,11 +330,11 @@ def without_dropped_fields(
     """
     unused: list[UnusedField] = []
     changed: dict[str, Any] = {}
-    for attribute, given in FIELDS.items():
+    for attribute in FIELDS:
         items: Sequence[KubeObject] = getattr(inventory, attribute)
         if not items:
             continue
-        rules = [_Rules.of(given, apiserver, scheduler, stored=stored) for stored in (False, True)]
+        rules = [_rules(attribute, apiserver, scheduler, stored) for stored in (False, True)]
         trees = [each.paths for each in rules]
         if not any(trees):
             continue
@@ -353,17 +353,17 @@ class _Rules(NamedTuple):
     ignored: tuple[GatedField, ...]
     paths: PathTree
 
-    @classmethod
-    def of(cls, given: Iterable[GatedField], apiserver: Gates, scheduler: Gates, *, stored: bool) -> _Rules:
-        unknown = tuple(each for each in given if not each.known(apiserver.kube_version))
-        disabled = tuple(
-            each
-            for each in given
-            if each not in unknown and not each.kept(apiserver) and (each.of_template or not stored)
-        )
-        gone = {*unknown, *disabled}
-        ignored = tuple(each for each in given if each not in gone and each.ignored(scheduler))
-        return cls(unknown, disabled, ignored, path_tree(each.path for each in (*gone, *ignored)))
+
+@lru_cache(maxsize=256)
+def _rules(attribute: str, apiserver: Gates, scheduler: Gates, stored: bool) -> _Rules:
+    given = FIELDS[attribute]
+    unknown = tuple(each for each in given if not each.known(apiserver.kube_version))
+    disabled = tuple(
+        each for each in given if each not in unknown and not each.kept(apiserver) and (each.of_template or not stored)
+    )
+    gone = {*unknown, *disabled}
+    ignored = tuple(each for each in given if each not in gone and each.ignored(scheduler))
+    return _Rules(unknown, disabled, ignored, path_tree(each.path for each in (*gone, *ignored)))
 
 
 class _Kept:

@@ -10,11 +10,11 @@ from fractions import Fraction
 from topospread.answer import Unjudged
 from topospread.api.inventory import Inventory
 from topospread.controllers.planned import is_refusal
+from topospread.drill.drill_run import DrillRun
 from topospread.drill.each import targets_of
 from topospread.drill.forked import can_fork
 from topospread.drill.interruption import Interrupted
-from topospread.drill.play import Play
-from topospread.drill.remarks import not_replaced
+from topospread.drill.notes import not_replaced
 from topospread.drill.result import StepOutcome
 from topospread.drill.steps import Step
 from topospread.errors import UsageError
@@ -26,7 +26,7 @@ from topospread.simulation.run import prepare
 from topospread.simulation.unknown import merged, unjudged_parts
 from topospread.sources.load import load
 
-from .filling import CapacityQuestion, Effort, Progress, SomeAnswers, capacity_of
+from .filling import CapacityQuestion, ParallelRun, Progress, SomeAnswers, capacity_of
 from .purchases import Shape, as_pools, purchases, read_shape
 from .result import Capacity, CapacityReport, ZoneLoss
 from .sizing import sizing
@@ -35,7 +35,7 @@ from .wanted import pods_asked, read_more, read_shares, the_pod
 # For each zone, a drill simulates its loss; then the remaining cluster is filled.
 
 
-def after_losses(inventory: Inventory, question: CapacityQuestion, work: Effort) -> list[ZoneLoss]:
+def after_losses(inventory: Inventory, question: CapacityQuestion, work: ParallelRun) -> list[ZoneLoss]:
     """Return the replicas that fit after each zone's loss, fewest first.
 
     Args:
@@ -75,8 +75,8 @@ def _ranked(found: list[ZoneLoss]) -> list[ZoneLoss]:
     return sorted(found, key=lambda each: (each.capacity.rounds, -each.pending, each.target))
 
 
-def _terse(inventory: Inventory, question: CapacityQuestion) -> Play:
-    play = Play(inventory, question.options, {})
+def _terse(inventory: Inventory, question: CapacityQuestion) -> DrillRun:
+    play = DrillRun(inventory, question.options, {})
     play.says_how_spread = False
     return play
 
@@ -92,7 +92,7 @@ SECONDS = 10.0
 
 
 @dataclass(frozen=True, slots=True)
-class Besides:
+class ExtraQuestions:
     """Additional questions about capacity.
 
     Attributes:
@@ -175,7 +175,7 @@ def capacity(  # noqa: PLR0913 - keyword arguments
         raise UsageError(f"--pools cannot be combined with {'--each zone' if each_zone else '--node-shape'}")
     limit = max(limit, wanted) if isinstance(wanted, int) else limit
     question = CapacityQuestion(read_shares(of, namespace), own, limit, options)
-    besides = Besides(wanted, each_zone, [read_shape(each) for each in shapes], workers, seconds)
+    besides = ExtraQuestions(wanted, each_zone, [read_shape(each) for each in shapes], workers, seconds)
     found = answer(inventory, question, besides, progress)
     if not found.unjudged:
         return found
@@ -190,7 +190,7 @@ def capacity(  # noqa: PLR0913 - keyword arguments
 
 
 def answer(
-    inventory: Inventory, question: CapacityQuestion, besides: Besides, progress: Progress | None = None
+    inventory: Inventory, question: CapacityQuestion, besides: ExtraQuestions, progress: Progress | None = None
 ) -> CapacityReport:
     """Return the result for all questions.
 
@@ -221,7 +221,7 @@ def answer(
     report = CapacityReport(
         found, besides.more, warnings=warnings, notes=notes, unjudged=unjudged, may_change=may_change
     )
-    work = Effort(besides.workers, progress)
+    work = ParallelRun(besides.workers, progress)
     try:
         if besides.each_zone:
             losses = tuple(after_losses(inventory, question, work))
@@ -245,7 +245,9 @@ def _of_end(found: Capacity) -> tuple[Unjudged, ...]:
     return unjudged_parts([found.pending] if found.pending is not None else [])
 
 
-def _as_far(report: CapacityReport, besides: Besides, ended: KeyboardInterrupt, *, pools: bool) -> CapacityReport:
+def _as_far(
+    report: CapacityReport, besides: ExtraQuestions, ended: KeyboardInterrupt, *, pools: bool
+) -> CapacityReport:
     """Return the report with the losses, or purchases, that were finished when the work was interrupted."""
     some: SomeAnswers = ended.finished if isinstance(ended, Interrupted) else SomeAnswers((), 0)
     if besides.each_zone and not report.losses:

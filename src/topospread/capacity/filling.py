@@ -55,7 +55,7 @@ class CapacityQuestion:
 
 
 @dataclass(frozen=True, slots=True)
-class Effort:
+class ParallelRun:
     """Runs independent computations in parallel.
 
     Attributes:

@@ -16,9 +16,9 @@ from topospread.api.well_known_labels import BETA_REGION, BETA_ZONE, HOSTNAME, R
 from topospread.drill.interruption import Interrupted
 from topospread.drill.manifests import node_like
 from topospread.errors import InputError, Place, UsageError
-from topospread.sources.made_up import made_up_nodes
+from topospread.sources.synthetic_cluster import made_up_nodes
 
-from .filling import CapacityQuestion, Effort, SomeAnswers, capacity_of
+from .filling import CapacityQuestion, ParallelRun, SomeAnswers, capacity_of
 from .result import Capacity, Purchase
 
 NEW_ZONE = "a new zone"
@@ -94,7 +94,7 @@ def _of_zones(nodes: Sequence[Node]) -> set[str]:
 
 
 def purchases(
-    settled: Inventory, without: Capacity, question: CapacityQuestion, shapes: Sequence[Shape], work: Effort
+    settled: Inventory, without: Capacity, question: CapacityQuestion, shapes: Sequence[Shape], work: ParallelRun
 ) -> list[Purchase]:
     """Return the replicas gained by one more node of each shape in each zone, most first.
 

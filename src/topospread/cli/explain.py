@@ -67,7 +67,7 @@ def explain(name: str, output: str, color: str) -> int:
         for heading, options in shared_options(root.command, root).items():
             click.echo("\n".join(["", heading, *option_rows(options)]))
     elif name == "clusters":
-        from topospread.sources.made_up import GRAMMAR
+        from topospread.sources.synthetic_cluster import GRAMMAR
 
         click.echo(GRAMMAR, nl=False)
     elif "/" in name:

@@ -21,7 +21,7 @@ from .usage import Explained
 
 if TYPE_CHECKING:
     from topospread.api.inventory import Inventory
-    from topospread.lint.fixing import Mended
+    from topospread.lint.fixing import FixedText
     from topospread.lint.reading import Question, Read, WhyNotRead
     from topospread.lint.run import ClusterReading, LintReport
 
@@ -90,7 +90,7 @@ def lint(**given: Any) -> int:
     cluster = _live_cluster(given)
     question = question_of(given)
     stdin = sys.stdin.buffer if sys.stdin is not None else None
-    mended: list[Mended] = []
+    mended: list[FixedText] = []
     if given["fix"] or given["diff"]:
         if given["fix"] and "-" in question.paths:
             raise UsageError("--fix changes files, and - is none; --diff shows the changes")
@@ -199,7 +199,7 @@ def left_out(read: Read) -> list[str]:
 
 def _namesakes(outcome: LintReport) -> Iterable[str]:
     """Yield notes on manifests without a namespace whose name exists in another namespace of the cluster."""
-    from topospread.sources.namesakes import notes_on_namesakes
+    from topospread.sources.duplicate_names import notes_on_namesakes
 
     given = outcome.given
     placed = {

@@ -67,7 +67,7 @@ def started(roots: tuple[str, ...], cluster: str | None, context: str | None) ->
     Raises:
         UsageError: if a folder is missing, two clusters are named, or no folder or cluster is named.
     """
-    from topospread.sources.made_up import is_made_up
+    from topospread.sources.synthetic_cluster import is_made_up
 
     if not roots and os.path.realpath(os.curdir) in (
         os.path.realpath(os.sep),

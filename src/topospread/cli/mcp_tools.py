@@ -259,7 +259,7 @@ class Allowed:
             UsageError: if there is no cluster, or a file is not allowed.
         """
         from topospread.session import Session
-        from topospread.sources.made_up import is_made_up
+        from topospread.sources.synthetic_cluster import is_made_up
 
         started = self._started
         on: str | list[str] = call.on or started.on

@@ -81,8 +81,8 @@ def _typed(context: click.Context) -> Inventory | None:
     """Return the inventory of the typed -f and --on; None if it cannot be read quickly."""
     from topospread.errors import TopospreadError
     from topospread.sources.load import load
-    from topospread.sources.made_up import is_made_up
     from topospread.sources.rendering import Rendering
+    from topospread.sources.synthetic_cluster import is_made_up
 
     paths, cluster = context.params.get("paths") or (), context.params.get("cluster")
     files = [*paths, *([cluster] if cluster and not is_made_up(cluster) else [])]

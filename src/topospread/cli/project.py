@@ -114,8 +114,8 @@ def _checked(key: str, value: object, place: Place) -> Setting:
     Raises:
         ConfigError: if the value is not text, leaves the repository, or would reach a cluster or write a file.
     """
-    from topospread.sources.made_up import is_made_up
     from topospread.sources.roots import is_within, root_of
+    from topospread.sources.synthetic_cluster import is_made_up
 
     if not isinstance(value, str) or not value:
         raise ConfigError(f"{key}: expected text in quotes", place)

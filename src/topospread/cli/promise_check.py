@@ -109,7 +109,7 @@ def _written(found: PromiseCheck, given: dict[str, Any]) -> int:
 
 def _sources(given: dict[str, Any]) -> dict[str, object]:
     """Return the cluster and the manifests, relative to the folder of the written drill."""
-    from topospread.sources.made_up import is_made_up
+    from topospread.sources.synthetic_cluster import is_made_up
 
     folder = os.path.dirname(given["drill"] or "") or os.curdir
     cluster = given["cluster"]

@@ -114,9 +114,9 @@ def scheduler(**given: Any) -> int:
     address = served_at(given, given["secure_port"], "--secure-port")
     import asyncio
 
+    from topospread.live.batching_selector import patient_loop
     from topospread.live.launch import Launch, launch
     from topospread.live.logs import set_up
-    from topospread.live.patient_selector import patient_loop
 
     lines = set_up(given["verbosity"], given["logging_format"])
     wanted = Launch(

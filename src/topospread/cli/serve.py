@@ -71,14 +71,14 @@ def serve(**given: Any) -> int:
     if given["anonymous"] and not given["html"]:
         raise UsageError("--anonymous requires --export")
     options = read_options(given)
-    from topospread.web.guard import Entrance, Guard
+    from topospread.web.guard import AccessPolicy, Guard
     from topospread.web.serving import listen, run
 
     if given["html"]:
         wish = ReportWish(read_inventory(given, by=[options]), options)
         write_file(given["html"], escape_control_characters(html_text(given, wish)))
         return 0
-    entrance = Entrance.listening_on(given["host"], given["known_as"], token)
+    entrance = AccessPolicy.listening_on(given["host"], given["known_as"], token)
     with _application(given, options) as made:
         listening = listen(given["host"], given["port"])
         url = entrance.url(given["host"], listening.port)
@@ -107,7 +107,7 @@ def _application(given: dict[str, Any], options: SimulationOptions) -> Iterator[
         return
     access = read_access(given)
     from topospread.web.contact_metrics import metrics_route, page_contact
-    from topospread.web.following import first_state, kept_up
+    from topospread.web.snapshot_refresher import first_state, kept_up
 
     click.echo("reading the cluster", err=True)
     contact = page_contact()

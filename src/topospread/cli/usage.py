@@ -19,7 +19,7 @@ from topospread.text import shell_line
 _PLAIN = "topospread"
 VARIABLE = "_TOPOSPREAD_COMPLETE"
 """Environment variable with which a shell requests completions."""
-_BETWEEN_COLLECTIONS = (5_000, 100, 10)
+BETWEEN_COLLECTIONS = (5_000, 100, 10)
 """`gc` thresholds.
 
 Most objects live until the command ends, so old objects are scanned only after 500,000 new ones. The young generation
@@ -244,7 +244,7 @@ class LazyGroup(ExplainedGroup):
         if cmd_name not in self.table:
             return None
         if cmd_name not in _RUN_ON:
-            gc.set_threshold(*_BETWEEN_COLLECTIONS)
+            gc.set_threshold(*BETWEEN_COLLECTIONS)
         where, about = self.table[cmd_name]
         module, _, name = where.partition(":")
         command: click.Command = getattr(import_module(module), name)

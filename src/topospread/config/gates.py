@@ -6,7 +6,7 @@ The words are those of component-base/featuregate (``feature_gate.go``).
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cache
 
 from topospread.config.gate_table import ALPHA, BETA, GATES, Component, Span, dependents, gate_row
@@ -30,7 +30,7 @@ class Gates:
 
     kube_version: KubeVersion
     component: Component
-    values: Mapping[str, bool]
+    values: Mapping[str, bool] = field(hash=False)
     overridden: frozenset[str] = frozenset()
     preview: str = ""
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 
 from topospread.api.requests import RequestRules
 from topospread.api.running_resources import StatusRule
@@ -67,6 +68,7 @@ class VersionedRequestRules(RequestRules):
     )
 
 
+@lru_cache(maxsize=64)
 def request_rules(gates: Gates) -> RequestRules:
     """Return the rules under these gates."""
     return rules_for(VersionedRequestRules, gates)

@@ -18,7 +18,7 @@ from topospread.api.inventory import Inventory, ObjectKey
 from topospread.api.pod import FINISHED_PHASES, Pod
 from topospread.api.timestamps import seconds, snapshot_time
 from topospread.errors import InvalidError
-from topospread.sources.made_up import PROVISIONER
+from topospread.sources.synthetic_cluster import PROVISIONER
 
 from .autoscaling import AutoscaleChoice, Autoscalers, stand_ins
 from .claims import DefaultClass, VolumeClaims

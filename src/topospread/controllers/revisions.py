@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Collection, Iterable, Mapping
+from functools import lru_cache
 from typing import Any
 
 import msgspec
@@ -24,12 +25,18 @@ from .planned import Workload
 TEMPLATE_HASH_LABEL = "pod-template-hash"
 REVISION_HASH_LABEL = "controller-revision-hash"
 
+_ENCODER = msgspec.json.Encoder(enc_hook=str)
 _AMOUNTS = frozenset({"requests", "limits", "overhead"})
 
 
 def canonical(template: PodTemplateSpec) -> bytes:
     """The template's content without ``pod-template-hash``, the same for templates of one revision."""
-    data: dict[str, Any] = msgspec.to_builtins(template, enc_hook=str)
+    return _canonical(_ENCODER.encode(template))
+
+
+@lru_cache(maxsize=4096)
+def _canonical(template: bytes) -> bytes:
+    data: dict[str, Any] = json.loads(template)
     metadata = data.get("metadata", {})
     labels = {key: value for key, value in metadata.get("labels", {}).items() if key != TEMPLATE_HASH_LABEL}
     spec = data.get("spec", {})

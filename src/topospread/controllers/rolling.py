@@ -14,7 +14,7 @@ import msgspec
 from topospread.api.rollout import OrdinalStrategy, Strategy
 
 
-class Standing(msgspec.Struct, frozen=True):
+class RolloutStatus(msgspec.Struct, frozen=True):
     """The state of a rolling update: available and unavailable pods of the new revision and of old revisions."""
 
     replicas: int
@@ -39,13 +39,13 @@ class Standing(msgspec.Struct, frozen=True):
         return not self.old and self.new_available == self.replicas
 
 
-def to_create(standing: Standing, strategy: Strategy) -> int:
+def to_create(standing: RolloutStatus, strategy: Strategy) -> int:
     """Return the number of pods of the new revision to create now."""
     allowed = standing.replicas + strategy.max_surge - standing.new - standing.old
     return max(min(allowed, standing.replicas - standing.new), 0)
 
 
-def to_remove(standing: Standing, strategy: Strategy) -> tuple[int, int]:
+def to_remove(standing: RolloutStatus, strategy: Strategy) -> tuple[int, int]:
     """Return the numbers of unavailable and of other old pods to remove now."""
     least = standing.replicas - strategy.max_unavailable
     most = standing.new + standing.old - least - standing.new_unavailable

@@ -9,13 +9,13 @@ from topospread.api.workload import HorizontalPodAutoscaler
 from topospread.controllers.autoscaling import target_of
 from topospread.errors import UsageError
 
+from .drill_state import DrillState
 from .pods import FollowedPod, WorkloadKey
 from .result import DrillAutoscaler
 from .steps import Autoscale
-from .world import World
 
 
-def autoscale(world: World, step: Autoscale) -> DrillAutoscaler:
+def autoscale(world: DrillState, step: Autoscale) -> DrillAutoscaler:
     """Scale a workload from minReplicas to maxReplicas, and return when pods begin to stay pending.
 
     Each pod is placed before the next is created. Once a pod is pending, the remaining pods are created at once.
@@ -41,7 +41,7 @@ def autoscale(world: World, step: Autoscale) -> DrillAutoscaler:
     return DrillAutoscaler(item.namespace or "default", item.name, f"{key[0]}/{key[2]}", least, most, fits, why)
 
 
-def _scale(world: World, key: WorkloadKey, replicas: int) -> None:
+def _scale(world: DrillState, key: WorkloadKey, replicas: int) -> None:
     kind, namespace, name = key
     target = f"{namespace}/{kind.lower()}/{name}"
     world.note("scaled", detail=f"{target}={replicas}")
@@ -49,19 +49,19 @@ def _scale(world: World, key: WorkloadKey, replicas: int) -> None:
     world.settle()
 
 
-def _waiting(world: World, key: WorkloadKey) -> list[FollowedPod]:
+def _waiting(world: DrillState, key: WorkloadKey) -> list[FollowedPod]:
     """Return the workload's pods that stay pending after all current work is done."""
     if any(not each.node for each in world.pods.of(key)):
         world.rest()
     return [each for each in world.pods.of(key) if not each.node]
 
 
-def _reason(world: World, pod: FollowedPod) -> str:
+def _reason(world: DrillState, pod: FollowedPod) -> str:
     outcome = world.run.outcome(pod.queued) if pod.queued is not None else None
     return outcome.placement.message if outcome is not None else ""
 
 
-def _the_autoscaler(world: World, step: Autoscale) -> HorizontalPodAutoscaler:
+def _the_autoscaler(world: DrillState, step: Autoscale) -> HorizontalPodAutoscaler:
     *given, name = step.target.split("/")
     namespace = given[0] if len(given) == 2 else None
     every = world.run.plan.inventory.horizontal_pod_autoscalers

@@ -14,12 +14,12 @@ from topospread.api.node import Node
 from topospread.api.taints import UNSCHEDULABLE_TAINT, with_taint_of_cordon
 from topospread.controllers.draining import RETRY_SECONDS, treatment, why_not
 
+from .drill_state import DrillState
 from .pods import FollowedPod, owner_of
 from .result import UnevictedPod
-from .world import World
 
 
-def cordon(world: World, names: Sequence[str]) -> None:
+def cordon(world: DrillState, names: Sequence[str]) -> None:
     """Cordon nodes. The node lifecycle controller adds the taint."""
     for name in names:
         node = world.node(name)
@@ -27,7 +27,7 @@ def cordon(world: World, names: Sequence[str]) -> None:
     world.note("cordoned", nodes=names)
 
 
-def uncordon(world: World, names: Sequence[str]) -> None:
+def uncordon(world: DrillState, names: Sequence[str]) -> None:
     """Uncordon nodes."""
     for name in names:
         world.change_node(_without_cordon(world.node(name)))
@@ -39,7 +39,7 @@ def _without_cordon(node: Node) -> Node:
     return replace(node, spec=replace(node.spec, unschedulable=None, taints=left or None))
 
 
-def drain(world: World, names: Sequence[str]) -> list[UnevictedPod]:
+def drain(world: DrillState, names: Sequence[str]) -> list[UnevictedPod]:
     """Cordon nodes and evict their pods. Return the pods that could not be evicted, with the reasons."""
     cordon(world, names)
     world.settle()
@@ -66,7 +66,7 @@ def _refused_with(bare: Sequence[FollowedPod]) -> str:
     return f"kubectl drain evicts nothing of a node on which {bare[0].key} declares no controller"
 
 
-def _evict(world: World, waiting: list[FollowedPod]) -> list[UnevictedPod]:
+def _evict(world: DrillState, waiting: list[FollowedPod]) -> list[UnevictedPod]:
     silent = [_left(each, _on_silent_node(each)) for each in waiting if each.node in world.down]
     while waiting:
         reasons: dict[str, str] = {}
@@ -83,7 +83,7 @@ def _evict(world: World, waiting: list[FollowedPod]) -> list[UnevictedPod]:
     return silent
 
 
-def _allowed(world: World, pods: Iterable[FollowedPod], reasons: dict[str, str]) -> Iterator[FollowedPod]:
+def _allowed(world: DrillState, pods: Iterable[FollowedPod], reasons: dict[str, str]) -> Iterator[FollowedPod]:
     """Yield pods that may be evicted, each after the previous eviction. Fill `reasons` for the other pods."""
     for each in pods:
         budgets = [(budget.name, budget.healthy, budget.needed) for budget in world.health.budgets_of(each)]

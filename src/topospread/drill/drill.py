@@ -11,8 +11,8 @@ from topospread.errors import InputError, Place
 from topospread.simulation.options import PLAIN, SimulationOptions
 from topospread.sources.load import load
 
+from .drill_run import DrillRun, Manifests, Progress
 from .interruption import Interrupted
-from .play import Manifests, Play, Progress
 from .result import Drill, SkewRange, StepBounds, StepOutcome
 from .steps import Apply, Rollout, Step
 
@@ -140,7 +140,7 @@ def play_runs(
                 progress(run * total + done, number * total)
 
         drawn = with_fields(options, seed=(options.seed or 0) + run, draws=True) if run else options
-        play = Play(begun.inventory, drawn, begun.manifests, run)
+        play = DrillRun(begun.inventory, drawn, begun.manifests, run)
         play.keeps_after = keep_after and not run
         play.falls_back = begun.falls_back
         return play.play(steps, told)

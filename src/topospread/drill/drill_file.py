@@ -25,8 +25,8 @@ from .steps import (
     Fail,
     NodeChoice,
     Recover,
+    RolloutStep,
     Step,
-    Turn,
     Uncordon,
     read_autoscale,
     read_choice,
@@ -190,9 +190,7 @@ class _DrillReader(FileFields):
         for name in ("number", "like"):
             if name not in value:
                 raise self.error(f"{name} is missing", where)
-        number = self.number(value["number"], f"{where}.number")
-        if not number:
-            raise self.error("how many nodes come is a number, from 1", f"{where}.number")
+        number = self.number(value["number"], f"{where}.number", least=1)
         zone = self.string(value.get("zone", ""), f"{where}.zone")
         return AddNodes(number, self.string(value["like"], f"{where}.like"), zone)
 
@@ -207,7 +205,7 @@ class _DrillReader(FileFields):
             raise self.error("turns are given of a rollout without manifests", f"{where}.target")
         return replace(step, turns=tuple(self._turn(each, f"{where}.turns[{i}]") for i, each in enumerate(turns)))
 
-    def _turn(self, given: Any, where: str) -> Turn:
+    def _turn(self, given: Any, where: str) -> RolloutStep:
         value = self.mapping(given, where)
         self.known(value, TURNS, where)
         if len(value) != 1:
@@ -217,11 +215,11 @@ class _DrillReader(FileFields):
         if name == "ready":
             if text != "any":
                 raise self.error("any of the new pods may be ready: write any", f"{where}.ready")
-            return Turn("ready")
+            return RolloutStep("ready")
         pod, equals, node = text.rpartition("=")
         if bool(equals) != (name == "stands") or not node or (equals and not pod):
             raise self.error("write POD=NODE" if name == "stands" else "write a node", f"{where}.{name}")
-        return Turn(name, node, pod)
+        return RolloutStep(name, node, pod)
 
     def _expectations(self, value: Mapping[str, Any]) -> Expectations:
         base = "spec.expect"

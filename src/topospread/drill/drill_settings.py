@@ -12,8 +12,8 @@ from topospread.config.gates import Gates, gates_for
 from topospread.config.versions import NEWEST, KubeVersion
 from topospread.sources.custom_kinds import find_kinds
 from topospread.sources.load import load
-from topospread.sources.made_up import is_made_up
 from topospread.sources.rendering import Rendering
+from topospread.sources.synthetic_cluster import is_made_up
 
 from .file_fields import FileFields
 

@@ -19,10 +19,10 @@ from topospread.simulation.options import SimulationOptions
 from topospread.simulation.unknown import is_unjudged, unjudged_parts
 from topospread.simulation.unknown import merged as merged_parts
 
+from .drill_run import DrillRun
 from .forked import answers, can_fork, cores
 from .interruption import Interrupted
-from .play import Play
-from .remarks import not_replaced
+from .notes import not_replaced
 from .result import StepOutcome, newly_pending
 from .shards import DrillPart, Shard, mark, whole_marks
 from .steps import Fail, NodeChoice, Rollout, Step
@@ -169,7 +169,7 @@ def over_so_far(parts: Sequence[EachDrill]) -> EachDrill:
     return EachDrill(parts[0].kind, tuple(found), parts[0].warnings, ended, unjudged=unjudged)
 
 
-def _look_once(play: Play) -> None:
+def _look_once(play: DrillRun) -> None:
     """Schedule each workload's pods once now, so that the cached results are shared by all forked drills."""
     run = play.world.run
     for workload in run.plan.workloads:
@@ -177,13 +177,13 @@ def _look_once(play: Play) -> None:
             run.scheduler.finds_a_node(workload.template)
 
 
-def _terse(inventory: Inventory, options: SimulationOptions) -> Play:
-    play = Play(inventory, options, {})
+def _terse(inventory: Inventory, options: SimulationOptions) -> DrillRun:
+    play = DrillRun(inventory, options, {})
     play.says_how_spread = False
     return play
 
 
-def targets_of(play: Play, kind: EachKind) -> list[tuple[str, Step]]:
+def targets_of(play: DrillRun, kind: EachKind) -> list[tuple[str, Step]]:
     """Return the objects of a kind, each with its step."""
     world = play.world
     nodes = [each for each in world.cluster.nodes.nodes if each is not None]
@@ -198,7 +198,7 @@ def targets_of(play: Play, kind: EachKind) -> list[tuple[str, Step]]:
     return [(each, Fail(NodeChoice(ZONE, each))) for each in zones]
 
 
-def _outcome(target: tuple[str, Step], begin: StepOutcome, outcome: StepOutcome, play: Play) -> _Found:
+def _outcome(target: tuple[str, Step], begin: StepOutcome, outcome: StepOutcome, play: DrillRun) -> _Found:
     open_before, open_after = (
         sum(len(each.pods) for each in step.pending if is_unjudged(each)) for step in (begin, outcome)
     )

@@ -17,7 +17,7 @@ from topospread.api.spread import TopologySpreadConstraint
 from topospread.cluster.cluster import PodKey, pod_key
 from topospread.controllers.fallback import counted_lost, hard_keys, lost_domains, softened
 
-from .world import World
+from .drill_state import DrillState
 
 Constraints = list[TopologySpreadConstraint] | None
 
@@ -25,7 +25,7 @@ Constraints = list[TopologySpreadConstraint] | None
 class Fallback:
     """The pods of a drill whose hard constraints are temporarily soft."""
 
-    def __init__(self, world: World) -> None:
+    def __init__(self, world: DrillState) -> None:
         self._world = world
         self._hard: dict[PodKey, Constraints] = {}
 

@@ -1,6 +1,6 @@
 """Work that kubelets have not done yet in a drill: pods to start and deleted pods to end.
 
-`world` applies the effects.
+`drill_state` applies the effects.
 """
 
 from __future__ import annotations
@@ -9,8 +9,8 @@ from collections.abc import Callable
 
 from topospread.cluster.cluster import PodKey
 
-from .draws import Draws
 from .pods import FollowedPod
+from .random_choices import RandomChoices
 
 
 class Kubelets:
@@ -21,7 +21,7 @@ class Kubelets:
         ending: deleted pods that still use their resources.
     """
 
-    def __init__(self, draws: Draws) -> None:
+    def __init__(self, draws: RandomChoices) -> None:
         self.starting: dict[PodKey, FollowedPod] = {}
         self.ending: list[FollowedPod] = []
         self._draws = draws

@@ -15,12 +15,12 @@ from topospread.controllers.scale import the_workload
 from topospread.errors import UsageError
 
 from .choosing import one_node
+from .drill_state import DrillState
 from .pods import key_of
 from .steps import AddNodes, Scale
-from .world import World
 
 
-def scale(world: World, step: Scale) -> None:
+def scale(world: DrillState, step: Scale) -> None:
     """Change a workload's replicas.
 
     Raises:
@@ -35,7 +35,7 @@ def scale(world: World, step: Scale) -> None:
     world.replan(scale={step.target: step.replicas})
 
 
-def add_nodes(world: World, step: AddNodes) -> None:
+def add_nodes(world: DrillState, step: AddNodes) -> None:
     """Add nodes.
 
     Raises:

@@ -27,8 +27,8 @@ from topospread.controllers.node_lifecycle import (
 )
 from topospread.simulation.run import Run
 
+from .drill_state import DrillState
 from .pods import FollowedPod
-from .world import World
 
 UNREACHABLE = "unreachable"
 """Reason of evictions from NotReady nodes."""
@@ -59,7 +59,7 @@ class NodeFailures:
         held_back: zones without NoExecute taints, because too many of their nodes are NotReady.
     """
 
-    def __init__(self, world: World, version: KubeVersion, *, comparison_operators: bool = False) -> None:
+    def __init__(self, world: DrillState, version: KubeVersion, *, comparison_operators: bool = False) -> None:
         self.held_back: set[Zone] = set()
         self._world = world
         self._grace = grace_seconds(version)

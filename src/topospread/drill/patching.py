@@ -20,7 +20,7 @@ from topospread.errors import InvalidError, Place, UsageError
 from topospread.simulation.options import SimulationOptions
 from topospread.whole_number import whole_number
 
-from .play import Play
+from .drill_run import DrillRun
 from .steps import Apply, Rollout, Step
 
 Json = dict[str, Any]
@@ -89,7 +89,7 @@ def after_remedy(inventory: Inventory, options: SimulationOptions, remedy: Remed
         else:  # no rollout: the object is replaced, a pod, or a node's state
             made = Inventory() if part.patch == _REMOVED else patched(inventory, change)
             inventory = _replaced(inventory, change, made)
-    play = Play(inventory, options, applied)
+    play = DrillRun(inventory, options, applied)
     play.begin()
     for step in steps:
         play.take(step, None)

@@ -19,23 +19,23 @@ from topospread.controllers.planned import Workload
 from topospread.controllers.rolling import (
     OnNode,
     Ordinal,
-    Standing,
+    RolloutStatus,
     nodes_to_replace,
     ordinals_to_replace,
     to_create,
     to_remove,
 )
 
+from .drill_state import DrillState
 from .pods import FollowedPod, WorkloadKey, key_of
+from .replacement_pods import is_of
 from .result import DrillRollout
-from .successors import is_of
-from .world import World
 
 REPLACED = "replaced by a rollout"
 """Reason for deleting old pods."""
 
 
-def template_item(world: World, key: WorkloadKey) -> Deployment | StatefulSet | DaemonSet | None:
+def template_item(world: DrillState, key: WorkloadKey) -> Deployment | StatefulSet | DaemonSet | None:
     """Return the current object whose template is rolled out."""
     inventory = world.run.plan.inventory
     items: Iterable[Deployment | StatefulSet | DaemonSet]
@@ -49,7 +49,7 @@ def template_item(world: World, key: WorkloadKey) -> Deployment | StatefulSet | 
     return next((each for each in items if (each.namespace, each.name) == key[1:]), None)
 
 
-def go_on(world: World, key: WorkloadKey) -> bool:
+def go_on(world: DrillState, key: WorkloadKey) -> bool:
     """Take the next step of a rollout. Return whether there was one."""
     workload, item = world.workload(key), template_item(world, key)
     if workload is None or item is None:
@@ -64,7 +64,7 @@ def go_on(world: World, key: WorkloadKey) -> bool:
             return _daemon_set_goes_on(world, pods, item)
 
 
-def state(world: World, key: WorkloadKey) -> DrillRollout | None:
+def state(world: DrillState, key: WorkloadKey) -> DrillRollout | None:
     """Return the state of a rollout; None if its workload is deleted."""
     workload, item = world.workload(key), template_item(world, key)
     if workload is None or item is None:
@@ -91,7 +91,7 @@ def state(world: World, key: WorkloadKey) -> DrillRollout | None:
 class RolledPods:
     """The pods of a rollout by revision, without terminating pods."""
 
-    world: World
+    world: DrillState
     workload: Workload
 
     @property
@@ -110,17 +110,17 @@ class RolledPods:
         return template is not None and is_of(pod.pod, template, self.workload.kind)
 
     @property
-    def standing(self) -> Standing:
+    def standing(self) -> RolloutStatus:
         """The number of pods in each state."""
         counts = {(new, ready): 0 for new in (True, False) for ready in (True, False)}
         for each in self.every:
             counts[self.is_new(each), self.world.is_ready(each)] += 1
-        return Standing(
+        return RolloutStatus(
             self.workload.replicas, counts[True, True], counts[True, False], counts[False, True], counts[False, False]
         )
 
 
-def _deployment_goes_on(world: World, pods: RolledPods, item: Deployment) -> bool:
+def _deployment_goes_on(world: DrillState, pods: RolledPods, item: Deployment) -> bool:
     workload, standing = pods.workload, pods.standing
     strategy = strategy_of(replace(item, spec=replace(item.spec, replicas=workload.replicas)))
     if strategy is None:
@@ -137,7 +137,7 @@ def _deployment_goes_on(world: World, pods: RolledPods, item: Deployment) -> boo
     return world.delete(order[:number], REPLACED, replaced=False)
 
 
-def _recreate(world: World, pods: RolledPods) -> bool:
+def _recreate(world: DrillState, pods: RolledPods) -> bool:
     """Delete all old pods, then create new ones once the old are gone (pkg/controller/deployment/recreate.go)."""
     old = [each for each in pods.all if not pods.is_new(each)]
     running = [each for each in old if not each.terminating]
@@ -150,7 +150,7 @@ def _recreate(world: World, pods: RolledPods) -> bool:
     return True
 
 
-def _stateful_set_goes_on(world: World, pods: RolledPods, item: StatefulSet) -> bool:
+def _stateful_set_goes_on(world: DrillState, pods: RolledPods, item: StatefulSet) -> bool:
     strategy = strategy_of_stateful_set(item, pods.workload.replicas)
     if strategy is None:
         return False
@@ -169,7 +169,7 @@ def _stateful_set_goes_on(world: World, pods: RolledPods, item: StatefulSet) -> 
     return world.delete([each for place in places if (each := there[place]) is not None], REPLACED)
 
 
-def _daemon_set_goes_on(world: World, pods: RolledPods, item: DaemonSet) -> bool:
+def _daemon_set_goes_on(world: DrillState, pods: RolledPods, item: DaemonSet) -> bool:
     strategy = strategy_of_daemon_set(item, pods.workload.replicas)
     if strategy is None:
         return False

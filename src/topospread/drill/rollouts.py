@@ -16,18 +16,18 @@ from topospread.errors import UsageError
 from topospread.sources.collection import applied
 from topospread.whole_number import whole_number
 
+from .drill_state import DrillState
 from .pods import WorkloadKey, key_of
 from .result import DrillRollout
 from .rolling import go_on, state, template_item
+from .rollout_order import play_turns, stand
 from .steps import Rollout
-from .turns import play_turns, stand
-from .world import World
 
 Rolled = Deployment | StatefulSet | DaemonSet
 _LISTS = {"Deployment": "deployments", "StatefulSet": "stateful_sets", "DaemonSet": "daemon_sets"}
 
 
-def roll_out(world: World, step: Rollout, manifests: Inventory | None) -> None:
+def roll_out(world: DrillState, step: Rollout, manifests: Inventory | None) -> None:
     """Start a rollout, like ``kubectl rollout restart`` or by applying manifests.
 
     Raises:
@@ -55,7 +55,7 @@ def roll_out(world: World, step: Rollout, manifests: Inventory | None) -> None:
         play_turns(world, step, key)
 
 
-def apply_and_roll(world: World, manifests: Inventory, path: str) -> None:
+def apply_and_roll(world: DrillState, manifests: Inventory, path: str) -> None:
     """Apply manifests, and start rollouts of workloads whose templates change."""
     before = world.inventory()
     world.note("applied", detail=path)
@@ -65,7 +65,7 @@ def apply_and_roll(world: World, manifests: Inventory, path: str) -> None:
             _begin(world, (item.kind, item.namespace, item.name))
 
 
-def states(world: World) -> list[DrillRollout]:
+def states(world: DrillState) -> list[DrillRollout]:
     """Return the states of the started rollouts, and forget the completed ones."""
     found = []
     for key in list(world.rollouts):
@@ -77,7 +77,7 @@ def states(world: World) -> list[DrillRollout]:
     return found
 
 
-def _begin(world: World, key: WorkloadKey) -> None:
+def _begin(world: DrillState, key: WorkloadKey) -> None:
     world.rollouts[key] = partial(go_on, world, key)
 
 

@@ -1,4 +1,4 @@
-"""The steps of a drill as data, and their text form. `play` runs them."""
+"""The steps of a drill as data, and their text form. `drill_run` runs them."""
 
 from __future__ import annotations
 
@@ -157,7 +157,7 @@ TURNS: tuple[TurnKind, ...] = get_args(TurnKind)
 
 
 @dataclass(frozen=True, slots=True)
-class Turn:
+class RolloutStep:
     """An event in a rollout with a given order.
 
     Attributes:
@@ -185,7 +185,7 @@ class Rollout:
 
     target: str
     path: str = ""
-    turns: tuple[Turn, ...] = ()
+    turns: tuple[RolloutStep, ...] = ()
 
     def __str__(self) -> str:
         manifests = f" with {self.path}" if self.path else ""

@@ -18,9 +18,9 @@ from topospread.status.result import ConstraintStatus, WorkloadStatus
 from topospread.status.status import goodness
 from topospread.version import __version__
 
-from .contact import Contact
 from .metric_families import BY_NAME, FAMILIES
 from .tracker import Tracker
+from .watch_health import WatchHealth
 
 Labels = tuple[str, ...]
 Samples = dict[str, dict[Labels, float]]
@@ -50,7 +50,7 @@ class SpreadCollector(Collector):
         limits: limits on the number of series.
     """
 
-    def __init__(self, tracker: Tracker, contact: Contact, kube_version: str, limits: SeriesLimits) -> None:
+    def __init__(self, tracker: Tracker, contact: WatchHealth, kube_version: str, limits: SeriesLimits) -> None:
         self._tracker = tracker
         self._contact = contact
         self._kube_version = kube_version
@@ -112,7 +112,7 @@ class SpreadCollector(Collector):
         samples["topospread_figures_age_seconds"][()] = age
 
 
-def of_contact(contact: Contact) -> Samples:
+def of_contact(contact: WatchHealth) -> Samples:
     """Return the age of the watched state of an API server, and its errors."""
     return {
         "topospread_changes_total": {labels: float(count) for labels, count in contact.changes.items()},

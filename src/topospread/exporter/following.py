@@ -15,8 +15,8 @@ from topospread.live.client import ApiClient
 from topospread.live.kinds import WATCHED, ReadPod, Watched
 from topospread.live.reflector import Key, Reflector
 
-from .contact import Contact
 from .tracker import Tracker
+from .watch_health import WatchHealth
 
 FOLLOWED: tuple[Watched, ...] = (
     *(
@@ -55,13 +55,13 @@ class Following:
         ready: whether all kinds were listed once and are in the metrics.
     """
 
-    def __init__(self, client: ApiClient, tracker: Tracker, contact: Contact) -> None:
+    def __init__(self, client: ApiClient, tracker: Tracker, contact: WatchHealth) -> None:
         self.ready = False
         self._tracker = tracker
         self._wake = asyncio.Event()
         self._reflectors = [self._reflector(client, each, contact) for each in FOLLOWED]
 
-    def _reflector(self, client: ApiClient, watched: Watched, contact: Contact) -> Reflector:
+    def _reflector(self, client: ApiClient, watched: Watched, contact: WatchHealth) -> Reflector:
         contact.expect(watched.name)
         sink = _Taken(watched, self._tracker, contact, self._wake)
         made = Reflector(client, watched, sink, contact)
@@ -78,13 +78,14 @@ class Following:
     async def _work(self) -> None:
         for each in self._reflectors:
             await each.synced.wait()
+        gc.freeze()  # the listed objects live as long as the process: exclude them from garbage collection
         while True:
             self._wake.clear()
             while not self._tracker.work(time.monotonic() + _STEP):
                 await asyncio.sleep(0)
             if not self.ready:
                 gc.collect()
-                gc.freeze()  # the listed objects live as long as the process: exclude them from garbage collection
+                gc.freeze()  # and what was computed about them
                 self.ready = True
             await self._wake.wait()
             await asyncio.sleep(_GATHER)
@@ -97,7 +98,7 @@ class Following:
 class _Taken:
     """Receives the objects of a kind."""
 
-    def __init__(self, watched: Watched, tracker: Tracker, contact: Contact, wake: asyncio.Event) -> None:
+    def __init__(self, watched: Watched, tracker: Tracker, contact: WatchHealth, wake: asyncio.Event) -> None:
         self._watched = watched
         self._tracker = tracker
         self._contact = contact

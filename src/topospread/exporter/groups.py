@@ -127,7 +127,9 @@ class GroupedNamespace:
             self._sets.setdefault(self._own_group(kind, item), {})[item.name] = None
         elif kind is HorizontalPodAutoscaler:
             self._autoscalers.setdefault(self._own_group(kind, item), {})[item.name] = None
-        return touched | self._around(kind, item) | self._adopted(kind, before, item)
+        if kind is not Pod:
+            touched |= self._around(kind, item)
+        return touched | self._adopted(kind, before, item)
 
     def delete(self, kind: type[KubeObject], name: str) -> set[PlanGroup]:
         """Delete an object. Return its groups."""

@@ -1,7 +1,7 @@
 """The exporter's cluster state, built from planned groups and single objects, with a record of changes.
 
-Objects go through the same planner as in `status`, a group or a few objects at a time. `concerned` finds the workloads
-that changes affect.
+Objects go through the same planner as in `status`, a group or a few objects at a time. `affected_workloads`
+finds the workloads that changes affect.
 """
 
 from __future__ import annotations
@@ -10,6 +10,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
+import numpy as np
+
 from topospread.api.inventory import Inventory
 from topospread.api.kinds import KINDS
 from topospread.api.meta import KubeObject
@@ -17,6 +19,7 @@ from topospread.api.node import Namespace, Node
 from topospread.api.pod import Pod
 from topospread.api.workload import ReplicaSet, ReplicationController, Service, StatefulSet
 from topospread.cluster import Cluster, PodClass
+from topospread.cluster.arrays import Bools
 from topospread.cluster.cluster import PodKey, pod_key
 from topospread.cluster.nodes import NON_ZERO_CPU, NON_ZERO_MEMORY
 from topospread.config.request_rules import request_rules
@@ -40,7 +43,7 @@ _ObjectId = tuple[type[KubeObject], str, str]
 
 
 @dataclass(slots=True)
-class Touched:
+class DirtySet:
     """The changes since the last call.
 
     Attributes:
@@ -103,17 +106,29 @@ class PlannedCluster:
         frameworks = {each.scheduler_name: Framework(each, gates) for each in options.config.profiles}
         self.cluster = Cluster(request_rules(gates))
         self.scheduler = Scheduler(self.cluster, frameworks)
-        self.touched = Touched()
+        self.touched = DirtySet()
         self.surplus: set[PlanGroup] = set()
         self._control_plane = options.control_plane(gates, list(frameworks))
         self._planned: dict[PlanGroup, PlannedGroup] = {}
+        self._with_queue: dict[PlanGroup, None] = {}
         self._whose: dict[PodKey, PlanGroup] = {}
         self._whose_object: dict[_ObjectId, PlanGroup] = {}
         self._crowded: set[int] = set()
 
-    def take_touched(self) -> Touched:
-        """Return what changed since the last call."""
-        touched, self.touched = self.touched, Touched()
+    def take_touched(self) -> DirtySet:
+        """Return what changed since the last call.
+
+        Removing a pod from an overcommitted node can make room for others, so the node's other pods are affected.
+        """
+        touched, self.touched = self.touched, DirtySet()
+        rows = np.fromiter(touched.rows.union(row for _, row in touched.pods), dtype=np.int64)
+        nodes = self.cluster.nodes
+        over: Bools = nodes.used[rows] > nodes.allocatable[rows]
+        over[:, [NON_ZERO_CPU, NON_ZERO_MEMORY]] = False
+        crowded = set(rows[over.any(axis=1)].tolist())
+        touched.rows |= crowded | self._crowded.intersection(rows.tolist())
+        self._crowded.difference_update(rows.tolist())
+        self._crowded |= crowded
         return touched
 
     # Single objects.
@@ -143,7 +158,6 @@ class PlannedCluster:
         before = None if known is None else nodes.nodes[known]
         if self.cluster.put_node(after):
             row = nodes.row_of[node.name]
-            self._note_crowd(row)
             self.touched.rows.add(row)
             if self.touched.nodes.note(node.name, before, after):
                 self._note_pods(row)
@@ -161,7 +175,6 @@ class PlannedCluster:
             row = self.cluster.nodes.row_of.get(name)
             if row is not None:
                 self._note_pods(row)
-                self._crowded.discard(row)
                 self.touched.nodes.note(name, self.cluster.nodes.nodes[row], None)
                 self.cluster.delete_node(name)
         elif self.cluster.objects.delete(item):
@@ -194,6 +207,7 @@ class PlannedCluster:
                 self._replace(group, known, PlannedGroup(Plan(Inventory())))
                 del self._planned[group]
                 self.surplus.discard(group)
+                self._with_queue.pop(group, None)
             return None
         made = plan(given, control_plane=self._control_plane)
         there = {pod_key(each.namespace, each.name) for each in given.pods if not each.spec.node_name}
@@ -211,6 +225,10 @@ class PlannedCluster:
         self._replace(group, known or PlannedGroup(Plan(Inventory())), found)
         self._planned[group] = found
         (self.surplus.add if found.surplus else self.surplus.discard)(group)
+        if found.queue:
+            self._with_queue[group] = None
+        else:
+            self._with_queue.pop(group, None)
         return found
 
     def known(self, group: PlanGroup) -> PlannedGroup | None:
@@ -223,7 +241,7 @@ class PlannedCluster:
 
     def pending(self) -> Iterable[QueuedPod]:
         """Return the pending pods."""
-        return (queued for each in self._planned.values() for queued in each.queue)
+        return (queued for group in self._with_queue for queued in self._planned[group].queue)
 
     def _replace(self, group: PlanGroup, before: PlannedGroup, after: PlannedGroup) -> None:
         """Replace a group's old objects by its new ones, except objects that another group took over."""
@@ -289,18 +307,7 @@ class PlannedCluster:
         return (None, -1) if row is None else (self.cluster.on_node[row][key], row)
 
     def _moved(self, pod_class: PodClass | None, row: int) -> None:
-        if pod_class is None:
-            return
-        self.touched.pods[pod_class, row] = None
-        if pod_class.host_ports or pod_class.volumes or row in self._crowded or self._note_crowd(row):
-            self.touched.rows.add(row)
-        self._note_crowd(row)
-
-    def _note_crowd(self, row: int) -> bool:
-        """Record whether a node is overcommitted. Then removing one pod can make room for others."""
-        nodes = self.cluster.nodes
-        over = nodes.used[row] > nodes.allocatable[row]
-        over[[NON_ZERO_CPU, NON_ZERO_MEMORY]] = False
-        crowded = bool(over.any())
-        (self._crowded.add if crowded else self._crowded.discard)(row)
-        return crowded
+        if pod_class is not None:
+            self.touched.pods[pod_class, row] = None
+            if pod_class.host_ports or pod_class.volumes:
+                self.touched.rows.add(row)

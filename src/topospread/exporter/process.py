@@ -23,9 +23,9 @@ from topospread.simulation.options import SimulationOptions
 from topospread.version import __version__
 
 from .collector import SeriesLimits, SpreadCollector
-from .contact import Contact
 from .following import NEEDED, Following
 from .tracker import Tracker
+from .watch_health import WatchHealth
 
 log = logging.getLogger("topospread.live.export")
 
@@ -65,7 +65,7 @@ class Exporter:
         following: feeds the tracker while it runs.
     """
 
-    def __init__(self, judging: Judging, contact: Contact, client: ApiClient) -> None:
+    def __init__(self, judging: Judging, contact: WatchHealth, client: ApiClient) -> None:
         gates = judging.gates
         options = SimulationOptions(judging.configuration, kube_version=str(gates.kube_version), gates=gates)
         tracker = Tracker(options)
@@ -91,7 +91,7 @@ async def export(wanted: Export) -> int:
     decides_as = str(wanted.judging.gates.kube_version)
     log.info("Starting topospread run exporter", extra=facts(version=__version__, decidesAs=decides_as))
     connection = await connect(wanted.kubeconfig, wanted.context)
-    contact = Contact()
+    contact = WatchHealth()
     async with AsyncExitStack() as stack:
         client = await stack.enter_async_context(
             ApiClient(connection, qps=wanted.qps, burst=wanted.burst, observer=contact)
@@ -142,7 +142,7 @@ def beside_scheduler(judging: Judging) -> Beside:
 
     @asynccontextmanager
     async def run(connection: Connection, metrics: Metrics) -> AsyncIterator[None]:
-        contact = Contact()
+        contact = WatchHealth()
         async with ApiClient(connection, observer=contact) as client:
             exporter = Exporter(judging, contact, client)
             metrics.add(exporter.collector)

@@ -32,9 +32,9 @@ from topospread.status.refused import Refusals
 from topospread.status.result import WorkloadStatus
 from topospread.status.risk import keys_at_risk, losses
 
-from .carried import CarriedFigures, rules_of, without_nodes
-from .concerned import Concerned, Followed
+from .affected_workloads import AffectedWorkloads, Followed
 from .groups import PLANNED, GroupedNamespace, PlanGroup, inventory_of
+from .incremental_metrics import IncrementalMetrics, rules_of, without_nodes
 from .latest_time import LatestTime
 from .pending import BlockedPods, blocked_by
 from .planned_cluster import PlannedCluster, PlannedGroup
@@ -77,6 +77,7 @@ class Tracker:
     def __init__(self, options: SimulationOptions) -> None:
         self.world = PlannedCluster(options)
         self.done = WorkDone()
+        self._refusals = Refusals(self.world.scheduler)
         self.figures: dict[Followed, WorkloadStatus] = {}
         self.blocked = BlockedPods()
         self.since: float | None = None
@@ -89,6 +90,7 @@ class Tracker:
         self._followed: dict[str, dict[int, Followed]] = {}
         self._of_group: dict[PlanGroup, list[Followed]] = {}
         self._of_pod: dict[PodKey, Followed] = {}
+        self._repelling: dict[Followed, None] = {}
         self._unseen: dict[Followed, None] = {}
         self._ask_pending = False
 
@@ -188,11 +190,10 @@ class Tracker:
             elif self.world.touched.any:
                 touched = self.world.take_touched()
                 if touched.any:
-                    self._unseen.update(
-                        dict.fromkeys(Concerned(self.world.cluster, self._followed, self._of_pod).by(touched))
-                    )
+                    found = AffectedWorkloads(self.world.cluster, self._followed, self._of_pod, self._repelling)
+                    self._unseen.update(dict.fromkeys(found.by(touched)))
                 if touched.nodes.any:
-                    self._carry_over(CarriedFigures(self.world.cluster, touched.nodes))
+                    self._carry_over(IncrementalMetrics(self.world.cluster, touched.nodes))
                 self._ask_pending = True
             elif self._unseen:
                 self._look_at_one()
@@ -280,6 +281,7 @@ class Tracker:
                 self._followed.get(each.group.namespace, {}).pop(id(each), None)
                 self._unseen.pop(each, None)
                 self.figures.pop(each, None)
+                self._repelling.pop(each, None)
                 for key in each.keys:
                     if self._of_pod.get(key) is each:
                         del self._of_pod[key]
@@ -300,7 +302,7 @@ class Tracker:
         known.workload, known.keys = made.workload, made.keys
         self._of_pod.update(dict.fromkeys(made.keys, known))
 
-    def _carry_over(self, carried: CarriedFigures) -> None:
+    def _carry_over(self, carried: IncrementalMetrics) -> None:
         """Apply appeared and disappeared domains to the metrics of all other workloads."""
         for each, known in self.figures.items():
             if each in self._unseen or each.rules is None:
@@ -318,7 +320,7 @@ class Tracker:
         scheduler, cluster = self.world.scheduler, self.world.cluster
         members = each.members = Members.found(each.workload.existing, cluster)
         spreads = spreads_of(scheduler, each.workload, members)
-        found = looked_at(each.workload, members, spreads, Asked(Refusals(scheduler), None))
+        found = looked_at(each.workload, members, spreads, Asked(self._refusals, None))
         lost = losses(found.kind, members, keys_at_risk([found], cluster), cluster)
         self.figures[each] = without_nodes(with_fields(found, losses=lost))
         counted = [constraint for _, spread in spreads.of for constraint in (*spread.hard, *spread.soft)]
@@ -328,6 +330,10 @@ class Tracker:
         each.classes = tuple(dict.fromkeys((*members.classes, *own)))
         required = [terms_of(one) for one in each.classes]
         each.terms = tuple(term for terms in required for term in (*terms.affinity, *terms.anti_affinity))
+        if each.terms:
+            self._repelling[each] = None
+        else:
+            self._repelling.pop(each, None)
         each.refused_on = frozenset(one.node for one in found.refused)
         by_volumes = any(one.volumes for one in each.classes)  # storage may depend on any label
         each.rules = None if by_volumes or spreads.problem else rules_of(spread for _, spread in spreads.of)

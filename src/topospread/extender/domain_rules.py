@@ -32,7 +32,7 @@ MOST: Final = 10
 """Maximum score of an extender (k8s.io/kube-scheduler/extender/v1, ``MaxExtenderPriority``)."""
 
 
-class Opinion(NamedTuple):
+class RuleVerdict(NamedTuple):
     """A rule's rejection or score for a node.
 
     Attributes:
@@ -44,7 +44,7 @@ class Opinion(NamedTuple):
     wish: tuple[float, ...]
 
 
-NodeJudge = Callable[[Node], Opinion | None]
+NodeJudge = Callable[[Node], RuleVerdict | None]
 """Function that evaluates a node; None for a node without the rule's keys."""
 
 
@@ -94,16 +94,16 @@ def _missing(rule: DomainRule, node: Node) -> str:
 def _by_caps(rule: DomainCaps, around: PodSurroundings) -> NodeJudge:
     held = around.by_domain(rule.key)
 
-    def judge(node: Node) -> Opinion | None:
+    def judge(node: Node) -> RuleVerdict | None:
         domain = node.labels.get(rule.key)
         if domain is None:
             return None
         most, there = rule.caps.get(domain, rule.caps.get(EVERY_OTHER)), held[domain]
         if most is None:
-            return Opinion("", (1.0,))
+            return RuleVerdict("", (1.0,))
         over = there + around.counts_itself > most
         against = f"{rule.key}={domain} holds {there} pod(s), of at most {most}" if over else ""
-        return Opinion(against, ((most - there) / (most + 1),))
+        return RuleVerdict(against, ((most - there) / (most + 1),))
 
     return judge
 
@@ -112,16 +112,16 @@ def _by_shares(rule: DomainShares, around: PodSurroundings) -> NodeJudge:
     held = around.by_domain(rule.key)
     wanted = sum(held[domain] for domain in rule.percent) + around.counts_itself
 
-    def judge(node: Node) -> Opinion | None:
+    def judge(node: Node) -> RuleVerdict | None:
         domain = node.labels.get(rule.key)
         if domain is None:
             return None
         share, there = rule.percent.get(domain, 0), held[domain]
         if not share:
-            return Opinion(f"{rule.key}={domain} has no share", (float("-inf"),))
+            return RuleVerdict(f"{rule.key}={domain} has no share", (float("-inf"),))
         over = (there + around.counts_itself - 1) * WHOLE >= wanted * share
         against = f"{rule.key}={domain} holds {there} pod(s), its {share} % of {wanted}" if over else ""
-        return Opinion(against, (wanted * share / WHOLE - there,))
+        return RuleVerdict(against, (wanted * share / WHOLE - there,))
 
     return judge
 
@@ -138,7 +138,7 @@ def _by_hierarchy(rule: DomainHierarchy, around: PodSurroundings) -> NodeJudge:
         for path in paths if len(paths) == len(keys) else ():
             least[path[:-1]] = min(held[path], least.get(path[:-1], held[path]))
 
-    def judge(node: Node) -> Opinion | None:
+    def judge(node: Node) -> RuleVerdict | None:
         paths = _paths(node, keys)
         if len(paths) < len(keys):
             return None
@@ -149,7 +149,7 @@ def _by_hierarchy(rule: DomainHierarchy, around: PodSurroundings) -> NodeJudge:
             if not against and there + around.counts_itself - fewest > skew:
                 within = f" of {keys[len(path) - 2]}={path[-2]}" if len(path) > 1 else ""
                 against = f"{key}={path[-1]}{within} holds {there} pod(s), another {fewest}"
-        return Opinion(against, tuple(-float(held[path]) for path in paths))
+        return RuleVerdict(against, tuple(-float(held[path]) for path in paths))
 
     return judge
 

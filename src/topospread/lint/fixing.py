@@ -90,7 +90,7 @@ _ROUNDS: Final = 5
 _BYTE_ORDER_MARK: Final = b"\xef\xbb\xbf"
 
 
-class Mended(msgspec.Struct, frozen=True):
+class FixedText(msgspec.Struct, frozen=True):
     """A text before and after its fixes.
 
     Attributes:
@@ -135,7 +135,7 @@ def mend(
     stdin: BinaryIO | None = None,
     level: Severity = "hint",
     cluster: Inventory | ClusterReading | None = None,
-) -> tuple[LintReport, list[Mended]]:
+) -> tuple[LintReport, list[FixedText]]:
     """Run the rules, apply their fixes in memory, and repeat until nothing changes.
 
     Args:
@@ -160,7 +160,7 @@ def mend(
         texts |= mended
         outcome = run(question, instead=texts, cluster=outcome.given.cluster).at_least(level)
     return outcome, [
-        Mended(source, text.data.decode(), texts[path].data.decode())
+        FixedText(source, text.data.decode(), texts[path].data.decode())
         for path, (source, text) in before.items()
         if texts[path].data != text.data
     ]

@@ -45,7 +45,7 @@ from .lint_input import CustomManifest, LintSubject, Manifest, SchedulerConfigur
 from .pod_source import pod_source
 from .problem import Problem
 from .settings import Settings
-from .unfinished import Surroundings, Unfinished
+from .unfinished import FolderContext, Unfinished
 
 Progress = Callable[[int, int], None]
 """Receives the number of finished parts, and of all parts."""
@@ -123,7 +123,7 @@ class Read:
     unknown_fields: list[tuple[LintSubject, Problem]] = field(default_factory=list)
     texts: list[tuple[Source, Text]] = field(default_factory=list)
     layouts: Layouts = field(default_factory=Layouts)
-    surroundings: Surroundings = field(default_factory=Surroundings)
+    surroundings: FolderContext = field(default_factory=FolderContext)
     broken: list[InputError] = field(default_factory=list)
     left_out: dict[str, WhyNotRead] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)

@@ -52,7 +52,7 @@ def stuck_rollouts(given: LintInput) -> Iterator[tuple[TemplateOnNodes, Constrai
             continue  # Validation reports it.
 
 
-class KeptOff(NamedTuple):
+class BlockedRollout(NamedTuple):
     """A rolling update that gets stuck only because anti-affinity keeps new pods off nodes with old pods.
 
     Attributes:
@@ -67,7 +67,7 @@ class KeptOff(NamedTuple):
     replaced: int
 
 
-def kept_off(given: LintInput) -> Iterator[KeptOff]:
+def kept_off(given: LintInput) -> Iterator[BlockedRollout]:
     """Yield Deployments whose rolling update never completes because of required anti-affinity."""
     trials = trials_of(given)
     for template in templates_on_nodes(given):
@@ -79,7 +79,7 @@ def kept_off(given: LintInput) -> Iterator[KeptOff]:
         try:
             replaced = _stuck_at(given, item)
             if replaced is not None and _stuck_at(given, without_apart(item)) is None:
-                yield KeptOff(template, terms[0][0], terms[0][1].topology_key, replaced)
+                yield BlockedRollout(template, terms[0][0], terms[0][1].topology_key, replaced)
         except InputError:
             continue  # Validation reports it.
 

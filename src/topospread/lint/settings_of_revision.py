@@ -5,9 +5,9 @@ from __future__ import annotations
 import os
 from dataclasses import replace
 
-from topospread.sources.made_up import is_made_up
 from topospread.sources.revisions import REVISION, State, state_of
 from topospread.sources.roots import is_within
+from topospread.sources.synthetic_cluster import is_made_up
 
 from .settings import SETTINGS_NAMES, Settings, find_settings
 

@@ -37,7 +37,7 @@ _CHANGES_NOTHING: Final = frozenset(
 """Fields of a kustomization that do not complete its resources."""
 
 
-class Surroundings:
+class FolderContext:
     """Facts about files' folders. Each folder is read once."""
 
     def __init__(self) -> None:

@@ -24,8 +24,8 @@ from .events import skipped
 from .failures import Failure
 from .kinds import ReadPod
 from .observer import AttemptResult
-from .volumes import Pledge, Volumes
-from .workings import Workings
+from .scheduler_context import SchedulerContext
+from .volumes import VolumeReservation, Volumes
 
 _NO_STATE = "not found"
 """Error of a plugin whose PreFilter state is missing (pkg/scheduler/framework, ``ErrNotFound``)."""
@@ -40,7 +40,7 @@ class AssumingScheduler(Scheduler):
     def __init__(self, cluster: Cluster, frameworks: Mapping[str, Framework], volumes: Volumes) -> None:
         super().__init__(cluster, frameworks)
         self._volumes = volumes
-        self._pledge: Pledge | None = None
+        self._pledge: VolumeReservation | None = None
         self._topology_labels = TopologyLabels(cluster)
 
     def reserve(self, pod_class: PodClass, row: int) -> str:
@@ -56,7 +56,7 @@ class AssumingScheduler(Scheduler):
         """Set whether assumed pods get the labels of their node, like from the API server."""
         self.topology_labels = self._topology_labels if so else None
 
-    def take_pledge(self) -> Pledge | None:
+    def take_pledge(self) -> VolumeReservation | None:
         """Return the volumes reserved for the pod that was just placed."""
         pledge, self._pledge = self._pledge, None
         return pledge
@@ -72,7 +72,7 @@ class Attempts:
 
     def __init__(
         self,
-        parts: Workings,
+        parts: SchedulerContext,
         scheduler: AssumingScheduler,
         bind: Callable[[Placed], None],
         preempt: Callable[[ReadPod, Candidate], None],

@@ -23,8 +23,8 @@ from .failures import Failure
 from .kinds import ReadPod
 from .pods import Assumption
 from .retry import is_retriable, retry_on_error
-from .volumes import Pledge, VolumesNotBound
-from .workings import Spawn, Workings
+from .scheduler_context import SchedulerContext, Spawn
+from .volumes import VolumeReservation, VolumesNotBound
 from .write_order import NotLeading, Write
 
 _BETWEEN = 0.5
@@ -37,7 +37,7 @@ class NotBound(Exception):  # noqa: N818 - it says what is the case
     """Raised if the pod has no node; the message is the reason."""
 
 
-class TakenElsewhere(Exception):  # noqa: N818 - it says what is the case
+class BindConflict(Exception):  # noqa: N818 - it says what is the case
     """Raised if the pod was bound to another node or recreated. The watch will report it."""
 
 
@@ -55,7 +55,7 @@ class Placed:
     info: QueuedPodInfo
     assumption: Assumption
     profile: str
-    pledge: Pledge | None
+    pledge: VolumeReservation | None
     started: float
     volumes_timeout: float
     measured: bool = False
@@ -91,7 +91,7 @@ class Binder:
             or longer than `write_order.PATIENCE` for an answer.
     """
 
-    def __init__(self, parts: Workings, at_once: int, spawn: Spawn) -> None:
+    def __init__(self, parts: SchedulerContext, at_once: int, spawn: Spawn) -> None:
         self._parts = parts
         self._spawn = spawn
         self._at_once = at_once
@@ -171,7 +171,7 @@ class Binder:
         except NotLeading:
             if self._forget(placed):
                 parts.failures.put_back(placed.info)
-        except TakenElsewhere:
+        except BindConflict:
             if placed.pledge is not None:
                 parts.volumes.unreserve(placed.pledge)
         else:
@@ -180,7 +180,7 @@ class Binder:
     def _measuring(self, placed: Placed, point: str, plugin: str) -> AbstractContextManager[None]:
         return self._parts.times.point(point, plugin, placed.profile) if placed.measured else nullcontext()
 
-    async def _bind_volumes(self, placed: Placed, pledge: Pledge) -> None:
+    async def _bind_volumes(self, placed: Placed, pledge: VolumeReservation) -> None:
         """Run PreBind. nominatedNodeName tells others, such as the cluster autoscaler, where the pod will be."""
         parts, key = self._parts, placed.assumption.key
         parts.statuses.want(placed.pod, nominated=placed.assumption.node)
@@ -253,7 +253,7 @@ class Binder:
         if pod.metadata.uid != placed.pod.metadata.uid or not pod.spec.node_name:
             raise NotBound(words)
         if pod.spec.node_name != placed.assumption.node:
-            raise TakenElsewhere
+            raise BindConflict
 
     def _succeeded(self, placed: Placed) -> None:
         parts, assumption, info = self._parts, placed.assumption, placed.info

@@ -6,13 +6,13 @@ from typing import Any
 
 from topospread.scheduling.queued_pod_info import QueuedPodInfo
 
-from .workings import Workings
+from .scheduler_context import SchedulerContext
 
 _MOST = 1000
 """Maximum number of pods listed per queue."""
 
 
-def dump(parts: Workings) -> dict[str, Any]:
+def dump(parts: SchedulerContext) -> dict[str, Any]:
     """Return counts, and the pods by queue."""
     queue, pods, cluster = parts.queue, parts.pods, parts.cluster
     return {

@@ -31,9 +31,9 @@ from .client import ApiClient
 from .connection import Connection
 from .daemon import background
 from .follow_state import FollowState, KindStates
+from .health_check import ApiServerHealthCheck
 from .kinds import Watched
 from .observer import Observer
-from .pulse import Pulse
 from .read_cluster import place_of
 from .reflector import Key, Reflector
 from .refusals import in_words
@@ -212,7 +212,7 @@ async def follow(
     async with ApiClient(connection, observer=states) as client:
         await _check(client, connection, kinds)
         followed = FollowedCluster(client, connection, states, kinds=kinds, listener=listener)
-        async with background(followed.run(), Pulse(client, states).run()):
+        async with background(followed.run(), ApiServerHealthCheck(client, states).run()):
             yield followed
 
 

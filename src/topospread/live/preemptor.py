@@ -19,8 +19,8 @@ from .binder import Binder
 from .events import preempted
 from .kinds import ReadPod
 from .preempting import Preempting
+from .scheduler_context import SchedulerContext, Spawn
 from .statuses import Condition, condition_patch, patch_status
-from .workings import Spawn, Workings
 from .write_order import NotLeading, Write
 
 _GONE = (404, 409)
@@ -36,7 +36,7 @@ class Preemptor:
         spawn: starts a background task.
     """
 
-    def __init__(self, parts: Workings, preempting: Preempting, binder: Binder, spawn: Spawn) -> None:
+    def __init__(self, parts: SchedulerContext, preempting: Preempting, binder: Binder, spawn: Spawn) -> None:
         self._parts = parts
         self._preempting = preempting
         self._binder = binder

@@ -14,9 +14,9 @@ from topospread.live.election import Timing
 from topospread.live.exposition import CollectedMetrics
 from topospread.live.follow_state import KindStates
 from topospread.live.followed_cluster import FollowedCluster
+from topospread.live.health_check import ApiServerHealthCheck
 from topospread.live.lease import LeaderElection, LeaseLock, own_identity
 from topospread.live.logs import facts
-from topospread.live.pulse import Pulse
 from topospread.live.rights import Right, leading
 from topospread.live.scale_in_keeper import ScaleInKeeper
 from topospread.live.scale_in_metrics import ScaleInMetrics
@@ -81,7 +81,7 @@ async def run_scale_in_keeper(wanted: ScaleInSettings) -> int:
         collected.add(metrics)
         for runner in await serve(_served(collected, followed, election, stop), wanted.address):
             stack.push_async_callback(runner.cleanup)
-        await stack.enter_async_context(background(followed.run(), Pulse(reads, states).run()))
+        await stack.enter_async_context(background(followed.run(), ApiServerHealthCheck(reads, states).run()))
         if election is None:
             await keeper.run(stop.asked)
             return DONE

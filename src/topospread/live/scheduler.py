@@ -36,7 +36,7 @@ from .events import Events
 from .explanations import Explanations
 from .failures import Failures
 from .fallback import Fallbacks
-from .heard_queue import HeardQueue
+from .instrumented_queue import InstrumentedQueue
 from .kinds import WATCHED, ReadPod, Watched
 from .objects import ObjectCache
 from .observer import Observer, PendingPods
@@ -46,12 +46,12 @@ from .preempting import NAME as PREEMPTION
 from .preempting import Preempting
 from .preemptor import Preemptor
 from .reflector import Key, Reflector, Sink
+from .scheduler_context import SchedulerContext, Spawn
 from .settings import LiveSettings
 from .spread_figures import ConstraintOf, SpreadFigures
 from .statuses import Statuses
 from .timed_hints import TimedRequeueing
 from .volumes import Volumes
-from .workings import Spawn, Workings
 from .write_order import WriteOrder
 
 SPREAD = "PodTopologySpread"
@@ -112,7 +112,7 @@ class LiveScheduler:
         self._requeueings: dict[str, Requeueing] = {}
         pops_early = settings.gates.enabled("SchedulerPopFromBackoffQ")
         backoff = BackoffSettings(settings.backoff.initial, settings.backoff.maximum, pops_early)
-        self.queue = HeardQueue(self._clock, self._requeueing_of, backoff, self.cluster.rules, observer)
+        self.queue = InstrumentedQueue(self._clock, self._requeueing_of, backoff, self.cluster.rules, observer)
         self.pods = Pods(self.cluster, self.queue, self._is_ours, self._gone, self._opts_in)
         self.pods.tells_of_promises = rules_for(RequeueingRules, settings.gates).handles_nominations
         self.world = ObjectCache(self.cluster, self.queue, self._changed)
@@ -135,14 +135,14 @@ class LiveScheduler:
         """Return the sink of a kind that also wakes the loop."""
         return _Arrivals(self._sink_of(watched), self.queue, self._look_again)
 
-    def _workings(self, client: ApiClient) -> Workings:
+    def _workings(self, client: ApiClient) -> SchedulerContext:
         """Create the parts that carry out and report decisions, with their write order."""
         settings, observer = self._settings, self._observer
         order = WriteOrder(_WRITES_AT_ONCE, self._binds)
         volumes = Volumes(client, order, self.world)
         statuses = Statuses(client, order, self._now, observer)
         events = Events(client, order, settings.host, self._now, observer)
-        return Workings(
+        return SchedulerContext(
             client,
             order,
             self.cluster,
@@ -369,7 +369,7 @@ class LiveScheduler:
 class _Arrivals:
     """Forwards objects from a reflector, and wakes the loop."""
 
-    def __init__(self, sink: Sink, queue: HeardQueue, arrived: Callable[[], None]) -> None:
+    def __init__(self, sink: Sink, queue: InstrumentedQueue, arrived: Callable[[], None]) -> None:
         self.keys = sink.keys
         self._sink = sink
         self._queue = queue

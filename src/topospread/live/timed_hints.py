@@ -15,7 +15,7 @@ from topospread.plugins.cluster_event import ClusterEvent, Hint
 from topospread.plugins.interface import PluginError
 from topospread.scheduling.requeueing import Requeueing
 
-from .heard_queue import label
+from .instrumented_queue import label
 from .observer import Observer
 
 

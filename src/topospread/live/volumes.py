@@ -47,7 +47,7 @@ class _Written(msgspec.Struct):
 
 
 @dataclass(slots=True)
-class Pledge:
+class VolumeReservation:
     """The resources reserved for a pod on a node.
 
     Attributes:
@@ -86,9 +86,9 @@ class Volumes:
             for each in self._waiting:
                 each.set()
 
-    def reserve(self, reserved: ReservedVolumes) -> Pledge:
+    def reserve(self, reserved: ReservedVolumes) -> VolumeReservation:
         """Assume the volumes and claims in the states that will be written."""
-        pledge = Pledge(reserved.cluster.nodes.names[reserved.row])
+        pledge = VolumeReservation(reserved.cluster.nodes.names[reserved.row])
         for claim, volume in reserved.bindings:
             promised = _promised(volume, claim)
             self._volumes.assume(promised)
@@ -100,14 +100,14 @@ class Volumes:
             pledge.claims.append(chosen)
         return pledge
 
-    def unreserve(self, pledge: Pledge) -> None:
+    def unreserve(self, pledge: VolumeReservation) -> None:
         """Undo assumptions. Written states stay."""
         for _, volume in pledge.volumes:
             self._volumes.revert(volume)
         for claim in pledge.claims:
             self._claims.revert(claim)
 
-    async def bind(self, pledge: Pledge, is_there: Callable[[], bool], pod: str, timeout: float) -> None:
+    async def bind(self, pledge: VolumeReservation, is_there: Callable[[], bool], pod: str, timeout: float) -> None:
         """Write the reservation, and wait until the controllers have bound every claim.
 
         Args:
@@ -137,7 +137,7 @@ class Volumes:
         finally:
             self._waiting.discard(woken)
 
-    async def _write(self, pledge: Pledge) -> dict[str, int]:
+    async def _write(self, pledge: VolumeReservation) -> dict[str, int]:
         """Write volumes and claims (``bindAPIUpdate``). Return name → new resource version."""
         versions: dict[str, int] = {}
         try:
@@ -159,7 +159,9 @@ class Volumes:
             body = await self._client.request("PATCH", path, body=patch, content_type=MERGE)
         return version_of(msgspec.json.decode(body, type=_Written).metadata)
 
-    def _all_bound(self, pledge: Pledge, versions: dict[str, int], is_there: Callable[[], bool], pod: str) -> bool:
+    def _all_bound(
+        self, pledge: VolumeReservation, versions: dict[str, int], is_there: Callable[[], bool], pod: str
+    ) -> bool:
         """``checkBindings``."""
         node = self._nodes.known.get(("", pledge.node))
         if node is None:

@@ -37,7 +37,7 @@ _NO_CLAIM_OF_VOLUMES = frozenset({"EBSLimits", "GCEPDLimits", "AzureDiskLimits",
 
 
 @dataclass(frozen=True, slots=True)
-class Coming:
+class IncomingPods:
     """The pods that come.
 
     Attributes:
@@ -51,7 +51,7 @@ class Coming:
     at_once: int | None = None
 
     @classmethod
-    def of(cls, classes: Iterable[PodClass], *, goes_on: bool = False, at_once: int | None = None) -> Coming:
+    def of(cls, classes: Iterable[PodClass], *, goes_on: bool = False, at_once: int | None = None) -> IncomingPods:
         """From the class of each pod."""
         every = list(classes)
         numbers = Counter(each.index for each in every)
@@ -66,7 +66,7 @@ class Coming:
 class BlockedNodes:
     """Counts for one class of pods what the others can close."""
 
-    def __init__(self, scheduler: Scheduler, pod_class: PodClass, coming: Coming) -> None:
+    def __init__(self, scheduler: Scheduler, pod_class: PodClass, coming: IncomingPods) -> None:
         self._scheduler = scheduler
         self._cluster = scheduler.cluster
         self._class = pod_class
@@ -265,7 +265,7 @@ def counts_pod(scheduler: Scheduler, pod_class: PodClass, constraint: Constraint
     return constraint.selects.matches(other.labels)
 
 
-def open_to_all(scheduler: Scheduler, coming: Coming, of: Iterable[PodClass] | None = None) -> int:
+def open_to_all(scheduler: Scheduler, coming: IncomingPods, of: Iterable[PodClass] | None = None) -> int:
     """Return the fewest nodes that are open to any pod at every moment; 0 if it is not known that one is.
 
     Args:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from topospread.api.inventory import ObjectKey
-from topospread.lint.fixing import Mended, TextEditor
+from topospread.lint.fixing import FixedText, TextEditor
 from topospread.lint.lint_input import LintSubject, Manifest
 from topospread.lint.problem import FieldEdit
 from topospread.lint.reading import Read
@@ -30,7 +30,7 @@ _Unit = dict[str, _Changes]
 """Name of a text → the changes in it, of one design."""
 
 
-def edited(read: Read, designs: Mapping[ObjectKey, Sequence[Mapping[str, Any]]]) -> tuple[list[Mended], list[str]]:
+def edited(read: Read, designs: Mapping[ObjectKey, Sequence[Mapping[str, Any]]]) -> tuple[list[FixedText], list[str]]:
     """Return the texts with the designs made in them, and why a design is not made.
 
     Args:
@@ -61,7 +61,7 @@ def edited(read: Read, designs: Mapping[ObjectKey, Sequence[Mapping[str, Any]]])
             if key not in good or not texts
         ]
     return [
-        Mended(source, text.data.decode(), texts[text.name].data.decode())
+        FixedText(source, text.data.decode(), texts[text.name].data.decode())
         for source, text in read.texts
         if text.name in texts
     ], left

@@ -22,7 +22,7 @@ from topospread.plugins.interface import PluginError
 from topospread.plugins.spread_arithmetic import ConstraintArithmetic
 from topospread.simulation.run import Run, spread_of
 
-from .blocked_nodes import Coming, counts_pod, keeps_away, matching, open_to_all
+from .blocked_nodes import IncomingPods, counts_pod, keeps_away, matching, open_to_all
 from .orders import rows_of
 from .questions import LOSSES, EndQuestion, LeftAfterLoss, NoPending, SkewWithin
 
@@ -82,7 +82,7 @@ class Proof:
         In a rollout deleted pods are gone by then, and old ones may be on any node.
         """
         at_once = len(self._queue) + self._surge if self._goes_on else None
-        coming = Coming.of(self.classes, goes_on=self._goes_on, at_once=at_once)
+        coming = IncomingPods.of(self.classes, goes_on=self._goes_on, at_once=at_once)
         cluster = self._run.cluster
         with cluster.savepoint():
             for each in self._standing:

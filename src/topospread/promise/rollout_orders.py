@@ -24,14 +24,14 @@ from topospread.api.workload import Deployment
 from topospread.cluster.cluster import PodKey, pod_key
 from topospread.controllers.planned import QueuedPod, Workload
 from topospread.controllers.removal import removal_groups
-from topospread.controllers.rolling import Standing, to_create, to_remove
+from topospread.controllers.rolling import RolloutStatus, to_create, to_remove
 from topospread.controllers.scale import the_workload
 from topospread.drill.cluster_inventory import begin_of
+from topospread.drill.drill_state import DrillState
 from topospread.drill.pods import key_of
 from topospread.drill.rolling import template_item
 from topospread.drill.rollouts import roll_out
 from topospread.drill.steps import TurnKind, read_rollout
-from topospread.drill.world import World
 from topospread.errors import UsageError
 from topospread.simulation.options import SimulationOptions
 from topospread.simulation.run import Run
@@ -75,7 +75,7 @@ def begin_rollout(inventory: Inventory, options: SimulationOptions, target: str)
         InputError: an object that the API server would refuse.
         UsageError: the target is none that is rolled out pod by pod.
     """
-    world = World(inventory, options)
+    world = DrillState(inventory, options)
     world.rest()
     step = read_rollout(target, "--rollout")
     key = the_workload(step.target, [key_of(each) for each in world.run.plan.workloads])
@@ -234,7 +234,7 @@ class RolloutSearch:
     def _controller(self) -> Moves:
         rollout, waiting = self._rollout, self._created - len(self._placed)
         starting = len(self._placed) - self._ready
-        standing = Standing(rollout.workload.replicas, self._ready, waiting + starting, len(self._old), 0)
+        standing = RolloutStatus(rollout.workload.replicas, self._ready, waiting + starting, len(self._old), 0)
         created = to_create(standing, rollout.strategy)
         if created:
             self._created += created

@@ -26,7 +26,7 @@ from .result import Applied, AppliedMove, ConstraintChange, PodMove, Rebalance
 # Compare the outcome of each eviction with the plan.
 
 
-class Foretold:
+class PredictedCounts:
     """Planned and actual counts of the constraints after each move."""
 
     def __init__(self, constraints: Iterable[ConstraintChange]) -> None:
@@ -85,7 +85,7 @@ DomainOf = Callable[[str, str], str]
 """Function (node, topology key) → domain of the node; "" for none."""
 
 
-class _SurpriseError(Exception):
+class _UnexpectedOutcomeError(Exception):
     """An outcome differs from the plan."""
 
 
@@ -102,7 +102,7 @@ async def apply_moves(client: ApiClient, plan: Rebalance, domains: DomainOf, pat
     Raises:
         Interrupted: on Ctrl-C, with the completed evictions.
     """
-    found, foretold = Applied(), Foretold(plan.constraints)
+    found, foretold = Applied(), PredictedCounts(plan.constraints)
     names: dict[str, str] = {}
     for move in plan.moves:
         name = names.get(move.name, move.name)
@@ -111,8 +111,8 @@ async def apply_moves(client: ApiClient, plan: Rebalance, domains: DomainOf, pat
             where = new.spec.node_name or ""
             worse = foretold.surprise(move, {key: domains(where, key) for key in move.domains})
             if worse:
-                raise _SurpriseError(f"{new.name}, which came in its place, is on {where}: {worse}")
-        except (_SurpriseError, RequestError) as error:
+                raise _UnexpectedOutcomeError(f"{new.name}, which came in its place, is on {where}: {worse}")
+        except (_UnexpectedOutcomeError, RequestError) as error:
             found.surprise = f"{move.namespace}/{name}: {error}"
             return found
         except asyncio.CancelledError:
@@ -131,10 +131,10 @@ async def _evicted(cluster: _NamespacePods, move: PodMove, name: str, found: App
     before = await cluster.pods()
     pod = before.get(name)
     if pod is None or pod.terminating:
-        raise _SurpriseError("it is not there any more")
+        raise _UnexpectedOutcomeError("it is not there any more")
     uid, node = pod.metadata.uid or "", pod.spec.node_name or ""
     if name == move.name and (node != move.node or (move.uid and move.uid != uid)):
-        raise _SurpriseError(f"it is not the pod that was on {move.node} when the plan was made")
+        raise _UnexpectedOutcomeError(f"it is not the pod that was on {move.node} when the plan was made")
     found.begun = f"{move.namespace}/{name}"
     await cluster.evict(name, uid)
     new = await cluster.successor(pod.metadata.controller, {each.metadata.uid for each in before.values()})
@@ -193,7 +193,7 @@ class _NamespacePods:
                     return each
                 _check_schedulable(each)
             await asyncio.sleep(_EVERY)
-        raise _SurpriseError(f"no pod with a node came in its place within {self._patience:g} seconds")
+        raise _UnexpectedOutcomeError(f"no pod with a node came in its place within {self._patience:g} seconds")
 
     async def whole(self, new: Pod, uid: str) -> None:
         """Wait until the new pod is ready and the old pod is gone."""
@@ -202,11 +202,13 @@ class _NamespacePods:
             there = await self.pods()
             now = there.get(new.name)
             if now is None or now.metadata.uid != new.metadata.uid:
-                raise _SurpriseError(f"{new.name}, which came in its place, is gone again")
+                raise _UnexpectedOutcomeError(f"{new.name}, which came in its place, is gone again")
             if _is_ready(now) and all(each.metadata.uid != uid for each in there.values()):
                 return
             await asyncio.sleep(_EVERY)
-        raise _SurpriseError(f"{new.name} is not ready, or the old pod not gone, within {self._patience:g} seconds")
+        raise _UnexpectedOutcomeError(
+            f"{new.name} is not ready, or the old pod not gone, within {self._patience:g} seconds"
+        )
 
 
 def _same(one: OwnerReference | None, other: OwnerReference | None) -> bool:
@@ -216,7 +218,7 @@ def _same(one: OwnerReference | None, other: OwnerReference | None) -> bool:
 def _check_schedulable(pod: Pod) -> None:
     for each in (pod.status.conditions if pod.status else None) or ():
         if each.type == "PodScheduled" and each.status == "False":
-            raise _SurpriseError(f"{pod.name}, which came in its place, stays pending: {each.reason}")
+            raise _UnexpectedOutcomeError(f"{pod.name}, which came in its place, stays pending: {each.reason}")
 
 
 def _is_ready(pod: Pod) -> bool:

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 import msgspec
 
 from topospread.controllers.draining import treatment, why_not
+from topospread.drill.drill_state import DrillState
 from topospread.drill.pods import FollowedPod
-from topospread.drill.world import World
 
 from .trials import Movable
 
@@ -28,7 +28,7 @@ class MovablePods(msgspec.Struct):
     refused: dict[str, str] = {}
 
 
-def movable_pods(world: World) -> MovablePods:
+def movable_pods(world: DrillState) -> MovablePods:
     """Return the pods that may be evicted in the current state.
 
     Budgets allow the same before every eviction, because each waits for the previous replacement.
@@ -50,13 +50,13 @@ def movable_pods(world: World) -> MovablePods:
     return found
 
 
-def why_not_evicted(world: World, pod: FollowedPod) -> str:
+def why_not_evicted(world: DrillState, pod: FollowedPod) -> str:
     """Return why the Eviction API would deny an eviction now; "" if it would allow it."""
     budgets = [(budget.name, budget.healthy, budget.needed) for budget in world.health.budgets_of(pod)]
     return why_not(budgets, healthy=world.is_ready(pod))
 
 
-def _movable(world: World, each: FollowedPod) -> Iterator[Movable]:
+def _movable(world: DrillState, each: FollowedPod) -> Iterator[Movable]:
     workload, cluster = each.workload, world.cluster
     if workload is None or workload.template is None or workload.kind in _NOT_MOVED:
         return

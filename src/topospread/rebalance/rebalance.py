@@ -15,9 +15,9 @@ from topospread.api.inventory import Inventory
 from topospread.api.labels import Selector
 from topospread.api.selector_text import nothing_selected
 from topospread.controllers.planned import Workload
+from topospread.drill.drill_state import DrillState
 from topospread.drill.interruption import Interrupted
 from topospread.drill.pods import FollowedPod, WorkloadKey, key_of, owner_of
-from topospread.drill.world import World
 from topospread.errors import UsageError
 from topospread.plugins.interface import NotJudgedError, PluginError
 from topospread.scheduling.cycle import Scheduler
@@ -26,7 +26,7 @@ from topospread.simulation.placing import Progress
 from topospread.simulation.unknown import merged, unjudged_of
 
 from .bounds import Bound, bound_by_counts, bound_of, groups
-from .deepening import deepen
+from .exhaustive_search import deepen
 from .goals import GoalCounts, counts_of, goals_of
 from .movable_pods import MovablePods, movable_pods, why_not_evicted
 from .result import ConstraintChange, PodMove, Rebalance, UnmetConstraint
@@ -51,7 +51,7 @@ class CarriedOut(msgspec.Struct, frozen=True):
     surprise: Ban | None = None
 
 
-def carry_out(world: World, plan: Sequence[PlannedMove], keys: Sequence[str]) -> CarriedOut:
+def carry_out(world: DrillState, plan: Sequence[PlannedMove], keys: Sequence[str]) -> CarriedOut:
     """Evict pods one after another, each once the previous replacement has a node.
 
     ``keys`` are the topology keys whose domains are recorded.
@@ -79,7 +79,7 @@ def carry_out(world: World, plan: Sequence[PlannedMove], keys: Sequence[str]) ->
     return CarriedOut(tuple(done))
 
 
-def _pod_of(world: World, each: PlannedMove, node: str) -> FollowedPod | None:
+def _pod_of(world: DrillState, each: PlannedMove, node: str) -> FollowedPod | None:
     """Return the pod to evict; if an earlier move created it, an equivalent pod on the node."""
     movable = each.movable
     known = world.pods.by_key.get(movable.key)
@@ -89,7 +89,7 @@ def _pod_of(world: World, each: PlannedMove, node: str) -> FollowedPod | None:
     return next((pod for pod in there if pod.node == node and pod.labels == movable.pod.labels), None)
 
 
-def _domain(world: World, key: str, node: str) -> str:
+def _domain(world: DrillState, key: str, node: str) -> str:
     return world.node(node).labels.get(key, "")
 
 
@@ -138,7 +138,7 @@ class _Begun(msgspec.Struct, frozen=True):
         unjudged: unmodelled parts that alone keep pods pending.
     """
 
-    world: World
+    world: DrillState
     trials: Trials
     may_move: MovablePods
     before: Sequence[GoalCounts]
@@ -229,7 +229,7 @@ def _as_far_as_it_goes(
 
 
 def _begun(inventory: Inventory, options: SimulationOptions, wished: RebalanceOptions, banned: set[Ban]) -> _Begun:
-    world = World(inventory, options)
+    world = DrillState(inventory, options)
     world.rest()
     may_move = movable_pods(world)
     trials = _trials(world, wished, may_move, banned)
@@ -237,7 +237,7 @@ def _begun(inventory: Inventory, options: SimulationOptions, wished: RebalanceOp
     return _Begun(world, trials, may_move, before, len(world.pods.waiting), list(_unjudged(world)))
 
 
-def _unjudged(world: World) -> Iterator[tuple[NotJudgedError, str]]:
+def _unjudged(world: DrillState) -> Iterator[tuple[NotJudgedError, str]]:
     """Yield the unmodelled parts that alone keep pods pending, with these pods."""
     scheduler = world.run.scheduler
     for each in world.pods.waiting.values():
@@ -275,7 +275,7 @@ def _result(begun: _Begun, plan: RebalancePlan, done: CarriedOut, wished: Rebala
     )
 
 
-def _trials(world: World, wished: RebalanceOptions, may_move: MovablePods, banned: set[Ban]) -> Trials:
+def _trials(world: DrillState, wished: RebalanceOptions, may_move: MovablePods, banned: set[Ban]) -> Trials:
     names = world.cluster.nodes.names
     movables = [each for each in may_move.pods if (key_of(each.workload), names[each.row]) not in banned]
     scheduler = world.run.scheduler
@@ -283,7 +283,7 @@ def _trials(world: World, wished: RebalanceOptions, may_move: MovablePods, banne
     return Trials(scheduler, goals, movables)
 
 
-def _chosen(world: World, wished: RebalanceOptions) -> list[Workload]:
+def _chosen(world: DrillState, wished: RebalanceOptions) -> list[Workload]:
     """Return the workloads to fix.
 
     Raises:
@@ -350,7 +350,7 @@ def _changes(before: Sequence[GoalCounts], scheduler: Scheduler) -> Iterator[Con
             )
 
 
-def _soft_beyond(world: World, wished: RebalanceOptions) -> int:
+def _soft_beyond(world: DrillState, wished: RebalanceOptions) -> int:
     """Return how many soft constraints of the chosen workloads have more skew than their maxSkew."""
     scheduler, chosen = world.run.scheduler, _chosen(world, wished)
     soft = (each for each in goals_of(chosen, scheduler, 0, chosen) if not each.hard)

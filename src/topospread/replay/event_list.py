@@ -37,7 +37,7 @@ _DELETED: Final = re.compile(r"Deleted pod: (\S+)|delete Pod (\S+) in StatefulSe
 
 
 @dataclass(frozen=True, slots=True)
-class ToldEvent:
+class EventOccurrence:
     """One occurrence of an event. A repeated event has two, the first and the last.
 
     Attributes:
@@ -58,7 +58,7 @@ class ToldEvent:
             yield ToldRefusal((self.namespace, self.name), self.message)
 
 
-def read_events(path: str | os.PathLike[str]) -> tuple[list[ToldEvent], int]:
+def read_events(path: str | os.PathLike[str]) -> tuple[list[EventOccurrence], int]:
     """Read a list of events, sorted by time; also return their number.
 
     Raises:
@@ -78,7 +78,7 @@ def read_events(path: str | os.PathLike[str]) -> tuple[list[ToldEvent], int]:
     return sorted(told, key=lambda each: each.at), len(items)
 
 
-def _moments(item: Any, place: Place) -> Iterator[ToldEvent]:
+def _moments(item: Any, place: Place) -> Iterator[EventOccurrence]:
     """Source: k8s.io/api/core/v1/types.go and events/v1/types.go, ``Event``: old and new names of the same fields."""
     if not isinstance(item, dict) or item.get("kind", "Event") != "Event":
         raise InputError("this is no event", place)
@@ -97,7 +97,7 @@ def _moments(item: Any, place: Place) -> Iterator[ToldEvent]:
     words = [one_line(str(each or "")) for each in (item.get("reason"), item.get("note") or item.get("message"))]
     whom = [one_line(str(about.get(each, ""))) for each in ("kind", "namespace", "name")]
     for at in dict.fromkeys((first, last)):
-        yield ToldEvent(_in_microseconds(at), *words, *whom)
+        yield EventOccurrence(_in_microseconds(at), *words, *whom)
 
 
 def _in_microseconds(at: str) -> str:
@@ -122,7 +122,7 @@ class EventReplay:
         self._known: Mapping[str, Node] = {each.name: each for each in begin.nodes}
         self._makers = {each.key: each for each in controllers_of(begin)}
         self._placed: set[PodName] = set()
-        self._about: Mapping[str, Callable[[ToldEvent], None]] = {
+        self._about: Mapping[str, Callable[[EventOccurrence], None]] = {
             "Scheduled": self._bind,
             "SuccessfulCreate": self._make,
             "SuccessfulDelete": self._delete,
@@ -136,13 +136,13 @@ class EventReplay:
             "RegisteredNode": self._bring_back,
         }
 
-    def apply(self, event: ToldEvent) -> None:
+    def apply(self, event: EventOccurrence) -> None:
         """Apply the change that an event reports."""
         does = self._about.get(event.reason)
         if does is not None:
             does(event)
 
-    def _bind(self, event: ToldEvent) -> None:
+    def _bind(self, event: EventOccurrence) -> None:
         """pkg/scheduler/schedule_one.go: ``Successfully assigned NAMESPACE/POD to NODE``."""
         found = _ASSIGNED.match(event.message)
         key = event.namespace, event.name
@@ -151,7 +151,7 @@ class EventReplay:
         self._placed.add(key)
         self._history.bind(event.at, key, found[1])
 
-    def _make(self, event: ToldEvent) -> None:
+    def _make(self, event: EventOccurrence) -> None:
         """pkg/controller/controller_utils.go, pkg/controller/statefulset/stateful_pod_control.go."""
         name = _first(_MADE, event.message)
         key = event.namespace, name
@@ -164,35 +164,35 @@ class EventReplay:
         made = maker.new_pod()
         self._history.pods[key] = with_fields(made, metadata=with_fields(made.metadata, name=name))
 
-    def _delete(self, event: ToldEvent) -> None:
+    def _delete(self, event: EventOccurrence) -> None:
         self._history.pods.pop((event.namespace, _first(_DELETED, event.message)), None)
 
-    def _end(self, event: ToldEvent) -> None:
+    def _end(self, event: EventOccurrence) -> None:
         self._history.pods.pop((event.namespace, event.name), None)
 
-    def _evict(self, event: ToldEvent) -> None:
+    def _evict(self, event: EventOccurrence) -> None:
         """pkg/controller/tainteviction: ``Marking for deletion Pod …``, or that this was cancelled."""
         if event.message.startswith("Marking for deletion"):
             self._end(event)
 
-    def _cordon(self, event: ToldEvent) -> None:
+    def _cordon(self, event: EventOccurrence) -> None:
         self._set(event, lambda node: with_fields(node, spec=with_fields(node.spec, unschedulable=True)))
 
-    def _uncordon(self, event: ToldEvent) -> None:
+    def _uncordon(self, event: EventOccurrence) -> None:
         self._set(event, lambda node: with_fields(node, spec=with_fields(node.spec, unschedulable=None)))
 
-    def _not_ready(self, event: ToldEvent) -> None:
+    def _not_ready(self, event: EventOccurrence) -> None:
         """Apply node-lifecycle-controller's taint for a node that is not ready: unreachable, for a silent kubelet."""
         self._set(event, lambda node: _tainted(node, [Taint(key=UNREACHABLE, effect="NoSchedule")]))
 
-    def _ready(self, event: ToldEvent) -> None:
+    def _ready(self, event: EventOccurrence) -> None:
         self._set(event, lambda node: _tainted(node, []))
 
-    def _remove(self, event: ToldEvent) -> None:
+    def _remove(self, event: EventOccurrence) -> None:
         if event.name in self._history.nodes:
             self._history.alter(event.at, event.name, None)
 
-    def _bring_back(self, event: ToldEvent) -> None:
+    def _bring_back(self, event: EventOccurrence) -> None:
         """Restore a node. Controllers report existing and new nodes; their contents are unknown."""
         if event.name in self._history.nodes:
             return
@@ -202,7 +202,7 @@ class EventReplay:
         else:
             self._history.alter(event.at, event.name, known)
 
-    def _set(self, event: ToldEvent, changed: Callable[[Node], Node]) -> None:
+    def _set(self, event: EventOccurrence, changed: Callable[[Node], Node]) -> None:
         node = self._history.nodes.get(event.name)
         if node is not None:
             self._history.alter(event.at, event.name, changed(node))

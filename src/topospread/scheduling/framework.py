@@ -177,6 +177,12 @@ class Framework:
         reserving = [self.plugins.get(name) for name in self._reserving_names()]
         self._reserving = [each for each in reserving if isinstance(each, Reserving)]
 
+    def without_scores(self) -> Framework:
+        """Return a framework with the same filters and no scores."""
+        plugins = {point: each for point, each in self.profile.plugins.items() if point not in ("pre_score", "score")}
+        profile = msgspec.structs.replace(self.profile, plugins=plugins)
+        return Framework(profile, self.gates, assumes_unjudged=self.assumes_unjudged, tries_groups=self._tries_groups)
+
     def reserve(self, pod_class: PodClass, cluster: Cluster, row: int) -> list[Reservation]:
         """Return the reservations for a pod that was just placed; `Reservation.bind` writes them.
 

@@ -20,17 +20,17 @@ from .admit import Rules
 from .collection import Collection
 from .custom_kinds import Kinds, notes_on_custom
 from .deliveries import note_of_deliveries
+from .duplicate_names import notes_on_namesakes
 from .files import STANDARD_INPUT, ReadingProgress, Source, listed_paths, no_object, read_text, total_size
 from .folders import PathContents, check_charts, check_programs, look_into
 from .hooks import HooksLeftOut
 from .json_text import JsonList, is_meant_as_json, is_named_json, looks_like_json, split_documents
 from .locations import Location
-from .made_up import is_made_up, is_unasked, made_up_nodes, made_up_storage_classes
-from .namesakes import notes_on_namesakes
 from .objects import ObjectReader, ReadObject
 from .rendering import Rendering
 from .snapshot import leave_out_stranded_pods, warn_of_missing_owners
 from .snapshot_facts import SnapshotFacts, note_of, unread_kinds, warnings_of, warnings_when_read
+from .synthetic_cluster import is_made_up, is_unasked, made_up_nodes, made_up_storage_classes
 from .text import Text, shown_path
 from .yaml import read_documents
 from .yaml_list import YamlList

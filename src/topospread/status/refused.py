@@ -16,8 +16,9 @@ from topospread.plugins.interface import PluginError
 from topospread.plugins.spread_counts import Spread
 from topospread.scheduling.cycle import Scheduler
 from topospread.scheduling.evaluate import rejection_on
+from topospread.scheduling.framework import Framework
 from topospread.scheduling.verdict import Rejection
-from topospread.scheduling.view import View
+from topospread.scheduling.view import Shared, View
 
 from .members import Members
 from .result import RefusedPod
@@ -34,6 +35,8 @@ class Refusals:
 
     def __init__(self, scheduler: Scheduler) -> None:
         self._scheduler = scheduler
+        self._frameworks = {name: each.without_scores() for name, each in scheduler.frameworks.items()}
+        self._shared = Shared()
         self._latest: deque[View] = deque(maxlen=_VIEWS_KEPT)
 
     def of(self, members: Members) -> tuple[RefusedPod, ...]:
@@ -41,24 +44,25 @@ class Refusals:
 
         Pods of schedulers without a profile are omitted.
         """
-        names, frameworks = self._scheduler.cluster.nodes.names, self._scheduler.frameworks
+        names = self._scheduler.cluster.nodes.names
         found = [
             RefusedPod(key.partition("/")[2], names[row], why.plugin, why.reasons)
             for pod_class, rows in members.on.items()
-            if (pod_class.pod.spec.scheduler_name or "default-scheduler") in frameworks
-            for row, why in self._refusals(pod_class, rows)
+            if (framework := self._frameworks.get(pod_class.pod.spec.scheduler_name or "default-scheduler"))
+            for row, why in self._refusals(framework, pod_class, rows)
             for key in rows[row]
         ]
         return tuple(sorted(found, key=lambda each: each.name))
 
-    def _refusals(self, pod_class: PodClass, rows: Mapping[int, list[PodKey]]) -> Iterator[tuple[int, Rejection]]:
+    def _refusals(
+        self, framework: Framework, pod_class: PodClass, rows: Mapping[int, list[PodKey]]
+    ) -> Iterator[tuple[int, Rejection]]:
         """Yield node rows whose pods of a class would be rejected, with reasons.
 
         Pods of one class on one node are equal.
         """
-        scheduler = self._scheduler
         try:
-            view = View(scheduler.cluster, scheduler.framework_of(pod_class), pod_class, scheduler.shared)
+            view = View(self._scheduler.cluster, framework, pod_class, self._shared)
         except PluginError as error:
             yield from ((row, Rejection(_NOT_JUDGED, "", (str(error),))) for row in rows)
             return

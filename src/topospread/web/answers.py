@@ -16,8 +16,8 @@ from topospread.plugins.spread_arithmetic import ConstraintArithmetic, Domains
 from topospread.whole_number import whole_number
 
 from .pages import Pages
+from .placement_snapshot import ClusterStanding, WorkloadRow, moves
 from .served import ServedCluster
-from .standing import ClusterStanding, WorkloadRow, moves
 from .timeline import Frame, Timeline
 from .trials import TrialStep, title
 from .trying import PlayedTrials
@@ -67,7 +67,7 @@ _ENDS = 5
 _MOST_FOUND = 20
 
 
-class NotThereError(Exception):
+class NotFoundError(Exception):
     """The requested object does not exist."""
 
 
@@ -128,7 +128,7 @@ class Answers:
         asked_for = whole_number(asked.at)
         at = first_shown(found) if asked_for is None else asked_for
         if at >= len(found.frames):
-            raise NotThereError(f"there are {len(found.frames)} frames, counted from 0")
+            raise NotFoundError(f"there are {len(found.frames)} frames, counted from 0")
         return found, at
 
     def _frame(self, asked: PageQuestion) -> Frame:
@@ -163,7 +163,7 @@ class Answers:
         key = (asked.word("kind"), asked.word("namespace"), asked.word("name"))
         row = frame.standing.workload_row(key)
         if row is None:
-            raise NotThereError(f"there is no {key[0]} {key[1]}/{key[2]}")
+            raise NotFoundError(f"there is no {key[0]} {key[1]}/{key[2]}")
         constraints = [_constraint(each) for each in frame.standing.spreads.get(key, ())]
         pods = _pods(frame.standing, workload=row)
         html = self._pages.page(
@@ -180,7 +180,7 @@ class Answers:
         standing = self._frame(asked).standing
         row = standing.row_of(asked.word("name"))
         if row is None:
-            raise NotThereError(f"there is no node {asked.word('name')}")
+            raise NotFoundError(f"there is no node {asked.word('name')}")
         node = standing.nodes[row]
         html = self._pages.page(
             "node.html",

@@ -22,7 +22,7 @@ from starlette.staticfiles import StaticFiles
 
 from topospread.errors import TopospreadError
 
-from .answers import Answers, NotThereError, PageQuestion
+from .answers import Answers, NotFoundError, PageQuestion
 from .one_file import joined
 from .pages import MAP_SCRIPT, Pages
 from .served import ServedCluster
@@ -113,7 +113,7 @@ def application(
     made = Starlette(
         routes=[*routes, *own],
         middleware=[*middleware, Middleware(GZipMiddleware, compresslevel=5)],
-        exception_handlers={TopospreadError: _refused, NotThereError: _not_there, BusyError: _busy},
+        exception_handlers={TopospreadError: _refused, NotFoundError: _not_there, BusyError: _busy},
     )
     made.state.served = served
     made.state.at_work = Counter()
@@ -172,7 +172,7 @@ def _script() -> tuple[str, str]:
 async def _joined(request: Request) -> Response:
     address, text = _script()
     if request.url.path != address:
-        raise NotThereError("there is no such script")
+        raise NotFoundError("there is no such script")
     return Response(text, media_type="text/javascript", headers={"Cache-Control": "max-age=31536000, immutable"})
 
 

@@ -12,7 +12,7 @@ from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
 
 from topospread.exporter.collector import families, of_contact
-from topospread.exporter.contact import Contact
+from topospread.exporter.watch_health import WatchHealth
 from topospread.live.exposition import exposition_of
 from topospread.sources.snapshot_lists import ORDER, ListRequest
 from topospread.version import __version__
@@ -21,15 +21,15 @@ _BY_LISTENER = "topospread_changes_total"
 """Counted by who takes objects one by one; the page takes a state as a whole."""
 
 
-def page_contact() -> Contact:
+def page_contact() -> WatchHealth:
     """Remembers when each kind was heard of; what is wrong the page's own log says."""
-    contact = Contact(logs=False)
+    contact = WatchHealth(logs=False)
     for kind in ORDER:
         contact.expect(ListRequest(kind).resource)
     return contact
 
 
-def metrics_route(contact: Contact, kube_version: str) -> BaseRoute:
+def metrics_route(contact: WatchHealth, kube_version: str) -> BaseRoute:
     """``/metrics``, in the form that is accepted."""
     registry = CollectorRegistry(auto_describe=False)
     registry.register(_ContactCollector(contact, kube_version))
@@ -42,7 +42,7 @@ def metrics_route(contact: Contact, kube_version: str) -> BaseRoute:
 
 
 class _ContactCollector(Collector):
-    def __init__(self, contact: Contact, kube_version: str) -> None:
+    def __init__(self, contact: WatchHealth, kube_version: str) -> None:
         self._contact = contact
         self._kube_version = kube_version
 

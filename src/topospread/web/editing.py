@@ -29,7 +29,7 @@ from topospread.simulation.run import prepare
 from topospread.sources.collection import applied
 from topospread.sources.files import STANDARD_INPUT
 from topospread.sources.load import load
-from topospread.sources.made_up import is_made_up, made_up_nodes
+from topospread.sources.synthetic_cluster import is_made_up, made_up_nodes
 
 from .trial_limits import pods_asked
 

@@ -85,7 +85,7 @@ class _Refused(Exception):  # noqa: N818 - an answer, not an error of ours
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Entrance:
+class AccessPolicy:
     """The access check.
 
     Attributes:
@@ -101,7 +101,7 @@ class Entrance:
     session: str = field(default_factory=lambda: secrets.token_urlsafe(32))
 
     @classmethod
-    def listening_on(cls, address: str, known_as: Iterable[str] = (), token: str | None = None) -> Entrance:
+    def listening_on(cls, address: str, known_as: Iterable[str] = (), token: str | None = None) -> AccessPolicy:
         """Return the entrance of a server that listens on an address.
 
         Args:
@@ -135,7 +135,9 @@ class Entrance:
 class Guard:
     """Lets in what may ask, and sends everything that goes out with the headers that keep it to itself."""
 
-    def __init__(self, app: AsgiApp, entrance: Entrance, most: int = MOST_BODY, seconds: float = BODY_SECONDS) -> None:
+    def __init__(
+        self, app: AsgiApp, entrance: AccessPolicy, most: int = MOST_BODY, seconds: float = BODY_SECONDS
+    ) -> None:
         self._app = app
         self._entrance = entrance
         self._most = most

@@ -12,7 +12,7 @@ from topospread.api.well_known_labels import HOSTNAME, REGION, ZONE
 from topospread.base import API_VERSION
 from topospread.plugins.spread_arithmetic import ConstraintArithmetic
 
-from .standing import ClusterStanding
+from .placement_snapshot import ClusterStanding
 
 Json = dict[str, Any]
 

@@ -16,11 +16,11 @@ import msgspec
 
 from topospread.errors import TopospreadError
 
-from .answers import Answers, NotThereError, PageQuestion
+from .answers import Answers, NotFoundError, PageQuestion
 from .one_file import RecordedAnswer, one_file
 from .pages import Pages
+from .placement_snapshot import NOWHERE, ClusterStanding
 from .served import ServedCluster
-from .standing import NOWHERE, ClusterStanding
 from .trials import TrialStep
 
 _MOST_WAITING: Final = 20
@@ -103,7 +103,7 @@ class _Recording:
         try:
             told = what(self._answers, self._asked(at, words or {}))
             answer = RecordedAnswer(200, (told if isinstance(told, bytes) else msgspec.json.encode(told)).decode())
-        except (TopospreadError, NotThereError) as error:
+        except (TopospreadError, NotFoundError) as error:
             answer = RecordedAnswer(422, msgspec.json.encode({"error": str(error), "step": None}).decode())
         self.found[self._address(path, at, words or {})] = answer
 

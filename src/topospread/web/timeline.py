@@ -12,8 +12,8 @@ from functools import cached_property
 import msgspec
 
 from topospread.api.inventory import Inventory
+from topospread.drill.drill_run import DrillRun
 from topospread.drill.patching import Json, PatchedObject, manifest, patched
-from topospread.drill.play import Play
 from topospread.drill.pods import planned_pods
 from topospread.drill.result import Drill, StepOutcome
 from topospread.drill.steps import Apply, Step, Wait
@@ -22,7 +22,7 @@ from topospread.simulation.options import SimulationOptions
 from topospread.simulation.run import prepare
 
 from .picture import picture
-from .standing import ClusterStanding, standing_as_read, standing_of_world
+from .placement_snapshot import ClusterStanding, standing_as_read, standing_of_world
 from .trial_limits import TrialLimits
 from .trials import TrialStep, manifest_name, title
 
@@ -74,7 +74,7 @@ class Timeline:
     frames: list[Frame]
     manifests: dict[str, Json]
     drill: Drill
-    play: Play | None
+    play: DrillRun | None
     _applied: dict[str, Inventory] = field(default_factory=dict)
 
 
@@ -87,7 +87,7 @@ def begin(inventory: Inventory, options: SimulationOptions) -> Timeline:
     run = prepare(inventory, options, with_spreads=False)
     first = Frame(AS_READ, standing_as_read(run, planned_pods(run)))
     applied: dict[str, Inventory] = {}
-    play = Play(inventory, options, applied)
+    play = DrillRun(inventory, options, applied)
     outcome = play.begin()
     frames = [first, Frame(SCHEDULED, standing_of_world(play.world), outcome)]
     return Timeline((), frames, {}, play.drill([outcome]), play, applied)
@@ -139,7 +139,7 @@ def go_on(before: Timeline, steps: Sequence[TrialStep], told: Callable[[str], No
 
 
 def _playable(
-    step: TrialStep, number: int, play: Play, manifests: dict[str, Json], applied: dict[str, Inventory]
+    step: TrialStep, number: int, play: DrillRun, manifests: dict[str, Json], applied: dict[str, Inventory]
 ) -> Step:
     """A patch becomes the manifest that is applied."""
     if not isinstance(step, PatchedObject):

@@ -10,8 +10,8 @@ from typing import Final
 from topospread.api.inventory import Inventory
 from topospread.api.meta import KubeObject
 from topospread.api.workload import DaemonSet
+from topospread.drill.drill_state import DrillState
 from topospread.drill.steps import AddNodes, Autoscale, Scale, Step, Wait
-from topospread.drill.world import World
 from topospread.errors import UsageError
 
 MOST_NODES: Final = 10_000
@@ -48,7 +48,7 @@ class TrialLimits:
         if time.monotonic() > self._until:
             raise TrialTooLongError(f"this takes more than {MOST_SECONDS:g} s of work; the command has no such limit")
 
-    def check(self, step: Step, world: World, applied: Sequence[KubeObject]) -> None:
+    def check(self, step: Step, world: DrillState, applied: Sequence[KubeObject]) -> None:
         """Check a step before the engine starts it.
 
         Args:

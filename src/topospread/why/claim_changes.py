@@ -22,7 +22,7 @@ from topospread.cluster.objects import ClusterObjects
 from topospread.plugins.pod_volumes import NO_PROVISIONER, WAIT_FOR_FIRST_CONSUMER, claim_class, is_bound, pod_claims
 
 from .changes import Change
-from .rejections_per_node import Obstacles
+from .rejections_per_node import RejectionsPerNode
 from .result import Json
 
 _TRIED = 3
@@ -31,7 +31,7 @@ _PROVISIONER = "provisioner.example.com"
 _DEFAULT_NAME = "standard"
 
 
-def claim_changes(obstacles: Obstacles) -> Iterator[Change]:
+def claim_changes(obstacles: RejectionsPerNode) -> Iterator[Change]:
     """Another StorageClass for a claim, a StorageClass that is missing, a claim that is missing."""
     objects = obstacles.cluster.objects
     usable = _usable_classes(objects)

@@ -25,7 +25,7 @@ from topospread.scheduling.verdict import LEFT_OUT_BY_PRE_FILTER
 
 from .changes import Change, pointer
 from .claim_changes import claim_changes
-from .rejections_per_node import RESOURCES, TAINTS, UNSCHEDULABLE, Obstacles, Shortage, amount_words
+from .rejections_per_node import RESOURCES, TAINTS, UNSCHEDULABLE, RejectionsPerNode, Shortage, amount_words
 from .result import ConstraintTable, Json
 
 _TRIED = 4
@@ -35,7 +35,9 @@ _OF_THE_NODE = frozenset(
 """Plugins that would say of a copy of a node what they say of the node."""
 
 
-def cluster_changes(obstacles: Obstacles, tables: tuple[ConstraintTable, ...], surplus: list[Pod]) -> Iterator[Change]:
+def cluster_changes(
+    obstacles: RejectionsPerNode, tables: tuple[ConstraintTable, ...], surplus: list[Pod]
+) -> Iterator[Change]:
     """Everything of the cluster that is worth a try; ``surplus``: pods of an old revision that are to go anyway."""
     hard = [each for each in tables if each.arithmetic.hard]
     yield from _old_pods(obstacles, surplus)
@@ -55,7 +57,7 @@ def surplus_pods(workload: Workload, queued: int) -> list[Pod]:
     return sorted(old, key=lambda pod: pod.name)
 
 
-def _old_pods(obstacles: Obstacles, surplus: list[Pod]) -> Iterator[Change]:
+def _old_pods(obstacles: RejectionsPerNode, surplus: list[Pod]) -> Iterator[Change]:
     """Pods that a rollout has to delete anyway, one in each domain."""
     by_domain: dict[object, Pod] = {}
     nodes = obstacles.cluster.nodes
@@ -72,7 +74,7 @@ def _old_pods(obstacles: Obstacles, surplus: list[Pod]) -> Iterator[Change]:
         yield Change("deletePod", title, reference, removed, "cluster", (0.0,), deleted=(pod,))
 
 
-def _cordoned(obstacles: Obstacles, hard: list[ConstraintTable]) -> Iterator[Change]:
+def _cordoned(obstacles: RejectionsPerNode, hard: list[ConstraintTable]) -> Iterator[Change]:
     """Cordoned nodes, first those that nothing else closes."""
     others = obstacles.count - obstacles.rejected_by(UNSCHEDULABLE) - obstacles.tainted_by_cordon_alone()
     for position in _one_a_domain(obstacles, hard, _fewest_first(obstacles, UNSCHEDULABLE, others)):
@@ -101,14 +103,14 @@ def _uncordoned(node: Node) -> Node:
     return replace(node, spec=replace(node.spec, unschedulable=None, taints=left or None))
 
 
-def _fewest_first(obstacles: Obstacles, plugin: str, others: Ints) -> list[int]:
+def _fewest_first(obstacles: RejectionsPerNode, plugin: str, others: Ints) -> list[int]:
     """Nodes that a plugin rejects, those first that the fewest others reject; none that PreFilter left out."""
     rejected = obstacles.rejected_by(plugin) & ~obstacles.rejected_by(LEFT_OUT_BY_PRE_FILTER)
     positions = np.flatnonzero(rejected)
     return list(positions[np.argsort(others[positions], kind="stable")].tolist())
 
 
-def short_nodes(obstacles: Obstacles) -> Iterator[tuple[int, list[Shortage], bool]]:
+def short_nodes(obstacles: RejectionsPerNode) -> Iterator[tuple[int, list[Shortage], bool]]:
     """Nodes without room for the pod, those first that nothing else closes, then those that lack least.
 
     Yields:
@@ -120,7 +122,7 @@ def short_nodes(obstacles: Obstacles) -> Iterator[tuple[int, list[Shortage], boo
     yield from ((at, shortages[at], not others[at]) for at in order)
 
 
-def _room(obstacles: Obstacles, hard: list[ConstraintTable]) -> Iterator[Change]:
+def _room(obstacles: RejectionsPerNode, hard: list[ConstraintTable]) -> Iterator[Change]:
     """Nodes where room can be made."""
     resolvable = _resolvable(obstacles)
     short_of = {at: (short, alone) for at, short, alone in short_nodes(obstacles) if resolvable[at]}
@@ -142,7 +144,7 @@ def _with_room(more: dict[str, str], node: Node) -> Node:
     return replace(node, status=replace(node.status, allocatable=dict(node.status.allocatable or {}) | more))
 
 
-def _resolvable(obstacles: Obstacles) -> Bools:
+def _resolvable(obstacles: RejectionsPerNode) -> Bools:
     """Nodes that are too full for the pod, but not too small."""
     result = np.zeros(len(obstacles.rows), dtype=np.bool_)
     for each in obstacles.says:
@@ -153,7 +155,7 @@ def _resolvable(obstacles: Obstacles) -> Bools:
     return result
 
 
-def _new_nodes(obstacles: Obstacles, hard: list[ConstraintTable]) -> Iterator[Change]:
+def _new_nodes(obstacles: RejectionsPerNode, hard: list[ConstraintTable]) -> Iterator[Change]:
     """A copy of a node in each of the domains that take the pod, those that hold least first."""
     fit = np.ones(len(obstacles.rows), dtype=np.bool_)
     for each in obstacles.says:
@@ -187,7 +189,7 @@ def _wanted_domains(spread: list[ConstraintTable]) -> Iterator[tuple[str, str]]:
             yield table.arithmetic.topology_key, each.name
 
 
-def _shape_in(obstacles: Obstacles, shapes: list[int], key: str, domain: str) -> int:
+def _shape_in(obstacles: RejectionsPerNode, shapes: list[int], key: str, domain: str) -> int:
     """A node whose shape fits, of the domain itself where there is one."""
     if not key:
         return shapes[0]
@@ -200,7 +202,7 @@ def _code(values: list[str], domain: str) -> tuple[int, ...]:
     return (values.index(domain),) if domain in values else ()
 
 
-def _copy_of(node: Node, obstacles: Obstacles, labels: dict[str, str]) -> Node:
+def _copy_of(node: Node, obstacles: RejectionsPerNode, labels: dict[str, str]) -> Node:
     """The node once more, under a new name, with nothing on it."""
     names = obstacles.cluster.nodes.row_of
     name = next(name for name in (f"{node.name}-new{i or ''}" for i in range(len(names) + 1)) if name not in names)
@@ -209,7 +211,7 @@ def _copy_of(node: Node, obstacles: Obstacles, labels: dict[str, str]) -> Node:
     return replace(node, metadata=metadata, status=replace(node.status, images=None, conditions=None))
 
 
-def _one_a_domain(obstacles: Obstacles, hard: list[ConstraintTable], positions: Iterable[int]) -> Iterator[int]:
+def _one_a_domain(obstacles: RejectionsPerNode, hard: list[ConstraintTable], positions: Iterable[int]) -> Iterator[int]:
     """Yield the first of these nodes in each domain of the constraints, a few at most."""
     nodes = obstacles.cluster.nodes
     keys = [each.arithmetic.topology_key for each in hard if each.arithmetic.topology_key != HOSTNAME]
@@ -224,13 +226,13 @@ def _one_a_domain(obstacles: Obstacles, hard: list[ConstraintTable], positions: 
                 return
 
 
-def _node(obstacles: Obstacles, position: int) -> Node:
+def _node(obstacles: RejectionsPerNode, position: int) -> Node:
     node = obstacles.node(position)
     assert node is not None, "the verdict holds only nodes that are there"
     return node
 
 
-def _named(obstacles: Obstacles, hard: list[ConstraintTable], position: int) -> str:
+def _named(obstacles: RejectionsPerNode, hard: list[ConstraintTable], position: int) -> str:
     """``node-3 in zone-c``."""
     labels = _node(obstacles, position).labels
     keys = [each.arithmetic.topology_key for each in hard if each.arithmetic.topology_key != HOSTNAME]

@@ -7,17 +7,17 @@ import numpy as np
 from topospread.cluster.arrays import Bools, Codes
 from topospread.plugins.spread_arithmetic import ConstraintArithmetic, Domain
 
-from .rejections_per_node import SPREAD, TAINTS, Obstacles
+from .rejections_per_node import SPREAD, TAINTS, RejectionsPerNode
 from .result import ConstraintTable, DomainRow
 
 
-def constraint_tables(obstacles: Obstacles) -> tuple[ConstraintTable, ...]:
+def constraint_tables(obstacles: RejectionsPerNode) -> tuple[ConstraintTable, ...]:
     """Every constraint in force with its eligible domains."""
     passes = obstacles.passes_all_but(SPREAD)
     return tuple(_table(each, obstacles, passes) for each in obstacles.verdict.arithmetic)
 
 
-def _table(arithmetic: ConstraintArithmetic, obstacles: Obstacles, passes: Bools) -> ConstraintTable:
+def _table(arithmetic: ConstraintArithmetic, obstacles: RejectionsPerNode, passes: Bools) -> ConstraintTable:
     column = obstacles.cluster.nodes.labels(arithmetic.topology_key)
     codes = column.codes[obstacles.rows]
     left_out = {name for each in arithmetic.left_out for name in each.nodes}
@@ -36,7 +36,7 @@ def _table(arithmetic: ConstraintArithmetic, obstacles: Obstacles, passes: Bools
     return ConstraintTable(arithmetic, tuple(rows))
 
 
-def _reasons_by_domain(obstacles: Obstacles, codes: Codes) -> dict[int, dict[str, int]]:
+def _reasons_by_domain(obstacles: RejectionsPerNode, codes: Codes) -> dict[int, dict[str, int]]:
     """Code of a domain → reason of another plugin → its nodes; −1 are nodes that do not matter."""
     found: dict[int, dict[str, int]] = {}
     cordoned = obstacles.tainted_by_cordon_alone()

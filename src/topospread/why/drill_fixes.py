@@ -18,14 +18,14 @@ from topospread.api.meta import KubeObject
 from topospread.api.pod import Pod
 from topospread.controllers.planned import QueuedPod
 from topospread.drill.drill import BegunDrill, play_runs
-from topospread.drill.play import Play
+from topospread.drill.drill_run import DrillRun
 from topospread.drill.result import Drill
 from topospread.errors import TopospreadError
 
 from .changes import Change, combined, go_together
 from .correction_sets import smallest_sets
 from .owner import owned
-from .rejections_per_node import Obstacles
+from .rejections_per_node import RejectionsPerNode
 from .result import Further, Suggestion
 from .suggest import spec_changes
 from .what_if import EFFORT, Baseline, OutOfEffortError, looked_at
@@ -184,10 +184,10 @@ class _Search:
         cordoned = {each.name for each in self._begun.inventory.nodes if each.spec.unschedulable}
         yield from (each for each in cluster if each.kind != "uncordon" or each.object["name"] in cordoned)
 
-    def _rejected(self) -> Iterator[tuple[QueuedPod, Obstacles]]:
+    def _rejected(self) -> Iterator[tuple[QueuedPod, RejectionsPerNode]]:
         """Yield a pending pod of each workload with newly pending pods, most pods first, as it is at the end."""
         begun = self._begun
-        play = Play(begun.inventory, begun.options, begun.manifests)
+        play = DrillRun(begun.inventory, begun.options, begun.manifests)
         play.says_how_spread = False
         play.play(begun.steps)
         waiting = play.world.pods.waiting.values()
@@ -203,7 +203,7 @@ class _Search:
                 if not verdict.error and not verdict.feasible:
                     pod_class = scheduler.cluster.shared_class(each.pod)
                     view = scheduler.view(pod_class)
-                    yield each.queued, Obstacles(view, scheduler.framework_of(pod_class), verdict)
+                    yield each.queued, RejectionsPerNode(view, scheduler.framework_of(pod_class), verdict)
                     break
 
 

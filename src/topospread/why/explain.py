@@ -38,7 +38,7 @@ from .cluster_changes import surplus_pods
 from .domains import constraint_tables
 from .owner import exists, is_older
 from .placement_without_constraint import without_each
-from .rejections_per_node import Obstacles
+from .rejections_per_node import RejectionsPerNode
 from .repeated_simulation import RepeatedSimulation, tried_pods
 from .replacement import MADE_OF_TEMPLATE
 from .result import ConstraintTable, Explanation, NearestNode
@@ -322,7 +322,7 @@ class _Explainer:
         }
 
     def _tables(
-        self, obstacles: Obstacles, queue: Sequence[QueuedPod], workload: Workload
+        self, obstacles: RejectionsPerNode, queue: Sequence[QueuedPod], workload: Workload
     ) -> tuple[ConstraintTable, ...]:
         """Each constraint with its domains, and whose pods it counts."""
         owners = PodOwners(self._run.cluster, self._run.owners, queue)
@@ -379,9 +379,9 @@ def _of_old_condition(pod: Pod, preemption: str) -> Iterator[str]:
         )
 
 
-def _obstacles(scheduler: Scheduler, pod: Pod, verdict: Verdict) -> Obstacles:
+def _obstacles(scheduler: Scheduler, pod: Pod, verdict: Verdict) -> RejectionsPerNode:
     pod_class = scheduler.cluster.shared_class(pod)
-    return Obstacles(scheduler.view(pod_class), scheduler.framework_of(pod_class), verdict)
+    return RejectionsPerNode(scheduler.view(pod_class), scheduler.framework_of(pod_class), verdict)
 
 
 def _refusal_of_group(ended: Run, queued: QueuedPod) -> Verdict | None:

@@ -47,7 +47,7 @@ class PluginSays:
     filter: Filter | None = None
 
 
-class Obstacles:
+class RejectionsPerNode:
     """All plugins' answers for every node, in the order of the verdict's nodes.
 
     Args:

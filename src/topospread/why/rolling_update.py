@@ -15,7 +15,7 @@ from topospread.api.rollout import Strategy
 from topospread.controllers.planned import QueuedPod, Workload
 from topospread.controllers.removal import removal_order
 from topospread.controllers.revisions import TEMPLATE_HASH_LABEL
-from topospread.controllers.rolling import Standing, to_create, to_remove
+from topospread.controllers.rolling import RolloutStatus, to_create, to_remove
 
 from .repeated_simulation import RepeatedSimulation
 
@@ -60,8 +60,8 @@ class RollingUpdate:
         return None if self._standing.is_over else self.placed
 
     @property
-    def _standing(self) -> Standing:
-        return Standing(self.workload.replicas, self.placed, len(self.waiting), len(self.old), self.old_pending)
+    def _standing(self) -> RolloutStatus:
+        return RolloutStatus(self.workload.replicas, self.placed, len(self.waiting), len(self.old), self.old_pending)
 
     def _scale_up(self) -> None:
         """Create as many new pods as the surge allows, and find nodes for those that wait."""

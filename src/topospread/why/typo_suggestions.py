@@ -20,7 +20,7 @@ from topospread.api.pod import Pod, PodSpec
 
 from .changes import Change, of_spec, pointer
 from .owner import Owned
-from .rejections_per_node import Obstacles
+from .rejections_per_node import RejectionsPerNode
 from .result import Json
 
 _AFFINITY = "InterPodAffinity"
@@ -55,7 +55,7 @@ class Meant:
     namespaces: Mapping[int, str] = field(default_factory=dict)
 
 
-def meant_by(obstacles: Obstacles) -> Meant:
+def meant_by(obstacles: RejectionsPerNode) -> Meant:
     """Return what the pod of these obstacles probably means, in the state at the end."""
     labels: dict[str, set[str]] = {}
     for node in obstacles.cluster.nodes.nodes:
@@ -97,7 +97,7 @@ def _selected(wanted: Mapping[str, str], labels: Mapping[str, set[str]]) -> Iter
                 yield (key, value), (key, close[0])
 
 
-def _elsewhere(obstacles: Obstacles) -> Iterator[tuple[int, str]]:
+def _elsewhere(obstacles: RejectionsPerNode) -> Iterator[tuple[int, str]]:
     """Required terms of the pod's own namespace that match pods of other namespaces alone."""
     for position, term in enumerate(_required(obstacles.pod.spec, "pod_affinity")):
         if term.namespaces or term.namespace_selector is not None:

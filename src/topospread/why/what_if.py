@@ -21,7 +21,7 @@ from .changes import Change
 from .cluster_changes import cluster_changes, short_nodes
 from .domains import constraint_tables
 from .own_constraints import in_force
-from .rejections_per_node import TAINTS, Obstacles, Shortage
+from .rejections_per_node import TAINTS, RejectionsPerNode, Shortage
 from .repeated_simulation import RepeatedSimulation, tried_pods
 from .replacement import replaced
 from .result import ConstraintTable, Further, Suggestion
@@ -205,7 +205,7 @@ class PendingPodFacts:
 
 
 def looked_at(
-    baseline: Baseline, obstacles: Obstacles, newest: Obstacles, surplus: list[Pod], *, older: bool
+    baseline: Baseline, obstacles: RejectionsPerNode, newest: RejectionsPerNode, surplus: list[Pod], *, older: bool
 ) -> PendingPodFacts:
     """Return the facts about a pending pod in the final state.
 
@@ -232,7 +232,7 @@ def _lack(short: Shortage) -> tuple[str, int]:
     return short.resource, short.missing
 
 
-def _taint_sets(obstacles: Obstacles) -> Iterator[list[Taint]]:
+def _taint_sets(obstacles: RejectionsPerNode) -> Iterator[list[Taint]]:
     """Yield sets of untolerated taints, most frequent first, without taints of unhealthy nodes."""
     nodes = obstacles.cluster.nodes
     rows = obstacles.rows[obstacles.rejected_by(TAINTS)]

@@ -140,7 +140,7 @@ def test_parts_are_put_together(tmp_path: Path) -> None:
 
 def test_ctrl_c_shows_what_is_over_and_exits_with_130() -> None:
     press = (
-        "from topospread.drill.play import Play; whole = Play._do; done = []\n"
+        "from topospread.drill.drill_run import Play; whole = Play._do; done = []\n"
         "def pressed(self, step):\n"
         "    done.append(step)\n"
         "    if len(done) == 2: raise KeyboardInterrupt\n"
@@ -192,7 +192,7 @@ def test_what_was_ended_is_not_saved(tmp_path: Path) -> None:
     after = tmp_path / "after.json.gz"
     press = (
         "import os, signal; signal.signal(signal.SIGINT, signal.default_int_handler)\n"
-        "from topospread.drill.play import Play; whole = Play._do\n"
+        "from topospread.drill.drill_run import Play; whole = Play._do\n"
         "def pressed(self, step):\n"
         "    os.kill(os.getpid(), signal.SIGINT)\n"
         "    return whole(self, step)\n"

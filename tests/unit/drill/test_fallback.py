@@ -7,7 +7,7 @@ from typing import Any
 
 from topospread.answers.drill import drill_answer
 from topospread.drill.drill import drill
-from topospread.drill.play import Play
+from topospread.drill.drill_run import DrillRun
 from topospread.drill.steps import Drain, Fail, Recover, Scale, Step
 from topospread.simulation.options import SimulationOptions
 
@@ -52,7 +52,7 @@ def test_constraints_are_hard_again_when_the_zone_is_back() -> None:
 
 
 def test_pods_that_stay_pending_have_hard_constraints_again() -> None:
-    play = Play(inventory(node("a1", "a", cpu="3"), node("b1", "b", cpu="3"), web(4)), SimulationOptions(), {})
+    play = DrillRun(inventory(node("a1", "a", cpu="3"), node("b1", "b", cpu="3"), web(4)), SimulationOptions(), {})
     play.falls_back = True
     steps = play.play([Fail(at("zone=a")), Recover(at("zone=a"))]).steps
     assert [sum(len(group.pods) for group in each.pending) for each in steps] == [0, 1, 0]

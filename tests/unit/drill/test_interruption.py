@@ -8,9 +8,9 @@ import pytest
 
 from topospread.drill.checking import check_drills
 from topospread.drill.drill_file import find_drills
+from topospread.drill.drill_run import DrillRun
 from topospread.drill.each import EachDrill, drill_each
 from topospread.drill.interruption import Interrupted
-from topospread.drill.play import Play
 from topospread.drill.steps import Cordon, Fail, Scale, Step
 from topospread.simulation.options import SimulationOptions
 
@@ -21,14 +21,14 @@ OBJECTS = [*nodes("a", "b"), workload("Deployment")]
 
 def _presses(monkeypatch: pytest.MonkeyPatch, when: int) -> None:
     """Ctrl-C in the step of this number."""
-    whole, steps = Play._do, iter(range(1, 100))
+    whole, steps = DrillRun._do, iter(range(1, 100))
 
-    def pressed(self: Play, step: Step) -> object:
+    def pressed(self: DrillRun, step: Step) -> object:
         if next(steps) == when:
             raise KeyboardInterrupt
         return whole(self, step)
 
-    monkeypatch.setattr(Play, "_do", pressed)
+    monkeypatch.setattr(DrillRun, "_do", pressed)
 
 
 def test_steps_that_were_over_are_kept(monkeypatch: pytest.MonkeyPatch) -> None:

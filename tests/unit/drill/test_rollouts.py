@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from topospread.api.inventory import Inventory
 from topospread.api.rollout import Strategy, strategy_of
 from topospread.api.workload import Deployment
-from topospread.controllers.rolling import Standing, to_create, to_remove
-from topospread.drill.play import Play
+from topospread.controllers.rolling import RolloutStatus, to_create, to_remove
+from topospread.drill.drill_run import DrillRun
 from topospread.drill.result import Drill, DrillRollout, SkewRange
 from topospread.drill.steps import AddNodes, Apply, Drain, Fail, Rollout, Scale
 from topospread.errors import UsageError
@@ -118,7 +118,7 @@ def test_a_scale_in_the_midst_of_a_stuck_rollout_goes_on() -> None:
     by=st.builds(Strategy, st.integers(0, 4), st.integers(0, 4)),
 )
 def test_no_step_leaves_the_bounds_of_the_strategy(counts: tuple[int, ...], replicas: int, by: Strategy) -> None:
-    standing = Standing(replicas, *counts)
+    standing = RolloutStatus(replicas, *counts)
     total = standing.new + standing.old
     created = to_create(standing, by)
     assert created == 0 or total + created <= replicas + by.max_surge
@@ -153,7 +153,7 @@ def test_it_gets_stuck_where_explain_says_so(
 
 
 def _placed(there: list[Json], item: Json) -> Inventory:
-    play = Play(inventory(*there, item), SimulationOptions(), {})
+    play = DrillRun(inventory(*there, item), SimulationOptions(), {})
     play.play([])
     return play.world.inventory()
 

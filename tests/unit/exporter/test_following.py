@@ -9,9 +9,9 @@ from typing import Any, cast
 from tests.unit.live.fake_api import NODES, PODS, FakeApi
 from topospread.config.gates import gates_for
 from topospread.config.load import default_configuration
-from topospread.exporter.contact import Contact
 from topospread.exporter.following import Following
 from topospread.exporter.tracker import Tracker
+from topospread.exporter.watch_health import WatchHealth
 from topospread.live.api_error import ApiError
 from topospread.live.client import ApiClient
 from topospread.simulation.options import SimulationOptions
@@ -29,13 +29,13 @@ def pod(name: str, spec: object) -> Json:
     return {"metadata": {"name": name, "namespace": "default"}, "spec": spec}
 
 
-class Play:
+class DrillRun:
     """A tracker that follows an API server in memory."""
 
     def __init__(self) -> None:
         self.api = FakeApi()
         self.tracker = Tracker(SimulationOptions(default_configuration(), gates=gates_for()))
-        self.contact = Contact()
+        self.contact = WatchHealth()
         self.following = Following(cast(ApiClient, self.api), self.tracker, self.contact)
 
     def pods(self) -> dict[str, int]:
@@ -57,7 +57,7 @@ class Play:
 
 
 def test_half_an_object_stays_as_it_was_known() -> None:
-    play = Play()
+    play = DrillRun()
     play.api.put(NODES, node("node-0"))
     play.api.put(PODS, pod("web", {"nodeName": "node-0"}))
     play.run(
@@ -70,7 +70,7 @@ def test_half_an_object_stays_as_it_was_known() -> None:
 
 
 def test_a_kind_that_may_not_be_read_is_told_and_the_rest_is_shown() -> None:
-    play = Play()
+    play = DrillRun()
 
     def refuse(method: str, path: str) -> None:
         if path == SERVICES:
@@ -85,7 +85,7 @@ def test_a_kind_that_may_not_be_read_is_told_and_the_rest_is_shown() -> None:
 
 
 def test_a_watch_that_is_gone_is_listed_again_and_what_was_missed_is_caught_up_with() -> None:
-    play = Play()
+    play = DrillRun()
     play.api.put(NODES, node("node-0"))
     play.api.put(PODS, pod("web", {"nodeName": "node-0"}))
     play.run(

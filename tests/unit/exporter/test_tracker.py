@@ -16,8 +16,8 @@ from topospread.api.workload import Deployment
 from topospread.config.gates import gates_for
 from topospread.config.load import default_configuration
 from topospread.exporter.collector import SeriesLimits, SpreadCollector
-from topospread.exporter.contact import Contact
 from topospread.exporter.tracker import Tracker
+from topospread.exporter.watch_health import WatchHealth
 from topospread.live.spread_figures import ConstraintOf
 from topospread.simulation.options import SimulationOptions
 
@@ -69,7 +69,7 @@ def looked_at(tracker: Tracker, item: KubeObject) -> int:
 
 
 def samples(tracker: Tracker, name: str, limits: SeriesLimits | None = None) -> dict[tuple[str, ...], float]:
-    collector = SpreadCollector(tracker, Contact(), "1.37", limits or SeriesLimits())
+    collector = SpreadCollector(tracker, WatchHealth(), "1.37", limits or SeriesLimits())
     return {
         tuple(sample.labels.values()): sample.value
         for family in collector.collect()

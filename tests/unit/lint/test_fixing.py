@@ -13,7 +13,7 @@ from msgspec.structs import replace as with_fields
 
 from topospread.errors import InputError
 from topospread.lint.edits import changed, splice_of
-from topospread.lint.fixing import Mended, mend
+from topospread.lint.fixing import FixedText, mend
 from topospread.lint.layout import documents_of
 from topospread.lint.lint_input import LintInput, LintSubject
 from topospread.lint.problem import FieldEdit, Problem
@@ -198,7 +198,7 @@ def test_a_file_that_has_changed_meanwhile_is_not_written(tmp_path: Path) -> Non
 
 
 def test_a_diff_can_be_applied() -> None:
-    change = Mended(Source("a.yaml", None), "a: 1\nb: 2", "a: 1\nb: 3")
+    change = FixedText(Source("a.yaml", None), "a: 1\nb: 2", "a: 1\nb: 3")
     assert change.diff().splitlines() == [
         "--- a.yaml",
         "+++ a.yaml",

@@ -19,7 +19,7 @@ FAST = Timing(lease=5, renew=3.5, retry=0.2)
 """Fast, but not so that a busy machine loses a lease."""
 
 
-class Keeper:
+class SnapshotRefresher:
     """A lease as an API server keeps it: with versions, conflicts, and faults that the test asks for."""
 
     def __init__(self) -> None:
@@ -65,7 +65,7 @@ async def headers() -> dict[str, str]:
 
 
 @asynccontextmanager
-async def candidates(keeper: Keeper, *names: str) -> AsyncIterator[list[LeaderElection]]:
+async def candidates(keeper: SnapshotRefresher, *names: str) -> AsyncIterator[list[LeaderElection]]:
     app = web.Application()
     app.router.add_route("*", "/{rest:.*}", keeper.answer)
     async with TestServer(app) as server:
@@ -82,7 +82,7 @@ async def candidates(keeper: Keeper, *names: str) -> AsyncIterator[list[LeaderEl
 
 def test_a_release_hands_over_to_the_next_within_a_retry() -> None:
     async def run() -> list[str]:
-        keeper = Keeper()
+        keeper = SnapshotRefresher()
         async with candidates(keeper, "a", "b") as (first, second):
             stop, never = asyncio.Event(), asyncio.Event()
             assert await first.acquire(never)
@@ -104,7 +104,7 @@ def test_a_release_hands_over_to_the_next_within_a_retry() -> None:
 
 def test_a_leader_that_cannot_renew_has_lost_at_its_deadline() -> None:
     async def run() -> float:
-        keeper = Keeper()
+        keeper = SnapshotRefresher()
         async with candidates(keeper, "a") as (only,):
             never = asyncio.Event()
             assert await only.acquire(never)
@@ -118,7 +118,7 @@ def test_a_leader_that_cannot_renew_has_lost_at_its_deadline() -> None:
 
 def test_a_hiccup_shorter_than_the_deadline_loses_nothing() -> None:
     async def run() -> None:
-        keeper = Keeper()
+        keeper = SnapshotRefresher()
         async with candidates(keeper, "a") as (only,):
             stop, never = asyncio.Event(), asyncio.Event()
             assert await only.acquire(never)
@@ -136,7 +136,7 @@ def test_a_hiccup_shorter_than_the_deadline_loses_nothing() -> None:
 
 def test_another_takes_over_when_the_leader_is_silent() -> None:
     async def run() -> list[str]:
-        keeper = Keeper()
+        keeper = SnapshotRefresher()
         async with candidates(keeper, "a", "b") as (first, second):
             never = asyncio.Event()
             assert await first.acquire(never)
@@ -154,7 +154,7 @@ def test_another_takes_over_when_the_leader_is_silent() -> None:
 
 def test_a_lease_that_was_deleted_or_changed_by_others_is_read_again() -> None:
     async def run() -> None:
-        keeper = Keeper()
+        keeper = SnapshotRefresher()
         async with candidates(keeper, "a") as (only,):
             stop, never = asyncio.Event(), asyncio.Event()
             assert await only.acquire(never)
@@ -175,7 +175,7 @@ def test_a_lease_that_was_deleted_or_changed_by_others_is_read_again() -> None:
 
 def test_who_is_told_to_stop_while_waiting_never_leads() -> None:
     async def run() -> None:
-        keeper = Keeper()
+        keeper = SnapshotRefresher()
         async with candidates(keeper, "a", "b") as (first, second):
             stop = asyncio.Event()
             assert await first.acquire(stop)

@@ -26,7 +26,7 @@ def constraint(max_skew: int = 1, key: str = ZONE, when: str = "DoNotSchedule", 
     return {"maxSkew": max_skew, "topologyKey": key, "whenUnsatisfiable": when, "labelSelector": selector} | more
 
 
-class World:
+class DrillState:
     """What a watch says of a cluster, and what a ReplicaSet's controller would remove there."""
 
     def __init__(self, zones: str = "abc", wish: str | None = KEEP) -> None:
@@ -101,7 +101,7 @@ class World:
 
 
 def test_costs_make_the_controller_keep_the_skew() -> None:
-    world = World()
+    world = DrillState()
     for number, node in enumerate(("n0", "n0", "n0", "n1", "n1", "n1", "n2", "n2")):
         world.pod(f"p{number}", node)
     assert world.keep() == 7
@@ -114,7 +114,7 @@ def test_costs_make_the_controller_keep_the_skew() -> None:
     st.integers(1, 2),
 )
 def test_ready_pods_keep_the_skew_once_unready_ones_are_gone(pods: list[tuple[int, str, bool]], limit: int) -> None:
-    world = World("aabc")
+    world = DrillState("aabc")
     for number, (node, phase, ready) in enumerate(pods):
         world.pod(f"p{number}", f"n{node}", constraint(limit), ready=ready, phase=phase)
     world.keep()
@@ -128,7 +128,7 @@ def test_ready_pods_keep_the_skew_once_unready_ones_are_gone(pods: list[tuple[in
 
 
 def test_one_pod_more_or_less_is_few_writes() -> None:
-    world = World()
+    world = DrillState()
     for number in range(6):
         world.pod(f"p{number}", f"n{number % 3}")
     world.keep()
@@ -143,7 +143,7 @@ def test_one_pod_more_or_less_is_few_writes() -> None:
 
 
 def test_a_cost_that_was_sent_is_not_sent_again_before_the_watch_shows_it() -> None:
-    world = World()
+    world = DrillState()
     for number in range(4):
         world.pod(f"p{number}", f"n{number % 3}")
     plan = world.plans.plan(RS)
@@ -158,20 +158,20 @@ def test_a_cost_that_was_sent_is_not_sent_again_before_the_watch_shows_it() -> N
 
 
 def test_only_who_opted_in_is_planned() -> None:
-    world = World(wish=None)
+    world = DrillState(wish=None)
     world.pod("p0", "n0")
     assert world.plans.kept == []
     assert not world.plans.changed
-    world.put("Deployment", World.meta("web", annotations={ANNOTATION: KEEP}))
+    world.put("Deployment", DrillState.meta("web", annotations={ANNOTATION: KEEP}))
     assert world.plans.changed == {RS}
-    world.put("Deployment", World.meta("web"))
+    world.put("Deployment", DrillState.meta("web"))
     assert world.plans.kept == []
     assert not world.plans.changed
 
 
 def test_a_replica_set_without_a_deployment_opts_in_itself() -> None:
-    world = World(wish=None)
-    world.put("ReplicaSet", World.meta("alone", annotations={ANNOTATION: KEEP}))
+    world = DrillState(wish=None)
+    world.put("ReplicaSet", DrillState.meta("alone", annotations={ANNOTATION: KEEP}))
     assert world.plans.kept == [("shop", "alone")]
     world.delete("ReplicaSet", "alone")
     assert world.plans.kept == []
@@ -186,14 +186,14 @@ def test_a_replica_set_without_a_deployment_opts_in_itself() -> None:
         (lambda world: world.pod("p0", "n0", startTime="2026-01-01T00:00:00Z"), False),
         (lambda world: world.pod("other", "n0", metadata={"ownerReferences": []}), True),
         (lambda world: world.pod("other", "n0", metadata={"ownerReferences": [], "labels": {"app": "x"}}), False),
-        (lambda world: world.put("Node", World.node("n3", "d")), True),
-        (lambda world: world.put("Node", World.node("n0", "a") | {"status": {"conditions": []}}), False),
+        (lambda world: world.put("Node", DrillState.node("n3", "d")), True),
+        (lambda world: world.put("Node", DrillState.node("n0", "a") | {"status": {"conditions": []}}), False),
         (lambda world: world.delete("Node", "n2"), True),
         (lambda world: world.delete("Pod", "p0"), True),
     ],
 )
 def test_what_may_change_an_order(act: Any, changes: bool) -> None:
-    world = World()
+    world = DrillState()
     for number in range(3):
         world.pod(f"p{number}", f"n{number}")
     world.keep()
@@ -203,7 +203,7 @@ def test_what_may_change_an_order(act: Any, changes: bool) -> None:
 
 
 def test_pods_of_others_that_a_constraint_counts_fill_domains() -> None:
-    world = World("ab")
+    world = DrillState("ab")
     for number, node in enumerate(("n0", "n0", "n1", "n1")):
         world.pod(f"p{number}", node)
     world.pod("older", "n1", metadata={"ownerReferences": []})
@@ -212,10 +212,10 @@ def test_pods_of_others_that_a_constraint_counts_fill_domains() -> None:
 
 
 def test_a_pod_of_an_earlier_replica_set_of_the_same_name_is_not_ranked() -> None:
-    world = World()
+    world = DrillState()
     for number in range(2):
         world.pod(f"p{number}", f"n{number}")
-    world.pod("stray", "n2", metadata={"ownerReferences": [World.owner("ReplicaSet", "web-1", "before")]})
+    world.pod("stray", "n2", metadata={"ownerReferences": [DrillState.owner("ReplicaSet", "web-1", "before")]})
     assert "stray" not in [each.pod.name for each in world.plans.plan(RS).costs]
 
 
@@ -227,7 +227,7 @@ def test_a_pod_of_an_earlier_replica_set_of_the_same_name_is_not_ranked() -> Non
     ],
 )
 def test_no_order_without_constraints_that_can_be_read(made: list[Json], problem: str) -> None:
-    world = World()
+    world = DrillState()
     for number in range(2):
         world.pod(f"p{number}", "n0")
         world.pods[f"p{number}"]["spec"]["topologySpreadConstraints"] = made
@@ -236,12 +236,12 @@ def test_no_order_without_constraints_that_can_be_read(made: list[Json], problem
 
 
 def test_another_value_of_the_annotation_is_a_problem() -> None:
-    world = World(wish="keep-spred")
+    world = DrillState(wish="keep-spred")
     assert world.plans.plan(RS).problem == 'its annotation is "keep-spred"; the only value is keep-spread'
 
 
 def test_an_order_that_must_exceed_max_skew_says_so() -> None:
-    world = World("ab")
+    world = DrillState("ab")
     for number, node in enumerate(("n0", "n0", "n0", "n0", "n1")):
         world.pod(f"p{number}", node)
     assert world.plans.plan(RS).excess == 1

@@ -10,7 +10,7 @@ from tests.plain_inventory import inventory
 from tests.unit.drill.builders import at, node, spread, workload
 from topospread.api.node_selection import Taint
 from topospread.controllers.node_lifecycle import with_taints
-from topospread.drill.play import Play
+from topospread.drill.drill_run import DrillRun
 from topospread.drill.result import StepOutcome
 from topospread.drill.steps import Cordon, Fail
 from topospread.scheduling.queued_pod_info import QueuedPodInfo
@@ -21,7 +21,7 @@ from topospread.simulation.options import SimulationOptions
 Queued = list[tuple[str, int, int, int]]
 
 
-def lost() -> tuple[Play, StepOutcome]:
+def lost() -> tuple[DrillRun, StepOutcome]:
     """A zone of forty nodes is lost, and eighty pods wait for the sake of their constraint."""
     there = [node(f"n{i}", "abc"[i % 3], cpu="9") for i in range(120)]
     wanted = [
@@ -29,12 +29,12 @@ def lost() -> tuple[Play, StepOutcome]:
         for name in ("web", "api")
         for selects in [{"matchLabels": {"app": name}}]
     ]
-    play = Play(inventory(*there, *wanted), SimulationOptions(), {})
+    play = DrillRun(inventory(*there, *wanted), SimulationOptions(), {})
     play.begin()
     return play, play.go_on(Fail(at("zone=a")))
 
 
-def waiting(play: Play) -> Queued:
+def waiting(play: DrillRun) -> Queued:
     infos = play.world.queue.queue.unschedulable.infos
     return [(each.key, each.timestamp, each.attempts, each.unschedulable_count) for each in infos]
 

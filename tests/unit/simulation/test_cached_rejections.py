@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.unit.drill.builders import at, inventory, node, spread, workload
-from topospread.drill.play import Play
+from topospread.drill.drill_run import DrillRun
 from topospread.drill.steps import Fail
 from topospread.scheduling.cycle import Scheduler
 from topospread.simulation.options import SimulationOptions
@@ -27,7 +27,7 @@ def test_pods_that_a_node_s_taint_brings_back_are_not_judged_anew_where_it_says_
         for name in ("web", "api")
         for selects in [{"matchLabels": {"app": name}}]
     ]
-    play = Play(inventory(*there, *wanted), SimulationOptions(), {})
+    play = DrillRun(inventory(*there, *wanted), SimulationOptions(), {})
     play.begin()
     monkeypatch.setattr(Scheduler, "schedule", noted)
     outcome = play.go_on(Fail(at("zone=a")))

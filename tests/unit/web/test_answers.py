@@ -12,10 +12,10 @@ from topospread.answers.why import why_answer
 from topospread.drill.steps import Cordon, read_choice
 from topospread.errors import TopospreadError, UsageError
 from topospread.simulation.options import SimulationOptions
-from topospread.web.answers import Answers, NotThereError, PageQuestion
+from topospread.web.answers import Answers, NotFoundError, PageQuestion
 from topospread.web.pages import Pages
+from topospread.web.placement_snapshot import moves
 from topospread.web.served import InputWords, ServedCluster
-from topospread.web.standing import moves
 from topospread.web.timeline import StepError
 from topospread.web.trials import read_trial
 from topospread.web.trying import PlayedTrials
@@ -309,9 +309,9 @@ def test_too_many_steps_are_refused() -> None:
 
 
 def test_what_is_not_there_is_said(answers: Answers) -> None:
-    with pytest.raises(NotThereError):
+    with pytest.raises(NotFoundError):
         answers.node(asked(name="nobody"))
-    with pytest.raises(NotThereError):
+    with pytest.raises(NotFoundError):
         answers.picture(asked(at="7"))
     with pytest.raises(TopospreadError):
         answers.why(asked(target="shop/nobody"))

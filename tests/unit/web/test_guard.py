@@ -9,12 +9,12 @@ from typing import Any
 
 import pytest
 
-from topospread.web.guard import HEADERS, MOST_BODY, Entrance, Guard
+from topospread.web.guard import HEADERS, MOST_BODY, AccessPolicy, Guard
 
 TOKEN = "s3cret-token"
-OPEN = Entrance.listening_on("127.0.0.1", token=TOKEN)
+OPEN = AccessPolicy.listening_on("127.0.0.1", token=TOKEN)
 """`ask` shows its token by default."""
-WITH_TOKEN = Entrance.listening_on("0.0.0.0", token=TOKEN)
+WITH_TOKEN = AccessPolicy.listening_on("0.0.0.0", token=TOKEN)
 
 
 @dataclass
@@ -40,7 +40,7 @@ async def echo(scope: Any, receive: Callable[[], Awaitable[Any]], send: Callable
 def ask(
     path: str = "/",
     *,
-    entrance: Entrance = OPEN,
+    entrance: AccessPolicy = OPEN,
     method: str = "GET",
     headers: dict[str, str] | None = None,
     parts: tuple[bytes, ...] = (b"",),
@@ -107,7 +107,7 @@ def test_a_host_that_is_not_ours_is_refused(hosts: tuple[str, ...]) -> None:
 
 
 def test_addresses_will_do_where_we_listen_everywhere_and_names_have_to_be_given() -> None:
-    entrance = Entrance.listening_on("0.0.0.0", ["Desk.example"], TOKEN)
+    entrance = AccessPolicy.listening_on("0.0.0.0", ["Desk.example"], TOKEN)
 
     assert ask(f"/?token={TOKEN}", entrance=entrance, hosts=("192.168.0.7:8080",)).status == 303
     assert ask(f"/?token={TOKEN}", entrance=entrance, hosts=("desk.example",)).status == 303
@@ -282,21 +282,21 @@ def test_a_program_brings_the_token_in_a_header() -> None:
 
 def test_a_cookie_of_another_process_is_worth_nothing() -> None:
     cookie = ask(f"/?token={TOKEN}", entrance=WITH_TOKEN).headers["set-cookie"].partition(";")[0]
-    another = Entrance.listening_on("0.0.0.0", token=TOKEN)
+    another = AccessPolicy.listening_on("0.0.0.0", token=TOKEN)
 
     assert ask("/", entrance=another, headers={"cookie": cookie}).status == 403
 
 
 @pytest.mark.parametrize("address", ["127.0.0.1", "::1", "localhost", "0.0.0.0"])
 def test_a_token_is_made_up_for_every_address(address: str) -> None:
-    made, other = (Entrance.listening_on(address).token for _ in range(2))
+    made, other = (AccessPolicy.listening_on(address).token for _ in range(2))
     assert len(made) >= 32
     assert made != other
-    assert ask(entrance=Entrance.listening_on(address)).status == 403
+    assert ask(entrance=AccessPolicy.listening_on(address)).status == 403
 
 
 def test_the_url_to_open_holds_the_token() -> None:
     assert OPEN.url("127.0.0.1", 8080) == f"http://127.0.0.1:8080/?token={TOKEN}"
     assert WITH_TOKEN.url("0.0.0.0", 8080) == f"http://127.0.0.1:8080/?token={TOKEN}"
-    assert Entrance.listening_on("::", token="a&b").url("::", 1) == "http://127.0.0.1:1/?token=a%26b"
-    assert Entrance.listening_on("fd00::7", token="t").url("fd00::7", 1) == "http://[fd00::7]:1/?token=t"
+    assert AccessPolicy.listening_on("::", token="a&b").url("::", 1) == "http://127.0.0.1:1/?token=a%26b"
+    assert AccessPolicy.listening_on("fd00::7", token="t").url("fd00::7", 1) == "http://[fd00::7]:1/?token=t"

@@ -12,7 +12,7 @@ from topospread.simulation.options import SimulationOptions
 from topospread.simulation.placing import place_all
 from topospread.simulation.run import Run, prepare
 from topospread.why.explain import explain
-from topospread.why.rejections_per_node import Obstacles
+from topospread.why.rejections_per_node import RejectionsPerNode
 from topospread.why.result import Explanation, Suggestion
 
 ZONE, HOST = "topology.kubernetes.io/zone", "kubernetes.io/hostname"
@@ -124,11 +124,11 @@ def prepared(*objects: Json) -> Run:
     return prepare(inventory(*objects), SimulationOptions())
 
 
-def obstacles_of(*objects: Json) -> Obstacles:
+def obstacles_of(*objects: Json) -> RejectionsPerNode:
     """What is against the nodes for the first pod that waits, when all pods have been placed that can be."""
     run = prepared(*objects)
     place_all(run)
     queued = next(each for each in run.queue if run.outcomes[id(each)].pending)
     verdict = run.scheduler.verdict(queued.pod, queued.name)
     pod_class = run.cluster.shared_class(queued.pod)
-    return Obstacles(run.scheduler.view(pod_class), run.scheduler.framework_of(pod_class), verdict)
+    return RejectionsPerNode(run.scheduler.view(pod_class), run.scheduler.framework_of(pod_class), verdict)

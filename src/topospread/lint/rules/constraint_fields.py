@@ -9,9 +9,9 @@ from topospread.api.spread import DO_NOT_SCHEDULE
 from topospread.api.workload import CronJob, DaemonSet, Deployment, Job, StatefulSet
 from topospread.lint.examples import constraint, deployment
 from topospread.lint.lint_input import LintInput, LintSubject, Manifest
-from topospread.lint.neighbours import autoscaled
 from topospread.lint.pod_source import HASH, PodSource
 from topospread.lint.problem import FieldEdit, Problem
+from topospread.lint.related_objects import autoscaled
 from topospread.lint.rule import Example, Rule, of_pods
 
 from .selectors import SPREAD

@@ -10,10 +10,10 @@ from topospread.api.policy import PodDisruptionBudget
 from topospread.api.workload import DaemonSet, Deployment, Job, ReplicaSet, ReplicationController, StatefulSet
 from topospread.lint.examples import constraint, deployment
 from topospread.lint.lint_input import LintInput, LintSubject, Manifest, once_per_input
-from topospread.lint.neighbours import autoscaled, cluster_sources
 from topospread.lint.pod_source import WITH_REPLICAS, PodSource, explicit_replicas
 from topospread.lint.pods_by_label import PodsByLabel
 from topospread.lint.problem import MOST_ALIKE, Problem
+from topospread.lint.related_objects import autoscaled, cluster_sources
 from topospread.lint.rule import Example, Rule
 from topospread.whole_number import scaled
 

@@ -12,9 +12,9 @@ from topospread.api.taints import UNSCHEDULABLE_TAINT, untolerated
 from topospread.api.well_known_labels import HOSTNAME
 from topospread.lint.examples import constraint, deployment
 from topospread.lint.lint_input import LintInput, LintSubject
-from topospread.lint.neighbours import autoscaled
 from topospread.lint.pod_source import explicit_replicas
 from topospread.lint.problem import FieldEdit, Problem
+from topospread.lint.related_objects import autoscaled
 from topospread.lint.rule import Example, Rule
 from topospread.text import listed
 

@@ -10,9 +10,9 @@ from topospread.api.node import Node
 from topospread.api.pod_groups import PodGroup
 from topospread.api.spread import TopologySpreadConstraint
 from topospread.lint.lint_input import LintInput, LintSubject, Manifest
-from topospread.lint.neighbours import cluster_sources
 from topospread.lint.pod_source import PodSource, own_selector
 from topospread.lint.problem import Problem
+from topospread.lint.related_objects import cluster_sources
 from topospread.lint.rule import Example, Rule
 
 

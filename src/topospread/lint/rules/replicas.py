@@ -10,9 +10,9 @@ from topospread.api.workload import Deployment, HorizontalPodAutoscaler
 from topospread.controllers.autoscaling import target_of
 from topospread.lint.examples import constraint, deployment
 from topospread.lint.lint_input import LintInput, LintSubject
-from topospread.lint.neighbours import autoscaled
 from topospread.lint.pod_source import HASH, WITH_REPLICAS, PodSource, explicit_replicas
 from topospread.lint.problem import FieldEdit, Problem
+from topospread.lint.related_objects import autoscaled
 from topospread.lint.rule import Example, Rule
 
 from .disruption_budgets import size_of

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from topospread.answers.causes import why_words
 from topospread.answers.reasons import its_nodes
 from topospread.answers.words import counted, listed, natural, noun_of
-from topospread.drill.remarks import STATEFUL_SETS_WAIT
+from topospread.drill.notes import STATEFUL_SETS_WAIT
 from topospread.render.blocks import Bar, Fact, Page, Part, Section, Span, Table, Verdict
 
 from .pending import unjudged_facts

@@ -5,7 +5,7 @@ from __future__ import annotations
 from topospread.answers.drill_many import DrillCheck, DrillEach
 from topospread.answers.words import listed
 from topospread.drill.each import DrillOutcome
-from topospread.drill.remarks import STATEFUL_SETS_WAIT
+from topospread.drill.notes import STATEFUL_SETS_WAIT
 from topospread.render.blocks import Fact, Page, Part, Role, Section, Span, Table, Verdict
 
 from .drill import clock

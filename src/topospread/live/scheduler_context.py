@@ -28,7 +28,7 @@ Spawn = Callable[[Coroutine[Any, Any, None]], asyncio.Task[None]]
 
 
 @dataclass(frozen=True, slots=True)
-class Workings:
+class SchedulerContext:
     """The shared objects."""
 
     client: ApiClient

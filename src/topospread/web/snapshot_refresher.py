@@ -53,7 +53,7 @@ def first_state(
 def kept_up(served: ServedCluster, followed: FollowedCluster, refreshed: Callable[[], None]) -> Iterator[None]:
     """Let what is served follow a cluster, in a thread; ``refreshed`` is called after each newer state."""
     end = threading.Event()
-    keeper = Keeper(served, followed, refreshed)
+    keeper = SnapshotRefresher(served, followed, refreshed)
 
     def run() -> None:
         while not end.wait(_LOOK):
@@ -68,7 +68,7 @@ def kept_up(served: ServedCluster, followed: FollowedCluster, refreshed: Callabl
         thread.join()
 
 
-class Keeper:
+class SnapshotRefresher:
     """Looks at a followed cluster again and again; ``version``: the one that is served."""
 
     def __init__(self, served: ServedCluster, followed: FollowedCluster, refreshed: Callable[[], None]) -> None:

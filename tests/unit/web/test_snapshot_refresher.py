@@ -11,7 +11,7 @@ from topospread.api.inventory import Inventory
 from topospread.errors import InputError
 from topospread.live.follow_state import FollowState
 from topospread.simulation.options import SimulationOptions
-from topospread.web import following
+from topospread.web import snapshot_refresher
 from topospread.web.served import InputWords, ServedCluster
 
 
@@ -40,13 +40,17 @@ def served(followed: Any) -> ServedCluster:
 
 
 @pytest.fixture
-def keeper(served: ServedCluster, followed: Any, monkeypatch: pytest.MonkeyPatch) -> following.Keeper:
-    monkeypatch.setattr(following, "_AT_LEAST", 0.0)
-    monkeypatch.setattr(following, "_SHARE", 0.0)
-    return following.Keeper(served, followed, lambda: None)
+def keeper(
+    served: ServedCluster, followed: Any, monkeypatch: pytest.MonkeyPatch
+) -> snapshot_refresher.SnapshotRefresher:
+    monkeypatch.setattr(snapshot_refresher, "_AT_LEAST", 0.0)
+    monkeypatch.setattr(snapshot_refresher, "_SHARE", 0.0)
+    return snapshot_refresher.SnapshotRefresher(served, followed, lambda: None)
 
 
-def test_a_newer_state_is_served_once(served: ServedCluster, followed: Any, keeper: following.Keeper) -> None:
+def test_a_newer_state_is_served_once(
+    served: ServedCluster, followed: Any, keeper: snapshot_refresher.SnapshotRefresher
+) -> None:
     followed.state = FollowState(ready=True, version=2)
     keeper.look()
     keeper.look()
@@ -55,7 +59,7 @@ def test_a_newer_state_is_served_once(served: ServedCluster, followed: Any, keep
 
 
 def test_the_last_state_stays_while_nothing_newer_can_be_had(
-    served: ServedCluster, followed: Any, keeper: following.Keeper
+    served: ServedCluster, followed: Any, keeper: snapshot_refresher.SnapshotRefresher
 ) -> None:
     read = served.reading
     followed.state = FollowState(ready=True, version=1, behind_since=1.0, problems={"pods": "nobody answers"})
@@ -71,7 +75,7 @@ def test_the_last_state_stays_while_nothing_newer_can_be_had(
 
 
 def test_a_state_that_cannot_be_shown_leaves_the_last_one(
-    served: ServedCluster, followed: Any, keeper: following.Keeper
+    served: ServedCluster, followed: Any, keeper: snapshot_refresher.SnapshotRefresher
 ) -> None:
     followed.state = FollowState(ready=True, version=2)
     followed.wrong = InputError("there is no node")
@@ -82,7 +86,7 @@ def test_a_state_that_cannot_be_shown_leaves_the_last_one(
 
 
 def test_what_cannot_be_shown_is_said_until_something_can(
-    served: ServedCluster, followed: Any, keeper: following.Keeper
+    served: ServedCluster, followed: Any, keeper: snapshot_refresher.SnapshotRefresher
 ) -> None:
     followed.state = FollowState(ready=True, version=2)
     followed.wrong = InputError("there is no node")
@@ -96,7 +100,7 @@ def test_what_cannot_be_shown_is_said_until_something_can(
 
 
 def test_a_newer_state_is_as_old_as_the_kind_that_is_behind_and_the_trouble_is_logged_once(
-    served: ServedCluster, followed: Any, keeper: following.Keeper, caplog: pytest.LogCaptureFixture
+    served: ServedCluster, followed: Any, keeper: snapshot_refresher.SnapshotRefresher, caplog: pytest.LogCaptureFixture
 ) -> None:
     for version in (2, 3, 4):
         followed.state = FollowState(ready=True, version=version, behind_since=1.0, problems={"nodes": "403"})
@@ -113,7 +117,7 @@ def test_a_newer_state_is_as_old_as_the_kind_that_is_behind_and_the_trouble_is_l
 
 
 def test_who_listens_is_told_only_of_what_changed(
-    served: ServedCluster, followed: Any, keeper: following.Keeper
+    served: ServedCluster, followed: Any, keeper: snapshot_refresher.SnapshotRefresher
 ) -> None:
     keeper.look()
     keeper.look()
@@ -128,13 +132,13 @@ def test_who_listens_is_told_only_of_what_changed(
 def test_one_reason_for_many_kinds_is_said_once() -> None:
     many = {f"kind{number}": "Server disconnected" for number in range(24)}
 
-    assert following.in_short(many | {"pods": "403"}) == "24 kinds: Server disconnected; pods: 403"
+    assert snapshot_refresher.in_short(many | {"pods": "403"}) == "24 kinds: Server disconnected; pods: 403"
 
 
 def test_trouble_that_comes_and_goes_is_told_twice_and_is_over_once_it_stays_away(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
-    log, half = following.TroubleLog(), "pods: half an object"
+    log, half = snapshot_refresher.TroubleLog(), "pods: half an object"
     for second in range(100):
         log.tell(half if second % 2 else "", calm=True, now=float(second))
     assert [each.message for each in caplog.records] == [

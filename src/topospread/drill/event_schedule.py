@@ -8,7 +8,7 @@ from collections.abc import Callable
 Action = Callable[[], None]
 
 
-class Agenda:
+class EventSchedule:
     """A queue of actions by time. Actions at the same time run in the order they were added."""
 
     def __init__(self) -> None:

@@ -6,12 +6,12 @@ import logging
 
 import pytest
 
-from topospread.exporter.contact import Contact
+from topospread.exporter.watch_health import WatchHealth
 
 
 def test_an_outage_is_said_once_and_its_end_too(caplog: pytest.LogCaptureFixture) -> None:
     now = [0.0]
-    contact = Contact(clock=lambda: now[0])
+    contact = WatchHealth(clock=lambda: now[0])
     contact.expect("pods")
     contact.watching("pods", "listed")
     now[0] = 5.0
@@ -29,13 +29,13 @@ def test_an_outage_is_said_once_and_its_end_too(caplog: pytest.LogCaptureFixture
 
 
 def test_an_object_that_cannot_be_read_is_counted() -> None:
-    contact = Contact()
+    contact = WatchHealth()
     contact.failed("pods default/web-0 cannot be read", "spec: Expected `object`")
     assert contact.unreadable == 1
 
 
 def test_a_kind_that_is_not_served_is_not_down_and_one_that_is_forbidden_is() -> None:
-    contact = Contact(logs=False)
+    contact = WatchHealth(logs=False)
     for kind, why in (
         ("podgroups", "404: page not found"),
         ("workloads", "404 NotFound: no"),

@@ -7,10 +7,10 @@ from collections.abc import Iterator, Sequence
 from topospread.controllers.planned import Workload
 from topospread.simulation.result import PendingGroup
 
+from .drill_state import DrillState
 from .node_failure import NodeFailures
 from .pods import FollowedPod, key_of
 from .result import WorkloadState
-from .world import World
 
 STATEFUL_SETS_WAIT = (
     "a StatefulSet waits until its pod is gone for good, which takes its node's return, the deletion of the Node "
@@ -21,7 +21,7 @@ _VOLUME_REASONS = ("PersistentVolume's node affinity", "volume node affinity con
 
 
 def remarks(
-    world: World, failures: NodeFailures, changed: Sequence[WorkloadState], pending: Sequence[PendingGroup]
+    world: DrillState, failures: NodeFailures, changed: Sequence[WorkloadState], pending: Sequence[PendingGroup]
 ) -> Iterator[str]:
     """Yield remarks on the state after a step."""
     yield from _held_back(world, failures)
@@ -34,7 +34,7 @@ def remarks(
     yield from _skewed(world, changed)
 
 
-def _held_back(world: World, failures: NodeFailures) -> Iterator[str]:
+def _held_back(world: DrillState, failures: NodeFailures) -> Iterator[str]:
     zones = sorted(zone for zone in failures.held_back)
     if not zones:
         return
@@ -48,13 +48,13 @@ def _held_back(world: World, failures: NodeFailures) -> Iterator[str]:
     )
 
 
-def not_replaced(world: World) -> list[FollowedPod]:
+def not_replaced(world: DrillState) -> list[FollowedPod]:
     """Return terminating pods of StatefulSets on NotReady nodes, which block their replacement."""
     terminating = _terminating(world)
     return [each for each in terminating if each.workload is not None and each.workload.kind == "StatefulSet"]
 
 
-def _terminating(world: World) -> list[FollowedPod]:
+def _terminating(world: DrillState) -> list[FollowedPod]:
     return [each for each in world.pods.by_key.values() if each.terminating]
 
 
@@ -82,7 +82,7 @@ def _pinned(pending: Sequence[PendingGroup]) -> Iterator[str]:
             yield f"{who}{more}: {of}, and no other zone can take {'it' if one else 'them'}"
 
 
-def _staying(world: World) -> Iterator[str]:
+def _staying(world: DrillState) -> Iterator[str]:
     """Yield a remark on pods that tolerate NotReady nodes forever."""
     tainted = [name for name in world.down if any(t.effect == "NoExecute" for t in world.node(name).spec.taints or ())]
     stay = [each for each in world.pods.on(sorted(tainted)) if each.leaves_at is None and not each.terminating]
@@ -100,7 +100,7 @@ def _staying(world: World) -> Iterator[str]:
         )
 
 
-def _skewed(world: World, changed: Sequence[WorkloadState]) -> Iterator[str]:
+def _skewed(world: DrillState, changed: Sequence[WorkloadState]) -> Iterator[str]:
     """Yield a remark on skewed hard constraints that stay skewed, because no pod is pending."""
     skewed = [
         f"{each.namespace}/{each.name}"

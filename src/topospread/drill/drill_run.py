@@ -25,12 +25,13 @@ from topospread.simulation.scaling import PoolScaler
 from .autoscaling import autoscale
 from .choosing import chosen
 from .drains import cordon, drain, uncordon
+from .drill_state import DrillState
 from .fallback import Fallback
 from .interruption import Interrupted
 from .manifests import add_nodes, scale
 from .node_failure import NodeFailures
+from .notes import remarks
 from .pods import FollowedPod, WorkloadKey, key_of
-from .remarks import remarks
 from .result import Drill, DrillAutoscaler, DrillEvent, StepOutcome, UnevictedPod, WorkloadState
 from .rollouts import apply_and_roll, roll_out, states
 from .steps import (
@@ -48,7 +49,6 @@ from .steps import (
     Uncordon,
     Wait,
 )
-from .world import World
 
 # Pools add nodes for pending pods when the cluster is stable. `scaling` has the model.
 
@@ -56,7 +56,7 @@ from .world import World
 class PoolGrowth:
     """The node pools of a drill. New nodes are ready at once, and none is removed."""
 
-    def __init__(self, world: World, pools: Sequence[NodePool]) -> None:
+    def __init__(self, world: DrillState, pools: Sequence[NodePool]) -> None:
         self._world = world
         self._scaler = PoolScaler.of(pools)
 
@@ -95,7 +95,7 @@ Progress = Callable[[int, int], None]
 """Receives the number of finished steps, and of all steps."""
 
 
-class Play:
+class DrillRun:
     """A running drill.
 
     Attributes:
@@ -113,7 +113,7 @@ class Play:
             manifests: objects that steps apply.
             number: number of the run, which selects its random choices.
         """
-        self.world = World(inventory, options, number)
+        self.world = DrillState(inventory, options, number)
         self.says_how_spread = True
         self.keeps_after = False
         self.falls_back = False

@@ -24,9 +24,8 @@ from topospread.simulation.placing import place_waiting
 from topospread.simulation.run import prepare
 from topospread.simulation.virtual_queue import VirtualQueue
 
-from .agenda import Action, Agenda
 from .cluster_inventory import Times, as_they_stand, begin_of, with_budgets_open, without_leaving
-from .draws import Draws
+from .event_schedule import Action, EventSchedule
 from .health import Health
 from .kubelets import Kubelets
 from .pods import (
@@ -40,13 +39,14 @@ from .pods import (
     there_of,
     waiting_pod,
 )
+from .random_choices import RandomChoices
+from .replacement_pods import ReplacementPods
 from .result import DrillEvent, DrillPod, EventKind
-from .successors import Successors
 
 _NANOSECONDS = 1_000_000_000
 
 
-class World:
+class DrillState:
     """The mutable state of a drill.
 
     Attributes:
@@ -72,7 +72,7 @@ class World:
             options: the simulation options.
             number: number of the run, which selects its random choices.
         """
-        self.draws = Draws(number)
+        self.draws = RandomChoices(number)
         self.kubelets = Kubelets(self.draws)
         self.now = 0.0
         self.down = {each.name for each in inventory.nodes if is_silent(each)}
@@ -86,7 +86,7 @@ class World:
         _, self.gates = options.in_force
         self._options = options = with_fields(options, refuses=False)
         self.began = begin_of(inventory)
-        self._agenda = Agenda()
+        self._agenda = EventSchedule()
         self._begin(without_leaving(inventory, self.down), options)
 
     @property
@@ -138,7 +138,7 @@ class World:
                 self.health.gained(followed)
         self._workloads = {key_of(each): each for each in run.plan.workloads}
         taken = ((each.namespace, each.name) for each in self.pods.by_key.values())
-        self.successors = Successors(run, self.pods, Names(list(taken)), self.is_ready)
+        self.successors = ReplacementPods(run, self.pods, Names(list(taken)), self.is_ready)
         for pod in run.plan.removed:
             gone = before.by_key.get(f"{pod.namespace}/{pod.name}")
             if pod.spec.node_name in self.down and gone is not None:

@@ -93,7 +93,7 @@ class Moved(NamedTuple):
     names: Sequence[str]
 
 
-class CarriedFigures:
+class IncrementalMetrics:
     """Updates the metrics of workloads without pods, or counted pods, on the changed nodes.
 
     Args:

@@ -21,7 +21,7 @@ _WORTH = 2
 Ready = list[tuple[selectors.SelectorKey, int]]
 
 
-class PatientSelector(selectors.DefaultSelector):
+class BatchingSelector(selectors.DefaultSelector):
     """Returns rare events immediately, and frequent events in batches every `_REST` seconds."""
 
     def __init__(self) -> None:
@@ -49,4 +49,4 @@ class PatientSelector(selectors.DefaultSelector):
 
 def patient_loop() -> asyncio.SelectorEventLoop:
     """Return an event loop with this selector."""
-    return asyncio.SelectorEventLoop(PatientSelector())
+    return asyncio.SelectorEventLoop(BatchingSelector())

@@ -1,7 +1,7 @@
 import pytest
 
 from topospread.errors import InputError, UsageError
-from topospread.sources.made_up import (
+from topospread.sources.synthetic_cluster import (
     GRAMMAR,
     HOSTNAME,
     RACK,

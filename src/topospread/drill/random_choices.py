@@ -17,7 +17,7 @@ from .cluster_inventory import Times, stored, with_uid
 from .pods import FollowedPod
 
 
-class Draws:
+class RandomChoices:
     """The random choices of one run.
 
     Attributes:

@@ -18,7 +18,7 @@ _PROMPT: Final = 1.0
 """Seconds without an answer after which the server counts as silent."""
 
 
-class Pulse:
+class ApiServerHealthCheck:
     """Reports when the API server falls silent and when it answers again.
 
     Args:

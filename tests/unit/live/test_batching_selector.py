@@ -11,16 +11,16 @@ from contextlib import ExitStack, contextmanager
 
 import pytest
 
-from topospread.live import patient_selector
-from topospread.live.patient_selector import PatientSelector
+from topospread.live import batching_selector
+from topospread.live.batching_selector import BatchingSelector
 
 REST = 0.2
 
 
 @contextmanager
-def listening(count: int = 1) -> Iterator[tuple[PatientSelector, list[socket.socket]]]:
+def listening(count: int = 1) -> Iterator[tuple[BatchingSelector, list[socket.socket]]]:
     """A selector of some sockets, and their other ends."""
-    with ExitStack() as opened, PatientSelector() as selector:
+    with ExitStack() as opened, BatchingSelector() as selector:
         others = []
         for _ in range(count):
             ours, theirs = socket.socketpair()
@@ -30,7 +30,7 @@ def listening(count: int = 1) -> Iterator[tuple[PatientSelector, list[socket.soc
         yield selector, others
 
 
-def take(selector: PatientSelector, timeout: float | None) -> tuple[float, int]:
+def take(selector: BatchingSelector, timeout: float | None) -> tuple[float, int]:
     """How long a wait took, and how many sockets could be read at its end."""
     began = time.monotonic()
     events = selector.select(timeout)
@@ -41,7 +41,7 @@ def take(selector: PatientSelector, timeout: float | None) -> tuple[float, int]:
     return waited, len(events)
 
 
-def busy(selector: PatientSelector, other: socket.socket) -> None:
+def busy(selector: BatchingSelector, other: socket.socket) -> None:
     """Much comes, one after another."""
     for _ in range(4):
         other.send(b".")
@@ -50,7 +50,7 @@ def busy(selector: PatientSelector, other: socket.socket) -> None:
 
 
 def test_the_first_are_told_of_at_once_and_those_that_follow_them_together(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(patient_selector, "_REST", REST)
+    monkeypatch.setattr(batching_selector, "_REST", REST)
     with listening(2) as (selector, (one, other)):
         busy(selector, one)
         for _ in range(2):
@@ -62,7 +62,7 @@ def test_the_first_are_told_of_at_once_and_those_that_follow_them_together(monke
 
 
 def test_where_only_one_has_come_the_next_are_told_of_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(patient_selector, "_REST", REST)
+    monkeypatch.setattr(batching_selector, "_REST", REST)
     with listening() as (selector, (other,)):
         busy(selector, other)
         other.send(b".")
@@ -72,18 +72,18 @@ def test_where_only_one_has_come_the_next_are_told_of_at_once(monkeypatch: pytes
 
 
 def test_once_nothing_has_come_for_a_while_the_next_is_told_of_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(patient_selector, "_REST", 0.01)
+    monkeypatch.setattr(batching_selector, "_REST", 0.01)
     with listening() as (selector, (other,)):
         busy(selector, other)
         waited, came = take(selector, 0.1)
         assert (waited > 0.09, came) == (True, 0)
-        monkeypatch.setattr(patient_selector, "_REST", 60.0)
+        monkeypatch.setattr(batching_selector, "_REST", 60.0)
         other.send(b".")
         assert take(selector, None)[1] == 1
 
 
 def test_what_is_due_meanwhile_is_waited_for_no_longer(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(patient_selector, "_REST", 60.0)
+    monkeypatch.setattr(batching_selector, "_REST", 60.0)
     with listening() as (selector, (other,)):
         busy(selector, other)
         assert take(selector, 0.01) == (pytest.approx(0.01, abs=0.5), 0)

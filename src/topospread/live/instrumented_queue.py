@@ -86,7 +86,7 @@ def label(event: ClusterEvent) -> str:
     return f"{_GROUPS.get(event.resource, '')}{event.resource}{_ACTIONS.get(event.action, '')}"
 
 
-class HeardQueue(SchedulingQueue):
+class InstrumentedQueue(SchedulingQueue):
     """A scheduling queue that reports to an observer.
 
     Attributes:

@@ -12,7 +12,7 @@ from topospread.api.meta import ObjectMeta
 from topospread.api.node import Node
 from topospread.api.pod import Pod, PodSpec
 from topospread.api.requests import CURRENT_RULES
-from topospread.live.heard_queue import HeardQueue, label
+from topospread.live.instrumented_queue import InstrumentedQueue, label
 from topospread.live.observer import HintResult, Observer
 from topospread.live.timed_hints import TimedRequeueing
 from topospread.plugins.cluster_event import (
@@ -54,11 +54,11 @@ def pod(name: str, labels: Mapping[str, str] | None = None) -> Pod:
     return Pod(metadata=ObjectMeta(name=name, namespace="default", uid=name, labels=dict(labels or {})))
 
 
-def waiting(told: Told, hint: bool = True) -> HeardQueue:
+def waiting(told: Told, hint: bool = True) -> InstrumentedQueue:
     """A queue with a pod that a plugin rejected, as nothing is being handled."""
     registered = (Registration(NODE_ADD, lambda pod, old, new: hint),)
     requeueing = TimedRequeueing({"NodeName": registered}, observer=told)
-    queue = HeardQueue(Clock(), lambda pod: requeueing, DEFAULT_BACKOFF, CURRENT_RULES, told)
+    queue = InstrumentedQueue(Clock(), lambda pod: requeueing, DEFAULT_BACKOFF, CURRENT_RULES, told)
     queue.add(pod("a"))
     info = queue.pop()
     assert info is not None
@@ -122,7 +122,7 @@ def test_a_hint_that_fails_is_told_and_counts_as_yes() -> None:
         raise PluginError("no")
 
     requeueing = TimedRequeueing({"NodeName": (Registration(NODE_ADD, failing),)}, observer=told)
-    queue = HeardQueue(Clock(), lambda pod: requeueing, DEFAULT_BACKOFF, CURRENT_RULES, told)
+    queue = InstrumentedQueue(Clock(), lambda pod: requeueing, DEFAULT_BACKOFF, CURRENT_RULES, told)
     queue.add(pod("a"))
     info = queue.pop()
     assert info is not None

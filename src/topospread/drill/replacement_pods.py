@@ -57,7 +57,7 @@ class MadeClaims:
 _NOBODY = frozenset({"Pod", "Node"})
 
 
-class Successors:
+class ReplacementPods:
     """Replacement pods: created at once, or delayed until a name or node is free.
 
     Args:

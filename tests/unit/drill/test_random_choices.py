@@ -6,7 +6,7 @@ from collections import Counter
 
 from tests.plain_inventory import inventory
 from tests.unit.rebalance.builders import standing
-from topospread.drill.play import Play
+from topospread.drill.drill_run import DrillRun
 from topospread.drill.steps import Rollout
 from topospread.simulation.options import SimulationOptions
 
@@ -30,7 +30,7 @@ def rolled(number: int) -> dict[str, int]:
     found[0]["spec"]["template"]["metadata"] = {"labels": labels}
     objects = [*nodes(*"abca"), deployment | {"metadata": deployment["metadata"] | {"uid": "d"}}, *found]
     options = SimulationOptions(seed=number, draws=True) if number else SimulationOptions()
-    play = Play(inventory(*objects), options, {}, number)
+    play = DrillRun(inventory(*objects), options, {}, number)
     play.says_how_spread = False
     play.play([Rollout("deploy/web")])
     return dict(Counter(each.node[0] for each in play.world.pods.by_key.values() if not each.terminating))

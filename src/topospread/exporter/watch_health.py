@@ -30,7 +30,7 @@ class Heard:
 
 
 @dataclass
-class Contact(Observer):
+class WatchHealth(Observer):
     """An observer that records contacts, and logs losses and recoveries.
 
     Attributes:

@@ -15,7 +15,7 @@ BUDGET = 1500
 """Maximum number of placements in the search."""
 
 
-class Deepened(msgspec.Struct):
+class SearchResult(msgspec.Struct):
     """The result of the exhaustive search.
 
     Attributes:
@@ -27,17 +27,17 @@ class Deepened(msgspec.Struct):
     at_least: int
 
 
-def deepen(trials: Trials, at_least: int, below: int) -> Deepened:
+def deepen(trials: Trials, at_least: int, below: int) -> SearchResult:
     """Search for a plan with fewer than ``below`` moves. The state is unchanged afterwards."""
     limit = trials.tried + BUDGET
     for depth in range(max(at_least, 1), below):
         moves: list[PlannedMove] = []
         outcome = _search(trials, depth, moves, limit, set())
         if outcome is None:
-            return Deepened(None, depth)
+            return SearchResult(None, depth)
         if outcome:
-            return Deepened(moves, depth)
-    return Deepened(None, max(at_least, below))
+            return SearchResult(moves, depth)
+    return SearchResult(None, max(at_least, below))
 
 
 def _search(trials: Trials, depth: int, moves: list[PlannedMove], limit: int, known: set[object]) -> bool | None:

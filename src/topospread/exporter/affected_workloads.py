@@ -5,7 +5,7 @@ It may return too many workloads, but never too few, because only these are eval
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from topospread.api.labels import Selector
@@ -18,10 +18,10 @@ from topospread.plugins.affinity_terms import Term, terms_of
 from topospread.status.members import Members
 from topospread.status.risk import WELL_KNOWN
 
-from .carried import NodesOfDomains
 from .groups import PlanGroup
+from .incremental_metrics import NodesOfDomains
 from .node_changes import NodeChanges
-from .planned_cluster import Touched
+from .planned_cluster import DirtySet
 
 _MANY = 500
 """Number of simultaneous pod changes above which all workloads count as affected."""
@@ -53,23 +53,29 @@ class Followed:
     rules: tuple[NodesOfDomains, ...] | None = None
 
 
-class Concerned:
+class AffectedWorkloads:
     """Finds affected workloads.
 
     Args:
         cluster: the state after the changes.
         followed: namespace → workloads.
         of_pod: placed pod → workload.
+        repelling: workloads with required affinity or anti-affinity terms.
     """
 
     def __init__(
-        self, cluster: Cluster, followed: Mapping[str, Mapping[int, Followed]], of_pod: Mapping[PodKey, Followed]
+        self,
+        cluster: Cluster,
+        followed: Mapping[str, Mapping[int, Followed]],
+        of_pod: Mapping[PodKey, Followed],
+        repelling: Collection[Followed],
     ) -> None:
         self._cluster = cluster
         self._followed = followed
         self._of_pod = of_pod
+        self._repelling = repelling
 
-    def by(self, touched: Touched) -> Iterator[Followed]:
+    def by(self, touched: DirtySet) -> Iterator[Followed]:
         """Yield the affected workloads, perhaps repeatedly."""
         if touched.everything or len(touched.pods) > _MANY or self._is_felt_by_all(touched.nodes):
             yield from self._all()
@@ -77,10 +83,8 @@ class Concerned:
         if touched.nodes.any:
             yield from (each for each in self._all() if each.rules is None)
         yield from filter(None, map(self._of_pod.get, touched.moved))
-        classes = dict.fromkeys(pod_class for pod_class, _ in touched.pods)
-        near_or_away = [each for each in self._all() if each.terms] if classes else []
-        for pod_class in classes:
-            yield from self._by_class(pod_class, near_or_away)
+        for pod_class in dict.fromkeys(pod_class for pod_class, _ in touched.pods):
+            yield from self._by_class(pod_class)
         rows = set(touched.rows)
         names = self._cluster.nodes.names
         for row in {row for _, row in touched.pods} - rows:
@@ -111,14 +115,14 @@ class Concerned:
             if found is not None:
                 yield found
 
-    def _by_class(self, pod_class: PodClass, near_or_away: Iterable[Followed]) -> Iterator[Followed]:
+    def _by_class(self, pod_class: PodClass) -> Iterator[Followed]:
         labels, space = pod_class.labels, pod_class.namespace
         for each in self._followed.get(space, {}).values():
             if any(selector.matches(labels) for selector in each.selectors):
                 yield each
         of_space = self._labels_of(space)
         keeps_away = terms_of(pod_class).anti_affinity
-        for each in near_or_away:
+        for each in self._repelling:
             if any(term.matches(pod_class, of_space) for term in each.terms):
                 yield each
         for each in self._all() if keeps_away else ():

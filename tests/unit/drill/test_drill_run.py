@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from topospread.drill.play import Play
+from topospread.drill.drill_run import DrillRun
 from topospread.drill.result import StepOutcome, WorkloadState
 from topospread.drill.steps import AddNodes, Cordon, Drain, Fail, NodeChoice, Recover, Rollout, Scale, Uncordon, Wait
 from topospread.errors import UsageError
@@ -84,11 +84,11 @@ def test_where_every_node_is_silent_nobody_is_evicted() -> None:
 
 def test_of_pods_that_are_there_the_beginning_does_not_tell() -> None:
     there = [workload("Deployment", name, replicas=2) for name in ("web", "api")]
-    first = Play(inventory(*nodes("a", "b"), *there), SimulationOptions(), {})
+    first = DrillRun(inventory(*nodes("a", "b"), *there), SimulationOptions(), {})
     first.keeps_after = True
     placed = first.begin().after
     assert placed is not None
-    play = Play(placed, SimulationOptions(), {})
+    play = DrillRun(placed, SimulationOptions(), {})
     assert play.begin().changed == ()
     assert play.go_on(Fail(at("node=a1"))).changed != ()
 
@@ -325,7 +325,7 @@ def test_a_place_that_gets_free_goes_to_who_waits_for_it_unless_controllers_are_
     there = [node("a1", "a", cpu="2"), workload("DaemonSet", "log"), workload("Deployment", "web", 1)]
     ends = []
     for number in (0, 5):
-        play = Play(inventory(*there), SimulationOptions(seed=number, draws=bool(number)), {}, number)
+        play = DrillRun(inventory(*there), SimulationOptions(seed=number, draws=bool(number)), {}, number)
         play.play([Scale("deploy/web", 2), Rollout("ds/log")])
         ends.append(sorted(each.labels["app"] for each in play.world.pods.on(["a1"])))
     assert ends == [["web", "web"], ["log", "web"]]
@@ -333,7 +333,7 @@ def test_a_place_that_gets_free_goes_to_who_waits_for_it_unless_controllers_are_
 
 def test_an_ordinal_that_waits_for_its_predecessor_is_not_there_yet() -> None:
     there = [node("a1", "a", cpu="1"), workload("StatefulSet", "db", 3)]
-    play = Play(inventory(*there), SimulationOptions(), {})
+    play = DrillRun(inventory(*there), SimulationOptions(), {})
     play.play([Cordon(at("node=a1"))])
     assert [each.name for each in play.world.inventory().pods] == ["db-0", "db-1"]
 
@@ -342,7 +342,7 @@ def test_which_of_equal_pods_is_removed_is_drawn() -> None:
     there = [node("a1", "a"), workload("Deployment", "web", 6)]
     left = set()
     for number in range(8):
-        play = Play(inventory(*there), SimulationOptions(seed=number, draws=bool(number)), {}, number)
+        play = DrillRun(inventory(*there), SimulationOptions(seed=number, draws=bool(number)), {}, number)
         play.play([Scale("deploy/web", 2)])
         left.add(tuple(sorted(each.name for each in play.world.pods.by_key.values())))
     assert len(left) > 1
@@ -359,7 +359,7 @@ def test_who_is_evicted_first_by_a_drain_or_a_failure_is_drawn() -> None:
     for step in (Drain(at("node=a1")), Fail(at("node=a1"))):
         placed = []
         for number in range(8):
-            play = Play(inventory(*there), SimulationOptions(seed=number, draws=bool(number)), {}, number)
+            play = DrillRun(inventory(*there), SimulationOptions(seed=number, draws=bool(number)), {}, number)
             play.play([Uncordon(at("node=b1")), step])
             placed += [each.labels["app"] for each in play.world.pods.on(["b1"])]
         assert (len(placed), placed[0], set(placed)) == (8, "api", {"api", "web"})
@@ -375,7 +375,7 @@ def test_what_follows_an_eviction_may_be_done_before_the_next() -> None:
     ]
     placed = set()
     for number in range(16):
-        play = Play(inventory(*there), SimulationOptions(seed=number, draws=bool(number)), {}, number)
+        play = DrillRun(inventory(*there), SimulationOptions(seed=number, draws=bool(number)), {}, number)
         play.play([Uncordon(at("node=b1")), Drain(at("node=a1"))])
         placed |= {(number % 8 < 4, each.labels["app"]) for each in play.world.pods.on(["b1"])}
     assert placed == {(slow, app) for slow in (True, False) for app in ("db", "web")}
@@ -394,7 +394,7 @@ def test_a_rollout_that_is_left_to_people_does_not_count_to_nought() -> None:
 
 def test_a_pod_of_an_ordered_set_stays_when_the_one_before_it_waits() -> None:
     ordered = workload("StatefulSet", "db", 3, podManagementPolicy="OrderedReady")
-    play = Play(inventory(node("n0", "a", cpu="1"), node("n1", "b", cpu="1"), ordered), SimulationOptions(), {})
+    play = DrillRun(inventory(node("n0", "a", cpu="1"), node("n1", "b", cpu="1"), ordered), SimulationOptions(), {})
     play.play([Fail(at("zone=a")), Recover(at("zone=a"))])
     assert {each.name: each.spec.node_name for each in play.world.inventory().pods} == {
         "db-0": None,

@@ -24,13 +24,13 @@ from topospread.errors import UsageError
 from topospread.scheduling.cycle import Placement
 from topospread.simulation.run import PodOutcome, note_placed
 
+from .drill_state import DrillState
 from .pods import FollowedPod, WorkloadKey
 from .rolling import REPLACED, RolledPods, template_item
-from .steps import Rollout, Turn
-from .world import World
+from .steps import Rollout, RolloutStep
 
 
-def stand(world: World, step: Rollout, key: WorkloadKey) -> None:
+def stand(world: DrillState, step: Rollout, key: WorkloadKey) -> None:
     """Place the existing pods on their given nodes, each of which must have been among the best.
 
     Raises:
@@ -49,7 +49,7 @@ def stand(world: World, step: Rollout, key: WorkloadKey) -> None:
         world.pods.move(pod, turn.node)
 
 
-def play_turns(world: World, step: Rollout, key: WorkloadKey) -> None:
+def play_turns(world: DrillState, step: Rollout, key: WorkloadKey) -> None:
     """Run the given events of a started rollout.
 
     Raises:
@@ -67,7 +67,7 @@ def play_turns(world: World, step: Rollout, key: WorkloadKey) -> None:
 class _Turns:
     """The events of one rollout."""
 
-    def __init__(self, world: World, step: Rollout, workload: Workload, strategy: Strategy) -> None:
+    def __init__(self, world: DrillState, step: Rollout, workload: Workload, strategy: Strategy) -> None:
         self._world = world
         self._step = step
         self._workload = workload
@@ -93,7 +93,7 @@ class _Turns:
         if created:
             self._world.create(self._workload, created)
 
-    def _take(self, turn: Turn) -> None:
+    def _take(self, turn: RolloutStep) -> None:
         world, kubelets = self._world, self._world.kubelets
         match turn.does:
             case "placed":
@@ -111,7 +111,7 @@ class _Turns:
                 kubelets.ending.remove(pod)
                 world.ended(pod)
 
-    def _place(self, turn: Turn) -> None:
+    def _place(self, turn: RolloutStep) -> None:
         """Place the oldest pending new pod on its node."""
         world = self._world
         pod = next((each for each in self._pods.every if not each.node), None)
@@ -123,7 +123,7 @@ class _Turns:
         note_placed(world.run, pod.queued, pod.key)
         world.collect()
 
-    def _delete(self, turns: Sequence[Turn]) -> None:
+    def _delete(self, turns: Sequence[RolloutStep]) -> None:
         """Delete old pods, as many at once as the controller may."""
         number = sum(to_remove(self._pods.standing, self._strategy))
         if number != len(turns):
@@ -131,7 +131,7 @@ class _Turns:
         chosen = list(self._chosen(turns))
         self._world.delete(chosen, REPLACED, replaced=False)
 
-    def _chosen(self, turns: Sequence[Turn]) -> Iterator[FollowedPod]:
+    def _chosen(self, turns: Sequence[RolloutStep]) -> Iterator[FollowedPod]:
         """Yield the old pods on these nodes, which must be the controller's choice unless only a uid decides."""
         left = Counter(each.node for each in turns)
         for group in self._groups():
@@ -159,7 +159,7 @@ class _Turns:
         return [[by_key[pod_key(each.namespace, each.name)] for each in group] for group in groups]
 
 
-def _bind(world: World, step: Rollout, turn: Turn, pod: FollowedPod) -> None:
+def _bind(world: DrillState, step: Rollout, turn: RolloutStep, pod: FollowedPod) -> None:
     """Place a pod on the event's node, which must be among the best.
 
     Raises:
@@ -174,6 +174,6 @@ def _bind(world: World, step: Rollout, turn: Turn, pod: FollowedPod) -> None:
     scheduler.bind(pod.key, world.cluster.shared_class(free), world.cluster.nodes.row_of[turn.node])
 
 
-def _refused(step: Rollout, turn: Turn, why: str) -> UsageError:
+def _refused(step: Rollout, turn: RolloutStep, why: str) -> UsageError:
     told = with_fields(step, turns=())
     return UsageError(f"{told}: {turn} cannot be: {why}")

@@ -8,7 +8,7 @@ from typing import Any
 
 from topospread.live.api_error import ApiError, ApiUnreachable
 from topospread.live.follow_state import KindStates
-from topospread.live.pulse import Pulse
+from topospread.live.health_check import ApiServerHealthCheck
 
 PATIENCE = 60.0
 
@@ -40,7 +40,7 @@ def test_silence_is_told_from_the_question_on_until_there_is_an_answer() -> None
     async def scenario() -> None:
         server, states = Server(), KindStates()
         client: Any = server
-        running = asyncio.create_task(Pulse(client, states, every=0.01, prompt=0.05).run())
+        running = asyncio.create_task(ApiServerHealthCheck(client, states, every=0.01, prompt=0.05).run())
         await eventually(lambda: server.asked > 2)
         server.running.clear()
         await eventually(lambda: states.problems == {"API server": "it does not answer"})
@@ -60,7 +60,7 @@ def test_a_refusal_is_an_answer_and_a_broken_connection_is_told_by_who_watches()
     async def scenario() -> None:
         server, states = Server(), KindStates()
         client: Any = server
-        running = asyncio.create_task(Pulse(client, states, every=0.0, prompt=PATIENCE).run())
+        running = asyncio.create_task(ApiServerHealthCheck(client, states, every=0.0, prompt=PATIENCE).run())
         for refusal in (ApiError(403, "Forbidden", "no"), ApiUnreachable("broken")):
             server.refusal = refusal
             before = server.asked

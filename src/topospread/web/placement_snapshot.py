@@ -17,8 +17,8 @@ from topospread.cluster.arrays import Bools, Ints
 from topospread.cluster.nodes import CPU, MEMORY, PODS
 from topospread.controllers.node_lifecycle import is_silent
 from topospread.controllers.planned import Workload
+from topospread.drill.drill_state import DrillState
 from topospread.drill.pods import FollowedPod, WorkloadKey, key_of
-from topospread.drill.world import World
 from topospread.plugins.spread_arithmetic import ConstraintArithmetic
 from topospread.simulation.run import Run, spreads
 from topospread.status.members import owners_of
@@ -39,7 +39,7 @@ class WorkloadRow:
 
 
 @dataclass(frozen=True, slots=True)
-class StandingPods:
+class PlacementSnapshot:
     """Pods as columns.
 
     Attributes:
@@ -71,7 +71,7 @@ class ClusterStanding:
     used: Ints
     silent: frozenset[str]
     workloads: list[WorkloadRow]
-    pods: StandingPods
+    pods: PlacementSnapshot
     spreads: Spreads
 
     def row_of(self, name: str) -> int | None:
@@ -107,7 +107,7 @@ def _by_zone(standing: ClusterStanding) -> dict[WorkloadKey, Counter[str]]:
     return found
 
 
-def standing_of_world(world: World) -> ClusterStanding:
+def standing_of_world(world: DrillState) -> ClusterStanding:
     """Return the state of a drill's world now."""
     run = world.run
     silent = world.down | {each.name for each in _nodes(run.cluster) if is_silent(each)}
@@ -154,7 +154,7 @@ def _standing(run: Run, pods: Iterable[FollowedPod], silent: Collection[str]) ->
         used=table.used[rows][:, amounts].copy(),
         silent=frozenset(silent),
         workloads=[_row(key, named.get(key)) for key in workloads],
-        pods=StandingPods(names, filled[:, 0], filled[:, 1], filled[:, 2].astype(bool)),
+        pods=PlacementSnapshot(names, filled[:, 0], filled[:, 1], filled[:, 2].astype(bool)),
         spreads={key_of(each): found[id(each)] for each in run.plan.workloads if id(each) in found},
     )
 
