@@ -102,6 +102,7 @@ class _World:
         self.tries, self.retrying, self.unsettled, self.names = 0, False, False, 0
         self.versions = 0
         objects = [_typed(each) for each in case.get("objects") or ()]
+        objects.sort(key=_listed)
         for each in objects:
             if not isinstance(each, Node) and not (isinstance(each, Pod) and not each.spec.node_name):
                 self._create(each)
@@ -537,6 +538,11 @@ def _claim_json(claim: ResourceClaim) -> Json:
     if allocation.node_selector is not None:
         answer["nodeSelector"] = msgspec.to_builtins(allocation.node_selector)
     return answer
+
+
+def _listed(item: Any) -> tuple[str, str]:
+    """Return a key by which pods on nodes come last and in the order of their names, as they are listed."""
+    return (item.namespace, item.name) if isinstance(item, Pod) and item.spec.node_name else ("", "")
 
 
 def _typed(value: Json) -> Any:

@@ -148,11 +148,6 @@ def _order_may_decide(run: Run) -> list[str]:
     ]
 
 
-def from_batch(node: str) -> str:
-    """Return a sentence on a node that was not scored for its pod."""
-    return f"{node} was not scored anew: it is the next best for the equal pods before (OpportunisticBatching)"
-
-
 def _batch_notes(placements: Iterable[Placement]) -> list[str]:
     """Return a note on the pods that got a node from the batch of the pods before."""
     hinted = [each for each in placements if each.hinted]

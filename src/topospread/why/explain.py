@@ -27,7 +27,7 @@ from topospread.simulation.counted import PodOwners
 from topospread.simulation.extender_notes import filtered_by_extender
 from topospread.simulation.hypothetical_domains import unmet_min_domains
 from topospread.simulation.options import PLAIN, SimulationOptions
-from topospread.simulation.outcome import from_batch, result_of
+from topospread.simulation.outcome import result_of
 from topospread.simulation.placing import Progress
 from topospread.simulation.result import Simulation
 from topospread.simulation.run import PodOutcome, Run, prepare
@@ -283,8 +283,8 @@ class _Explainer:
         baseline = _baseline(ended, queued.workload)
         facts |= {"pending": baseline.pending, "wanted": baseline.wanted}
         evictions = tuple(f"{each.namespace}/{each.name}" for each in ended.evictions if each.preemptor == key)
-        found = self._explanation(queued, "placed", node, verdict, facts | {"evictions": evictions})
-        return found if hinted is None else replace(found, notes=(*found.notes, from_batch(hinted)))
+        facts |= {"evictions": evictions, "from_batch": placement.hinted}
+        return self._explanation(queued, "placed", node, verdict, facts)
 
     def _bound(self, pod: Pod, workload: Workload | None) -> Explanation:
         run = self._run

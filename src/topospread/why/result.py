@@ -249,6 +249,7 @@ class Explanation:
         without: the choice without each constraint.
         verdict: kube-scheduler's answer that all of this explains, ``None`` where it is not asked.
         evictions: pods that were evicted so that this one has room.
+        from_batch: whether it got the next best node of the equal pods before it, and no node was scored for it.
         tries: of a pod that waits in a live cluster, how often kube-scheduler tried it; else ``None``.
         unjudged: parts of the pod and of other pending pods that topospread does not model.
         assumed: the explanation as if filters that topospread does not model let every node pass; ``None`` if every
@@ -278,6 +279,7 @@ class Explanation:
     without: tuple[ChoiceWithout, ...] = ()
     verdict: Verdict | None = None
     evictions: tuple[str, ...] = ()
+    from_batch: bool = False
     warnings: tuple[str, ...] = ()
     notes: tuple[str, ...] = field(default=())
     tries: Attempts | None = None
