@@ -144,7 +144,7 @@ class ScoredNodes:
 
 
 class Batch:
-    """What a profile keeps of its last pod.
+    """The scored nodes of the last pod of a profile.
 
     A cluster without a clock is taken to stand still between pods: any change that is not the last pod's own binding
     ends the batch.
@@ -175,7 +175,7 @@ class Batch:
 
     @property
     def may_be_over(self) -> bool:
-        """Whether so many pods got nodes from the batch that its time may be over."""
+        """Return whether so many pods got nodes from the batch that its time may be over."""
         return self.clock is None and self._hints > _SURE
 
     def hint(self, view: View, incoming: Incoming, attempt: int) -> Hint | None:

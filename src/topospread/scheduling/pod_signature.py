@@ -59,7 +59,7 @@ class Signer:
 
     @property
     def signs(self) -> bool:
-        """Whether the profile signs any pods."""
+        """Return whether the profile signs any pods."""
         named, rules, profile = self._named, self._rules, self._framework.profile
         if not rules.in_force or profile.extenders or not named <= _SIGNING:
             return False
