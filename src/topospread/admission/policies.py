@@ -61,14 +61,13 @@ class AdmissionPolicies:
         return found
 
     def refusal(self, pod: Pod) -> str:
-        """Return why the level of its namespace refuses a new pod, in the API server's words; "" if it does not.
-
-        Nothing is said of a pod that a policy may change before.
-        """
+        """Return why the level of its namespace refuses a new pod, in the API server's words; "" if it does not."""
         level, version = self._level(pod)
-        if not version or any(isinstance(policy, MutatingAdmissionPolicy) for policy in self._concerning(pod)):
-            return ""
-        return pod_security.refusal(pod, level, version, self._minor)
+        return pod_security.refusal(pod, level, version, self._minor) if version else ""
+
+    def may_change(self, pod: Pod) -> bool:
+        """Return whether a policy that is not evaluated may change a new pod."""
+        return any(isinstance(policy, MutatingAdmissionPolicy) for policy in self._concerning(pod))
 
     def _level(self, pod: Pod) -> tuple[str, str]:
         """Return the level that a pod has to keep, "" for none, and its version, "" if it is not evaluated."""

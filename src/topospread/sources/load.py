@@ -7,6 +7,7 @@ import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
+from difflib import get_close_matches
 from itertools import chain
 from typing import BinaryIO, Final
 
@@ -181,11 +182,25 @@ def _with_cluster_file(paths: Sequence[str], cluster: str | None) -> list[str]:
     if cluster is None or is_made_up(cluster):
         return list(paths)
     if cluster != STANDARD_INPUT and not os.path.exists(cluster):
-        raise UsageError(
-            f"--on {shown_path(cluster)} is neither a file nor a cluster such as zones=3,nodes=6 "
-            "(topospread explain clusters)"
+        raise InputError(
+            f"--on {shown_path(cluster)} is neither a file nor a cluster such as zones=3,nodes=6"
+            f"{_near(cluster)} (topospread explain clusters)"
         )
     return [cluster, *paths]
+
+
+_CLOSE = 0.75
+
+
+def _near(path: str) -> str:
+    """Return ``; did you mean cluster.json?`` for a file of the same folder whose name is similar."""
+    folder, name = os.path.split(path)
+    try:
+        names = os.listdir(folder or ".")
+    except OSError:
+        return ""
+    close = get_close_matches(name, names, 1, cutoff=_CLOSE)
+    return f"; did you mean {shown_path(os.path.join(folder, close[0]))}?" if close else ""
 
 
 def _without_objects(paths: Sequence[str], reader: ObjectReader) -> InputError:
