@@ -163,14 +163,19 @@ class Scheduler:
             return Placement(key, None, message=verdict.message or verdict.error)
         row, score = host
         self.bind(key, pod_class, row, pod.metadata.uid or key)
-        failed = self.reserve(pod_class, row) if pod_class.volumes or self._binds_not else ""
-        if failed:
+        if (pod_class.volumes or self._binds_not) and (failed := self.reserve(pod_class, row)):
             self.cluster.unbind(key)
+            placement = Placement(key, None, message=failed, unbound=True)
+        else:
+            placement = Placement(key, self.cluster.nodes.names[row], score)
+        return self._settled(placement) if self._search.batches else placement
+
+    def _settled(self, placement: Placement) -> Placement:
+        """Tell the batches that a pod's binding is done. Return its placement with whether it came from one."""
         for batch in self._search.batches.values():
             batch.settled()
-        if failed:
-            return Placement(key, None, message=failed, unbound=True)
-        return Placement(key, self.cluster.nodes.names[row], score, hinted=self._search.hinted)
+        hinted = self._search.hinted and placement.node is not None
+        return msgspec.structs.replace(placement, hinted=hinted)
 
     def runs_by(self, clock: Callable[[], int]) -> None:
         """Let scores be reused for half a second of a clock that counts nanoseconds (`batching`)."""

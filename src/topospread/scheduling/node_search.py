@@ -82,8 +82,9 @@ class NodeSearch:
             PluginError: if kube-scheduler fails on the pod.
             NotJudgedError: if every feasible node depends on a filter that topospread does not model.
         """
-        self.attempts += 1
-        self.hinted = False
+        if self.batches:
+            self.attempts += 1
+            self.hinted = False
         chosen = self._only_node(pod_class) if pod_class.general and not self.batches else None
         if chosen is not None:
             return chosen
