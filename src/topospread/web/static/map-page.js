@@ -20,7 +20,7 @@ class MapPage {
   // questions under way; troubles: each stays until its own cause is gone, of another server until something is chosen
   constructor() {
     const view = readAddress(), nothing = { now: null, beforehand: null, constraint: null, rejected: null, settled: null };
-    Object.assign(this, nothing, { view, pictures: new Map(), frames: [], unjudged: 0, turn: 0, asking: new AbortController(), slots: new AbortController() });
+    Object.assign(this, nothing, { view, pictures: new Map(), frames: [], turn: 0, asking: new AbortController(), slots: new AbortController() });
     this.troubles = { cluster: by("trouble").textContent, server: "", answer: "", other: "" };
     this.panel = by("panel");
     const told = { workload: (workload) => this.chooseWorkload(workload), node: (node) => this.chooseNode(node), filter: (filter) => this.go({ filter }) };
@@ -73,7 +73,6 @@ class MapPage {
       const [told, drawn] = await Promise.all([ask(request("/api/trial", this.view.steps, this.view.at), signal), drawing]);
       if (mine !== this.turn) return;
       this.frames = told.frames;
-      this.unjudged = told.unjudged;
       this.now = drawn;
       by("maps").dataset.at = told.at;
       this.showFrames(told.at);
@@ -160,7 +159,7 @@ class MapPage {
   drawMaps() {
     if (!this.now) return;
     this.map.show(this.now, this.shown(this.now), this.beforehand);
-    this.overview.show(this.now, this.unjudged, this.shown(this.now).key, this.view);
+    this.overview.show(this.now, this.shown(this.now).key, this.view);
     const box = by("table");
     if (box.open) this.fillTable();
   }

@@ -7,6 +7,7 @@ import { skewWords, spreadOf } from "./spreads.js";
 export const CORDONED = 1;
 export const TAINTED = 2;
 export const NOT_READY = 4;
+export const UNKNOWN = 8; // a pod that is not judged may go there
 
 const RACK_KEY = "topology.kubernetes.io/rack";
 const GAP = 12, EDGE = 6, LEAST_COLUMN = 170; // pixels, as all here, where the page's letters have 16
@@ -98,7 +99,7 @@ export class NodeMap {
 
   cells(nodes, unit, across) {
     const { flags, name } = this.picture.nodes, { rejected, node: chosen } = this.shown;
-    const drawn = Object.fromEntries(["cell", "used", "full", "dots", "own", "arrives", "leaves", "cordoned", "tainted", "silent", "shade", "chosen"].map((each) => [each, ""]));
+    const drawn = Object.fromEntries(["cell", "used", "full", "dots", "own", "arrives", "leaves", "cordoned", "tainted", "silent", "unknown", "shade", "chosen"].map((each) => [each, ""]));
     const names = [];
     nodes.forEach((node, at) => {
       const [x, y, side] = this.place(node, at, unit, across);
@@ -115,6 +116,10 @@ export class NodeMap {
       }
       if (flags[node] & TAINTED) drawn.tainted += `M${f(x + side * 0.78)} ${f(y)}h${f(side * 0.22)}v${f(side * 0.22)}z`;
       if (flags[node] & NOT_READY) drawn.silent += `M${f(x + 2)} ${f(y + 2)}l${f(side - 4)} ${f(side - 4)}m0 ${f(4 - side)}l${f(4 - side)} ${f(side - 4)}`;
+      if (flags[node] & UNKNOWN) {
+        for (let part = 1; part < 4; part++) drawn.unknown += `M${f(x + (side * part) / 4)} ${f(y)}l${f(side - (side * part) / 4)} ${f(side - (side * part) / 4)}`;
+        if (side >= DOTS_FROM) names.push(svg("text", { x: x + side - 8, y: y + side - 3 }, "?"));
+      }
       if (rejected?.[name[node]] !== undefined) drawn.shade += box(x, y, side, side);
       if (name[node] === chosen) drawn.chosen += box(x - 1, y - 1, side + 2, side + 2);
     });
