@@ -9,7 +9,9 @@ from pathlib import Path
 
 from playwright.sync_api import Locator, Page, expect
 
+from tests.browser.axe import findings
 from tests.browser.conftest import NewPage
+from tests.browser.cut_words import cut_words
 from tests.browser.serving import TOKEN, WEB, many_nodes, served
 
 EVIL = "<script>alert(1)</script>"
@@ -217,6 +219,7 @@ def test_what_is_not_judged_is_hatched_with_a_question_mark_and_words(page: Page
         opened(page, url)
         expect(page.locator("#figures")).to_contain_text("7 not judged")
         expect(page.locator("#figures")).to_contain_text("0 pending")
+        expect(page.locator("#result .verdict")).to_have_text("? 7 pods not judged")
         cell = page.locator("#matrix td.unknown").first
         expect(cell).to_have_text("? 0 to 7")
         assert "gradient" in cell.evaluate("(it) => getComputedStyle(it).backgroundImage")
@@ -230,6 +233,8 @@ def test_what_is_not_judged_is_hatched_with_a_question_mark_and_words(page: Page
         expect(page.locator("#panel td.unknown")).to_have_count(3)
         expect(page.locator("#panel")).to_contain_text("? 7 not judged")
         expect(page.get_by_role("row", name=re.compile(r"^zone-a .*\? 0 to 7"))).to_be_visible()
+        assert findings(page) == []
+        assert cut_words(page) == []
         page.goto("about:blank")
 
 

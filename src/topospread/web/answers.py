@@ -174,7 +174,7 @@ class Answers:
             "at": at,
             "frames": [_told(each) for each in found.frames],
             "steps": [_step(each, number, self._served) for number, each in enumerate(asked.steps)],
-            "html": self._pages.page("steps.html", frame=frame, moves=went),
+            "html": self._pages.page("steps.html", frame=frame, moves=went, is_unjudged=is_unjudged),
             "command": as_command(found, self._served) if asked.steps else "",
         }
 
