@@ -239,10 +239,8 @@ class Answers:
     def why(self, asked: PageQuestion) -> Json:
         """`why`'s answer on a pod but for changes that would help, and what rejects each node."""
         found = self._explained(asked, suggest=False)
-        return {
-            "html": self._pages.page("why.html", **found.values, target=asked.word("target")),
-            "rejected": found.rejected,
-        }
+        html = self._pages.page("why.html", **found.values, target=asked.word("target"))
+        return {"html": html, "rejected": found.rejected}
 
     def fixes(self, asked: PageQuestion) -> Json:
         """Changes that would let a pending pod in, as HTML for the page."""
