@@ -20,10 +20,10 @@ class MapPage {
   // questions under way; troubles: each stays until its own cause is gone, of another server until something is chosen
   constructor() {
     const view = readAddress(), nothing = { now: null, beforehand: null, constraint: null, rejected: null, settled: null };
-    Object.assign(this, nothing, { view, pictures: new Map(), frames: [], unjudged: 0, turn: 0, asking: new AbortController(), slots: new AbortController() });
+    Object.assign(this, nothing, { view, pictures: new Map(), frames: [], turn: 0, asking: new AbortController(), slots: new AbortController() });
     this.troubles = { cluster: by("trouble").textContent, server: "", answer: "", other: "" };
     this.panel = by("panel");
-    const told = { workload: (workload) => this.chooseWorkload(workload), node: (node) => this.chooseNode(node), filter: (filter) => this.go({ filter }) };
+    const told = { workload: (workload) => this.choose({ workload, node: "", pod: "" }), node: (node) => this.chooseNode(node), filter: (filter) => this.go({ filter }) };
     this.map = new NodeMap(by("now").querySelector("div"), { point: (node) => this.pointAt(node), choose: told.node });
     this.overview = new Overview(by("figures"), by("matrix"), told);
     this.trial = new Trial(by("trial"), by("result"), { choose: (steps) => this.go({ steps, at: "" }) });
@@ -73,7 +73,6 @@ class MapPage {
       const [told, drawn] = await Promise.all([ask(request("/api/trial", this.view.steps, this.view.at), signal), drawing]);
       if (mine !== this.turn) return;
       this.frames = told.frames;
-      this.unjudged = told.unjudged;
       this.now = drawn;
       by("maps").dataset.at = told.at;
       this.showFrames(told.at);
@@ -160,7 +159,7 @@ class MapPage {
   drawMaps() {
     if (!this.now) return;
     this.map.show(this.now, this.shown(this.now), this.beforehand);
-    this.overview.show(this.now, this.unjudged, this.shown(this.now).key, this.view);
+    this.overview.show(this.now, this.shown(this.now).key, this.view);
     const box = by("table");
     if (box.open) this.fillTable();
   }
@@ -257,7 +256,7 @@ class MapPage {
     this.filled = null;
     const typed = this.panel.contains(document.activeElement) && document.activeElement.id === "find" ? document.activeElement.value : null;
     this.panel.replaceChildren(...workloadList(this.now, {
-      workload: (workload) => this.chooseWorkload(workload),
+      workload: (workload) => this.choose({ workload, node: "", pod: "" }),
       pod: (pod) => this.choose({ pod }),
       node: (node) => this.choose({ node, pod: "" }),
       find: (q) => ask(request("/api/find", this.view.steps, by("maps").dataset.at, { q })).catch(() => ({ pods: { number: 0 }, nodes: { number: 0 } })),
@@ -273,10 +272,6 @@ class MapPage {
   choose(changes) {
     this.panel.dataset.wanted = "1";
     this.go(changes);
-  }
-
-  chooseWorkload(workload) {
-    this.choose({ workload, node: "", pod: "" });
   }
 
   chooseNode(node) {
