@@ -1,4 +1,4 @@
-"""New pods that LimitRanges or the Pod Security level of their namespace refuse."""
+"""New pods that LimitRanges, the Pod Security level of their namespace or policies in CEL refuse."""
 
 from __future__ import annotations
 
@@ -44,10 +44,8 @@ class NewPodRules:
             return bounds, status_message(pod, words, is_invalid=True)
         if words := self._bounds.refusal(pod):
             return bounds, status_message(pod, words)
-        words = self.policies.refusal(pod)
-        return (
-            (f"Pod Security level of the namespace {pod.namespace}", status_message(pod, words)) if words else ("", "")
-        )
+        who, words = self.policies.refusal(pod)
+        return (who, status_message(pod, words)) if who else ("", "")
 
 
 def not_judged(pod: Pod, *who: str) -> Pod:
