@@ -1,7 +1,7 @@
 // The page of the map: what is in the address is asked for and shown, and whatever is chosen goes into the address.
 
 import { putAddress, readAddress, request } from "./address.js";
-import { breakable, copy, element } from "./elements.js";
+import { breakable, copy, element, plural } from "./elements.js";
 import { save } from "./export.js";
 import { ask, changed } from "./fetching.js";
 import { countOf, NodeMap } from "./map.js";
@@ -26,7 +26,7 @@ class MapPage {
     const told = { workload: (workload) => this.choose({ workload, node: "", pod: "" }), node: (node) => this.chooseNode(node), filter: (filter) => this.go({ filter }) };
     this.map = new NodeMap(by("now").querySelector("div"), { point: (node) => this.pointAt(node), choose: told.node });
     this.overview = new Overview(by("figures"), by("matrix"), told);
-    this.trial = new Trial(by("trial"), by("result"), { choose: (steps) => this.go({ steps, at: "" }) });
+    this.trial = new Trial(by("trial"), by("result"), { choose: (steps) => this.go({ steps, at: "" }), keep: () => this.go({ base: this.view.steps.join("\n"), beside: "base" }) });
     this.listen();
   }
 
@@ -120,15 +120,18 @@ class MapPage {
     by("frames").replaceChildren(...this.frames.map((frame, number) => element("li", {},
       element("button", { type: "button", onclick: () => this.go({ at: String(number) }), ...(number === at ? { "aria-current": "step" } : {}) },
         `${number}. ${frame.label}${frame.waiting ? ` (${frame.waiting} waiting)` : ""}`))));
-    const choice = by("beside"), chosen = this.view.beside;
-    choice.replaceChildren(element("option", { value: "" }, "nothing"), ...this.frames.map((frame, number) => element("option", { value: String(number) }, frame.label)));
+    const choice = by("beside"), { beside: chosen, base } = this.view;
+    choice.replaceChildren(element("option", { value: "" }, "nothing"), ...this.frames.map((frame, number) => element("option", { value: String(number) }, frame.label)),
+      ...(base ? [element("option", { value: "base" }, `the baseline: ${base.replaceAll("\n", ", ")}`)] : []));
     choice.value = chosen;
   }
 
   async showBeside() {
-    const there = this.view.beside !== "" && this.frames[Number(this.view.beside)];
-    this.beforehand = there ? await this.picture(this.view.beside) : null;
-    by("now").querySelector("figcaption").textContent = there ? `What changed since: ${there.label}` : "";
+    const { beside, base, steps } = this.view, isBase = beside === "base" && base;
+    const label = isBase ? `the baseline, ${base.replaceAll("\n", ", ")}` : this.frames[beside === "" ? -1 : Number(beside)]?.label;
+    const before = this.beforehand = label ? await this.picture(isBase ? "" : beside, this.asking.signal, isBase ? base.split("\n") : steps) : null;
+    const counts = ({ waiting, workloads: { excess } }) => `${plural(waiting, "pod")} pending, ${plural(excess.filter(Boolean).length, "workload")} over a hard maxSkew`;
+    by("now").querySelector("figcaption").textContent = label ? `What changed since: ${label}. Then ${counts(before)}; now ${counts(this.now)}.` : "";
   }
 
   fillKeys() {
