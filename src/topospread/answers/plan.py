@@ -38,9 +38,9 @@ from .words import counted, joined, listed
 _MOST_CAUSES = 3
 EVENT_WORDS: Mapping[Event, str] = {
     "zone-loss": "losing a zone leaves",
-    "zone-after": "zone loss, in the end",
+    "zone-after": "ready after a zone loss",
     "node-loss": "losing a node leaves",
-    "node-after": "node loss, in the end",
+    "node-after": "ready after a node loss",
     "drains": "draining nodes leaves",
     "rollout": "a rollout leaves",
     "skew": "the promised skew",
@@ -318,7 +318,8 @@ def _promise_reasons(changes: Sequence[PromiseChange]) -> Iterator[str]:
         if each.kept is not None and each.kept[1] == "no":
             yield f"{name} does not keep its promise {each.declared}"
             continue
-        left = f"{each.after} of {each.replicas[1]}, not {each.before}"
+        least = "" if each.ground == "played" else "at least "
+        left = f"{least}{each.after} of {each.replicas[1]}, not {each.before}"
         left += f" of {each.replicas[0]}" if each.replicas[0] != each.replicas[1] else ""
         yield f"{name} keeps less: {EVENT_WORDS[each.event]} {left}"
 

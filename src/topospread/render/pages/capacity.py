@@ -93,7 +93,7 @@ def _pools(answer: Capacity) -> Iterator[Section]:
                 f"+{each.add}" if each.add else 0,
                 "" if by_shape else "–" if each.most is None else each.most,
                 f"{each.price:g}" if each.price is not None else "",
-                "" if each.add else each.why_not or "not needed",
+                "" if each.add else each.why_not,
             )
             for each in pools
         )

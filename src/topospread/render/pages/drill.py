@@ -72,7 +72,9 @@ def page(answer: DrillResult) -> Page:
     parts += pending_sections(end.pending)
     parts += _drawn(answer)
     for each in _last(answer):
-        parts += constraint_sections(each.spread, f"{each.namespace}/{each.name}")
+        at = max(number for number, step in enumerate(answer.steps) if each in step.workloads)
+        moments = (f"before step {at}" if at else "at first", "at the end")
+        parts += constraint_sections(each.spread, f"{each.namespace}/{each.name}", moments)
     if answer.notes:
         parts.append(Section("", tuple(Fact("note", each) for each in answer.notes), wide=True))
     return Page("Drill", tuple(parts))
@@ -133,7 +135,7 @@ def _facts(answer: DrillResult) -> Iterator[Fact]:
         best = max(answer.fallback, key=lambda each: each.pending - each.pending_soft, default=None)
         gain = "no workload would gain from soft constraints while a domain is lost"
         if best is not None and best.pending > best.pending_soft:
-            fewer = f"{best.pending_soft} pods of {best.namespace}/{best.name} instead of {best.pending}"
+            fewer = f"{counted(best.pending_soft, 'pod')} of {best.namespace}/{best.name} instead of {best.pending}"
             gain = f"with soft constraints while a domain is lost, {fewer} would be pending after step {best.step}"
         yield Fact("fallback", gain)
     for each in answer.breaches:

@@ -54,7 +54,7 @@ def _promises(answer: Plan) -> Iterator[Section]:
             if each in some
         )
         if rows:
-            heads = ("WORKLOAD", "", *answer.names, "", "GROUND")
+            heads = ("WORKLOAD", "LEFT AT LEAST", *answer.names, "", "GROUND")
             yield Section(title, (Table(heads, rows, may_drop=(5,), most=30),), wide=bool(title))
 
 
