@@ -24,7 +24,7 @@ from .order_answer import Answered, GuaranteeAnswer, Lacks
 from .order_drills import drill_file, rollout_file
 from .orders import OrderSearch, SearchBudget, Searched
 from .proofs import Proof
-from .questions import EndQuestion, LeftAfterLoss, NoPending, SkewWithin
+from .questions import EndQuestion, NoPending
 from .rollout_orders import RolloutBegin, RolloutSearch, begin_rollout
 
 _MOST_PODS = 300
@@ -132,15 +132,14 @@ class Asking:
         return self._told(question, self._searched(self.run, self.queue, question))
 
     def _told(self, question: EndQuestion, found: Searched) -> GuaranteeAnswer:
-        order, expected = found.order, _expected(question)
-        return _answer(question, found, drill_file(self.run, order, self.sources, expected) if order else "")
+        return _answer(question, found, partial(drill_file, self.run, self.queue, found.order, self.sources, question))
 
     def _of_rollout(self, question: EndQuestion, begun: RolloutBegin) -> GuaranteeAnswer:
         if self.unjudged:
             return _undecided(question, "topospread does not model a part of the new pods", "pods")
         found = _unless_memory_runs_out(RolloutSearch(begun, question, self.budget).search)
-        order, expected = found.order, _expected(question)
-        return _answer(question, found, rollout_file(order, begun.workload, self.sources, expected) if order else "")
+        write = partial(rollout_file, self.run, found.order, begun.workload, self.sources, question)
+        return _answer(question, found, write)
 
     def _searched(
         self, run: Run, queue: Sequence[QueuedPod], question: EndQuestion, adversaries: Collection[int] = ()
@@ -163,12 +162,12 @@ class Asking:
         # A pod without a node is what is asked about: without the part that is not judged it has none.
         waits = isinstance(question, NoPending) and any(question.workload in (None, each.workload) for each in unjudged)
         if not waits:
-            adverse = _answer(asked, self._searched(assumed.run, assumed.queue, asked, adversaries), "")
+            adverse = _answer(asked, self._searched(assumed.run, assumed.queue, asked, adversaries))
             if adverse.answer == "always":
                 return replace(adverse, why="wherever the other filters let pods go that are not judged, or nowhere")
-        with_all = _answer(asked, self._searched(assumed.run, assumed.queue, asked), "")
+        with_all = _answer(asked, self._searched(assumed.run, assumed.queue, asked))
         judged = [each for each in self.queue if of(each.pod).index not in self.unjudged]
-        if with_all.fails and (waits or _answer(question, self._searched(self.run, judged, question), "").fails):
+        if with_all.fails and (waits or _answer(question, self._searched(self.run, judged, question)).fails):
             return replace(with_all, answer="not always")
         return _undecided(question, "it depends on pods that are not judged", "pods")
 
@@ -239,7 +238,7 @@ def _undecided(question: EndQuestion, why: str, lacks: Lacks) -> GuaranteeAnswer
     return GuaranteeAnswer(str(question), "not decided", 0, 0, why=why, lacks=lacks)
 
 
-def _answer(question: EndQuestion, found: Searched, drill: str) -> GuaranteeAnswer:
+def _answer(question: EndQuestion, found: Searched, write: Callable[[], str] | None = None) -> GuaranteeAnswer:
     answered: Answered
     if found.why:
         answered = "not always" if found.holds or found.gave_up else "never"
@@ -247,16 +246,6 @@ def _answer(question: EndQuestion, found: Searched, drill: str) -> GuaranteeAnsw
         answered = "not decided" if found.gave_up else "always"
     lacks: Lacks = "budget" if answered == "not decided" else ""
     return GuaranteeAnswer(
-        str(question), answered, found.states, found.ends, found.order, found.why or found.gave_up, drill, found.tried,
+        str(question), answered, found.states, found.ends, found.order, found.why or found.gave_up, write, found.tried,
         lacks, found.left,
     )  # fmt: skip
-
-
-def _expected(question: EndQuestion) -> Mapping[str, object]:
-    match question:
-        case SkewWithin():
-            return {"skew": question.highest}
-        case LeftAfterLoss():
-            workload = question.workload
-            return {"ready": {f"{workload.namespace}/{workload.kind}/{workload.name}": question.least}}
-    return {"pending": 0}
