@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import TYPE_CHECKING
 
 from topospread.api.admission_policy import (
     AdmissionPolicy,
@@ -26,8 +27,10 @@ from topospread.config.gates import Gates
 from topospread.config.versions import KubeVersion
 
 from . import pod_security
-from .requests import NewObject, NotWrittenError, Requests
-from .validating import Decision, Request, ValidatingPolicies
+from .new_objects import NewObject
+
+if TYPE_CHECKING:
+    from .validating import Decision, Request
 
 _POD_SECURITY_SINCE = KubeVersion(1, 23)
 _LEVELS_JUDGED_SINCE = KubeVersion(1, 36)
@@ -51,8 +54,12 @@ class AdmissionPolicies:
         self._validating = sorted(
             _bound(inventory.validating_policies, inventory.validating_bindings), key=lambda each: each[0].name
         )
-        self._requests = Requests(inventory)
-        self._evaluator = ValidatingPolicies(inventory.parameters)
+        if self._validating:
+            from .requests import Requests
+            from .validating import ValidatingPolicies
+
+            self._requests = Requests(inventory)
+            self._evaluator = ValidatingPolicies(inventory.parameters)
         self._decided: dict[int, tuple[Pod, list[tuple[str, Decision]]]] = {}
 
     def __bool__(self) -> bool:
@@ -117,6 +124,9 @@ class AdmissionPolicies:
         made: NewObject,
         request: Callable[[], Request],
     ) -> Decision:
+        from .requests import NotWrittenError
+        from .validating import Decision
+
         if not self._evaluates:
             return Decision(open=f"before Kubernetes 1.{_POLICIES_SINCE.minor}")
         if self._changing(made):

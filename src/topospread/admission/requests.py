@@ -7,9 +7,8 @@ from the pod as topospread has it.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
 from functools import lru_cache
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 import msgspec
 
@@ -20,6 +19,7 @@ from topospread.api.pod import Container, Pod
 from topospread.api.validation.schema import WrongTypeError
 from topospread.cel.values import Unknown
 
+from .new_objects import RESOURCES
 from .validating import Request
 from .written_objects import overlaid, written
 
@@ -55,42 +55,6 @@ _TOKEN_VOLUME: Final[Json] = {
         "defaultMode": 420,
     },
 }
-_RESOURCES: Final = {
-    "Pod": ("", "v1", "pods"),
-    "ReplicationController": ("", "v1", "replicationcontrollers"),
-    "Deployment": ("apps", "v1", "deployments"),
-    "ReplicaSet": ("apps", "v1", "replicasets"),
-    "StatefulSet": ("apps", "v1", "statefulsets"),
-    "DaemonSet": ("apps", "v1", "daemonsets"),
-    "Job": ("batch", "v1", "jobs"),
-    "CronJob": ("batch", "v1", "cronjobs"),
-}
-"""Kind → API group, version and resource."""
-
-
-class NewObject(NamedTuple):
-    """An object that is created, as the constraints of policies see it.
-
-    Attributes:
-        kind: key of `RESOURCES`.
-        name: "" for one that is generated.
-    """
-
-    kind: str
-    namespace: str
-    name: str
-    labels: Mapping[str, str]
-
-    @property
-    def resource(self) -> tuple[str, str, str]:
-        """API group, version and resource."""
-        return _RESOURCES[self.kind]
-
-    @property
-    def qualified(self) -> str:
-        """The resource as the API server's messages have it: ``pods``, ``deployments.apps``."""
-        group, _, resource = self.resource
-        return f"{resource}.{group}" if group else resource
 
 
 class NotWrittenError(Exception):
@@ -158,7 +122,7 @@ class Requests:
         return self._request("ReplicaSet", (made,))
 
     def _request(self, kind: str, alternatives: tuple[Json, ...]) -> Request:
-        group, version, resource = _RESOURCES[kind]
+        group, version, resource = RESOURCES[kind]
         of_kind = {"group": group, "version": version, "kind": kind}
         of_resource = {"group": group, "version": version, "resource": resource}
         metadata = alternatives[0]["metadata"]
