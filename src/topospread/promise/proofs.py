@@ -160,19 +160,29 @@ class Proof:
             if counts_pod(self._scheduler, pod_class, constraint, other)
         )
 
-    def _why_left(self, question: LeftAfterLoss) -> str:
-        workload = question.workload
-        key = LOSSES[question.loss]
+    def left(self, loss: str, workload: Workload) -> int:
+        """Return the most pods of which it is proved that they are left after a loss in every order."""
+        try:
+            return self._left(loss, workload)[0]
+        except PluginError:
+            return 0
+
+    def _left(self, loss: str, workload: Workload) -> tuple[int, int]:
+        """Return the pods that are left, and all pods; 0 if one of them may find no node."""
         there = [] if self._goes_on else rows_of(self._run, workload.existing)
         own = self._own(workload)
         if workload.template is None or not self._find_nodes(own):
-            return ""
+            return 0, 0
         pods = len(there) + len(own)
-        left = pods - min(self._most_in_one(key, own, there))
-        if left < question.least:
+        return pods - min(self._most_in_one(LOSSES[loss], own, there)), pods
+
+    def _why_left(self, question: LeftAfterLoss) -> str:
+        left, pods = self._left(question.loss, question.workload)
+        if left < question.least or not pods:
             return ""
         when = " after a rollout" if self._goes_on else ""
-        return f"counted: all {pods} find a node, and no {question.loss} can hold more than {pods - left} of them{when}"
+        loss, lost = question.loss, pods - left
+        return f"counted: all {pods} find a node, and no {loss} can hold more than {lost} of them{when}"
 
     def _find_nodes(self, classes: Sequence[PodClass]) -> bool:
         """Return whether all pods of these classes find a node in every order and none of them is evicted."""
