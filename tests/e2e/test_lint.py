@@ -91,7 +91,7 @@ def test_exit_codes(tmp_path: Path, manifest: str, code: int) -> None:
         (["app.yaml", "--on", "zones=many"], "--on"),
         (["app.yaml", "--kube-version", "1.4"], "1.4"),
         (["app.yaml", "--config", "app.yaml"], "there is no KubeSchedulerConfiguration here"),
-        (["app.yaml", "--settings", "app.yaml"], "app.yaml: there is no setting 'apiVersion'"),
+        (["app.yaml", "--settings", "app.yaml"], "app.yaml: apiVersion: there is no field 'apiVersion'"),
         (["-", "-"], "- is given twice"),
         (["-", "--on", "-"], "- is given twice"),
         (["-", "--fix"], "--fix changes files"),

@@ -190,9 +190,7 @@ class _DrillReader(FileFields):
         for name in ("number", "like"):
             if name not in value:
                 raise self.error(f"{name} is missing", where)
-        number = self.number(value["number"], f"{where}.number")
-        if not number:
-            raise self.error("how many nodes come is a number, from 1", f"{where}.number")
+        number = self.number(value["number"], f"{where}.number", least=1)
         zone = self.string(value.get("zone", ""), f"{where}.zone")
         return AddNodes(number, self.string(value["like"], f"{where}.like"), zone)
 

@@ -24,18 +24,18 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from fnmatch import translate
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any, Final, get_args
 
 from topospread.config.versions import KubeVersion
-from topospread.errors import ConfigError, Place
+from topospread.errors import Place
 from topospread.sources.custom_kinds import parse_kinds
 from topospread.sources.files import STANDARD_INPUT, Source, read_text
 from topospread.sources.positions import positions
 from topospread.sources.project_table import read_table
-from topospread.sources.roots import check_link, is_within, root_of, upwards
+from topospread.sources.roots import check_link, root_of, upwards
 from topospread.sources.synthetic_cluster import is_made_up
-from topospread.sources.text import described, shown_path
+from topospread.sources.typed_fields import TypedFields
 from topospread.sources.yaml import read_documents
 
 from .rule import Severity
@@ -164,7 +164,7 @@ def read_settings(path: str) -> Settings | None:
     return _SettingsParser(path, prefix, lines).settings(value or {})
 
 
-class _SettingsParser:
+class _SettingsParser(TypedFields):
     """Converts plain data to settings. Unknown keys raise an error with their place."""
 
     def __init__(self, path: str, prefix: str, lines: Sequence[int]) -> None:
@@ -175,11 +175,11 @@ class _SettingsParser:
 
     def settings(self, value: Any) -> Settings:
         """Return the settings in a file."""
-        whole = self._mapping(value, "")
+        whole = self.mapping(value, "")
         options = _OPTIONS if self.path.endswith(".toml") else ()
-        self._known(whole, ("lint", "kinds", "promises", *options), "")
+        self.known(whole, ("lint", "kinds", "promises", *options), "")
         parse_kinds(whole.get("kinds") or [], Place(self.path))
-        given = self._mapping(whole.get("lint") or {}, "lint")
+        given = self.mapping(whole.get("lint") or {}, "lint")
         readers: dict[str, tuple[str, Callable[[Any, str], Any]]] = {
             "select": ("select", self._rules),
             "ignore": ("ignore", self._rules),
@@ -187,112 +187,72 @@ class _SettingsParser:
             "per-file-ignores": ("per_file_ignores", self._per_file),
             "exclude": ("exclude", self._globs),
             "kube-version": ("kube_version", self._version),
-            "cluster": ("cluster", self._string),
-            "config": ("config", self._string),
-            "namespace": ("namespace", self._string),
-            "spread-from": ("spread_from", self._number),
+            "cluster": ("cluster", self.string),
+            "config": ("config", self.string),
+            "namespace": ("namespace", self.string),
+            "spread-from": ("spread_from", partial(self.number, least=2)),
         }
-        self._known(given, tuple(readers), "lint")
+        self.known(given, tuple(readers), "lint")
         fields = {readers[name][0]: readers[name][1](each, f"lint.{name}") for name, each in given.items()}
         folder = os.path.dirname(self.path)
         for name in ("cluster", "config"):
             if name in fields and not is_made_up(fields[name]):
-                fields[name] = self._path(os.path.join(folder, fields[name]), f"lint.{name}")
+                path = os.path.join(folder, fields[name])
+                fields[name] = self.within(path, root_of(self.path), f"lint.{name}", "give it on the command line")
         promises = self._promises(whole.get("promises") or [])
         return Settings(**fields, folder=folder, source=self.path, promises=promises)
 
-    def _number(self, value: Any, where: str) -> int:
-        if isinstance(value, bool) or not isinstance(value, int) or value < 2:
-            raise self._error("expected a number of replicas, at least 2", where)
-        return value
-
     def _promises(self, value: Any) -> tuple[DeclaredPromise, ...]:
-        if not isinstance(value, list):
-            raise self._error("expected a list of promises", "promises")
         found = []
-        for index, each in enumerate(value):
+        for index, each in enumerate(self.items(value, "promises")):
             where = f"promises[{index}]"
-            given = self._mapping(each, where)
-            self._known(given, ("select", "want"), where)
-            words = self._string(given.get("select", ""), f"{where}.select").split(",")
+            given = self.mapping(each, where)
+            self.known(given, ("select", "want"), where)
+            words = self.string(given.get("select", ""), f"{where}.select").split(",")
             if not all(re.fullmatch(r"[^=\s]+=[^=\s]*", word) for word in words):
-                raise self._error("expected labels such as tier=web,app=shop", f"{where}.select")
+                raise self.error("expected labels such as tier=web,app=shop", f"{where}.select")
             select = dict(word.split("=") for word in words)
             line = self.lines[index] if index < len(self.lines) else next(iter(self.lines[-1:]), None)
-            want = self._string(given.get("want", ""), f"{where}.want")
-            found.append(DeclaredPromise(select, want, replace(self._place(where), line=line)))
+            want = self.string(given.get("want", ""), f"{where}.want")
+            found.append(DeclaredPromise(select, want, replace(self.place(where), line=line)))
         return tuple(found)
 
-    def _known(self, value: Mapping[str, Any], known: tuple[str, ...], where: str) -> None:
-        for name in value:
-            if name not in known:
-                close = get_close_matches(name, known, 1)
-                hint = f"did you mean '{close[0]}'?" if close else f"there are {', '.join(known)}"
-                raise self._error(f"there is no setting '{name}'; {hint}", where)
-
-    def _mapping(self, value: Any, where: str) -> dict[str, Any]:
-        if not isinstance(value, dict):
-            raise self._error("expected a mapping", where)
-        return value
-
-    def _string(self, value: Any, where: str) -> str:
-        if not isinstance(value, str):
-            raise self._error(f"expected a string, got {described(value)}; put it in quotes", where)
-        return value
-
-    def _path(self, path: str, where: str) -> str:
-        """Return a path that stays in the root of the settings, because a stranger may have written them."""
-        root = root_of(self.path)
-        if not is_within(path, root):
-            raise self._error(f"this path leaves {shown_path(root)}; give it on the command line", where)
-        return path
-
     def _version(self, value: Any, where: str) -> str:
-        text = self._string(value, where)
-        KubeVersion.parse(text, self._place(where))
+        text = self.string(value, where)
+        KubeVersion.parse(text, self.place(where))
         return text
 
-    def _strings(self, value: Any, where: str) -> tuple[str, ...]:
-        if not isinstance(value, list):
-            raise self._error("expected a list of strings", where)
-        return tuple(self._string(each, f"{where}[{index}]") for index, each in enumerate(value))
-
     def _globs(self, value: Any, where: str) -> tuple[str, ...]:
-        globs = self._strings(value, where)
+        globs = tuple(self.strings(value, where))
         self._check_number(len(globs), where)
         return globs
 
     def _check_number(self, globs: int, where: str) -> None:
         if globs > _MOST_GLOBS:
-            raise self._error(f"{globs} globs, and the most is {_MOST_GLOBS}; a glob such as dir/* covers many", where)
+            raise self.error(f"{globs} globs, and the most is {_MOST_GLOBS}; a glob such as dir/* covers many", where)
 
     def _rules(self, value: Any, where: str) -> frozenset[str]:
-        return frozenset(
-            self._rule(each, f"{where}[{index}]") for index, each in enumerate(self._strings(value, where))
-        )
+        return frozenset(self._rule(each, f"{where}[{index}]") for index, each in enumerate(self.strings(value, where)))
 
     def _rule(self, name: str, where: str) -> str:
         problem = unknown_rule(name)
         if problem:
-            raise self._error(problem, where)
+            raise self.error(problem, where)
         return name
 
     def _severities(self, value: Any, where: str) -> dict[str, Severity]:
-        for name, severity in self._mapping(value, where).items():
+        for name, severity in self.mapping(value, where).items():
             self._rule(name, where)
-            if severity not in get_args(Severity):
-                raise self._error(f"expected one of {', '.join(get_args(Severity))}", f"{where}.{name}")
+            self.choice(severity, get_args(Severity), f"{where}.{name}")
         return dict(value)
 
     def _per_file(self, value: Any, where: str) -> dict[str, frozenset[str]]:
-        given = self._mapping(value, where)
+        given = self.mapping(value, where)
         self._check_number(len(given), where)
         return {glob: self._rules(rules, f"{where}[{glob}]") for glob, rules in given.items()}
 
-    def _error(self, words: str, where: str) -> ConfigError:
-        return ConfigError(words, self._place(where))
-
-    def _place(self, where: str) -> Place:
+    def place(self, where: str) -> Place:
+        """Return the place of a setting, by its full key."""
         return Place(self.path, field=".".join(part for part in (self.prefix, where) if part))
 
 

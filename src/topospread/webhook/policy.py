@@ -19,18 +19,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Final, Literal, get_args
 
 from topospread.api.validation import validate_pod_template
 from topospread.api.validation.schema import WrongTypeError
 from topospread.config.versions import NEWEST, KubeVersion
-from topospread.errors import ConfigError, Place
+from topospread.errors import Place
 from topospread.lint.rule import SEVERITIES, Severity
 from topospread.lint.rules import RULES
 from topospread.lint.settings import unknown_rule
 from topospread.sources.files import Source, read_text
+from topospread.sources.typed_fields import TypedFields
 from topospread.sources.yaml import read_documents
 
 Json = dict[str, Any]
@@ -88,102 +89,73 @@ def read_policy(path: str) -> AdmissionPolicy:
     return _PolicyParser(path).policy(given or {})
 
 
-class _PolicyParser:
+class _PolicyParser(TypedFields):
     """Turns plain data into a policy; whatever it does not know is refused with its place."""
 
     def __init__(self, path: str) -> None:
         self._path = path
 
     def policy(self, value: Any) -> AdmissionPolicy:
-        given = self._mapping(value, "", _FIELDS)
-        version = KubeVersion.parse(str(given.get("kubeVersion", NEWEST)), self._place("kubeVersion"))
-        level = given.get("level", "warning")
-        if level not in SEVERITIES:
-            raise self._error(f"expected one of {', '.join(SEVERITIES)}", "level")
-        on_timeout = given.get("onTimeout", "allow")
-        if on_timeout not in get_args(OnTimeout):
-            raise self._error(f"expected one of {', '.join(get_args(OnTimeout))}", "onTimeout")
+        given = self._given(value, "", _FIELDS)
+        version = KubeVersion.parse(str(given.get("kubeVersion", NEWEST)), self.place("kubeVersion"))
+        defaults = self.items(given.get("defaults", []), "defaults")
         return AdmissionPolicy(
             version,
-            level,
-            self._rules(given.get("ignore"), "ignore"),
-            self._rules(given.get("deny"), "deny"),
-            self._rules(given.get("mayIgnore"), "mayIgnore"),
-            on_timeout,
-            NEVER | frozenset(self._strings(given.get("excludeNamespaces"), "excludeNamespaces")),
-            tuple(self._defaults(each, f"defaults[{i}]") for i, each in enumerate(self._list(given, "defaults", ""))),
+            self.choice(given.get("level", "warning"), SEVERITIES, "level"),
+            self._rules(given.get("ignore", []), "ignore"),
+            self._rules(given.get("deny", []), "deny"),
+            self._rules(given.get("mayIgnore", []), "mayIgnore"),
+            self.choice(given.get("onTimeout", "allow"), get_args(OnTimeout), "onTimeout"),
+            NEVER | frozenset(self.strings(given.get("excludeNamespaces", []), "excludeNamespaces")),
+            tuple(self._defaults(each, f"defaults[{i}]") for i, each in enumerate(defaults)),
         )
 
+    def _given(self, value: Any, where: str, known: Sequence[str]) -> Json:
+        given = {name: each for name, each in self.mapping(value, where).items() if each is not None}
+        self.known(given, known, where)
+        return given
+
     def _defaults(self, value: Any, where: str) -> WorkloadDefaults:
-        given = self._mapping(value, where, _OF_DEFAULTS)
-        kinds = self._strings(given.get("kinds", ["Deployment", "StatefulSet"]), f"{where}.kinds")
+        given = self._given(value, where, _OF_DEFAULTS)
+        kinds = self.strings(given.get("kinds", ["Deployment", "StatefulSet"]), f"{where}.kinds")
         for kind in kinds:
-            if kind not in DEFAULTED_KINDS:
-                raise self._error(f"'{kind}' is none of {', '.join(DEFAULTED_KINDS)}", f"{where}.kinds")
-        least = given.get("minReplicas", 2)
-        if not isinstance(least, int) or isinstance(least, bool) or least < 0:
-            raise self._error(f"expected a number of replicas, got {least!r}", f"{where}.minReplicas")
+            self.choice(kind, DEFAULTED_KINDS, f"{where}.kinds")
         namespaces = given.get("namespaces")
         return WorkloadDefaults(
-            self._constraints(self._list(given, "constraints", where), f"{where}.constraints"),
+            self._constraints(self.items(given.get("constraints", []), f"{where}.constraints"), f"{where}.constraints"),
             frozenset(kinds),
-            None if namespaces is None else frozenset(self._strings(namespaces, f"{where}.namespaces")),
-            least,
+            None if namespaces is None else frozenset(self.strings(namespaces, f"{where}.namespaces")),
+            self.number(given.get("minReplicas", 2), f"{where}.minReplicas"),
         )
 
     def _constraints(self, given: list[Any], where: str) -> tuple[Json, ...]:
         if not given:
-            raise self._error("expected constraints", where)
+            raise self.error("expected constraints", where)
         for i, each in enumerate(given):
             for name in _MADE:
-                if name in self._mapping(each, f"{where}[{i}]", None):
-                    raise self._error("it is made of the workload's own selector: leave it out", f"{where}[{i}].{name}")
+                if name in self.mapping(each, f"{where}[{i}]"):
+                    raise self.error("it is made of the workload's own selector: leave it out", f"{where}[{i}].{name}")
         spec = {"containers": [{"name": "a", "image": "a"}], "topologySpreadConstraints": given}
         template = {"metadata": {"labels": {"app": "a"}}, "spec": {"restartPolicy": "Always", **spec}}
         try:
             problems = validate_pod_template(template, "template")
         except WrongTypeError as error:
-            raise self._error(str(error), where) from None
+            raise self.error(str(error), where) from None
         for problem in problems:
             field = problem.field.removeprefix("template.spec.topologySpreadConstraints")
-            raise self._error(problem.message, f"{where}{field}")
+            raise self.error(problem.message, f"{where}{field}")
         return tuple(given)
 
     def _rules(self, value: Any, where: str) -> frozenset[str]:
-        names = self._strings(value, where)
+        names = self.strings(value, where)
         for i, name in enumerate(names):
             problem = unknown_rule(name)
             if not problem and name not in ASKED:
                 problem = f"'{name}' needs more than the one object that there is at admission"
             if problem:
-                raise self._error(problem, f"{where}[{i}]")
+                raise self.error(problem, f"{where}[{i}]")
         return frozenset(names)
 
-    def _strings(self, value: Any, where: str) -> list[str]:
-        if value is None:
-            return []
-        if not isinstance(value, list) or not all(isinstance(each, str) for each in value):
-            raise self._error("expected a list of strings", where)
-        return value
-
-    def _list(self, given: Mapping[str, Any], name: str, where: str) -> list[Any]:
-        value = given.get(name)
-        if value is None:
-            return []
-        if not isinstance(value, list):
-            raise self._error("expected a list", f"{where}.{name}".lstrip("."))
-        return value
-
-    def _mapping(self, value: Any, where: str, known: tuple[str, ...] | None) -> Json:
-        if not isinstance(value, dict):
-            raise self._error("expected a mapping", where)
-        for name in value:
-            if known is not None and name not in known:
-                raise self._error(f"there is no field '{name}'; there are {', '.join(known)}", where)
-        return value
-
-    def _error(self, words: str, where: str) -> ConfigError:
-        return ConfigError(words, self._place(where))
-
-    def _place(self, where: str) -> Place:
+    def place(self, where: str) -> Place:
+        """Return the place of a field."""
         return Place(self._path, field=where)

@@ -87,10 +87,10 @@ def test_without_settings_every_rule_is_asked(tmp_path: Path, monkeypatch: pytes
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        ("ignore: [selector-empty]", ".topospread.yaml: there is no setting 'ignore'; there are lint"),
-        ("lint: {selects: []}", "lint: there is no setting 'selects'; did you mean 'select'?"),
+        ("ignore: [selector-empty]", ".topospread.yaml: ignore: there is no field 'ignore'; there are lint"),
+        ("lint: {selects: []}", "lint.selects: there is no field 'selects'; did you mean 'select'?"),
         ("lint: {ignore: [selector-emtpy]}", "lint.ignore[0]: there is no rule 'selector-emtpy'; did you mean"),
-        ("lint: {ignore: selector-empty}", "lint.ignore: expected a list of strings"),
+        ("lint: {ignore: selector-empty}", "lint.ignore: expected a list"),
         ("lint: {kube-version: 1.30}", "lint.kube-version: expected a string, got a number; put it in quotes"),
         ("lint: {kube-version: '1.99'}", "lint.kube-version: Kubernetes 1.99 is not supported"),
         ("lint: {severity: {validation: bad}}", "lint.severity.validation: expected one of error, warning, hint"),

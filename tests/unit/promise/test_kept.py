@@ -147,7 +147,7 @@ def test_settings_declare_promises_by_labels(tmp_path: Path) -> None:
     objects = [*THREE, web(spread(matchLabelKeys=["pod-template-hash"])), workload("ReplicaSet", "other", 2)]
     (each,) = checked(objects, declared=settings.promises).promises
     assert (each.workload, each.verdict, each.declared) == ("shop/Deployment/web", "yes", f"{path}:1")
-    for text, said in (("[{select: web}]", "labels such as"), ("[{wants: x}]", "there is no setting"), ("x", "a list")):
+    for text, said in (("[{select: web}]", "labels such as"), ("[{wants: x}]", "there is no field"), ("x", "a list")):
         path.write_text(f"promises: {text}")
         with pytest.raises(InputError, match=said):
             read_settings(str(path))
