@@ -30,7 +30,7 @@ AGAIN := --reruns 1 --max-suite-reruns 3 --rerun-show-tracebacks -r aR
 SECONDS ?= 600
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test fuzz browser faults live parity calibration side-by-side upstream lint format policies extension bench bench-live \
+.PHONY: help setup demo test fuzz browser faults live parity calibration side-by-side mutants upstream lint format policies extension bench bench-live \
 	bench-quick conformance \
 	release-check site playground nightly gallery lock clean
 .SUFFIXES:
@@ -88,6 +88,9 @@ extension: $(READY) ## build the extension for VS Code and try it beside the ser
 
 policies: $(READY) ## ask what `topospread policies` prints and the linter about OBJECTS random objects, on a real API server
 	@$(BIN)/python -m tests.live.policies --count $(OBJECTS) $(if $(SEED),--seed $(SEED)) $(ARGS)
+
+mutants: $(READY) ## change the engine at 100 random places; count the changes that its unit tests notice (SEED=N repeats)
+	@$(BIN)/python -m tests.mutants $(if $(SEED),--seed $(SEED)) $(ARGS)
 
 upstream: $(READY) ## run some of Kubernetes' own integration tests of the scheduler against ours, built from Go modules (needs Go)
 	@timeout --foreground $(UPSTREAM_SECONDS) tests/upstream/run.sh $(or $(ARGS),quick)
@@ -147,12 +150,15 @@ $(PLAYGROUND)/.ready: requirements/runtime.txt requirements/playground.txt
 playground: $(PLAYGROUND)/.ready ## put together what the site's playground loads (needs npm and Python 3.12 with its headers)
 	@$(PLAYGROUND)/bin/python -m release.playground.assemble build/playground/assets
 
-nightly: playground site $(READY) ## what takes too long for every change: the playground and all pages of the site in Chromium, proposed Kubernetes
+nightly: playground site $(READY) ## what takes too long for every change: many random examples, the playground and the site in Chromium
 	@tests/browser/chromium.sh > /dev/null
 	@$(BIN)/python -m pytest -q tests/playground $(ARGS)
 	@SITE_PAGES=all $(BIN)/python -m pytest -q tests/release/test_site_in_browser.py
 	@$(BIN)/python -m conformance.run --flavours KEP-5980,KEP-5980-replicas
 	@PROMISED_WORKLOADS=50 $(BIN)/python -m pytest -q tests/live/test_promises.py
+	@LONG=10 $(BIN)/python -m pytest -q -n $(WORKERS) --dist worksteal
+	@LONG=3 $(BIN)/python -m pytest -q $(addprefix tests/live/test_,capacity.py descheduler.py side_by_side.py suggestions.py \
+	  policies.py minute_away.py scheduler_soak.py)
 
 site: $(SITE)/.ready ## build the documentation as a site, strictly, into build/site/html; among its versions in build/site/versions
 	@release/site_versions.sh $(SITE)/bin build/site

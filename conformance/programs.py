@@ -18,6 +18,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from conformance.kept import kept
+
 ROOT = Path(__file__).resolve().parent.parent
 ORACLE_SOURCE = ROOT / "conformance" / "oracle"
 ORACLE_BUILD = ROOT / "build" / "oracle"
@@ -137,19 +139,14 @@ def _build(version: str) -> None:
     print(f"building the judge of Kubernetes {version} (minutes the first time, the network is needed)", flush=True)
     built_from.unlink(missing_ok=True)
     log = ORACLE_BUILD / f"{version}.log"
-    with log.open("wb") as out:
-        build = subprocess.run(
-            [ORACLE_SOURCE / "build.sh", ORACLE_BUILD, version],
-            stdin=subprocess.DEVNULL,
-            stdout=out,
-            stderr=subprocess.STDOUT,
-            check=False,
-        )
-    if build.returncode:
+    try:
+        with log.open("wb") as out:
+            build: list[str | Path] = [ORACLE_SOURCE / "build.sh", "{}", version]
+            kept(f"oracle-{version}", ORACLE_BUILD, [ORACLE_SOURCE], build, out)
+    except subprocess.CalledProcessError as error:
         end = log.read_text(encoding="utf-8", errors="replace").splitlines()[-20:]
-        raise ProgramError(
-            "\n".join([f"the build ended with exit code {build.returncode}; the end of {_shown(log)}:", *end])
-        )
+        said = f"the build ended with exit code {error.returncode}; the end of {_shown(log)}:"
+        raise ProgramError("\n".join([said, *end])) from None
     built_from.write_text(sources, encoding="ascii")
 
 

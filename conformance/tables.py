@@ -70,6 +70,7 @@ TABLES = (
     PrintedTable("api/kinds.json", "kinds"),
     PrintedTable("api/new_fields.json", "fieldhistory objects"),
     PrintedTable("api/validation/schema.json", "schema"),
+    PrintedTable("admission/empty_fields.json", "emptyfields"),
     PrintedTable("admission/dropped_fields.json", "droppedfields", of_all=True),
 )
 

@@ -6,8 +6,10 @@ import os
 
 from hypothesis import settings
 
+from tests.drawn import drawn
+
 # No deadline: a shared machine's pauses are no finding. Examples stay random everywhere, a failure prints its own.
-settings.register_profile("topospread", deadline=None, print_blob=True)
+settings.register_profile("topospread", drawn(25, print_blob=True))
 settings.load_profile("topospread")
 
 os.environ["KUBECONFIG"] = os.path.join(os.path.dirname(__file__), "no-kubeconfig")

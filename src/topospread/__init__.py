@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from topospread.config.load import default_configuration, load_configuration
     from topospread.config.profile import Configuration
     from topospread.config.versions import KubeVersion
-    from topospread.errors import InputError, TopospreadError
+    from topospread.errors import InputError, TopospreadError, UnknownVerdictError, UsageError
     from topospread.lint.settings import Settings, find_settings, read_settings
     from topospread.session import Placing, Promises, Session
     from topospread.sources.configuration import read_configuration
@@ -70,6 +70,8 @@ _MODULES = {
     "Status": "topospread.answers.status",
     "TopologySpreadConstraint": "topospread.api.spread",
     "TopospreadError": "topospread.errors",
+    "UnknownVerdictError": "topospread.errors",
+    "UsageError": "topospread.errors",
     "Why": "topospread.answers.why",
     "WhyHistory": "topospread.answers.why_history",
     "WhyPending": "topospread.answers.why_pending",
@@ -109,6 +111,8 @@ __all__ = [
     "Status",
     "TopologySpreadConstraint",
     "TopospreadError",
+    "UnknownVerdictError",
+    "UsageError",
     "Why",
     "WhyHistory",
     "WhyPending",

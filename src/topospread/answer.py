@@ -133,7 +133,7 @@ class Answer(Base, frozen=True, kw_only=True):
 
     def __bool__(self) -> bool:
         if self.verdict == "unknown":
-            raise UnknownVerdictError(f"the verdict is unknown: {self.says}; compare .verdict with 'yes' instead")
+            raise UnknownVerdictError(self)
         return self.verdict == "yes"
 
     def __repr__(self) -> str:

@@ -7,7 +7,7 @@ TopospreadError
  │   ├─ DuplicateError    one object twice in one path, or one YAML key twice in one mapping
  │   └─ ConfigError       a KubeSchedulerConfiguration, feature gate or version that is not usable
  ├─ UsageError options that cannot be combined, or that name a missing object (exit code 2)
- └─ UnknownVerdictError   `bool()` of an answer whose verdict is unknown
+ └─ UnknownVerdictError   yes or no is needed and the verdict is unknown; carries the answer
 
 An answer that is "no" (pods pending, findings) is not an error: commands return it with exit code 1.
 """
@@ -118,4 +118,14 @@ class UsageError(TopospreadError):
 
 
 class UnknownVerdictError(TopospreadError):
-    """Raised by `bool()` of an answer whose verdict is unknown."""
+    """The verdict is unknown where yes or no is needed.
+
+    `bool()` of an answer raises it, and so does every question of a session with ``unknown="raise"``.
+
+    Attributes:
+        answer: the answer (`topospread.answer.Answer`); its `unjudged` lists the parts that were not judged.
+    """
+
+    def __init__(self, answer: Any) -> None:
+        self.answer = answer
+        super().__init__(f"{answer.kind}: the verdict is unknown: {answer.says}; .verdict and .unjudged say more")

@@ -2,52 +2,91 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from functools import cache
 from importlib import import_module
 from importlib.util import find_spec
-from typing import Any
+from types import UnionType
+from typing import Annotated, Any, NamedTuple, Union, get_args, get_origin
 
 import msgspec
 
 from topospread.errors import UsageError
 
 
+class _Field(NamedTuple):
+    """A field of a struct: its name, the struct in it or in its list, and whether it holds several values."""
+
+    name: str
+    struct: Any
+    is_list: bool
+    is_many: bool
+
+
 def frame_of(answer: msgspec.Struct, rows: str) -> Any:
-    """Return a list of an answer as a data frame.
+    """Return a list of an answer as a data frame. A list without items gives a frame without rows.
 
     Raises:
         UsageError: if the answer has no such list, or neither package is installed.
     """
-    found = list(_rows(answer, rows, {}))
+    found = list(_rows(type(answer), answer, rows, {}))
+    columns = list(dict.fromkeys(name for row in (*_rows(type(answer), None, rows, {}), *found) for name in row))
     if find_spec("pandas"):
         import pandas
 
-        return pandas.DataFrame(found)
+        return pandas.DataFrame(found, columns=columns)
     if find_spec("polars"):
-        return import_module("polars").DataFrame(found)
+        values = {name: [row.get(name) for row in found] for name in columns}
+        return import_module("polars").DataFrame(values, strict=False)
     raise UsageError("frame: pandas is missing; pip install 'topospread[frames]'")
 
 
-def _rows(owner: Any, path: str, known: dict[str, Any]) -> Iterator[dict[str, Any]]:
+def _rows(kind: Any, owner: Any, path: str, known: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    """Yield the rows of a list; without an owner, one row without values."""
     name, _, rest = path.partition(".")
-    found = getattr(owner, name, None)
-    if not isinstance(found, tuple):
-        lists = [each for each in owner.__struct_fields__ if isinstance(getattr(owner, each), tuple)]
-        raise UsageError(f"frame: {type(owner).__name__} has no list {name!r}; there are {', '.join(lists)}")
-    for each in found:
-        own = dict(_cells(each, "")) if isinstance(each, msgspec.Struct) else {name: each}
-        if rest:
-            scalars = {key: value for key, value in own.items() if not isinstance(value, list | tuple | dict)}
-            yield from _rows(each, rest, known | {f"{name}_{key}": value for key, value in scalars.items()})
+    lists = {each.name: each.struct for each in _fields(kind) if each.is_list}
+    if name not in lists:
+        raise UsageError(f"frame: {kind.__name__} has no list {name!r}; there are {', '.join(lists)}")
+    for each in (None,) if owner is None else getattr(owner, name):
+        struct = type(each) if isinstance(each, msgspec.Struct) else lists[name]
+        if rest and struct is not None:
+            scalars = {f"{name}_{column}": value for column, value, many in _cells(struct, each) if not many}
+            yield from _rows(struct, each, rest, known | scalars)
+        elif struct is not None:
+            yield known | {column: value for column, value, _ in _cells(struct, each)}
         else:
-            yield known | own
+            yield known | {name: each}
 
 
-def _cells(struct: msgspec.Struct, before: str) -> Iterator[tuple[str, Any]]:
-    """Yield column names and values. A nested struct gets its own columns, such as ``placed_least``."""
-    for name in struct.__struct_fields__:
-        value = getattr(struct, name)
+def _cells(kind: Any, struct: Any, before: str = "") -> Iterator[tuple[str, Any, bool]]:
+    """Yield columns, values, and whether these are several. A nested struct has its own columns: ``placed_least``."""
+    for each in _fields(kind):
+        value = getattr(struct, each.name, None)
         if isinstance(value, msgspec.Struct):
-            yield from _cells(value, f"{before}{name}_")
+            yield from _cells(type(value), value, f"{before}{each.name}_")
+        elif each.struct is not None and not each.is_list:
+            yield from _cells(each.struct, None, f"{before}{each.name}_")
         else:
-            yield f"{before}{name}", msgspec.to_builtins(value)
+            yield f"{before}{each.name}", None if value is msgspec.UNSET else msgspec.to_builtins(value), each.is_many
+
+
+@cache
+def _fields(kind: Any) -> tuple[_Field, ...]:
+    found = []
+    for each in msgspec.structs.fields(kind):
+        inner = _inner(each.type)
+        is_list = get_origin(inner) is tuple
+        item = _inner(get_args(inner)[0]) if is_list else inner
+        struct = item if isinstance(item, type) and issubclass(item, msgspec.Struct) else None
+        found.append(_Field(each.name, struct, is_list, is_list or get_origin(inner) in (dict, Mapping)))
+    return tuple(found)
+
+
+def _inner(annotation: Any) -> Any:
+    """Return a type without its description, and of a union the first type that is a value's."""
+    origin, parts = get_origin(annotation), get_args(annotation)
+    if origin is Annotated:
+        return _inner(parts[0])
+    if origin in (Union, UnionType):
+        return _inner(next(each for each in parts if each not in (type(None), msgspec.UnsetType)))
+    return annotation

@@ -54,7 +54,7 @@ def _question(ask: Callable[Arguments, Told]) -> Callable[Arguments, Told]:
         subject: Any = args[0]
         session: Session = subject._session if isinstance(subject, Promises) else subject
         if told.verdict == "unknown" and session._given["unknown"] == "raise":
-            raise UnknownVerdictError(f"{told.kind}: the verdict is unknown: {told.says}")
+            raise UnknownVerdictError(told)
         return told
 
     return asked
@@ -339,7 +339,9 @@ class Session:
 
         inventory, options = self._asked(manifests, placing)
         found = simulate(inventory, options, progress=self._progress)
-        return _about(simulation_answer(found, namespace), inventory, options)
+        told = _about(simulation_answer(found, namespace), inventory, options)
+        vars(told)["bound"] = lambda: tuple(each for each in found.bound() if namespace in (None, each.namespace))
+        return told
 
     @_question
     def orders(

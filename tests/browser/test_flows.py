@@ -106,6 +106,19 @@ def test_figures_say_what_is_wrong_and_filter_the_matrix(page: Page, demo: str) 
     expect(bar.locator("title")).to_have_text(re.compile(r"^\d+ − \d+ \(minimum\) = \d+, maxSkew \d+$"))
 
 
+def test_a_workload_shows_what_lint_finds_and_what_it_keeps(page: Page, demo: str) -> None:
+    opened(page, f"{demo}?workload=Deployment/shop/checkout")
+    expect(page.get_by_role("region", name="What lint finds")).to_contain_text("no PodDisruptionBudget")
+    asked: list[str] = []
+    page.on("request", lambda request: asked.append(request.url))
+    page.get_by_text("What it keeps when a zone or node is lost").click()
+    expect(page.locator("#panel .verdict")).to_have_text(re.compile("^(yes|no|unknown): "))
+    expect(page.get_by_role("region", name="Pods that stay ready")).to_contain_text("a zone is lost")
+    assert sum("/api/promises" in each for each in asked) == 1
+    page.get_by_role("button", name=re.compile("^Try on the map: ")).first.click()
+    expect(page.locator("#trial .steps li")).not_to_have_count(0)
+
+
 def test_pods_and_nodes_are_found_by_name(page: Page, demo: str) -> None:
     opened(page, demo)
     field = page.get_by_role("searchbox", name="Find a workload, pod or node")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import socket
 import time
@@ -128,6 +129,23 @@ def test_a_restart_with_another_cluster_is_said(browser: Browser) -> None:
         expect(page.locator("#table")).not_to_contain_text("eu-west")
         page.goto("about:blank")
     context.close()
+
+
+def test_what_changed_in_a_cluster_is_pushed_and_the_picture_is_not_asked_for_again(page: Page, demo: str) -> None:
+    state = page.request.get(f"{demo}api/state").json()
+    revision = state["revision"]
+    changes = {"from": revision, "to": revision + 1, "picture": {"nodes": {"flags": [[0], [[1]]]}}}
+    told = (state, state | {"revision": revision + 1, "changes": changes})
+    body = "".join(f"event: state\ndata: {json.dumps(each)}\n\n" for each in told)
+    page.route(
+        "**/events",
+        lambda route: route.fulfill(body=f"retry: 600000\n\n{body}", content_type="text/event-stream"),
+    )
+    asked: list[str] = []
+    page.on("request", lambda request: asked.append(request.url))
+    opened(page, demo)
+    expect(page.locator("#figures")).to_contain_text("2 cordoned")
+    assert sum("/api/picture" in each for each in asked) == 1
 
 
 def test_a_long_trial_says_how_far_it_is_and_ends_at_once(page: Page, tmp_path: Path) -> None:

@@ -17,6 +17,7 @@ import pytest
 import yaml
 
 from tests.answering_server import answering_server
+from tests.command import Done, forked
 
 ROOT = Path(__file__).parent.parent.parent
 BIN = Path(sys.executable).parent
@@ -30,17 +31,9 @@ ONE_CONSTRAINT = [
 ]
 DEMO = ["--on", ROOT / "examples/demo/cluster.yaml", "-f", ROOT / "examples/demo/shop.yaml"]
 
-Done = subprocess.CompletedProcess[str]
 
-
-def run(*words: str | Path, env: Mapping[str, str] | None = None, program: str = "topospread") -> Done:
-    return subprocess.run(
-        [BIN / program, *words],
-        capture_output=True,
-        text=True,
-        check=False,
-        env={"PATH": os.environ["PATH"]} | (env or {}),
-    )
+def run(*words: str | Path, env: Mapping[str, str] | None = None) -> Done:
+    return forked(*words, env={"PATH": os.environ["PATH"]} | (env or {}))
 
 
 def test_exit_code_0_when_every_pod_is_placed() -> None:
@@ -222,8 +215,12 @@ def test_an_encoding_without_our_signs() -> None:
 
 
 def test_the_kubectl_plugin() -> None:
-    assert run("--help", program="kubectl-topospread").stdout.startswith("Usage: kubectl topospread ")
-    assert run("simulate", "-o", "w", program="kubectl_complete-topospread").stdout == "wide\n:4\n"
+    for words, said in (
+        (["kubectl-topospread", "--help"], "Usage: kubectl topospread "),
+        (["kubectl_complete-topospread", "simulate", "-o", "w"], "wide\n:4\n"),
+    ):
+        done = subprocess.run([BIN / words[0], *words[1:]], capture_output=True, text=True, check=True)
+        assert done.stdout.startswith(said)
 
 
 def test_version() -> None:

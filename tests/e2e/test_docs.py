@@ -6,8 +6,6 @@ import json
 import re
 import runpy
 import shlex
-import subprocess
-import sys
 from pathlib import Path
 
 import jsonschema
@@ -15,9 +13,9 @@ import pytest
 
 from conformance.run import FLAVOURS, NOT_BUILT, PREVIEWS
 from tests.answer_schema import schema_of
+from tests.command import forked
 
 ROOT = Path(__file__).parent.parent.parent
-TOPOSPREAD = Path(sys.executable).parent / "topospread"
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 CONSOLE = re.compile(r"```console\n\$ (topospread [^\n]*)\n(.*?)```", re.DOTALL)
 PYTHON = re.compile(r"```python\n(.*?)```", re.DOTALL)
@@ -26,20 +24,17 @@ LINK = re.compile(r"\]\((?!https?://|#)([^)#]+)")
 SHOWN = [(page, *found) for page in PAGES for found in CONSOLE.findall(page.read_text())]
 
 
-def run(command: str) -> str:
-    words = shlex.split(command)[1:]
-    return subprocess.run(
-        [TOPOSPREAD, *words], cwd=ROOT, capture_output=True, text=True, check=False, env={"PATH": ""}
-    ).stdout
+def run(line: str) -> str:
+    return forked(*shlex.split(line)[1:], cwd=ROOT, env={"PATH": ""}).stdout
 
 
 def test_the_documentation_shows_output() -> None:
     assert len(SHOWN) >= 4
 
 
-@pytest.mark.parametrize(("page", "command", "output"), SHOWN, ids=lambda value: getattr(value, "name", None))
-def test_shown_output_is_what_is_printed(page: Path, command: str, output: str) -> None:
-    assert run(command) == output, page
+@pytest.mark.parametrize(("page", "line", "output"), SHOWN, ids=lambda value: getattr(value, "name", None))
+def test_shown_output_is_what_is_printed(page: Path, line: str, output: str) -> None:
+    assert run(line) == output, page
 
 
 @pytest.mark.parametrize(
@@ -64,9 +59,7 @@ def test_json_has_the_documented_form(example: str) -> None:
         line[2:] for line in (ROOT / "examples" / example / "README.md").read_text().splitlines() if line[:2] == "$ "
     )
     words = shlex.split(command)[1:]
-    done = subprocess.run(
-        [TOPOSPREAD, *words, "-o", "json"], cwd=ROOT / "examples" / example, capture_output=True, text=True, check=False
-    )
+    done = forked(*words, "-o", "json", cwd=ROOT / "examples" / example)
     jsonschema.validate(json.loads(done.stdout), schema)
 
 

@@ -16,6 +16,7 @@ from typing import Any
 import pytest
 
 from tests.answering_server import AnsweringServer, answering_server
+from tests.command import Done, forked
 
 PATIENCE = 60.0
 LISTENS_TO_SIGINT = """
@@ -26,7 +27,6 @@ main()
 """
 """The command also where who started the tests has SIGINT ignored."""
 ROOT = Path(__file__).parent.parent.parent
-TOPOSPREAD = Path(sys.executable).parent / "topospread"
 
 
 @pytest.fixture
@@ -44,17 +44,8 @@ def environment(answers: AnsweringServer) -> dict[str, str]:
     return kept | {"PATH": "/usr/bin:/bin", "KUBECONFIG": str(answers.kubeconfig)}
 
 
-def run(
-    answers: AnsweringServer, *words: str, more: Mapping[str, str] | None = None
-) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [TOPOSPREAD, *words],
-        cwd=answers.kubeconfig.parent.parent,
-        env=environment(answers) | dict(more or {}),
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+def run(answers: AnsweringServer, *words: str, more: Mapping[str, str] | None = None) -> Done:
+    return forked(*words, cwd=answers.kubeconfig.parent.parent, env=environment(answers) | dict(more or {}))
 
 
 def test_without_a_name_it_is_the_one_that_the_help_says(answers: AnsweringServer) -> None:

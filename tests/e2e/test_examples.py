@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -12,9 +10,9 @@ import pytest
 from conformance.compare import verdict_differences
 from conformance.examples import arguments, case_of, folders, run_of
 from conformance.judging.cases import judge_case
+from tests.command import forked
 from topospread.simulation.placing import place_all
 
-TOPOSPREAD = Path(sys.executable).parent / "topospread"
 EVERY = folders()
 
 
@@ -24,9 +22,7 @@ def test_there_are_examples() -> None:
 
 @pytest.mark.parametrize("folder", EVERY, ids=lambda folder: folder.name)
 def test_prints_what_is_kept(folder: Path) -> None:
-    done = subprocess.run(
-        [TOPOSPREAD, *arguments(folder)], cwd=folder, capture_output=True, text=True, check=False, env={"PATH": ""}
-    )
+    done = forked(*arguments(folder), cwd=folder, env={"PATH": ""})
     assert done.stdout == (folder / "expected.txt").read_text()
     assert done.returncode == {"yes": 0, "no": 1}[done.stdout.partition(":")[0]]
 

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import subprocess
-import sys
 import xml.etree.ElementTree as ET
 from pathlib import Path
 from typing import Any
@@ -15,9 +13,9 @@ import pytest
 import yaml
 
 from tests.answer_schema import schema_of
+from tests.command import Done, forked
 
 ROOT = Path(__file__).parent.parent.parent
-TOPOSPREAD = Path(sys.executable).parent / "topospread"
 MIN_DOMAINS = ["--on", ROOT / "examples/min-domains/cluster.yaml", "-f", ROOT / "examples/min-domains/app.yaml"]
 DEMO = ["--on", ROOT / "examples/demo/cluster.yaml", "-f", ROOT / "examples/demo/shop.yaml"]
 TAINTED = [
@@ -28,8 +26,6 @@ TAINTED = [
 ]
 SCHEMA = schema_of("Why")
 
-Done = subprocess.CompletedProcess[str]
-
 UNJUDGED = {
     "other": "schedulerName: other, containers: [{name: c, image: i}]",
     "claims": "containers: [{name: c, image: i}], resourceClaims: [{name: gpu, resourceClaimName: gpu}]",
@@ -38,14 +34,7 @@ UNJUDGED = {
 
 
 def explain(*words: str | Path, standard_input: str | None = None) -> Done:
-    return subprocess.run(
-        [TOPOSPREAD, "why", *words],
-        input=standard_input,
-        capture_output=True,
-        text=True,
-        check=False,
-        env={"PATH": os.environ["PATH"]},
-    )
+    return forked("why", *words, env={"PATH": os.environ["PATH"]}, stdin=standard_input)
 
 
 def data_of(*words: str | Path) -> Any:

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import re
 import shlex
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
+from tests.command import forked
+
 ROOT = Path(__file__).parents[2]
-TOPOSPREAD = Path(sys.executable).parent / "topospread"
 PAGE = (ROOT / "docs/gallery.md").read_text()
 COMMANDS = re.findall(r"```sh\n(topospread .* (?:--graph |-o svg=).*)\n```", PAGE)
 
@@ -25,6 +24,6 @@ def test_a_picture_is_what_is_written(command: str, tmp_path: Path) -> None:
     words = shlex.split(command)[1:]
     option, shown = words[-1].rpartition("=")[::2]
     words[-1] = f"{option}={tmp_path / 'again.svg'}" if option else str(tmp_path / "again.svg")
-    subprocess.run([TOPOSPREAD, *words], cwd=ROOT, check=False, capture_output=True)
+    forked(*words, cwd=ROOT)
     assert (tmp_path / "again.svg").read_text() == (ROOT / shown).read_text()
     assert f"]({shown.removeprefix('docs/')})" in PAGE

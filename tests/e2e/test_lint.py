@@ -16,10 +16,10 @@ import pytest
 import yaml
 
 from tests.answer_schema import schema_of
+from tests.command import Done, forked
 from topospread.lint.rules import RULES
 
 ROOT = Path(__file__).parent.parent.parent
-BIN = Path(sys.executable).parent
 SCHEMA = schema_of("Lint")
 POD = """\
 apiVersion: v1
@@ -58,19 +58,10 @@ spec:
 REFUSED = POD.replace("image: a", "image: ''")
 
 LEVELS = ("error", "warning", "hint")
-Done = subprocess.CompletedProcess[str]
 
 
 def run(*words: str | Path, folder: Path, stdin: str = "", env: Mapping[str, str] | None = None) -> Done:
-    return subprocess.run(
-        [BIN / "topospread", *words],
-        cwd=folder,
-        input=stdin,
-        capture_output=True,
-        text=True,
-        check=False,
-        env={"PATH": os.environ["PATH"]} | (env or {}),
-    )
+    return forked(*words, cwd=folder, env={"PATH": os.environ["PATH"]} | (env or {}), stdin=stdin)
 
 
 @pytest.mark.parametrize(

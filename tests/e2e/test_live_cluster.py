@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
-import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -13,10 +10,10 @@ from typing import Any
 import pytest
 
 from tests.answering_server import AnsweringServer, answering_server
+from tests.command import Done, forked
 
 ROOT = Path(__file__).parent.parent.parent
 SHOP = ROOT / "docs/how-to/shop.json"
-TOPOSPREAD = Path(sys.executable).parent / "topospread"
 APP = """\
 apiVersion: v1
 kind: Pod
@@ -36,21 +33,9 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[AnsweringServer
         yield made
 
 
-def run(
-    server: AnsweringServer | None, *words: str, stdin: Any = subprocess.DEVNULL, **more: Any
-) -> subprocess.CompletedProcess[str]:
-    kept = {name: os.environ[name] for name in ("PYTHONPATH",) if name in os.environ}
+def run(server: AnsweringServer | None, *words: str, stdin: str | None = None) -> Done:
     config = {"KUBECONFIG": str(server.kubeconfig if server else "/nowhere/kubeconfig")}
-    source = {} if "input" in more else {"stdin": stdin}
-    return subprocess.run(
-        [TOPOSPREAD, *words],
-        env=kept | {"PATH": "/usr/bin:/bin"} | config,
-        capture_output=True,
-        text=True,
-        check=False,
-        **source,
-        **more,
-    )
+    return forked(*words, env={"PATH": "/usr/bin:/bin"} | config, stdin=stdin)
 
 
 def plain(text: str) -> Any:
@@ -89,7 +74,7 @@ def test_manifests_alone_are_applied_to_the_cluster_in_the_namespace_of_the_cont
     done = run(server, "simulate", "-f", str(tmp_path / "app.yaml"), "-o", "json")
     placed = {(each["namespace"], each["name"]): each["node"] for each in json.loads(done.stdout)["placements"]}
     assert placed["staging", "new"]
-    piped = run(server, "simulate", "-f", "-", "-o", "json", "-n", "shop", input=APP)
+    piped = run(server, "simulate", "-f", "-", "-o", "json", "-n", "shop", stdin=APP)
     assert ("shop", "new") in {(each["namespace"], each["name"]) for each in json.loads(piped.stdout)["placements"]}
     nowhere = run(None, "simulate", "-f", str(tmp_path / "app.yaml"))
     assert (nowhere.returncode, nowhere.stdout) == (2, "")
@@ -97,11 +82,11 @@ def test_manifests_alone_are_applied_to_the_cluster_in_the_namespace_of_the_cont
 
 
 def test_what_is_piped_in_is_read_and_an_empty_pipe_is_not(server: AnsweringServer) -> None:
-    piped = run(server, "status", "-o", "json", input=json.dumps({"kind": "List", "apiVersion": "v1", "items": []}))
+    piped = run(server, "status", "-o", "json", stdin=json.dumps({"kind": "List", "apiVersion": "v1", "items": []}))
     assert (piped.returncode, piped.stdout) == (2, "")
     assert "standard input holds no object" in piped.stderr
-    assert run(server, "status", "-o", "json", "--exit-zero", input="").returncode == 0
-    named = run(server, "status", "--context", "shop", "-o", "json", "--exit-zero", input="no list")
+    assert run(server, "status", "-o", "json", "--exit-zero", stdin="").returncode == 0
+    named = run(server, "status", "--context", "shop", "-o", "json", "--exit-zero", stdin="no list")
     assert named.returncode == 0, named.stderr
 
 

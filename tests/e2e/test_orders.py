@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 import json
-import os
-import subprocess
-import sys
 from pathlib import Path
 
 import jsonschema
 import pytest
 
 from tests.answer_schema import schema_of
+from tests.command import Done, forked
 
 ROOT = Path(__file__).parent.parent.parent
-TOPOSPREAD = Path(sys.executable).parent / "topospread"
 POD = """\
 apiVersion: apps/v1
 kind: Deployment
@@ -37,9 +34,8 @@ def app(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def run(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
-    command = [TOPOSPREAD, "simulate", "-f", "app.yaml", "--on", "zones=1,nodes=2,cpu=2", *words]
-    return subprocess.run(command, cwd=folder, env=os.environ, capture_output=True, text=True, check=False)
+def run(folder: Path, *words: str) -> Done:
+    return forked("simulate", "-f", "app.yaml", "--on", "zones=1,nodes=2,cpu=2", *words, cwd=folder)
 
 
 def test_ranges_are_shown_and_pending_pods_are_a_no(app: Path) -> None:

@@ -5,14 +5,14 @@ from __future__ import annotations
 import re
 import shlex
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
+from tests.command import forked
+
 EXAMPLES = Path(__file__).parents[2] / "examples"
 FOLDERS = sorted(each.parent for each in EXAMPLES.glob("*/output.txt"))
-MAIN = "from topospread.cli.main import main; main()"
 
 
 def commands(folder: Path) -> list[str]:
@@ -28,9 +28,7 @@ def test_there_is_one_of_each() -> None:
 def test_prints_what_is_kept(folder: Path) -> None:
     said = ""
     for line in commands(folder):
-        done = subprocess.run(
-            [sys.executable, "-c", MAIN, *shlex.split(line)], cwd=folder, capture_output=True, text=True, check=False
-        )
+        done = forked(*shlex.split(line), cwd=folder)
         assert done.returncode in (0, 1), done.stderr
         said += f"$ topospread {line}\n{done.stdout}\n"
     assert said == (folder / "output.txt").read_text()

@@ -11,12 +11,12 @@ from pathlib import Path
 import pytest
 
 import topospread
+from tests.command import forked
 from topospread.answer import Answer
 from topospread.drill.steps import read_scale
 from topospread.session import Session
 
 ROOT = Path(__file__).parent.parent.parent
-TOPOSPREAD = Path(sys.executable).parent / "topospread"
 DEMO = [ROOT / "examples/demo/cluster.yaml", ROOT / "examples/demo/shop.yaml"]
 TIGHT = [ROOT / "examples/min-domains/cluster.yaml", ROOT / "examples/min-domains/app.yaml"]
 
@@ -42,9 +42,7 @@ def applied(inputs: list[Path]) -> list[object]:
 
 
 def written(*words: object) -> str:
-    return subprocess.run(
-        [TOPOSPREAD, *map(str, words), "-o", "json"], cwd=ROOT, capture_output=True, text=True, check=False
-    ).stdout
+    return forked(*map(str, words), "-o", "json", cwd=ROOT).stdout
 
 
 def same(found: Answer, *words: object) -> None:

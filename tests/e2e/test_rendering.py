@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
+from tests.command import Done, forked
 from tests.unit.sources.fake_programs import FakePrograms, programs
 
 __all__ = ["programs"]
-TOPOSPREAD = Path(sys.executable).parent / "topospread"
 NODE = "apiVersion: v1\nkind: Node\nmetadata: {name: one}\nstatus: {allocatable: {cpu: '4', memory: 8Gi, pods: '9'}}\n"
 WEB = """\
 apiVersion: apps/v1
@@ -46,8 +43,8 @@ def folder(tmp_path: Path, programs: FakePrograms) -> Path:
     return tmp_path
 
 
-def run(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run([TOPOSPREAD, *words], cwd=folder, env=os.environ, capture_output=True, text=True, check=False)
+def run(folder: Path, *words: str) -> Done:
+    return forked(*words, cwd=folder)
 
 
 @pytest.mark.parametrize("words", COMMANDS.values(), ids=COMMANDS)

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -13,9 +11,9 @@ import jsonschema
 import pytest
 
 from tests.answer_schema import schema_of
+from tests.command import Done, forked
 
 ROOT = Path(__file__).parent.parent.parent
-TOPOSPREAD = Path(sys.executable).parent / "topospread"
 SHOP = ROOT / "docs/how-to/shop.json"
 ZONE, HOST = "topology.kubernetes.io/zone", "kubernetes.io/hostname"
 Json = dict[str, Any]
@@ -45,10 +43,8 @@ spec:
 """
 
 
-def run(*words: str | Path, **environment: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [TOPOSPREAD, "status", *words], capture_output=True, text=True, check=False, env={"PATH": ""} | environment
-    )
+def run(*words: str | Path, **environment: str) -> Done:
+    return forked("status", *words, env={"PATH": ""} | environment)
 
 
 def as_json(*words: str | Path) -> Json:

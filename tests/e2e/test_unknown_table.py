@@ -83,9 +83,11 @@ def policy(kind: str) -> list[Json]:
     rule = {"apiGroups": [""], "apiVersions": ["v1"], "operations": ["CREATE"], "resources": ["pods"]}
     bound: Json = {"policyName": "p", **({"validationActions": ["Deny"]} if kind == "Validating" else {})}
     group, names = "admissionregistration.k8s.io/v1", {"metadata": {"name": "p"}}
+    spec: Json = {"matchConstraints": {"resourceRules": [rule]}}
+    if kind == "Validating":
+        spec["validations"] = [{"expression": "request.userInfo.username == 'me'"}]
     return [
-        {"apiVersion": group, "kind": f"{kind}AdmissionPolicy", "spec": {"matchConstraints": {"resourceRules": [rule]}}}
-        | names,
+        {"apiVersion": group, "kind": f"{kind}AdmissionPolicy", "spec": spec} | names,
         {"apiVersion": group, "kind": f"{kind}AdmissionPolicyBinding", "spec": bound} | names,
     ]
 

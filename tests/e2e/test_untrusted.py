@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 import yaml
 
+from tests.command import Done, forked
 from tests.e2e.test_plan import APP, CLUSTER, ZONE, commit, git
 
 ROOT = Path(__file__).parent.parent.parent
@@ -23,11 +24,10 @@ resource.setrlimit(resource.RLIMIT_AS, (1 << 30, 1 << 30))
 os.execv(sys.executable, [sys.executable, *sys.argv[1:]])
 """
 FIXABLE = APP % (3, "failure-domain.beta.kubernetes.io/zone")
-Done = subprocess.CompletedProcess[str]
 
 
 def run(folder: Path, *words: str) -> Done:
-    return subprocess.run([TOPOSPREAD, *words], cwd=folder, capture_output=True, text=True, check=False)
+    return forked(*words, cwd=folder)
 
 
 @pytest.fixture

@@ -13,8 +13,9 @@ from typing import Any
 
 import pytest
 
+from conformance.kept import kept
 from conformance.programs import alone_in
-from tests.live.api_server import CONTROL_PLANE, WITH_GROUPS, api_server
+from tests.live.api_server import WITH_GROUPS, api_server
 from tests.live.shop import objects
 
 HERE = Path(__file__).parent
@@ -63,17 +64,20 @@ class ControlPlane:
         self.kubectl("create", "--validate=false", "-f", "-", given=listed)
 
 
-def _built(folder: Path, programs: Iterable[str], pins: Path, *build: str | Path) -> Path:
-    """The folder of programs, built when one is missing or older than what pins it."""
+def built(name: str, programs: Iterable[str], sources: Path, build: str, *words: str) -> Path:
+    """Return the folder of programs, which are built if one is missing or older than the modules that pin it."""
+    folder = BUILD / name
+    pins = [sources / each for each in ("go.mod", "go.sum", build)]
     with alone_in(folder):
         made = [folder / each for each in programs]
-        if not all(each.exists() and each.stat().st_mtime >= pins.stat().st_mtime for each in made):
-            subprocess.run([*build, folder], check=True)
+        if not all(each.exists() and each.stat().st_mtime >= pins[0].stat().st_mtime for each in made):
+            pins += sources.glob("*.go")
+            kept(name, folder, pins, [sources / build, *words, "{}"])
     return folder
 
 
 def _programs() -> Path:
-    return _built(BUILD / "live", PROGRAMS, HERE / "go.mod", CONTROL_PLANE, "build")
+    return built("live", PROGRAMS, HERE, "controlplane.sh", "build")
 
 
 @pytest.fixture(scope="session")
@@ -85,8 +89,7 @@ def kubectl() -> Path:
 @pytest.fixture(scope="session")
 def renderers() -> Path:
     """The folder of helm and kustomize."""
-    of = HERE / "renderers"
-    return _built(BUILD / "renderers", ("helm", "kustomize"), of / "go.mod", of / "build.sh")
+    return built("renderers", ("helm", "kustomize"), HERE / "renderers", "build.sh")
 
 
 @contextmanager

@@ -7,27 +7,23 @@ from __future__ import annotations
 
 import os
 import random
-import subprocess
 from pathlib import Path
 
 import pytest
 
 from conformance.capacity import Compared, Judge
-from tests.live.conftest import ControlPlane
+from tests.drawn import LONG
+from tests.live.conftest import ControlPlane, built
 
 HERE = Path(__file__).parent
-FOLDER = HERE.parent.parent / "build" / "cluster-capacity"
-COUNT = int(os.environ.get("CAPACITY_CLUSTERS", "60"))
+COUNT = int(os.environ.get("CAPACITY_CLUSTERS", 20 * LONG))
 SEED = int(os.environ.get("SEED", "13"))
 
 
 @pytest.fixture(scope="module")
 def cluster_capacity() -> Path:
-    """The program, built when it is missing or older than what pins it."""
-    program = FOLDER / "hypercc"
-    if not program.exists() or program.stat().st_mtime < (HERE / "cluster_capacity" / "go.mod").stat().st_mtime:
-        subprocess.run([HERE / "cluster_capacity" / "build.sh", FOLDER], check=True)
-    return program
+    """Return the program."""
+    return built("cluster-capacity", ["hypercc"], HERE / "cluster_capacity", "build.sh") / "hypercc"
 
 
 def test_as_many_fit_as_cluster_capacity_counts(

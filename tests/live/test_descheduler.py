@@ -7,7 +7,6 @@ by our engine for both. It is run again as long as it evicts, as a descheduler i
 from __future__ import annotations
 
 import json
-import os
 import random
 import subprocess
 from dataclasses import dataclass, field
@@ -16,6 +15,8 @@ from typing import Any
 
 import pytest
 
+from tests.drawn import LONG
+from tests.live.conftest import built
 from tests.plain_inventory import inventory
 from tests.unit.drill.builders import node, spread
 from tests.unit.rebalance.builders import HOST, ZONE, standing
@@ -27,8 +28,7 @@ from topospread.simulation.simulate import simulate
 Json = dict[str, Any]
 ROOT = Path(__file__).parents[2]
 SOURCE = ROOT / "conformance" / "descheduler"
-PROGRAM = ROOT / "build" / "descheduler" / "descheduler"
-CLUSTERS = 150
+CLUSTERS = 50 * LONG
 ROUNDS = 6
 IN_A = {"matchExpressions": [{"key": ZONE, "operator": "In", "values": ["a"]}]}
 PREFERS_A = {"preferredDuringSchedulingIgnoredDuringExecution": [{"weight": 9, "preference": IN_A}]}
@@ -102,13 +102,8 @@ def excess(objects: list[Json]) -> int:
 
 @pytest.fixture(scope="module")
 def program() -> Path:
-    """The plugin's program, built where it is missing or older than its source."""
-    newest = max(each.stat().st_mtime for each in SOURCE.iterdir())
-    if not PROGRAM.exists() or PROGRAM.stat().st_mtime < newest:
-        environment = os.environ | {"GOFLAGS": "-mod=mod", "GOSUMDB": "off"}
-        PROGRAM.parent.mkdir(parents=True, exist_ok=True)
-        subprocess.run(["go", "build", "-o", PROGRAM, "."], cwd=SOURCE, env=environment, check=True)
-    return PROGRAM
+    """Return the plugin's program."""
+    return built("descheduler", ["descheduler"], SOURCE, "build.sh") / "descheduler"
 
 
 def descheduled(program: Path, clusters: list[tuple[list[Json], bool]]) -> list[Descheduled]:

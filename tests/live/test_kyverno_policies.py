@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 import yaml
 
-from tests.live.conftest import ControlPlane
+from tests.live.conftest import ControlPlane, built
 from tests.live.processes import TOPOSPREAD
 from tests.live.test_webhook import eventually
 from topospread.lint.policies.cel import EXPRESSED
@@ -26,8 +26,7 @@ Json = dict[str, Any]
 @pytest.fixture(scope="module")
 def definition() -> str:
     """The CustomResourceDefinition that Kyverno's own command has in it."""
-    folder = HERE.parents[1] / "build" / "kyverno"
-    subprocess.run([HERE / "kyverno" / "build.sh", folder], check=True)
+    folder = built("kyverno", ["kyverno-definition"], HERE / "kyverno", "build.sh")
     return subprocess.run([folder / "kyverno-definition"], capture_output=True, text=True, check=True).stdout
 
 

@@ -6,6 +6,7 @@ import asyncio
 import time
 from pathlib import Path
 
+from tests.drawn import LONG
 from tests.live.conftest import ControlPlane
 from tests.live.processes import Process, nodes, part
 from tests.live.running import eventually, node
@@ -13,7 +14,8 @@ from tests.live.test_export import ages, bound, errors, exporting, shown, up
 from tests.live.test_page import ServedPage, served
 from topospread.exporter.following import FOLLOWED
 
-MINUTE = 60.0
+MINUTE = 60.0 if LONG > 1 else 30.0
+"""Seconds that it is away: a whole minute at night."""
 PATIENCE = 120.0
 
 

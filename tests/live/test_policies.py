@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from tests.drawn import LONG
 from tests.live.conftest import ControlPlane
 from tests.live.policies import ApiServer, ask, install, judge
 from tests.live.processes import TOPOSPREAD
@@ -18,7 +19,7 @@ from tests.live.test_webhook import eventually
 from topospread.lint.policies.cel import EXPRESSED
 
 Json = dict[str, Any]
-_OBJECTS, _SEED = 150, 15
+_OBJECTS, _SEED = 60 * LONG, 15
 _ACCOUNT = "system:serviceaccount:kube-system:"
 
 

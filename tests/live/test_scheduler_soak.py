@@ -9,12 +9,13 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
+from tests.drawn import LONG
 from tests.live.processes import scheduler
 from tests.live.running import Api, in_cluster
 from tests.live.soak import Churn, Sample, soak
 from topospread.live import events
 
-SECONDS = float(os.environ.get("SOAK_SECONDS", "60"))
+SECONDS = float(os.environ.get("SOAK_SECONDS", 40 * LONG))
 RATE = 60.0
 """Pods a second, where the API server can take them."""
 WARM = SECONDS / 3

@@ -22,6 +22,7 @@ from typing import Any
 import pytest
 
 import topospread
+from tests.drawn import LONG
 from tests.live.api_server import free_port
 from tests.live.conftest import ControlPlane
 from tests.live.scenarios import POOL, corner
@@ -32,8 +33,8 @@ from topospread.why.explain import explain
 from topospread.why.result import Suggestion
 
 Json = dict[str, Any]
-CORNERS = 120
-LEAST = 50
+CORNERS = 60 * LONG
+LEAST = 20 * LONG
 PATIENCE = 90.0
 READ = "nodes,pods,deployments,replicasets,statefulsets,jobs"
 TRIED = frozenset(

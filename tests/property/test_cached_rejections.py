@@ -6,9 +6,10 @@ from contextlib import ExitStack
 from typing import Any
 from unittest.mock import patch
 
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
+from tests.drawn import drawn
 from tests.unit.drill.builders import at, budget, inventory, node, spread, workload
 from topospread.drill.drill_run import DrillRun
 from topospread.drill.steps import AddNodes, Cordon, Drain, Fail, Recover, Scale, Step, Uncordon, Wait
@@ -98,7 +99,7 @@ def _played(objects: list[dict[str, Any]], steps: list[Step]) -> list[object]:
     return told
 
 
-@settings(max_examples=60, deadline=None)
+@drawn(25)
 @given(objects=clusters(), steps=st.lists(STEPS, min_size=1, max_size=5))
 def test_drills_go_on_as_if_every_pod_were_tried(objects: list[dict[str, Any]], steps: list[Step]) -> None:
     _assert_same(objects, steps)
@@ -126,7 +127,7 @@ IMPORTANT_PODS_WAIT = (
 """Pods that could evict others are refused as long as nothing happens, and are told again when their nodes return."""
 
 
-@settings(max_examples=60, deadline=None)
+@drawn(25)
 @example(loss=IMPORTANT_PODS_WAIT)
 @given(loss=losses())
 def test_pods_that_wait_in_a_crowd_are_refused_as_one_by_one(loss: tuple[list[dict[str, Any]], list[Step]]) -> None:

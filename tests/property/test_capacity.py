@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from hypothesis import HealthCheck, assume, given, settings
+from hypothesis import HealthCheck, assume, given
 from hypothesis import strategies as st
 
+from tests.drawn import drawn
 from tests.parted import parted
 from tests.plain_inventory import inventory
 from tests.property.explained import clusters
@@ -40,7 +41,7 @@ def _asked(given: Inventory, *targets: str, **besides: Any) -> Capacity:
     return capacity(given, *targets, limit=LIMIT, workers=1, seconds=0.0, **parted(besides)).capacity
 
 
-@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much])
+@drawn(8, suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much])
 @given(clusters())
 def test_so_many_more_leave_none_pending_and_one_more_leaves_one(cluster: tuple[Inventory, str]) -> None:
     given_, target = cluster
@@ -69,7 +70,7 @@ def _shops(draw: st.DrawFn) -> list[Json]:
     ]
 
 
-@settings(max_examples=12, deadline=None)
+@drawn(6)
 @given(_shops(), st.integers(1, 3), st.integers(1, 2))
 def test_rounds_are_those_that_simulations_place_one_after_the_other(objects: list[Json], web: int, api: int) -> None:
     found = _asked(inventory(*objects), f"deploy/web={web}", f"deploy/api={api}")
@@ -91,7 +92,7 @@ def test_rounds_are_those_that_simulations_place_one_after_the_other(objects: li
     raise AssertionError("the nodes have room for so many")
 
 
-@settings(max_examples=5, deadline=None)
+@drawn(5)
 @given(_shops())
 def test_one_more_node_brings_what_a_simulation_with_it_says(objects: list[Json]) -> None:
     given_ = inventory(*objects)

@@ -6,9 +6,10 @@ import copy
 from typing import Any
 
 import yaml
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 
+from tests.drawn import drawn
 from tests.unit.drill.builders import inventory, node, workload
 from topospread.answers.promise_check import promise_check
 from topospread.answers.promise_design import promise_design
@@ -41,7 +42,7 @@ def merged(web: Json, manifest: str) -> list[Json]:
     return [web, *others]
 
 
-@settings(max_examples=8, deadline=None, suppress_health_check=list(HealthCheck))
+@drawn(3, suppress_health_check=list(HealthCheck))
 @given(clusters(), st.integers(2, 5), st.data())
 def test_what_is_promised_survives(cluster: tuple[list[Json], list[str]], replicas: int, data: st.DataObject) -> None:
     objects, zones = cluster
@@ -65,7 +66,7 @@ WANTS = [
 ]
 
 
-@settings(max_examples=12, deadline=None, suppress_health_check=list(HealthCheck))
+@drawn(3, suppress_health_check=list(HealthCheck))
 @given(clusters(), st.integers(2, 5), st.lists(st.sampled_from(WANTS), min_size=1, max_size=3, unique=True))
 def test_a_check_of_what_was_designed_says_yes(
     cluster: tuple[list[Json], list[str]], replicas: int, wants: list[str]

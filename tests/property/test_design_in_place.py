@@ -9,9 +9,10 @@ from typing import Any
 
 import yaml
 from click.testing import CliRunner
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 
+from tests.drawn import drawn
 from tests.property.test_design import clusters
 from tests.unit.drill.builders import spread, workload
 from topospread.cli.main import topospread as command
@@ -25,7 +26,7 @@ def run(*words: str) -> Json:
     return dict(json.loads(done.stdout))
 
 
-@settings(max_examples=2, deadline=None, suppress_health_check=list(HealthCheck))
+@drawn(2, suppress_health_check=list(HealthCheck))
 @given(clusters(), st.data())
 def test_what_is_written_keeps_what_is_wanted(cluster: tuple[list[Json], list[str]], data: st.DataObject) -> None:
     objects, _ = cluster

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections import Counter
 from typing import Any
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.drawn import drawn
 from tests.unit.drill.builders import at, budget, inventory, node, spread, workload
 from topospread.drill.drill_run import DrillRun
 from topospread.drill.steps import AddNodes, Cordon, Drain, Fail, Recover, Scale, Step, Uncordon, Wait
@@ -53,7 +54,7 @@ def _played(objects: list[Json], steps: list[Step]) -> DrillRun:
     return play
 
 
-@settings(max_examples=25, deadline=None)
+@drawn(10)
 @given(objects=clusters(), steps=st.lists(STEPS, max_size=6))
 def test_no_node_is_overbooked_and_no_replica_forgotten(objects: list[Json], steps: list[Step]) -> None:
     play = _played(objects, [*steps, Scale("deploy/web", 3)])
@@ -71,7 +72,7 @@ def test_no_node_is_overbooked_and_no_replica_forgotten(objects: list[Json], ste
             assert sum(not pod.terminating for pod in world.pods.of(key)) == each.replicas
 
 
-@settings(max_examples=25, deadline=None)
+@drawn(10)
 @given(objects=clusters(), steps=st.lists(STEPS, max_size=5))
 def test_ready_pods_are_counted_as_they_are(objects: list[Json], steps: list[Step]) -> None:
     world = _played(objects, steps).world
@@ -83,7 +84,7 @@ def test_ready_pods_are_counted_as_they_are(objects: list[Json], steps: list[Ste
     assert +world.health.ready == ready
 
 
-@settings(max_examples=25, deadline=None)
+@drawn(10)
 @given(objects=clusters(), steps=st.lists(STEPS, max_size=5))
 def test_a_simulation_of_what_is_left_changes_nothing(objects: list[Json], steps: list[Step]) -> None:
     play = _played(objects, [*steps, Recover(at("zone=a")), Recover(at("zone=b")), Recover(at("node=n1"))])

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from hypothesis import HealthCheck, event, given, settings
+from hypothesis import HealthCheck, event, given
 from hypothesis import strategies as st
 
+from tests.drawn import drawn
 from tests.plain_inventory import inventory
 from tests.unit.drill.builders import Json, at, node, spread, workload
 from topospread.answer import Remedy
@@ -40,7 +41,7 @@ def harmed(draw: st.DrawFn) -> tuple[list[Json], Step]:
 
 
 @given(harmed())
-@settings(max_examples=30, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@drawn(12, suppress_health_check=[HealthCheck.too_slow])
 def test_a_fix_leaves_what_it_says(case: tuple[list[Json], Step]) -> None:
     objects, step = case
     answer = drill(inventory(*objects), [step]).answer()

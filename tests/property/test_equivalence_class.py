@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 from msgspec.structs import replace
 
+from tests.drawn import drawn
 from tests.forks import fork
 from tests.property.clusters import nodes, pods
 from tests.property.test_views import FRAMEWORK, assert_same
@@ -144,4 +144,4 @@ def _volume(claim: str) -> Volume:
 
 
 TestOrdinals = Ordinals.TestCase
-TestOrdinals.settings = settings(max_examples=50, stateful_step_count=30, deadline=None)
+TestOrdinals.settings = drawn(20, stateful_step_count=30)

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 
+from tests.drawn import drawn
 from tests.forks import fork
 from tests.property.events import EVENTS, Event, Objects, answers, built, keep, scheduler_of, templates
 from topospread.api.pod import Pod
@@ -80,4 +80,4 @@ class Events(RuleBasedStateMachine):
 
 
 TestEvents = Events.TestCase
-TestEvents.settings = settings(max_examples=25, stateful_step_count=12, deadline=None)
+TestEvents.settings = drawn(10, stateful_step_count=12)

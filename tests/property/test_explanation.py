@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import msgspec
-from hypothesis import HealthCheck, event, example, given, settings
+from hypothesis import HealthCheck, event, example, given
 from hypothesis import strategies as st
 from msgspec.structs import replace as with_fields
 
+from tests.drawn import drawn
 from tests.parted import parted
 from topospread.api.inventory import Inventory
 from topospread.api.kinds import KINDS
@@ -36,7 +37,7 @@ from .explained import (
 )
 
 Case = tuple[Inventory, str]
-MANY = settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+MANY = drawn(40, suppress_health_check=[HealthCheck.too_slow])
 
 
 def explained(case: Case, **how: bool) -> Explanation:
@@ -137,7 +138,7 @@ def test_the_chosen_node_is_the_simulations(case: Case) -> None:
 @given(st.booleans().flatmap(lambda closed: clusters(closed=closed)))
 @example(rollout_onto_a_full_closed_node())
 @example(preemption_before_a_pod_is_created_again())
-@settings(MANY, max_examples=400)
+@drawn(60, suppress_health_check=[HealthCheck.too_slow])
 def test_every_suggestion_applied_to_the_inventory_and_simulated_anew_does_what_it_says(case: Case) -> None:
     explanation = explained(case)
     event(explanation.state)
@@ -149,7 +150,7 @@ def test_every_suggestion_applied_to_the_inventory_and_simulated_anew_does_what_
 
 
 @given(jobs_that_run())
-@settings(MANY, max_examples=100)
+@drawn(30, suppress_health_check=[HealthCheck.too_slow])
 def test_the_room_of_what_is_created_again_is_open_to_others_that_wait(case: Case) -> None:
     explanation = explained(case)
     for suggestion in explanation.suggestions:
@@ -184,7 +185,7 @@ def test_the_same_holds_of_default_constraints_that_the_pod_would_have_to_bring_
 
 
 @given(clusters())
-@settings(MANY, max_examples=100)
+@drawn(30, suppress_health_check=[HealthCheck.too_slow])
 def test_one_less_than_the_smallest_max_skew_does_not_do(case: Case) -> None:
     explanation = explained(case)
     for suggestion in explanation.suggestions:

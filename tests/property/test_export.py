@@ -6,10 +6,11 @@ import time
 from collections.abc import Collection
 from typing import Any
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
+from tests.drawn import drawn
 from tests.property.explained import clusters
 from topospread.answers.status import status
 from topospread.api.inventory import Inventory
@@ -108,7 +109,7 @@ def changed(draw: st.DrawFn, node: Any) -> Node:
     return draw(st.sampled_from(states))
 
 
-@settings(max_examples=50)
+@drawn(20)
 @given(cluster=clusters(), data=st.data())
 def test_figures_after_any_changes_of_nodes_are_those_of_status(
     cluster: tuple[Inventory, str], data: st.DataObject
@@ -131,7 +132,7 @@ def test_figures_after_any_changes_of_nodes_are_those_of_status(
         assert figures(follows) == expected(objects)
 
 
-@settings(max_examples=50)
+@drawn(20)
 @given(first=clusters(), second=clusters(), data=st.data())
 def test_figures_after_any_history_are_those_of_status(
     first: tuple[Inventory, str], second: tuple[Inventory, str], data: st.DataObject

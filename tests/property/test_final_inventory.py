@@ -5,15 +5,16 @@ Without preemption: what is created anew for a pod that was evicted in the midst
 
 from __future__ import annotations
 
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, given
 
+from tests.drawn import drawn
 from tests.property.explained import clusters
 from topospread.api.inventory import Inventory
 from topospread.simulation.options import SimulationOptions
 from topospread.simulation.simulate import simulate
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@drawn(25, suppress_health_check=[HealthCheck.too_slow])
 @given(clusters())
 def test_a_simulation_of_what_one_left_places_nothing_more(cluster: tuple[Inventory, str]) -> None:
     first = simulate(cluster[0], keep_after=True, options=SimulationOptions(preemption=False))

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from itertools import pairwise
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.drawn import drawn
 from tests.property.explained import clusters
 from topospread.answers.fleet import Member, fleet, member, unreadable
 from topospread.answers.status import Status, status
@@ -31,7 +32,7 @@ def members(found: dict[str, Status | None]) -> list[Member]:
     return [unreadable(name, "gone") if each is None else member(name, each) for name, each in found.items()]
 
 
-@settings(max_examples=60, deadline=None)
+@drawn(25)
 @given(found=asked(), cut=st.integers(0, 3))
 def test_the_answer_is_the_union_of_the_single_answers(found: dict[str, Status | None], cut: int) -> None:
     whole = fleet(members(found))
@@ -57,7 +58,7 @@ def test_the_answer_is_the_union_of_the_single_answers(found: dict[str, Status |
     assert fleet(every, "ended").verdict == ("no" if whole.verdict == "no" else "unknown")
 
 
-@settings(max_examples=60, deadline=None)
+@drawn(25)
 @given(found=asked())
 def test_clusters_differ_where_their_own_answers_do(found: dict[str, Status | None]) -> None:
     read = {name: each for name, each in found.items() if each is not None}
@@ -86,7 +87,7 @@ def test_clusters_differ_where_their_own_answers_do(found: dict[str, Status | No
             assert ("/".join(workload), "constraints", "") in differing
 
 
-@settings(max_examples=30, deadline=None)
+@drawn(12)
 @given(found=clusters())
 def test_a_cluster_agrees_with_itself(found: tuple[Inventory, str]) -> None:
     single = status(found[0])

@@ -6,9 +6,10 @@ import random
 from collections import Counter
 from typing import Any
 
-from hypothesis import given, settings, target
+from hypothesis import given, target
 from hypothesis import strategies as st
 
+from tests.drawn import LONG, drawn
 from tests.order_questions import guarantee, loss_of
 from tests.unit.drill.builders import inventory, node, spread, workload
 from topospread.controllers.planned import QueuedPod
@@ -21,7 +22,7 @@ from topospread.simulation.run import Run, prepare, spreads
 from topospread.why.repeated_simulation import RepeatedSimulation
 
 Json = dict[str, Any]
-ATTACKS = 1000
+ATTACKS = 200 * LONG
 ZONE, HOST = LOSSES.values()
 
 
@@ -53,7 +54,7 @@ def skew_of(run: Run) -> int:
     return max((each.skew for each in found), default=0)
 
 
-@settings(max_examples=5, deadline=None)
+@drawn(5)
 @given(objects=small(), seed=st.integers(0, 1 << 30))
 def test_always_survives_a_thousand_random_orders(objects: list[Json], seed: int) -> None:
     found = guarantee(inventory(*objects), never_pending=True, skew=1)
@@ -109,7 +110,7 @@ def left_after(run: Run, key: str) -> int:
     return len(rows) - max(held.values(), default=0)
 
 
-@settings(max_examples=6, deadline=None)
+@drawn(6)
 @given(objects=ample(), seed=st.integers(0, 1 << 30))
 def test_what_is_counted_survives_a_thousand_random_orders(objects: list[Json], seed: int) -> None:
     options = SimulationOptions(seed=seed, draws=True, preemption=False)
@@ -143,7 +144,7 @@ def ends(run: Run, left: list[QueuedPod]) -> set[tuple[int, int]]:
     return found or {(len(left), skew_of(run))}
 
 
-@settings(max_examples=30, deadline=None)
+@drawn(12)
 @given(objects=small(pods=2))
 def test_the_answer_is_that_of_all_orders_looked_at_one_by_one(objects: list[Json]) -> None:
     run = prepare(inventory(*objects), SimulationOptions(preemption=False), with_spreads=False)
@@ -157,7 +158,7 @@ def test_the_answer_is_that_of_all_orders_looked_at_one_by_one(objects: list[Jso
         assert (found.holds, bool(found.why)) == (True in good, False in good)
 
 
-@settings(max_examples=25, deadline=None)
+@drawn(10)
 @given(objects=small())
 def test_the_order_that_is_shown_comes_to_what_is_said(objects: list[Json]) -> None:
     (answer,) = guarantee(inventory(*objects), never_pending=True)
@@ -177,7 +178,7 @@ def test_the_order_that_is_shown_comes_to_what_is_said(objects: list[Json]) -> N
         run.scheduler.bind(f"shop/{queued.name}", pod_class, run.cluster.nodes.row_of[step.node])
 
 
-@settings(max_examples=15, deadline=None)
+@drawn(8)
 @given(objects=ample(), surge=st.sampled_from([(0, 1), (1, 0), ("50%", 1)]))
 def test_what_is_counted_of_a_rollout_is_found_by_its_search(objects: list[Json], surge: tuple[object, object]) -> None:
     web = next(each for each in objects if each["metadata"]["name"] == "web")

@@ -7,9 +7,10 @@ import json
 from io import BytesIO
 from typing import Any
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.drawn import drawn
 from topospread.lint.fixing import mend
 from topospread.lint.reading import Question
 from topospread.lint.rules import RULES
@@ -57,7 +58,7 @@ def linted(objects: list[Any], cluster: str | None) -> LintReport:
     return run(Question(paths=["-"], cluster=cluster), BytesIO(text.encode()))
 
 
-@settings(max_examples=60, deadline=None)
+@drawn(25)
 @given(manifests(), st.sampled_from([None, "zones=2,nodes=3"]))
 def test_nonsense_is_found_or_left_out_and_never_a_fault(objects: list[Any], cluster: str | None) -> None:
     outcome = linted(objects, cluster)
@@ -67,7 +68,7 @@ def test_nonsense_is_found_or_left_out_and_never_a_fault(objects: list[Any], clu
         assert finding.message.isprintable()
 
 
-@settings(max_examples=30, deadline=None)
+@drawn(12)
 @given(manifests())
 def test_fixing_ends_and_fixes_nothing_twice(objects: list[Any]) -> None:
     text = "\n---\n".join(json.dumps(each, indent=1) for each in objects)

@@ -7,10 +7,11 @@ import random
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from lsprotocol import types
 
+from tests.drawn import drawn
 from tests.editor import Editor, editor
 from topospread.lint.reading import Question
 from topospread.lint.rules import RULES
@@ -77,7 +78,7 @@ def line_of(text: str, line: int) -> int:
 TEXTS = [rule.wrong.manifests for rule in RULES if not rule.wrong.cluster]
 
 
-@settings(max_examples=3)
+@drawn(3)
 @given(st.integers(0, 2**32), st.lists(st.sampled_from(TEXTS), min_size=1, max_size=2))
 def test_what_is_typed_is_judged_as_lint_judges_it(seed: int, texts: list[str]) -> None:
     async def played() -> None:

@@ -10,9 +10,10 @@ from typing import Any
 
 import msgspec
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 
+from tests.drawn import drawn
 from tests.plain_inventory import inventory
 from tests.property.explained import clusters
 from topospread.answers.capacity import capacity_answer
@@ -44,7 +45,7 @@ from topospread.why.explain import explain
 
 Json = dict[str, Any]
 ZONE = "topology.kubernetes.io/zone"
-PATIENT = settings(max_examples=40, suppress_health_check=[HealthCheck.too_slow])
+PATIENT = drawn(15, suppress_health_check=[HealthCheck.too_slow])
 
 
 def made(kind: str, name: str, spec: Json | None = None, **more: Any) -> Json:

@@ -7,9 +7,10 @@ from collections import Counter
 from contextlib import ExitStack
 from typing import Any
 
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 
+from tests.drawn import LONG, drawn
 from tests.unit.drill.builders import ZONE, inventory, node, spread, workload
 from topospread.answers.promise_check import promise_check
 from topospread.promise.unscored import unscored
@@ -17,7 +18,7 @@ from topospread.simulation.options import SimulationOptions
 from topospread.simulation.run import Run, prepare
 
 Json = dict[str, Any]
-ORDERS = 100
+ORDERS = 40 * LONG
 """Drawn for each example: a thousand altogether."""
 HOST = "kubernetes.io/hostname"
 
@@ -62,7 +63,7 @@ def left_by(run: Run, draws: random.Random) -> tuple[int, int, int]:
     return zone, host, pending
 
 
-@settings(max_examples=10, deadline=None, suppress_health_check=list(HealthCheck))
+@drawn(5, suppress_health_check=list(HealthCheck))
 @given(objects=shops(), seed=st.integers(0, 1000))
 def test_a_thousand_random_orders_break_no_promise(objects: list[Json], seed: int) -> None:
     want = " ".join(f"{loss}-loss>={number}" for loss in ("zone", "node") for number in (1, 2, 3))

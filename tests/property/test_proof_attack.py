@@ -5,9 +5,10 @@ from __future__ import annotations
 import random
 from typing import Any
 
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 
+from tests.drawn import LONG, drawn
 from tests.property.test_promises import HOST, left_by
 from tests.unit.drill.builders import ZONE, inventory, node, spread, workload
 from topospread.api.inventory import Inventory
@@ -21,7 +22,7 @@ from topospread.simulation.run import Run, prepare
 
 Json = dict[str, Any]
 KEY = ("ReplicaSet", "shop", "web")
-ORDERS = 1000
+ORDERS = 200 * LONG
 
 
 @st.composite
@@ -89,7 +90,7 @@ def worst_of(run: Run, key: str) -> int:
     return worst[0]
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
+@drawn(25, suppress_health_check=list(HealthCheck))
 @given(objects=worlds())
 def test_what_is_proved_is_the_worst_of_all_orders(objects: list[Json]) -> None:
     for loss, key in (("zone", ZONE), ("node", HOST)):
@@ -100,7 +101,7 @@ def test_what_is_proved_is_the_worst_of_all_orders(objects: list[Json]) -> None:
         assert counted.least <= worst <= counted.most
 
 
-@settings(max_examples=4, deadline=None, suppress_health_check=list(HealthCheck))
+@drawn(4, suppress_health_check=list(HealthCheck))
 @given(objects=worlds(), seed=st.integers(0, 1000))
 def test_no_order_with_random_scores_leaves_fewer(objects: list[Json], seed: int) -> None:
     least = [bounds_of(inventory(*objects), loss, 1).least for loss in ("zone", "node")]

@@ -7,10 +7,10 @@ from copy import copy
 from dataclasses import fields
 from typing import Any
 
-from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 
+from tests.drawn import drawn
 from tests.forks import fork_of_queue
 from topospread.api.meta import ObjectMeta
 from topospread.api.pod import Pod, PodSchedulingGate, PodSpec
@@ -273,4 +273,4 @@ class Queue(RuleBasedStateMachine):
 
 
 TestQueue = Queue.TestCase
-TestQueue.settings = settings(max_examples=60, stateful_step_count=12, deadline=None)
+TestQueue.settings = drawn(25, stateful_step_count=12)

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.drawn import drawn
 from tests.unit.rebalance.builders import (
     HOST,
     ZONE,
@@ -87,7 +88,7 @@ def zone_of(objects: list[Json], name: str) -> str:
     return zone
 
 
-@settings(max_examples=30, deadline=None)
+@drawn(12)
 @given(objects=skewed(), soft_too=st.booleans())
 def test_every_eviction_ends_where_a_simulation_places_its_pod(objects: list[Json], soft_too: bool) -> None:
     found = rebalance_of(objects, max_skew=1 if soft_too else None)
@@ -100,7 +101,7 @@ def test_every_eviction_ends_where_a_simulation_places_its_pod(objects: list[Jso
         assert not any(excess for _, excess in hard)
 
 
-@settings(max_examples=30, deadline=None)
+@drawn(12)
 @given(objects=skewed(), soft_too=st.booleans())
 def test_a_second_run_finds_nothing_more_to_do(objects: list[Json], soft_too: bool) -> None:
     options = {"max_skew": 1} if soft_too else {}
@@ -110,7 +111,7 @@ def test_a_second_run_finds_nothing_more_to_do(objects: list[Json], soft_too: bo
     assert len(again.unmet) == len(found.unmet)
 
 
-@settings(max_examples=30, deadline=None)
+@drawn(12)
 @given(objects=skewed())
 def test_no_constraint_gets_worse_and_no_budget_is_broken(objects: list[Json]) -> None:
     found = rebalance_of(objects)
@@ -143,7 +144,7 @@ def mends(objects: list[Json], moves: int) -> bool:
     return False
 
 
-@settings(max_examples=25, deadline=None)
+@drawn(10)
 @given(objects=skewed(most=3, room=3))
 def test_fewer_evictions_mend_nothing_where_that_is_proved(objects: list[Json]) -> None:
     objects = [each for each in objects if each["kind"] != "PodDisruptionBudget"]

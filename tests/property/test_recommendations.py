@@ -9,9 +9,10 @@ from io import BytesIO
 from typing import NamedTuple
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.drawn import drawn
 from topospread.lint.fixing import mend
 from topospread.lint.reading import Question
 from topospread.lint.rule import Rule
@@ -119,7 +120,7 @@ def offered(rule: Rule) -> list[str]:
 OFFERED = {rule.id: offered(rule) for rule in RULES}
 
 
-@settings(max_examples=100, deadline=None)
+@drawn(30)
 @given(st.sampled_from([rule.id for rule in RULES]), clusters())
 def test_what_a_rule_recommends_is_never_placed_worse(rule: str, cluster: str) -> None:
     before = placed(BY_ID[rule].wrong.manifests, cluster)

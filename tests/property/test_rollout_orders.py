@@ -8,10 +8,11 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace as with_fields
 
+from tests.drawn import drawn
 from tests.order_questions import guarantee
 from tests.unit.drill.builders import inventory, node, spread, workload
 from topospread.cluster.cluster import pod_key
@@ -53,7 +54,7 @@ def skew_of(begun: RolloutBegin) -> int:
     return max(each.skew for each in spreads(begun.run)[id(begun.workload)])
 
 
-@settings(max_examples=12, deadline=None)
+@drawn(6)
 @given(objects=rolled())
 def test_always_survives_drills_of_the_same_rollout(objects: list[Json]) -> None:
     asked = [guarantee(inventory(*objects), rollout="deploy/web", never_pending=True, skew=k) for k in range(MOST)]
@@ -106,7 +107,7 @@ def _replayed(begun: RolloutBegin, order: tuple[OrderStep, ...]) -> None:
             run.cluster.unbind(key)
 
 
-@settings(max_examples=25, deadline=None)
+@drawn(10)
 @given(objects=rolled(), most=st.integers(0, 3))
 def test_the_way_that_is_shown_comes_to_what_is_said(objects: list[Json], most: int) -> None:
     begun = begin_rollout(inventory(*objects), OPTIONS, "deploy/web")
@@ -121,7 +122,7 @@ def test_the_way_that_is_shown_comes_to_what_is_said(objects: list[Json], most: 
     assert f"skew {skew_of(again)}" in found.why
 
 
-@settings(max_examples=25, deadline=None)
+@drawn(10)
 @given(objects=rolled(), most=st.integers(0, 2))
 def test_a_way_that_is_shown_plays_again_from_its_file(objects: list[Json], most: int) -> None:
     """Every turn is one that the drill's own controllers and kube-scheduler take, and it ends where it was said to."""

@@ -7,9 +7,10 @@ from fractions import Fraction
 from itertools import islice, product
 from typing import Any
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.drawn import drawn
 from tests.plain_inventory import inventory
 from tests.unit.drill.builders import node, spread, workload
 from topospread.api.inventory import Inventory
@@ -76,7 +77,7 @@ def _suffices(settled: Inventory, pools: tuple[NodePool, ...], counts: tuple[int
     return capacity_of(grown, question).rounds >= more
 
 
-@settings(max_examples=25, deadline=None)
+@drawn(10)
 @given(_shops(), _pools(), st.integers(1, 6))
 def test_no_cheaper_set_of_nodes_suffices(objects: list[Json], pools: tuple[NodePool, ...], more: int) -> None:
     given_ = inventory(*objects)

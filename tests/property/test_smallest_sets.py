@@ -8,9 +8,10 @@ from itertools import combinations
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, event, given, settings
+from hypothesis import HealthCheck, event, given
 from hypothesis import strategies as st
 
+from tests.drawn import drawn
 from tests.plain_inventory import inventory
 from topospread.api.inventory import Inventory
 from topospread.controllers.planned import QueuedPod
@@ -30,7 +31,7 @@ Sets = list[tuple[int, ...]]
 
 
 @given(st.data(), st.integers(1, 7))
-@settings(max_examples=300, deadline=None)
+@drawn(60)
 def test_the_sets_are_those_of_a_search_over_all(data: st.DataObject, number: int) -> None:
     smallest: Sets = data.draw(st.lists(st.lists(st.integers(0, number - 1), min_size=1, unique=True).map(tuple)))
     apart = data.draw(st.sets(st.sampled_from([*combinations(range(number), 2), (0, 0)]), max_size=4)) - {(0, 0)}
@@ -138,7 +139,7 @@ class Exhaustive:
 
 
 @given(walled())
-@settings(max_examples=120, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@drawn(30, suppress_health_check=[HealthCheck.too_slow])
 def test_no_smaller_set_helps_than_the_one_that_is_suggested(case: tuple[Inventory, str]) -> None:
     inventory_, target = case
     least: list[tuple[int, int]] = []

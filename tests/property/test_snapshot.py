@@ -8,9 +8,10 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-from hypothesis import given, settings
+from hypothesis import given
 
 import topospread
+from tests.drawn import drawn
 from tests.property.explained import clusters
 from topospread.api.inventory import Inventory
 from topospread.api.meta import KubeObject
@@ -70,7 +71,7 @@ def skews(spread: Sequence[WorkloadSpread], names: Pseudonyms | AsItIs) -> list[
     return [(names.key(each.topology_key), each.skew) for each in spread]
 
 
-@settings(max_examples=60)
+@drawn(25)
 @given(given=clusters())
 def test_what_is_read_is_what_was_written(given: tuple[Inventory, str]) -> None:
     objects = stored(given[0])
@@ -84,7 +85,7 @@ def with_sizes_in_buckets(item: KubeObject) -> KubeObject:
     return item
 
 
-@settings(max_examples=60)
+@drawn(25)
 @given(given=clusters())
 def test_hashed_names_change_no_decision(given: tuple[Inventory, str]) -> None:
     objects = stored(given[0])

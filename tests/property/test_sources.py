@@ -6,9 +6,10 @@ from pathlib import Path
 
 import msgspec
 import yaml
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.drawn import drawn
 from topospread.api.inventory import Inventory
 from topospread.api.quantity import parse_quantity
 from topospread.api.yaml_scalars import plain_scalar
@@ -161,7 +162,7 @@ def test_any_punctuation_is_read_or_refused(text):
         max_size=4,
     ),
 )
-@settings(max_examples=300)
+@drawn(60)
 def test_damaged_files_are_read_or_refused(text, cuts):
     for where, length, piece in cuts:
         at = int(where * len(text))
@@ -187,7 +188,7 @@ def changed_objects(draw):
 
 
 @given(changed_objects(), st.booleans())
-@settings(max_examples=300)
+@drawn(60)
 def test_yaml_and_json_of_the_same_objects_are_answered_alike(objects, strict):
     value = {"apiVersion": "v1", "kind": "List", "items": objects}
     as_json = answer(json.dumps(value).encode(), strict=strict)

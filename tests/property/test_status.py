@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.drawn import drawn
 from tests.property.clusters import nodes, pods
 from tests.property.explained import clusters
 from topospread.answers.status import status
@@ -37,7 +38,7 @@ def run_of(inventory: Inventory) -> Run:
     return run
 
 
-@settings(max_examples=60)
+@drawn(25)
 @given(given=clusters())
 def test_counts_and_skew_are_those_of_the_arithmetic(given: tuple[Inventory, str]) -> None:
     run = run_of(given[0])
@@ -70,7 +71,7 @@ def arithmetic(run: Run, template: Pod) -> tuple[ConstraintArithmetic, ...]:
         return ()
 
 
-@settings(max_examples=60)
+@drawn(25)
 @given(given=clusters())
 def test_a_pod_is_refused_when_the_engine_without_it_refuses_its_node(given: tuple[Inventory, str]) -> None:
     found = status(given[0])
@@ -91,7 +92,7 @@ def test_a_pod_is_refused_when_the_engine_without_it_refuses_its_node(given: tup
     }
 
 
-@settings(max_examples=150)
+@drawn(40)
 @given(
     given_nodes=st.lists(nodes(), min_size=1, max_size=5),
     templates=st.lists(pods(), min_size=1, max_size=4),
@@ -126,7 +127,7 @@ def test_pods_that_want_others_near_or_away_are_refused_as_the_engine_refuses_th
         assert refused.get(key.partition("/")[2]) == (None if why is None else (why.plugin, why.reasons))
 
 
-@settings(max_examples=60)
+@drawn(25)
 @given(given=clusters())
 def test_what_domains_lose_adds_up_to_what_workloads_have(given: tuple[Inventory, str]) -> None:
     found = status(given[0])

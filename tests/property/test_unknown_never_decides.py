@@ -11,9 +11,10 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 
+from tests.drawn import drawn
 from tests.unit.drill.builders import at, inventory, node, spread, workload
 from tests.unit.rebalance.builders import standing
 from topospread.answers.capacity import capacity_answer
@@ -146,7 +147,7 @@ QUESTIONS: dict[str, Question] = {
 
 
 @pytest.mark.parametrize("command", QUESTIONS)
-@settings(max_examples=8, deadline=None, suppress_health_check=list(HealthCheck))
+@drawn(3, suppress_health_check=list(HealthCheck))
 @given(objects=clusters(), other=unjudged())
 def test_a_pod_that_cannot_be_judged_turns_no_verdict_around(command: str, objects: list[Json], other: Json) -> None:
     before, after = QUESTIONS[command](objects), QUESTIONS[command]([*objects, other])

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import numpy as np
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 from msgspec.structs import replace
 
+from tests.drawn import drawn
 from tests.forks import fork
 from tests.property.clusters import NODE_NAMES, nodes, pods
 from topospread.api.meta import OwnerReference
@@ -183,7 +184,7 @@ def heads(view: View) -> list[tuple[int, int]] | None:
 
 
 TestHistory = History.TestCase
-TestHistory.settings = settings(max_examples=60, stateful_step_count=50, deadline=None)
+TestHistory.settings = drawn(10, stateful_step_count=50)
 
 
 @given(nodes=st.lists(st.sampled_from(NODE_NAMES), unique=True, min_size=1))

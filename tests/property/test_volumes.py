@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
+from tests.drawn import drawn
 from tests.property.clusters import NODE_NAMES, ZONE, nodes
 from tests.property.test_views import assert_same
 from tests.unit.plugins.storage_builders import HOST, claim, claimed, csi_node, pod, storage_class, volume
@@ -118,4 +118,4 @@ class Volumes(RuleBasedStateMachine):
 
 
 TestVolumes = Volumes.TestCase
-TestVolumes.settings = settings(max_examples=40, stateful_step_count=25, deadline=None)
+TestVolumes.settings = drawn(15, stateful_step_count=25)

@@ -8,9 +8,10 @@ from unittest.mock import patch
 
 import pytest
 import yaml as pyyaml
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
+from tests.drawn import drawn
 from topospread.errors import DuplicateError, InputError
 from topospread.sources import yaml as yaml_reader
 from topospread.sources import yaml_list
@@ -139,7 +140,7 @@ def _fast(text: Text) -> Any:
             return "refused"
 
 
-@settings(max_examples=400, deadline=None)
+@drawn(60)
 @given(
     items=ITEMS,
     indent=st.booleans(),

@@ -47,3 +47,35 @@ def test_what_is_missing_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(topospread.TopospreadError, match=r"pip install 'topospread\[frames\]'"):
         why.frame("remedies")
     assert repr(ONCALL.inventory) == "<Inventory 6 nodes, 14 pods>"
+
+
+def test_a_list_without_items_has_its_columns() -> None:
+    status = ONCALL.but(on="zones=3,nodes=3").status()
+    for rows, some in (("pending", "says"), ("workloads.constraints", "topology_key"), ("domains", "pods")):
+        found = status.frame(rows)
+        assert not len(found)
+        assert some in found.columns
+    workloads = ONCALL.simulate().frame("workloads")
+    assert {"autoscaler_name", "placed_bounds_least"} <= set(workloads.columns)
+    assert "autoscaler" not in workloads.columns
+
+
+def test_placements_hold_the_pods_that_have_nodes() -> None:
+    found = ONCALL.simulate(namespace="shop")
+    frame = found.frame("placements")
+    assert list(frame.columns) == list(found.placements[0].__struct_fields__)
+    assert len(frame) == len(found.placements) + sum(each.existing for each in found.workloads)
+    bound = frame[frame["score"].isna() & frame["node"].notna()]
+    assert set(bound["zone"]) == {"eu-west-1a", "eu-west-1b", "eu-west-1c"}
+    assert "StatefulSet/orders-db" in set(bound["workload"])
+    assert found.placement("orders-db-0").zone == "eu-west-1a"
+
+
+def test_a_pod_that_does_not_exist_is_an_input_error() -> None:
+    found = ONCALL.simulate()
+    with pytest.raises(topospread.InputError, match=r"there is no pod orders-db-9; did you mean shop/orders-db-\d"):
+        found.placement("orders-db-9")
+    with pytest.raises(topospread.InputError, match="there is no pod shop/zzz; there are shop/"):
+        found.placement("zzz", "shop")
+    with pytest.raises(topospread.InputError, match="the simulation has none"):
+        topospread.Session("zones=3,nodes=3").simulate().placement("web")

@@ -29,6 +29,7 @@ BY_CODE = {
     "topospread.config.kinds._struct": "by version and struct of a table",
     "topospread.config.registry.extension_points": "by minor version",
     "topospread.live.instrumented_queue.label": "by resource and action of an event",
+    "topospread.frames._fields": "by kind of struct",
     "topospread.admission.dropped_fields.gate_of": "by path of a table",
     "topospread.admission.dropped_fields._steps": "by path of a table",
 }

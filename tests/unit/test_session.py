@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import pickle
 import re
 from collections.abc import Callable
 from datetime import UTC, datetime
@@ -163,6 +164,14 @@ def test_a_remedy_without_a_patch_changes_nothing() -> None:
         asked.with_patch(bought)
 
 
+def test_a_file_that_does_not_exist_is_an_input_error(tmp_path: Path) -> None:
+    (tmp_path / "cluster.json").write_text("{}")
+    with pytest.raises(topospread.InputError, match=r"custer\.json is neither .*; did you mean .*/cluster\.json\?"):
+        topospread.Session(tmp_path / "custer.json")
+    with pytest.raises(topospread.InputError, match=r"gone/a\.json is neither a file nor"):
+        topospread.Session(tmp_path / "gone/a.json")
+
+
 def test_an_unknown_answer_raises_where_the_session_asks_for_that() -> None:
     claim = {"name": "gpu", "resourceClaimName": "gpu"}
     spec = {"containers": [{"name": "c", "image": "i"}], "resourceClaims": [claim]}
@@ -170,8 +179,12 @@ def test_an_unknown_answer_raises_where_the_session_asks_for_that() -> None:
     kept = topospread.Session([node("a"), pod])
     assert kept.simulate().verdict == "unknown"
     strict = kept.but(unknown="raise")
-    with pytest.raises(UnknownVerdictError, match="Simulation: the verdict is unknown: 0–1 of 1 pod"):
+    with pytest.raises(
+        topospread.UnknownVerdictError, match="Simulation: the verdict is unknown: 0–1 of 1 pod"
+    ) as raised:
         strict.simulate()
+    assert [each.what for each in raised.value.answer.unjudged] == ["resourceClaims"]
+    assert pickle.loads(pickle.dumps(raised.value)).answer == raised.value.answer
     with pytest.raises(UnknownVerdictError, match="Status: "):
         strict.status()
     with pytest.raises(TopospreadError, match="unknown='fail': use 'keep' or 'raise'"):

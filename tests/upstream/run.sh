@@ -17,27 +17,26 @@ quick=$(awk 'NF && !/^#/ {print $1}' "$here/quick.txt" | uniq)
 
 # The control plane's programs are those of `make live`.
 control_plane() {
-  [ -x "$live/etcd" ] || "$root/tests/live/controlplane.sh" build "$live"
+  kept live "$live" "$root"/tests/live/{go.mod,go.sum,controlplane.sh} --build "$root/tests/live/controlplane.sh" build {}
   mkdir -p "$bin"
   for program in etcd kube-apiserver kube-controller-manager kube-scheduler kubectl; do
     [ -e "$bin/$program" ] || ln -s "$live/$program" "$bin/$program"
   done
 }
 
-# The integration tests of these packages, where they are missing or older than what they are made of.
+# The integration tests of these packages.
 judges() {
-  old=()
   for package in "$@"; do
-    name=${package//\//_}
-    [ "$package" = . ] && name=scheduler
-    for source in build_judge.py external.go requeues.go mod/go.mod; do
-      if [ ! "$bin/$name.test" -nt "$here/$source" ]; then
-        old+=("$package")
-        break
-      fi
-    done
+    kept "judge-${package//\//_}" "$bin" "$here"/{build_judge.py,external.go,requeues.go,mod/go.mod,mod/go.sum} \
+      --build "$python" "$here/build_judge.py" {} "$package"
   done
-  [ ${#old[@]} -eq 0 ] || "$python" "$here/build_judge.py" "$bin" "${old[@]}"
+}
+
+# kept NAME OUT SOURCE… --build COMMAND…: builds are kept between runs, for all clones.
+kept() {
+  local name=$1 out=$2
+  shift 2
+  (cd "$root" && "$python" -m conformance.kept "$name" "$out" --from "$@")
 }
 
 build() {

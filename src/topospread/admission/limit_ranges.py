@@ -9,15 +9,25 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
+import msgspec
+from msgspec.structs import replace as with_fields
+
 from topospread.api.meta import ResourceList
-from topospread.api.pod import Container, Pod
+from topospread.api.pod import Container, Pod, ResourceRequirements
 from topospread.api.policy import LimitRange, LimitRangeItem
 from topospread.api.quantity import ZERO, Quantity
 from topospread.api.requests import RequestRules, requested_quantities
 from topospread.api.running_resources import Requests, quantities
+from topospread.api.validation.defaults import default_pod_level
+from topospread.api.validation.field import report
+from topospread.api.validation.resources import check_resources
+from topospread.api.validation.schema import decoded
 
+from .defaults import rounded
+from .pod_admission import container_defaults
 from .quotas import limits_of
 
+_BINARY = ("Ki", "Mi", "Gi", "Ti", "Pi", "Ei")
 _MAX_MILLI = (2**63 - 1) // 1000
 
 
@@ -27,8 +37,12 @@ class LimitRanges:
     def __init__(self, limit_ranges: Iterable[LimitRange], rules: RequestRules) -> None:
         self._rules = replace(rules, overhead=False, status="ignored", pod_level_huge_pages=False)
         self._by_namespace: defaultdict[str, list[LimitRange]] = defaultdict(list)
+        self._with_defaults: set[str] = set()
         for each in limit_ranges:
             self._by_namespace[each.namespace].append(each)
+            defaults = container_defaults(each)
+            if defaults.requests or defaults.limits:
+                self._with_defaults.add(each.namespace)
 
     def refusal(self, pod: Pod) -> str:
         """Return why the API server refuses a new pod: the words of the first LimitRange that it breaks, "" if none."""
@@ -38,6 +52,23 @@ class LimitRanges:
                 return ", ".join(said) if len(said) == 1 else f"[{', '.join(said)}]"
         return ""
 
+    def invalid_resources(self, pod: Pod) -> str:
+        """Return the API server's words on a new pod whose resources a LimitRange's defaults make invalid; "" if none.
+
+        Only the defaults can: without them, validation of the manifest has refused the resources.
+        Source: NewInvalid in k8s.io/apimachinery/pkg/api/errors/errors.go, which aggregates errors.
+        """
+        if pod.namespace not in self._with_defaults:
+            return ""
+        spec = pod.spec
+        if spec.resources is not None:
+            requests, limits = (_canonical(each) for each in (spec.resources.requests, spec.resources.limits))
+            spec = with_fields(spec, resources=ResourceRequirements(requests=requests, limits=limits))
+        whole = decoded(msgspec.to_builtins(spec, enc_hook=str), "PodSpec")
+        default_pod_level(whole)
+        said = [each.message for each in report(check_resources("spec", whole))]
+        return said[0] if len(said) == 1 else f"[{', '.join(said)}]" if said else ""
+
     def _said(self, item: LimitRangeItem, pod: Pod) -> Iterator[str]:
         if item.type == "Container":
             for each in (*(pod.spec.containers or ()), *(pod.spec.init_containers or ())):
@@ -45,6 +76,18 @@ class LimitRanges:
         elif item.type == "Pod":
             limits = limits_of(pod, self._rules)
             yield from _out_of_bounds(item, requested_quantities(pod, self._rules), limits)
+
+
+def _canonical(amounts: ResourceList | None) -> ResourceList:
+    """Return amounts with bytes as the API server writes their sum: 8388608 as 8Mi."""
+    found = dict(rounded(amounts) or {})
+    for name, text in found.items():
+        number, power = int(text) if isinstance(text, str) and text.isdigit() else 0, 0
+        while number and number % 1024 == 0 and power < len(_BINARY):
+            number, power = number // 1024, power + 1
+        if power:
+            found[name] = f"{number}{_BINARY[power - 1]}"
+    return found
 
 
 def _amounts(container: Container) -> tuple[Requests, Requests]:

@@ -1,4 +1,4 @@
-"""New pods that LimitRanges or the Pod Security level of their namespace refuse."""
+"""New pods that LimitRanges, the Pod Security level of their namespace or policies in CEL refuse."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from topospread.config.gates import Gates
 from topospread.config.request_rules import request_rules
 
 from .limit_ranges import LimitRanges
+from .pod_admission import status_message
 from .policies import AdmissionPolicies
 
 
@@ -32,12 +33,19 @@ class NewPodRules:
         return self._any
 
     def refusal(self, pod: Pod) -> tuple[str, str]:
-        """Return what refuses a new pod, and the API server's words; ("", "") if nothing does."""
-        words = self._bounds.refusal(pod)
-        if words:
-            return f"LimitRange of the namespace {pod.namespace}", words
-        words = self.policies.refusal(pod)
-        return (f"Pod Security level of the namespace {pod.namespace}", words) if words else ("", "")
+        """Return what refuses a new pod, and the API server's message; ("", "") if nothing does.
+
+        Nothing is said of a pod that a policy may change before.
+        """
+        if self.policies.may_change(pod):
+            return "", ""
+        bounds = f"LimitRange of the namespace {pod.namespace}"
+        if words := self._bounds.invalid_resources(pod):
+            return bounds, status_message(pod, words, is_invalid=True)
+        if words := self._bounds.refusal(pod):
+            return bounds, status_message(pod, words)
+        who, words = self.policies.refusal(pod)
+        return (who, status_message(pod, words)) if who else ("", "")
 
 
 def not_judged(pod: Pod, *who: str) -> Pod:

@@ -1,10 +1,9 @@
 """Admission of a pod before kube-scheduler sees it: defaults and the admission plugins that are on.
 
-In the API server's order: defaulting, LimitRanger, Priority, DefaultTolerationSeconds, RuntimeClass, then what storing
-the pod adds. Resources that a LimitRange changed are validated again. Not here: webhooks, quotas, the bounds of
-LimitRanges, ExtendedResourceToleration (off unless asked for). Sources:
-plugin/pkg/admission/{limitranger,priority,defaulttolerationseconds,runtimeclass}, pkg/kubeapiserver/options/plugins.go,
-pkg/registry/core/pod/strategy.go.
+In the API server's order: defaulting, LimitRanger, Priority, DefaultTolerationSeconds, RuntimeClass, then the fields
+that storing the pod adds. `new_pods` refuses pods. Not here: webhooks, quotas, ExtendedResourceToleration
+(off by default). Sources: plugin/pkg/admission/{limitranger,priority,defaulttolerationseconds,runtimeclass},
+pkg/kubeapiserver/options/plugins.go, pkg/registry/core/pod/strategy.go.
 
 Everything is idempotent and changes no object that it is given: parts that stay the same are shared.
 """
@@ -21,10 +20,7 @@ from topospread.api.meta import ResourceList
 from topospread.api.pod import Container, Pod, PodSpec, ResourceRequirements
 from topospread.api.policy import LimitRange, LimitRangeItem, PriorityClass
 from topospread.api.quantity import QuantityError, parse_quantity
-from topospread.api.validation.defaults import default_pod_level
-from topospread.api.validation.field import Named, not_supported, report
-from topospread.api.validation.resources import check_resources
-from topospread.api.validation.schema import decoded
+from topospread.api.validation.field import Named, not_supported
 from topospread.config.gates import Gates
 from topospread.config.versions import KubeVersion
 from topospread.errors import InvalidError, Place
@@ -45,23 +41,12 @@ _ENCODER = msgspec.json.Encoder(enc_hook=str)
 
 
 class _Refusal(Exception):  # noqa: N818 it never leaves this module
-    """A pod that the API server denies: the field and the API server's words.
+    """A pod that an admission plugin forbids: the field and the API server's words."""
 
-    Attributes:
-        is_invalid: the pod fails validation; otherwise an admission plugin forbids it.
-    """
-
-    def __init__(self, field: str, message: str, *, is_invalid: bool = False) -> None:
+    def __init__(self, field: str, message: str) -> None:
         self.field = field
         self.message = message
-        self.is_invalid = is_invalid
         super().__init__(message)
-
-    def status_message(self, pod: Pod) -> str:
-        """Return the message of the API server's response; ``…`` is the random suffix of a generated name."""
-        name = pod.name or (pod.metadata.generate_name or "") + "…"
-        head = f'Pod "{name}" is invalid' if self.is_invalid else f'pods "{name}" is forbidden'
-        return f"{head}: {self.message}"
 
 
 class _Class(msgspec.Struct, frozen=True):
@@ -121,7 +106,7 @@ class Admission:
                 spec = self._admit(anywhere, lenient)
             except _Refusal as denied:
                 where = (place or Place()).at(path + denied.field)
-                raise InvalidError([denied.status_message(pod)], where) from None
+                raise InvalidError([status_message(pod, denied.message)], where) from None
             except QuantityError as error:
                 raise InvalidError([str(error)], (place or Place()).at("")) from None
             self._admitted[key] = None if spec == anywhere.spec else spec
@@ -134,16 +119,12 @@ class Admission:
         if not lenient:
             _refuse_comparison_operators(pod.spec, self._gates)
         spec = with_defaults(pod.spec, self._gates)
-        given = spec
         for defaults in self._container_defaults.get(pod.namespace or "default", ()):
             spec = _with_container_defaults(spec, defaults)
-        must_validate = spec is not given and not lenient
         spec = self._with_priority(spec, lenient)
         spec = with_default_toleration_seconds(spec)
         spec = self._with_runtime_class(spec, lenient)
         spec = with_label_keys_merged(spec, pod.labels, self._gates)
-        if must_validate:
-            _refuse_invalid_resources(spec)
         return with_defaults_after_admission(spec, self._gates)
 
     def _with_priority(self, spec: PodSpec, lenient: bool) -> PodSpec:
@@ -246,22 +227,10 @@ def _refuse_comparison_operators(spec: PodSpec, gates: Gates) -> None:
             raise _Refusal(field, not_supported(field, Named(toleration.operator), known).message)
 
 
-def _refuse_invalid_resources(spec: PodSpec) -> None:
-    """Raise the errors of validation in the spec's resources, as the API server aggregates them.
-
-    The pod's own limits are completed here, because `with_defaults_after_admission` leaves most of them out.
-    Source: NewInvalid in k8s.io/apimachinery/pkg/api/errors/errors.go.
-    """
-    if spec.resources is not None:
-        amounts = {"requests": rounded(spec.resources.requests), "limits": rounded(spec.resources.limits)}
-        spec = replace(spec, resources=replace(spec.resources, **amounts))
-    whole = decoded(msgspec.to_builtins(spec, enc_hook=str), "PodSpec")
-    default_pod_level(whole)
-    errors = report(check_resources("spec", whole))
-    if errors:
-        messages = [each.message for each in errors]
-        words = messages[0] if len(messages) == 1 else f"[{', '.join(messages)}]"
-        raise _Refusal(errors[0].field, words, is_invalid=True)
+def status_message(pod: Pod, words: str, *, is_invalid: bool = False) -> str:
+    """Return the message of the API server's response; ``…`` is the random suffix of a generated name."""
+    name = pod.name or (pod.metadata.generate_name or "") + "…"
+    return f'Pod "{name}" is invalid: {words}' if is_invalid else f'pods "{name}" is forbidden: {words}'
 
 
 def is_stored(pod: Pod) -> bool:

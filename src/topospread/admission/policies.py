@@ -1,6 +1,6 @@
-"""Policies for new pods: Pod Security levels of namespaces, and policies in CEL, which are not evaluated.
+"""Policies for new pods: Pod Security levels of namespaces, and policies in CEL.
 
-Of a policy in CEL is found out whether it concerns a pod, not what it says. Sources: k8s.io/apiserver
+Of a mutating policy is found out whether it concerns a pod, not how it changes it. Sources: k8s.io/apiserver
 pkg/admission/plugin/policy/matching/matching.go, pkg/admission/plugin/webhook/predicates/rules/rules.go,
 k8s.io/pod-security-admission api/helpers.go.
 """
@@ -15,7 +15,6 @@ from topospread.api.admission_policy import (
     AdmissionPolicy,
     AdmissionPolicyBinding,
     MatchResources,
-    MutatingAdmissionPolicy,
     RuleWithOperations,
 )
 from topospread.api.inventory import Inventory
@@ -25,10 +24,13 @@ from topospread.config.gates import Gates
 from topospread.config.versions import KubeVersion
 
 from . import pod_security
+from .requests import NotWrittenError, Requests
+from .validating import Decision, ValidatingPolicies
 
 _POD_SECURITY_SINCE = KubeVersion(1, 23)
 _LEVELS_JUDGED_SINCE = KubeVersion(1, 36)
 """What a level refuses depended on feature gates before (ProcMountType, UserNamespacesSupport)."""
+_POLICIES_SINCE = KubeVersion(1, 30)
 _ENFORCE = "pod-security.kubernetes.io/enforce"
 _is_version = re.compile(r"latest|v1\.(?:[0-9]|[1-9][0-9]*)", re.ASCII).fullmatch
 
@@ -40,35 +42,75 @@ class AdmissionPolicies:
         version = gates.kube_version
         self._minor = version.minor
         self._has_levels = version >= _POD_SECURITY_SINCE
+        self._evaluates = version >= _POLICIES_SINCE
         self._judges_levels = version >= _LEVELS_JUDGED_SINCE
         self._labels = {each.name: each.labels for each in inventory.namespaces}
-        validating = [each for each in inventory.validating_bindings if "Deny" in (each.spec.validation_actions or ())]
-        self._in_force = [
-            *_bound(inventory.mutating_policies, inventory.mutating_bindings),
-            *_bound(inventory.validating_policies, validating),
-        ]
+        self._mutating = list(_bound(inventory.mutating_policies, inventory.mutating_bindings))
+        self._validating = sorted(
+            _bound(inventory.validating_policies, inventory.validating_bindings), key=lambda each: each[0].name
+        )
+        self._requests = Requests(inventory)
+        self._evaluator = ValidatingPolicies(inventory.parameters)
+        self._decided: dict[int, tuple[Pod, list[tuple[str, Decision]]]] = {}
 
     def __bool__(self) -> bool:
         """True if any pod may be concerned."""
-        return bool(self._in_force) or (self._has_levels and any(_ENFORCE in each for each in self._labels.values()))
+        levels = self._has_levels and any(_ENFORCE in each for each in self._labels.values())
+        return bool(self._mutating or self._validating or levels)
 
     def concerning(self, pod: Pod) -> list[str]:
         """Return the policies and Pod Security levels, in words, that concern a new pod and are not evaluated."""
-        found = [f"{type(policy).__name__} {policy.name}" for policy in self._concerning(pod)]
+        found = [f"MutatingAdmissionPolicy {name}" for name in self._changing(pod)]
+        found += [f"ValidatingAdmissionPolicy {name} ({each.open})" for name, each in self.decisions(pod) if each.open]
         level, version = self._level(pod)
         if level and not version:
             found.append(f"Pod Security level {level} of the namespace {pod.namespace}")
         return found
 
-    def refusal(self, pod: Pod) -> str:
-        """Return why the level of its namespace refuses a new pod, in the API server's words; "" if it does not.
+    def refusal(self, pod: Pod) -> tuple[str, str]:
+        """Return what refuses a new pod, and why in the API server's words; ("", "") if nothing does.
 
-        Nothing is said of a pod that a policy may change before.
+        Nothing is said of a pod that a policy may change before: ask `may_change`.
         """
         level, version = self._level(pod)
-        if not version or any(isinstance(policy, MutatingAdmissionPolicy) for policy in self._concerning(pod)):
-            return ""
-        return pod_security.refusal(pod, level, version, self._minor)
+        words = pod_security.refusal(pod, level, version, self._minor) if version else ""
+        if words:
+            return f"Pod Security level of the namespace {pod.namespace}", words
+        denials = ((name, each.denial) for name, each in self.decisions(pod) if each.denial)
+        return next(((f"ValidatingAdmissionPolicy {name}", words) for name, words in denials), ("", ""))
+
+    def decisions(self, pod: Pod) -> list[tuple[str, Decision]]:
+        """Return the denials and open decisions of validating policies on a new pod, with the policies' names."""
+        if not self._validating:
+            return []
+        if id(pod) not in self._decided:
+            self._decided[id(pod)] = (pod, list(self._decide(pod)))
+        return self._decided[id(pod)][1]
+
+    def _decide(self, pod: Pod) -> Iterator[tuple[str, Decision]]:
+        labels = self._labels.get(pod.namespace, {})
+        for policy, bindings in self._validating:
+            if not _matches(policy.spec.match_constraints, pod, labels):
+                continue
+            for binding in sorted(bindings, key=lambda each: each.name):
+                if _matches(binding.spec.match_resources, pod, labels) and _may_deny(policy, binding):
+                    decision = self._decision(policy, binding, pod)
+                    if decision.denial or decision.open:
+                        yield policy.name, decision
+
+    def _decision(self, policy: AdmissionPolicy, binding: AdmissionPolicyBinding, pod: Pod) -> Decision:
+        if not self._evaluates:
+            return Decision(open=f"before Kubernetes 1.{_POLICIES_SINCE.minor}")
+        if self.may_change(pod):
+            return Decision(open="a policy may change the pod before")
+        try:
+            return self._evaluator.decide(policy, binding, self._requests.of_pod(pod))
+        except NotWrittenError as error:
+            return Decision(open=str(error))
+
+    def may_change(self, pod: Pod) -> bool:
+        """Return whether a policy that is not evaluated may change a new pod."""
+        return bool(self._changing(pod))
 
     def _level(self, pod: Pod) -> tuple[str, str]:
         """Return the level that a pod has to keep, "" for none, and its version, "" if it is not evaluated."""
@@ -82,13 +124,15 @@ class AdmissionPolicies:
         known = level in ("baseline", "restricted") and _is_version(version) and is_readable
         return level, version if known and self._judges_levels else ""
 
-    def _concerning(self, pod: Pod) -> Iterator[AdmissionPolicy]:
+    def _changing(self, pod: Pod) -> list[str]:
+        """Return the names of mutating policies that concern a new pod."""
         labels = self._labels.get(pod.namespace, {})
-        for policy, bindings in self._in_force:
-            if _matches(policy.spec.match_constraints, pod, labels) and any(
-                _matches(each.spec.match_resources, pod, labels) for each in bindings
-            ):
-                yield policy
+        return [
+            policy.name
+            for policy, bindings in self._mutating
+            if _matches(policy.spec.match_constraints, pod, labels)
+            and any(_matches(each.spec.match_resources, pod, labels) for each in bindings)
+        ]
 
 
 def _bound(
@@ -100,16 +144,19 @@ def _bound(
     return ((policy, by_policy[policy.name]) for policy in policies if policy.name in by_policy)
 
 
+def _may_deny(policy: AdmissionPolicy, binding: AdmissionPolicyBinding) -> bool:
+    return "Deny" in (binding.spec.validation_actions or ()) or bool(policy.spec.audit_annotations)
+
+
 def _matches(given: MatchResources | None, pod: Pod, namespace: Mapping[str, str]) -> bool:
-    """Return whether the creation of a pod is meant; names of pods that are generated are not known."""
+    """Return whether the creation of a pod is meant."""
     if given is None:
         return True
     if not (_selects(given.namespace_selector, namespace) and _selects(given.object_selector, pod.labels)):
         return False
-    excluded = (each for each in given.exclude_resource_rules or () if not each.resource_names)
-    if any(map(_creates_pods, excluded)):
+    if any(_creates(each, pod) for each in given.exclude_resource_rules or ()):
         return False
-    return not given.resource_rules or any(map(_creates_pods, given.resource_rules))
+    return not given.resource_rules or any(_creates(each, pod) for each in given.resource_rules)
 
 
 def _selects(selector: LabelSelector | None, labels: Mapping[str, str]) -> bool:
@@ -119,7 +166,8 @@ def _selects(selector: LabelSelector | None, labels: Mapping[str, str]) -> bool:
         return True  # The API server would not take the policy: nobody knows whom it means.
 
 
-def _creates_pods(rule: RuleWithOperations) -> bool:
+def _creates(rule: RuleWithOperations, pod: Pod) -> bool:
+    """Return whether a rule is for the creation of a pod; no rule names a pod whose name is generated."""
     resources = (each.partition("/")[::2] for each in rule.resources or ())
     return (
         rule.scope in (None, "", "*", "Namespaced")
@@ -127,6 +175,7 @@ def _creates_pods(rule: RuleWithOperations) -> bool:
         and _has(rule.api_groups, "")
         and _has(rule.api_versions, "v1")
         and any(name in ("*", "pods") and part in ("", "*") for name, part in resources)
+        and (not rule.resource_names or pod.name in rule.resource_names)
     )
 
 

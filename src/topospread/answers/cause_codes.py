@@ -88,6 +88,10 @@ CODES: dict[str, str] = {
         "quorum. Scores may spread the pods, but they force nothing. Add a DoNotSchedule constraint: topospread "
         "promise design."
     ),
+    "pods-pending": (
+        "Pods of a workload find no node already, so a loss leaves fewer than the constraints alone would. First make "
+        "room for all of them: topospread why deploy/NAME."
+    ),
     "pods-together": (
         "So many pods of a workload are in one zone or on one node now that its loss takes all of them, or the quorum. "
         "Nothing moves pods afterwards: restart the workload, or evict pods with topospread rebalance."

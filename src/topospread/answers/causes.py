@@ -40,6 +40,7 @@ _WAITS = {
     "not created": "not-created",
     "FailedCreate: ": "refused",
     'pods "': "refused",
+    'Pod "': "refused",
 }
 _OF_SPREAD = frozenset({"spread-domain-full", "zone-gone-counts", "min-domains", "topology-key-missing"})
 

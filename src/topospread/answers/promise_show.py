@@ -17,6 +17,7 @@ from topospread.promise.orders import SearchBudget
 from topospread.promise.shown import Basis, Shown, ShownEvent, When, shown
 from topospread.simulation.options import PLAIN, SimulationOptions
 from topospread.simulation.run import prepare
+from topospread.status.result import ConstraintStatus
 
 from .asked import asked_of, input_words
 from .promise_check import chosen_workloads
@@ -156,10 +157,13 @@ def promise_show(  # noqa: PLR0913 - keyword arguments
 def _next(found: Sequence[Shown], further: Sequence[str], typed: Sequence[str]) -> tuple[str, ...]:
     """Return the suggested next command.
 
-    It designs the first workload with a problem, else it searches longer for the first undecided workload.
+    For the first workload with a problem it explains pods without a node, else designs constraints. Else it searches
+    longer for the first undecided workload.
     """
     for verdict, words in (("no", ("design",)), ("unknown", ("show", *further))):
         for each in found:
+            if each.verdict == verdict == "no" and _cause(each).code == "pods-pending":
+                return ("topospread", "why", short_target(each.key), *typed)
             if each.verdict == verdict and not each.unjudged and (verdict != "no" or each.key[0] in LISTS):
                 return ("topospread", "promise", words[0], short_target(each.key), *words[1:], *typed)
     return ()
@@ -191,13 +195,29 @@ def _cause(one: Shown) -> Cause:
     if loss.basis == "seen":
         return Cause(code="pods-together", says=f"{name}: losing a {what} now leaves {left}", objects=(name,))
     hard = [each for each in one.constraints if each.hard and each.topology_key == loss.key]
-    counting = [each.max_skew for each in hard if each.counts_itself]
-    if counting:
-        why = f"maxSkew {min(counting)} allows it"
-    else:
+    counting = [each for each in hard if each.counts_itself]
+    strictest = max(counting, key=lambda each: _allowed(each, one.replicas), default=None)
+    code = "not-kept-apart"
+    if one.placed < one.replicas and (strictest is None or loss.leaves.most < _allowed(strictest, one.replicas)):
+        code, why = "pods-pending", f"{one.replicas - one.placed} of its pods find no node"
+    elif strictest is None:
         why = f"{hard[0].selector} matches none of its pods" if hard else f"no hard constraint over {loss.key}"
-    says = f"{name}: losing a {what} can leave {left} ({why})"
-    return Cause(code="not-kept-apart", says=says, objects=(name,))
+    elif loss.leaves.most >= _allowed(strictest, one.replicas):
+        why = f"maxSkew {strictest.max_skew} allows it"
+    elif loss.orders is not None and loss.orders.least >= one.needed:
+        why = f"a rollout can end above maxSkew {strictest.max_skew}, as old pods count"
+    else:
+        code, why = "pods-pending", "in some orders of the pods, some find no node"
+    return Cause(code=code, says=f"{name}: losing a {what} can leave {left} ({why})", objects=(name,))
+
+
+def _allowed(constraint: ConstraintStatus, replicas: int) -> int:
+    """Return the fewest pods outside one domain that a hard constraint allows if all replicas have nodes."""
+    domains, skew = max(constraint.eligible, 1), constraint.max_skew
+    fullest = (
+        skew if constraint.lacks_domains else max((replicas + (domains - 1) * skew) // domains, min(skew, replicas))
+    )
+    return max(replicas - fullest, 0)
 
 
 def _workload(one: Shown) -> PromisedWorkload:

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, ClassVar
+from difflib import get_close_matches
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 from msgspec import Meta
 from msgspec.structs import replace
 
 from topospread.answer import Answer, Remedy
 from topospread.base import Base, Bounds
-from topospread.errors import UsageError
+from topospread.errors import InputError, UsageError
 from topospread.simulation.result import EvictedPod, Placement
 from topospread.traffic.result import ExpectedTraffic
 
-from .spread import PendingPods, Pool, SpreadOutcome, pending_pods, pool_of, spread_outcome
-from .words import counted
+from .spread import PendingPods, Pool, SpreadOutcome, missed_selectors, pending_pods, pool_of, spread_outcome
+from .words import counted, listed
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator
@@ -70,7 +71,7 @@ class UnusedInput(Base, frozen=True, kw_only=True):
     ]
 
 
-class Simulation(Answer, frozen=True, kw_only=True):
+class Simulation(Answer, frozen=True, kw_only=True, dict=True):
     """Do all the pods find nodes?"""
 
     PAGE: ClassVar[str] = "topospread.render.pages.simulation:page"
@@ -102,16 +103,42 @@ class Simulation(Answer, frozen=True, kw_only=True):
     warnings: Annotated[tuple[str, ...], Meta(description="Sentences that a person must see.")] = ()
     notes: Annotated[tuple[str, ...], Meta(description="Sentences that help a person.")] = ()
 
-    def placement(self, name: str, namespace: str = "default") -> Placement:
-        """Return the placement of a pod.
+    def placement(self, name: str, namespace: str | None = None) -> Placement:
+        """Return the placement of a pod; in an answer of a session, also of a pod that had its node before.
+
+        Args:
+            name: name of the pod.
+            namespace: its namespace; by default the only namespace with such a pod.
 
         Raises:
-            KeyError: if the simulation placed no such pod.
+            InputError: if the simulation placed no such pod, or several.
         """
-        for each in self.placements:
-            if (each.namespace, each.name) == (namespace, name):
-                return each
-        raise KeyError(f"{namespace}/{name}")
+        every = [*self.placements, *self._bound()]
+        found = [each for each in every if each.name == name and namespace in (None, each.namespace)]
+        if len(found) == 1:
+            return found[0]
+        pod = f"{namespace}/{name}" if namespace is not None else name
+        if found:
+            namespaces = ", ".join(each.namespace for each in found)
+            raise InputError(f"pod {pod} is in several namespaces: {namespaces}; add namespace=…")
+        names = {f"{each.namespace}/{each.name}": each.name for each in every}
+        near = [shown for shown in names if names[shown] in get_close_matches(name, set(names.values()), 2)]
+        which = f"did you mean {' or '.join(near[:2])}?" if near else f"there are {listed(list(names), 3)}"
+        raise InputError(f"there is no pod {pod}; {which if names else 'the simulation has none'}")
+
+    def _bound(self) -> tuple[Placement, ...]:
+        """Return the pods that had their nodes before; a session adds them."""
+        found: tuple[Placement, ...] = vars(self).get("bound", tuple)()
+        return found
+
+    def frame(self, rows: str) -> Any:
+        """Return one list as a data frame, like `Answer.frame`.
+
+        In an answer of a session, ``frame("placements")`` ends with the pods that had their nodes before. These have
+        no score.
+        """
+        bound = self._bound() if rows == "placements" else ()
+        return super(Simulation, replace(self, placements=(*self.placements, *bound))).frame(rows)
 
 
 def simulation_answer(
@@ -168,7 +195,10 @@ def simulation_answer(
         ignored_fields=tuple(_unused(result.unused, "ignored")),
         elsewhere=elsewhere,
         traffic=traffic,
-        warnings=tuple(result.warnings),
+        warnings=(
+            *result.warnings,
+            *missed_selectors((f"{each.namespace}/{each.name}", each.spread) for each in workloads),
+        ),
         notes=tuple(result.notes),
     )
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Protocol
 
 from msgspec import Meta, field
 
@@ -11,10 +11,10 @@ from topospread.base import Base
 
 from .causes import SPREAD, causes_of
 from .reasons import on_it
-from .words import listed
+from .words import listed, noun_of
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Iterator, Mapping
 
     from topospread.plugins.spread_arithmetic import ConstraintArithmetic, Domain
     from topospread.scheduling.verdict import Verdict
@@ -151,6 +151,38 @@ class Pool(Base, frozen=True, kw_only=True):
         str,
         Meta(description="Why no more nodes are added: a limit, or why a new node takes no pending pod."),
     ]
+
+
+class SelectorTerms(Protocol):
+    """The parts of a constraint that say which pods it counts."""
+
+    @property
+    def topology_key(self) -> str:
+        """Node label whose values are the domains."""
+
+    @property
+    def origin(self) -> str:
+        """``pod``, ``profile`` or ``system``."""
+
+    @property
+    def selector(self) -> str:
+        """Label selector of the counted pods."""
+
+    @property
+    def counts_itself(self) -> int:
+        """1 if the pod matches its own selector."""
+
+
+def missed_selectors(workloads: Iterable[tuple[str, Iterable[SelectorTerms]]]) -> Iterator[str]:
+    """Yield a warning for each selector that misses the pods of the workloads that have it."""
+    missed: dict[tuple[str, str], dict[str, None]] = {}
+    for name, constraints in workloads:
+        for each in constraints:
+            if each.origin == "pod" and not each.counts_itself:
+                missed.setdefault((noun_of(each.topology_key), each.selector), {})[name] = None
+    for (noun, selector), names in missed.items():
+        why = f"selector {selector}" if selector else "it has no labelSelector"
+        yield f"{listed(list(names), 3)}: the constraint over {noun}s counts none of these pods ({why}): no spreading"
 
 
 def terms_of(arithmetic: ConstraintArithmetic) -> dict[str, Any]:

@@ -24,6 +24,7 @@ from topospread.why.explain import Waiting, explain_pending
 
 from .asked import asked_of, input_words
 from .pending_pods import Pending, key_of, pending_groups
+from .spread import missed_selectors
 from .words import counted, noun_of
 
 _MOST_CAUSES = 3
@@ -138,7 +139,17 @@ def status(  # noqa: PLR0913 - keyword arguments
         waiting=waiting,
         workloads=workloads,
         domains=() if waiting else spread.domains,
-        warnings=spread.warnings,
+        warnings=(
+            *spread.warnings,
+            *(
+                ()
+                if waiting
+                else missed_selectors(
+                    (f"{each.namespace}/{each.name}", (one for one in each.constraints if not one.revision))
+                    for each in workloads
+                )
+            ),
+        ),
         notes=spread.notes,
     )
 

@@ -21,6 +21,7 @@ from .spread import (
     Reasons,
     RejectedNodes,
     left_out_nodes,
+    missed_selectors,
     rejections_of,
     sum_in_words,
     terms_of,
@@ -170,7 +171,10 @@ def why_answer(found: Explanation) -> Why:
         without=found.without,
         evictions=found.evictions,
         tries=UNSET if found.tries is None else found.tries,
-        warnings=found.warnings,
+        warnings=(
+            *found.warnings,
+            *missed_selectors([(f"{found.namespace}/{found.name}", (each.arithmetic for each in found.constraints))]),
+        ),
         notes=found.notes,
     )
 

@@ -1,4 +1,4 @@
-"""Admission policies in CEL and their bindings: only the objects that they match; their expressions are not read."""
+"""Admission policies in CEL and their bindings. Of mutating policies only the objects that they match are read."""
 
 from __future__ import annotations
 
@@ -28,10 +28,52 @@ class MatchResources(KubeStruct):
     exclude_resource_rules: list[RuleWithOperations] | None = None
 
 
+class NamedExpression(KubeStruct):
+    """A match condition, or a variable that other expressions read."""
+
+    name: str = ""
+    expression: str = ""
+
+
+class Validation(KubeStruct):
+    """An expression that has to be true, and what is said if it is not."""
+
+    expression: str = ""
+    message: str = ""
+    message_expression: str = ""
+
+
+class AuditAnnotation(KubeStruct):
+    """An annotation of audit events; only an error in its expression matters here."""
+
+    value_expression: str = ""
+
+
+class ParamKind(KubeStruct):
+    """The kind of a policy's parameters."""
+
+    api_version: str = ""
+    kind: str = ""
+
+
+class ParamRef(KubeStruct):
+    """The object with a binding's parameters, by name or selector."""
+
+    name: str = ""
+    namespace: str = ""
+    selector: LabelSelector | None = None
+
+
 class AdmissionPolicySpec(KubeStruct):
-    """``spec`` of a policy: the requests that it matches, without its expressions, mutations and variables."""
+    """``spec`` of a policy: the requests that it matches, and the expressions of a validating one."""
 
     match_constraints: MatchResources | None = None
+    match_conditions: list[NamedExpression] | None = None
+    variables: list[NamedExpression] | None = None
+    validations: list[Validation] | None = None
+    audit_annotations: list[AuditAnnotation] | None = None
+    param_kind: ParamKind | None = None
+    failure_policy: str | None = None
 
 
 class AdmissionPolicyBindingSpec(KubeStruct):
@@ -40,6 +82,7 @@ class AdmissionPolicyBindingSpec(KubeStruct):
     policy_name: str = ""
     match_resources: MatchResources | None = None
     validation_actions: list[str] | None = None
+    param_ref: ParamRef | None = None
 
 
 class AdmissionPolicy(KubeObject):

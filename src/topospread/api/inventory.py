@@ -61,6 +61,7 @@ class Inventory:
         declared: where a workload declares its promises: the annotation.
         configurations: KubeSchedulerConfiguration objects as plain data.
         unread: kind → why its objects are not known, for example ``Forbidden``. `ABSENT`: the input has none.
+        parameters: objects of the kinds that hold parameters of admission policies, as plain data.
         read_from: how whoever read it did, for who needs the texts once more (`sources.load.ReadFrom`).
     """
 
@@ -100,6 +101,7 @@ class Inventory:
     mutating_bindings: list[MutatingAdmissionPolicyBinding] = field(default_factory=list)
     runtime_classes: list[RuntimeClass] = field(default_factory=list)
     configurations: list[dict[str, object]] = field(default_factory=list)
+    parameters: list[dict[str, object]] = field(default_factory=list)
     skipped: Counter[str] = field(default_factory=Counter)
     warnings: list[str] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)

@@ -61,6 +61,7 @@ class Annotations(KubeStruct):
         default=None, name="resource.kubernetes.io/extended-resource-claim"
     )
     profiles: str | None = msgspec.field(default=None, name="topospread.dev/profiles")
+    whole: str | None = msgspec.field(default=None, name="topospread.dev/whole")
     made_of: str | None = msgspec.field(default=None, name="topospread.dev/made-of")
     max_per_domain: str | None = msgspec.field(default=None, name="topospread.dev/max-per-domain")
     shares: str | None = msgspec.field(default=None, name="topospread.dev/shares")

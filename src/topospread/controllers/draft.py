@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from topospread.admission.defaults import DEFAULT_SCHEDULER_NAME
 from topospread.admission.names import Names, pod_prefix
 from topospread.admission.new_pods import NewPodRules, not_judged
-from topospread.admission.pod_admission import Admission
+from topospread.admission.pod_admission import Admission, status_message
 from topospread.admission.quotas import Quotas, is_new
 from topospread.api.inventory import Inventory, ObjectKey
 from topospread.api.pod import FINISHED_PHASES, Pod
@@ -238,14 +238,15 @@ class Draft:
                     continue
                 if id(pod) not in known:
                     known[id(pod)] = (pod, new_pods.refusal(pod), policies.concerning(pod))
-                _, (who, words), concerning = known[id(pod)]
-                if not words and (words := quotas.refusal(pod)):
-                    who = f"ResourceQuota of the namespace {pod.namespace}"
-                if words and self._refuses:
+                _, (who, message), concerning = known[id(pod)]
+                certain = True
+                if not message and (words := quotas.refusal(pod)):
+                    who, message = f"ResourceQuota of the namespace {pod.namespace}", status_message(pod, words)
+                    certain = "pods=" in words or not policies.may_change(pod)
+                if message and certain and self._refuses:
                     name = pod.name or (pod.metadata.generate_name or "") + "…"
-                    denied = f'pods "{name}" is forbidden: {words}'
-                    queued.refused = denied if row.kind == "Pod" else _failed_create(row.kind, row.name, name, denied)
-                elif words or (policies and (id(row), _revision(pod)) not in stored):
+                    queued.refused = message if row.kind == "Pod" else _failed_create(row.kind, row.name, name, message)
+                elif message or (policies and (id(row), _revision(pod)) not in stored):
                     if (id(pod), who) not in marked:
                         marked[id(pod), who] = not_judged(pod, *concerning, *filter(None, [who]))
                     queued.pod = marked[id(pod), who]

@@ -26,8 +26,8 @@ _TRIES = 2
 
 
 def can_fork() -> bool:
-    """Return whether the system can copy a process."""
-    return "fork" in multiprocessing.get_all_start_methods()
+    """Return whether this process can be copied; a `HeldProcess`, which is killed with its question, cannot."""
+    return "fork" in multiprocessing.get_all_start_methods() and not multiprocessing.current_process().daemon
 
 
 def cores() -> int:

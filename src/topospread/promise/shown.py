@@ -85,12 +85,14 @@ class Shown:
 
     Attributes:
         ready: pods that have nodes now.
+        placed: pods that have nodes once kube-scheduler has tried all of them.
         needed: pods that a loss must leave: 1, or the quorum.
     """
 
     key: ObjectKey
     replicas: int
     ready: int
+    placed: int
     needed: int
     constraints: tuple[ConstraintStatus, ...]
     events: tuple[ShownEvent, ...]
@@ -197,7 +199,7 @@ class _Showing:
     def _told(self, ready: int, events: Sequence[ShownEvent], unjudged: tuple[Unjudged, ...] = ()) -> Shown:
         one, of = self.settled, self.settled.replicas
         needed = of // 2 + 1 if has_quorum(one.kind, of) else min(of, 1)
-        return Shown(self.judge.key, of, ready, needed, one.constraints, tuple(events), unjudged)
+        return Shown(self.judge.key, of, ready, one.existing, needed, one.constraints, tuple(events), unjudged)
 
     def _is_own(self, part: Unjudged) -> bool:
         return any(each.startswith(f"{self.settled.namespace}/{self.settled.name}-") for each in part.pods)

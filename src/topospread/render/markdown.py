@@ -31,7 +31,7 @@ def _part(part: Part) -> Iterator[str]:
         case Code():
             longest = max((len(each) for each in _FENCE.findall(part.text)), default=2)
             fence = "`" * (longest + 1)
-            yield f"{fence}{'' if part.language == 'words' else part.language}\n{part.text}\n{fence}"
+            yield f"{fence}{'text' if part.language == 'words' else part.language}\n{part.text}\n{fence}"
         case Table():
             yield "\n| " + " | ".join(escaped(each) or " " for each in part.heads) + " |"
             yield "|" + "---|" * len(part.heads)

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
 from itertools import repeat
 
-import numpy as np
-
-from topospread.cluster import Cluster
+from topospread.api.well_known_labels import ZONE
+from topospread.cluster.cluster import pod_key
 from topospread.controllers.planned import QueuedPod, Workload
 from topospread.plugins.spread_arithmetic import ConstraintArithmetic, counts_of
 from topospread.scheduling.cycle import Placement
@@ -21,7 +21,6 @@ from .result import (
     DomainSpreads,
     Exceeded,
     PendingGroup,
-    Reasons,
     Simulation,
     WorkloadResult,
     WorkloadSpread,
@@ -32,7 +31,7 @@ from .unknown import unjudged_of
 
 
 def exceeded(
-    before: ConstraintArithmetic, after: ConstraintArithmetic, counted: CountedPods, takes_more: bool
+    before: ConstraintArithmetic, after: ConstraintArithmetic, counted: CountedPods, of_soft: Callable[[], Exceeded]
 ) -> Exceeded:
     """Return why a constraint's skew exceeds maxSkew; "" if it does not.
 
@@ -42,7 +41,7 @@ def exceeded(
     Args:
         before, after: counts before and after the workload's pods were placed.
         counted: workloads whose pods are counted; empty if all are the workload's own.
-        takes_more: whether a domain with the fewest pods has a node that is feasible for one more pod.
+        of_soft: the reason if the constraint is soft and its workload's new pods exceed it.
     """
     if after.skew <= after.max_skew:
         return ""
@@ -53,16 +52,44 @@ def exceeded(
         return "others"
     if after.hard:
         return "before"
-    return "scores" if takes_more else "full"
+    return of_soft()
 
 
-def fewest_take_more(arithmetic: ConstraintArithmetic, rejected: Mapping[str, Reasons], cluster: Cluster) -> bool:
-    """Return whether a domain with the fewest pods has a node that is feasible for one more pod."""
-    nodes = cluster.nodes
-    column = nodes.labels(arithmetic.topology_key)
-    codes = column.codes[: nodes.size]
-    there = np.bincount(codes[codes >= 0], minlength=len(column.values))
-    return any(sum(rejected.get(name, {}).values()) < there[column.code(name)] for name in arithmetic.minimum_domains)
+def _excess_of_soft(run: Run, now: ConstraintArithmetic, placed: Sequence[QueuedPod]) -> Exceeded:
+    """Return why pods exceed a soft constraint: could the last pod in a fullest domain have gone to an emptiest?
+
+    The pod and the workload's later pods are taken off their nodes for that.
+
+    Args:
+        run: the run at its end.
+        now: the counts of the constraint.
+        placed: the workload's pods that found nodes, in this order.
+    """
+    cluster, nodes = run.cluster, run.cluster.nodes
+    column = nodes.labels(now.topology_key)
+    most = max(each.matching for each in now.domains)
+    fullest = {column.code(each.name) for each in now.domains if each.matching == most}
+
+    def code(node: str) -> int:
+        return int(column.codes[nodes.row_of[node]])
+
+    is_in_fullest = (code(cluster.assigned_node(_key(each))) in fullest for each in reversed(placed))
+    later = next((after for after, found in enumerate(is_in_fullest, 1) if found), 0)
+    if not later:
+        return "full"
+    with cluster.savepoint():
+        for each in placed[-later:]:
+            cluster.unbind(_key(each))
+        verdict = run.scheduler.verdict(placed[-later].pod, placed[-later].name)
+        own = (each for each in verdict.arithmetic if each.position == now.position and not each.hard)
+        fewest = {column.code(name) for each in own for name in each.minimum_domains}
+        if not any(code(node) in fewest for node in verdict.feasible):
+            return "full"
+    return "sampled" if run.options.sampling == "kube" else "scores"
+
+
+def _key(queued: QueuedPod) -> str:
+    return pod_key(queued.namespace, queued.name)
 
 
 Rejected = dict[str, dict[str, int]]
@@ -76,7 +103,12 @@ def result_of(run: Run) -> Simulation:
     planned = run.plan
     tried = [(queued, run.outcomes[id(queued)]) for queued in run.queue if not run.outcomes[id(queued)].evicted]
     tried += [(queued, PodOutcome(not_asked(queued))) for queued in (*planned.gated, *planned.refused)]
-    placements = [_placement(queued, outcome) for queued, outcome in tried]
+    zones = {each.name: each.labels.get(ZONE) for each in run.cluster.nodes.nodes if each is not None}
+    placements = [_placement(queued, outcome, zones) for queued, outcome in tried]
+    placed: dict[int, list[QueuedPod]] = {}
+    for queued, outcome in tried:
+        if not outcome.pending:
+            placed.setdefault(id(queued.workload), []).append(queued)
     waiting = {id(queued.workload): queued for queued, outcome in reversed(tried) if outcome.pending}
     missing = Counter(id(queued.workload) for queued, outcome in tried if outcome.pending)
     new = Counter(id(queued.workload) for queued, _ in tried)
@@ -87,7 +119,8 @@ def result_of(run: Run) -> Simulation:
         says_more = bool(new[id(each)]) and (missing[id(each)] > 0 or any(map(_uneven, now)))
         rejected = _rejected(run, each, now, waiting.get(id(each))) if says_more else [{} for _ in now]
         whose = [owners.counted_by(one, each) for one in now]
-        spread = tuple(map(_spread, before.get(id(each), ()), now, rejected, whose, repeat(run)))
+        of_soft = partial(_excess_of_soft, run, placed=placed.get(id(each), []))
+        spread = tuple(map(_spread, before.get(id(each), ()), now, rejected, whose, repeat(of_soft)))
         workloads.append(_workload(each, new[id(each)], missing[id(each)], spread))
     return Simulation(
         placements=tuple(placements),
@@ -107,6 +140,7 @@ def result_of(run: Run) -> Simulation:
             *_order_may_decide(run),
             *extender_notes(run),
         ),
+        bound=partial(_bound, run, zones),
         verdicts=run.scheduler.verdicts if isinstance(run.scheduler, WatchingScheduler) else {},
         unjudged=unjudged_of(
             (part, f"{queued.namespace}/{queued.name}")
@@ -151,17 +185,31 @@ def _is_new(run: Run, queued: QueuedPod) -> bool:
     return not queued.created and run.outcomes[id(queued)].pending
 
 
-def _placement(queued: QueuedPod, outcome: PodOutcome) -> PodPlacement:
+def _placement(queued: QueuedPod, outcome: PodOutcome, zones: Mapping[str, str | None]) -> PodPlacement:
     placement = outcome.placement
     return PodPlacement(
         namespace=queued.namespace,
         name=queued.name,
         workload=f"{queued.workload.kind}/{queued.workload.name}",
         node=placement.node,
+        zone=zones.get(placement.node or ""),
         message=placement.message,
         score=placement.score,
         nominated_node=outcome.nominated or None,
     )
+
+
+def _bound(run: Run, zones: Mapping[str, str | None]) -> tuple[PodPlacement, ...]:
+    """Return the pods that had their nodes before, without evicted ones."""
+    evicted = {f"{each.namespace}/{each.name}" for each in run.evictions}
+    found = []
+    for pod in run.plan.bound:
+        key, node = pod_key(pod.namespace, pod.name), pod.spec.node_name or ""
+        owner = run.owners.get(key)
+        if key not in evicted:
+            whose = f"{owner.kind}/{owner.name}" if owner is not None else f"Pod/{pod.name}"
+            found.append(PodPlacement(pod.namespace, pod.name, whose, node, zones.get(node), "", None, None))
+    return tuple(found)
 
 
 def not_asked(queued: QueuedPod) -> Placement:
@@ -209,10 +257,12 @@ def _rejected(
 
 
 def _spread(
-    was: ConstraintArithmetic, now: ConstraintArithmetic, rejected: Rejected, counted: CountedPods, run: Run
+    was: ConstraintArithmetic,
+    now: ConstraintArithmetic,
+    rejected: Rejected,
+    counted: CountedPods,
+    of_soft: Callable[[ConstraintArithmetic], Exceeded],
 ) -> WorkloadSpread:
-    takes_more = now.skew > now.max_skew and fewest_take_more(now, rejected, run.cluster)
-    why = exceeded(was, now, counted, takes_more)
     return WorkloadSpread(
         topology_key=now.topology_key,
         when_unsatisfiable=now.when_unsatisfiable,
@@ -222,7 +272,7 @@ def _spread(
         domains=DomainSpreads(was.domains, now.domains, rejected),
         arithmetic=now,
         counted=counted,
-        exceeded="sampled" if why == "scores" and run.options.sampling == "kube" else why,
+        exceeded=exceeded(was, now, counted, partial(of_soft, now)),
     )
 
 

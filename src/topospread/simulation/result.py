@@ -6,7 +6,7 @@ Nothing is printed or decided here.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from operator import eq
@@ -27,9 +27,11 @@ from topospread.plugins.spread_arithmetic import ConstraintArithmetic, Domain, D
 from topospread.scheduling.verdict import Verdict
 
 Exceeded = Literal["", "before", "others", "full", "scores", "sampled"]
-"""Why a skew is more than maxSkew, "" where it is not: pods that were there before make it, and nothing moves those;
-pods of other workloads are counted, which their own constraints place; of a soft constraint, the domains that hold the
-fewest take no more, other scores weighed more, or its nodes were not among those that were sampled."""
+"""Why a skew exceeds maxSkew; "" if it does not. Earlier pods caused it (``before``), or counted pods of others.
+
+A soft constraint is exceeded if filters left a pod no node in the domains with the fewest pods (``full``), if other
+scores weighed more, or if nodes were not sampled.
+"""
 
 Reasons = Mapping[str, int]
 """Reason → nodes that are rejected for it."""
@@ -42,6 +44,7 @@ class Placement(Base, frozen=True):
     name: Annotated[str, Meta(description="Name of the pod.")]
     workload: Annotated[str, Meta(description="`Deployment/web`, or `Pod/NAME` for a bare pod.")]
     node: Annotated[str | None, Meta(description="Node of the pod; null while it is pending.")]
+    zone: Annotated[str | None, Meta(description="Zone of the node; null without a node or its zone.")]
     message: Annotated[
         str, Meta(description="Why it is pending: kube-scheduler's sentence without preemption's; empty with a node.")
     ]
@@ -307,6 +310,7 @@ class Simulation(PlainData):
         open_pods: pods, ``namespace/name``, whose outcome depends on these parts: their own and their neighbours'.
         bounds: workload, ``namespace/Deployment/name`` → how many of its pods have a node; empty if all is judged.
         begun: the inventory and the options, from which the answer's fixes are tried.
+        bound: returns the pods that had their nodes before and keep them.
     """
 
     placements: tuple[Placement, ...]
@@ -327,6 +331,7 @@ class Simulation(PlainData):
     open_pods: tuple[str, ...] = ()
     bounds: Mapping[str, Bounds] = field(default_factory=dict)
     begun: Any = field(default=None, repr=False, compare=False)
+    bound: Callable[[], tuple[Placement, ...]] = field(default=tuple, repr=False, compare=False)
 
     @cached_property
     def verdict(self) -> Word:

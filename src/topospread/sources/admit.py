@@ -15,6 +15,7 @@ import msgspec
 
 from topospread.api.kinds import KINDS
 from topospread.api.meta import KubeObject
+from topospread.api.pod import Pod
 from topospread.api.validation.schema import (
     STRUCT_OF,
     STRUCT_OF_ANY,
@@ -23,6 +24,7 @@ from topospread.api.validation.schema import (
     unknown_fields,
     wrong_case_fields,
 )
+from topospread.api.workload import ReplicaSet
 from topospread.errors import DecodeError, InvalidError, Place
 
 from .custom_kinds import Kinds
@@ -39,6 +41,7 @@ _NOT_A_STRING: Final = (
     "expected a string, got false",
 )
 PROFILES: Final = re.compile(rb"(?:apparmor\.security\.beta|seccomp\.security\.alpha)\.kubernetes\.io/")
+_WHOLE: Final = "topospread.dev/whole"
 _ENCODER: Final = msgspec.json.Encoder(enc_hook=str)
 
 
@@ -50,12 +53,23 @@ class Rules(msgspec.Struct, frozen=True):
         namespace: namespace of objects without ``metadata.namespace``.
         comparison_operators: allow the toleration operators Lt and Gt (TaintTolerationComparisonOperators).
         kinds: custom resources whose pods are known; None for the built-in table.
+        parameters: (apiVersion, kind) of parameters of admission policies, whose objects are kept; with it, new pods,
+            templates and namespaces keep the text of all their fields. None without policies.
     """
 
     strict: bool = False
     namespace: str = "default"
     comparison_operators: bool = False
     kinds: Kinds | None = None
+    parameters: frozenset[tuple[str, str]] | None = None
+
+    def keeps_whole(self, kind: str, item: KubeObject) -> bool:
+        """Return whether all fields of an object are kept: pods may be made of it, or policies read it."""
+        if self.parameters is None or (isinstance(item, Pod) and item.metadata.is_stored):
+            return False
+        if isinstance(item, ReplicaSet) and item.spec.replicas == 0:
+            return False
+        return kind == "Namespace" or kind in STRUCT_OF
 
 
 def admit(value: dict[str, Any], kind: str, location: Location, rules: Rules) -> KubeObject:
@@ -96,8 +110,12 @@ def admit(value: dict[str, Any], kind: str, location: Location, rules: Rules) ->
         broken = line_break_in(checked)
         if broken:
             raise InvalidError([f"{printable(broken)}: Invalid value: a name has one line"], location.place(label))
+        keeps_whole = rules.parameters is not None and (kind in STRUCT_OF or kind == "Namespace")
+        noted = _note_whole(checked, kind) if keeps_whole else []
         note_profiles(checked, kind)
         accepted = _ENCODER.encode(checked)
+        for annotations in noted:
+            del annotations[_WHOLE]
         if not stored:
             _validate(checked, kind, location, label, rules)
         return msgspec.json.decode(accepted, type=how.struct)
@@ -107,13 +125,34 @@ def admit(value: dict[str, Any], kind: str, location: Location, rules: Rules) ->
         raise _undecodable(error, location, label) from error
 
 
+def _note_whole(checked: dict[str, Any], kind: str) -> list[dict[str, Any]]:
+    """Keep the texts of an object and its template in annotations of ours, for policies in CEL; return these."""
+    known = {name: value for name, value in checked.items() if name != "status"}
+    holders = [(checked, _ENCODER.encode(known).decode())]
+    template = _pod_template(checked, kind) if kind not in ("Pod", "Namespace") else {}
+    if template:
+        holders.append((template, _ENCODER.encode(template).decode()))
+    noted = []
+    for holder, text in holders:
+        annotations: dict[str, Any] = holder.setdefault("metadata", {}).setdefault("annotations", {})
+        annotations[_WHOLE] = text
+        noted.append(annotations)
+    return noted
+
+
+def _pod_template(checked: dict[str, Any], kind: str) -> dict[str, Any]:
+    """Return what pods are made of: the pod itself, or the template of a workload."""
+    holder = checked if kind == "Pod" else checked.get("spec", {})
+    for name in {"Pod": (), "CronJob": ("jobTemplate", "spec", "template")}.get(kind, ("template",)):
+        holder = holder.get(name, {})
+    return holder
+
+
 def note_profiles(checked: dict[str, Any], kind: str) -> None:
     """Put the deprecated annotations of AppArmor and seccomp, whose keys name containers, into one of ours."""
     if kind not in STRUCT_OF:
         return
-    holder = checked if kind == "Pod" else checked.get("spec", {})
-    for name in {"Pod": (), "CronJob": ("jobTemplate", "spec", "template")}.get(kind, ("template",)):
-        holder = holder.get(name, {})
+    holder = _pod_template(checked, kind)
     annotations = holder.get("metadata", {}).get("annotations", {})
     profiles = {key: value for key, value in annotations.items() if PROFILES.search(key.encode())}
     if profiles:

@@ -7,6 +7,8 @@ import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
+from difflib import get_close_matches
+from io import BytesIO
 from itertools import chain
 from typing import BinaryIO, Final
 
@@ -132,41 +134,48 @@ def load(  # noqa: PLR0913 - keyword arguments
     rendered = replace(rendering or Rendering(), namespace=namespace)
     found = _found(paths_read, rendered, allow_empty=allow_empty)
     every = [each.sources for each in found]
-    meter = _Meter(progress, total_size([source for sources in every for source in sources]))
-    reader = ObjectReader(Rules(strict, namespace, comparison_operators, kinds))
-    collection = Collection()
-    hooks = HooksLeftOut()
+    stdin = _rereadable(stdin, every)
+    rules = Rules(strict, namespace, comparison_operators, kinds)
     with no_garbage_collection():
-        read: list[Iterable[ReadObject]] = [
-            _read(path, sources, stdin, reader, meter) for path, sources in zip(paths_read, every, strict=True)
-        ]
-        if live is not None:
-            if callable(live):
-                read = [list(objects) for objects in read]
-                live = live([each for objects in read for each in objects])
-            collection.add_path(live.objects)
-            reader.snapshots.insert(0, (live.facts, live.place))
-        if cluster is not None and is_made_up(cluster):
-            collection.add_path(ReadObject("Node", node, place) for node, place in made_up_nodes(cluster))
-            classes = made_up_storage_classes(cluster)
-            collection.add_path(ReadObject("StorageClass", item, place) for item, place in classes)
-        empty = []
-        for path, objects in zip(paths_read, read, strict=True):
-            begun = iter(objects)
-            first = next(begun, None)
-            if first is None:
-                empty.append(path)
-            else:
-                whole = chain([first], begun)
-                collection.add_path(whole if with_hooks else hooks.without(whole))
-        # With a cluster, too, manifests without an object are a mistake.
-        judged = list(paths) or paths_read
-        if judged and not allow_empty and set(judged) <= set(empty):
-            raise _without_objects(judged, reader)
-        inventory = _inventory(collection, reader, needs_nodes=needs_nodes)
+        while True:
+            meter = _Meter(progress, total_size([source for sources in every for source in sources]))
+            if isinstance(stdin, BytesIO):
+                stdin.seek(0)
+            reader = ObjectReader(rules)
+            collection = Collection()
+            hooks = HooksLeftOut()
+            read: list[Iterable[ReadObject]] = [
+                _read(path, sources, stdin, reader, meter) for path, sources in zip(paths_read, every, strict=True)
+            ]
+            if live is not None:
+                if callable(live):
+                    read = [list(objects) for objects in read]
+                    live = live([each for objects in read for each in objects])
+                collection.add_path(live.objects)
+                reader.snapshots.insert(0, (live.facts, live.place))
+            _add_made_up(collection, cluster)
+            empty = []
+            for path, objects in zip(paths_read, read, strict=True):
+                begun = iter(objects)
+                first = next(begun, None)
+                if first is None:
+                    empty.append(path)
+                else:
+                    whole = chain([first], begun)
+                    collection.add_path(whole if with_hooks else hooks.without(whole))
+            # With a cluster, too, manifests without an object are a mistake.
+            judged = list(paths) or paths_read
+            if judged and not allow_empty and set(judged) <= set(empty):
+                raise _without_objects(judged, reader)
+            inventory = _inventory(collection, reader, needs_nodes=needs_nodes)
+            if rules.parameters is not None or not inventory.validating_bindings:
+                break
+            # Policies in CEL read every field of new pods: read all once more, and keep them.
+            rules = msgspec.structs.replace(rules, parameters=_parameter_kinds(inventory))
         taken = next((facts.taken for facts, _ in reader.snapshots), "")
         how = rendering or Rendering()
         inventory.read_from = ReadFrom(tuple(paths), cluster, namespace, how, live is not None, taken)
+        inventory.parameters += reader.parameters
         inventory.warnings += [warning for each in found for warning in each.warnings]
         inventory.notes += [*hooks.notes(), *(note for each in found for note in each.notes)]
         if reader.foreign:
@@ -176,16 +185,51 @@ def load(  # noqa: PLR0913 - keyword arguments
         return inventory
 
 
+def _rereadable(stdin: BinaryIO | None, every: Iterable[Sequence[Source]]) -> BinaryIO | None:
+    """Return standard input so that it can be read twice, if it is read at all."""
+    if stdin is None or not any(source.path == STANDARD_INPUT for sources in every for source in sources):
+        return stdin
+    return BytesIO(stdin.read())
+
+
+def _add_made_up(collection: Collection, cluster: str | None) -> None:
+    """Add the nodes and StorageClasses of a synthetic cluster."""
+    if cluster is not None and is_made_up(cluster):
+        collection.add_path(ReadObject("Node", node, place) for node, place in made_up_nodes(cluster))
+        classes = made_up_storage_classes(cluster)
+        collection.add_path(ReadObject("StorageClass", item, place) for item, place in classes)
+
+
+def _parameter_kinds(inventory: Inventory) -> frozenset[tuple[str, str]]:
+    """Return the (apiVersion, kind) of the parameters of policies."""
+    kinds = (each.spec.param_kind for each in inventory.validating_policies)
+    return frozenset((each.api_version, each.kind) for each in kinds if each is not None)
+
+
 def _with_cluster_file(paths: Sequence[str], cluster: str | None) -> list[str]:
     """Return the paths in the order of application, with the cluster's file first."""
     if cluster is None or is_made_up(cluster):
         return list(paths)
     if cluster != STANDARD_INPUT and not os.path.exists(cluster):
-        raise UsageError(
-            f"--on {shown_path(cluster)} is neither a file nor a cluster such as zones=3,nodes=6 "
-            "(topospread explain clusters)"
+        raise InputError(
+            f"--on {shown_path(cluster)} is neither a file nor a cluster such as zones=3,nodes=6"
+            f"{_near(cluster)} (topospread explain clusters)"
         )
     return [cluster, *paths]
+
+
+_CLOSE = 0.75
+
+
+def _near(path: str) -> str:
+    """Return ``; did you mean cluster.json?`` for a file of the same folder whose name is similar."""
+    folder, name = os.path.split(path)
+    try:
+        names = os.listdir(folder or ".")
+    except OSError:
+        return ""
+    close = get_close_matches(name, names, 1, cutoff=_CLOSE)
+    return f"; did you mean {shown_path(os.path.join(folder, close[0]))}?" if close else ""
 
 
 def _without_objects(paths: Sequence[str], reader: ObjectReader) -> InputError:

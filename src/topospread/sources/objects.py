@@ -118,6 +118,7 @@ class ObjectReader:
         custom: custom resources with known pods → the equivalent built-in kind.
         unknown_pods: custom resources with an unknown number of pods.
         repeats: notes on repeated keys in rendered charts.
+        parameters: objects with parameters of admission policies, as plain data.
         foreign: paths of other programs' files in folders.
         placed: keys of objects without a namespace, with the assigned namespace; without placed pods.
     """
@@ -133,6 +134,7 @@ class ObjectReader:
         self.custom: dict[str, str] = {}
         self.unknown_pods: list[str] = []
         self.repeats: list[str] = []
+        self.parameters: list[dict[str, Any]] = []
         self.foreign: list[str] = []
         self._types: dict[tuple[bytes, bytes], _Known] = {}
         self._alike: set[bytes] = set()
@@ -194,7 +196,7 @@ class ObjectReader:
         """Yield the objects at a JSON location, parsed to plain data first."""
         yield from self.read_value(read_value(location.text, location.start, location.end), location, of)
 
-    def _decoded(self, raw: bytes | msgspec.Raw, of: _Type) -> KubeObject | None:
+    def _decoded(self, raw: bytes | msgspec.Raw, of: _Type) -> KubeObject | None:  # noqa: PLR0911 - the reasons for it
         """Return the typed object; None if it must be parsed to plain data first."""
         if self.rules.strict:
             return None
@@ -211,7 +213,9 @@ class ObjectReader:
                 return None
             item.kind = known.kind
             item.api_version = VERSIONS[known.kind][0]
-        if not metadata.name or not self._needs_no_check(item) or _has_line_break(raw) or _has_profiles(item, raw):
+        if not metadata.name or self.rules.keeps_whole(known.kind, item) or not self._needs_no_check(item):
+            return None
+        if _has_line_break(raw) or _has_profiles(item, raw):
             return None
         if not known.namespaced:
             metadata.namespace = None
@@ -298,6 +302,8 @@ class ObjectReader:
         elif version.startswith(_CONFIGURATION_GROUP):
             self.configurations.append((value, location.rough()))
         else:
+            if (version, kind) in (self.rules.parameters or ()):
+                self.parameters.append(self._parameter({**value, "apiVersion": version, "kind": kind}))
             known = self._resolve(value, version, kind, location)
             if known is None:
                 yield from self._read_custom({**value, "apiVersion": version, "kind": kind}, location)
@@ -306,6 +312,13 @@ class ObjectReader:
                 if item.namespace and not value["metadata"].get("namespace"):
                     self._note_placed(item)
                 yield ReadObject(known, item, location.rough(), location)
+
+    def _parameter(self, value: dict[str, Any]) -> dict[str, Any]:
+        """Return an object with parameters, with its namespace if its kind is known to have one."""
+        metadata = value.get("metadata")
+        if value["kind"] != "ConfigMap" or not isinstance(metadata, dict) or metadata.get("namespace"):
+            return value
+        return {**value, "metadata": {**metadata, "namespace": self.rules.namespace}}
 
     def _custom(self, version: str, kind: str) -> Sequence[CustomKind]:
         """Return how a custom resource's pods are created; empty if unknown."""

@@ -4,26 +4,35 @@ from __future__ import annotations
 
 import threading
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from functools import partial
+from typing import Any, Final, TypeVar
+
+import msgspec
 
 from topospread.answers.remedies import tried_words
-from topospread.controllers.scale import KIND_OF
+from topospread.api.inventory import Inventory
+from topospread.controllers.scale import KIND_OF, short_target
 from topospread.drill.pods import WorkloadKey
 from topospread.errors import UsageError
 from topospread.plugins.spread_arithmetic import ConstraintArithmetic, Domains
+from topospread.render.pages.promise_show import event_rows
+from topospread.simulation.run import Run
+from topospread.text import shell_line
 from topospread.whole_number import whole_number
 
+from .differences import difference
 from .pages import Pages
 from .placement_snapshot import ClusterStanding, WorkloadRow, moves
 from .served import ServedCluster
 from .timeline import Frame, Timeline
 from .trials import TrialStep, title
 from .trying import PlayedTrials
-from .why import PodAnswer, Why
+from .why import PodAnswer, explained, linted, pending, promised
 from .writing import as_command, as_copies, as_file
 
+T = TypeVar("T")
 Json = dict[str, Any]
 
 _PODS = {"Pod": "/spec", "CronJob": "/spec/jobTemplate/spec/template/spec"}
@@ -65,6 +74,8 @@ _MOST_BARS = 24
 """Of more domains than this it is told first how many have how many pods."""
 _ENDS = 5
 _MOST_FOUND = 20
+MOST_OF_CHANGES: Final = 100_000
+"""Bytes of changes that are pushed, which nothing compresses; of more the page asks for all of it."""
 
 
 class NotFoundError(Exception):
@@ -104,7 +115,7 @@ class Answers:
         self._served = served
         self._pages = pages
         self.trials = PlayedTrials(served)
-        self._why = Why(served, self.trials)
+        self._drawn: dict[int, Json] = {}
 
     def warm_up(self) -> None:
         """Work out what the first picture and the first why need, before anybody asks for it.
@@ -139,6 +150,20 @@ class Answers:
         """The map's data."""
         return self._frame(asked).picture
 
+    def changes(self, revision: int) -> Json | None:
+        """Return what changed in the picture without steps since a revision; ``None`` if that is not known or is much.
+
+        The picture is kept for the next question.
+        """
+        reading, found = self._served.reading, self.trials.timeline(())
+        drawn = msgspec.json.decode(found.frames[first_shown(found)].picture)
+        before = self._drawn.get(revision)
+        self._drawn = {reading.revision: drawn, **({revision: before} if before is not None else {})}
+        if before is None or reading is not self._served.reading:
+            return None
+        told = {"from": revision, "to": reading.revision, "picture": difference(before, drawn)}
+        return told if len(msgspec.json.encode(told)) <= MOST_OF_CHANGES else None
+
     def trial(self, asked: PageQuestion) -> Json:
         """Return the result of each step, the trial's command and file, and the frame to show first."""
         found, at = self.timeline(asked)
@@ -160,7 +185,7 @@ class Answers:
     def workload(self, asked: PageQuestion) -> Json:
         """A workload: its constraints domain by domain, and its pods."""
         frame = self._frame(asked)
-        key = (asked.word("kind"), asked.word("namespace"), asked.word("name"))
+        key = _key(asked)
         row = frame.standing.workload_row(key)
         if row is None:
             raise NotFoundError(f"there is no {key[0]} {key[1]}/{key[2]}")
@@ -172,8 +197,11 @@ class Answers:
             constraints=constraints,
             pods=pods,
             waiting=sum(not each["node"] for each in pods),
+            is_linted=key[0] in _HAVE_TEMPLATES or key[0] in _PODS,
+            is_promised=key[0] in _SCALED,
         )
-        return {"constraints": constraints, "editable": editable(frame.standing.workloads[row]), "html": html}
+        forms = self._pages.page("forms.html", **editable(frame.standing.workloads[row]))
+        return {"constraints": constraints, "forms": forms, "html": html}
 
     def node(self, asked: PageQuestion) -> Json:
         """A node: its labels, taints, room, and pods."""
@@ -210,22 +238,43 @@ class Answers:
     def why(self, asked: PageQuestion) -> Json:
         """`why`'s answer on a pod but for changes that would help, and what rejects each node."""
         found = self._explained(asked, suggest=False)
-        return {"html": self._pages.page("why.html", **found.values), "rejected": found.rejected}
+        return {
+            "html": self._pages.page("why.html", **found.values, target=asked.word("target")),
+            "rejected": found.rejected,
+        }
 
     def fixes(self, asked: PageQuestion) -> Json:
         """Changes that would let a pending pod in, as HTML for the page."""
         return {"html": self._pages.page("fixes.html", **self._explained(asked, suggest=True).values)}
 
     def _explained(self, asked: PageQuestion, *, suggest: bool) -> PodAnswer:
-        _, at = self.timeline(asked)
-        target = asked.word("target")
-        return self._why.explained(asked.steps, at, target, abandoned=asked.abandoned, suggest=suggest)
+        target, words = asked.word("target"), self._served.input.words
+        found = self._ask(asked, partial(explained, self.trials.asked_by, target, suggest))
+        # A namespace of a snapshot may begin as an option does.
+        about = [*words, "--", target] if target.startswith("-") else [target, *words]
+        found.values["command"] = shell_line(["topospread", "why", *about])
+        return found
 
     def pending(self, asked: PageQuestion) -> Json:
         """The pods without a node, grouped by cause, as HTML for the page."""
+        groups = self._ask(asked, pending)
+        return {"html": self._pages.page("pending.html", groups=groups, tried_words=tried_words)}
+
+    def promises(self, asked: PageQuestion) -> Json:
+        """The pods that a workload keeps after losses, drains and rollouts, as HTML for the page."""
+        found = self._ask(asked, partial(promised, self.trials.asked_by, _key(asked)))
+        rows = event_rows(found.workloads[0])
+        command = shell_line(["topospread", "promise", "show", short_target(_key(asked)), *self._served.input.words])
+        return {"html": self._pages.page("promises.html", found=found, rows=rows, command=command)}
+
+    def findings(self, asked: PageQuestion) -> Json:
+        """Lint findings about a workload, as HTML for the page."""
+        found = self._ask(asked, partial(linted, self.trials.asked_by, _key(asked)))
+        return {"html": self._pages.page("findings.html", findings=found)}
+
+    def _ask(self, asked: PageQuestion, question: Callable[[Inventory, Run], T]) -> T:
         _, at = self.timeline(asked)
-        found = self._why.pending(asked.steps, at, asked.abandoned)
-        return {"html": self._pages.page("pending.html", groups=found, tried_words=tried_words)}
+        return self.trials.ask(asked.steps, at, question, asked.abandoned)
 
     def drill_file(self, asked: PageQuestion) -> tuple[str, bytes]:
         """The trial as a file of a drill: its name and what is in it.
@@ -237,6 +286,10 @@ class Answers:
             raise UsageError("a drill has at least one step")
         found, _ = self.timeline(asked)
         return as_file(found, self._served)
+
+
+def _key(asked: PageQuestion) -> WorkloadKey:
+    return asked.word("kind"), asked.word("namespace"), asked.word("name")
 
 
 def first_shown(timeline: Timeline) -> int:

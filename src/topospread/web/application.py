@@ -35,14 +35,20 @@ _KEEP_ALIVE = 15.0
 
 
 async def events_of(
-    served: ServedCluster, state: Callable[[], dict[str, Any]], is_gone: Callable[[], Awaitable[bool]]
+    served: ServedCluster,
+    state: Callable[[], dict[str, Any]],
+    changes: Callable[[int], dict[str, Any] | None],
+    is_gone: Callable[[], Awaitable[bool]],
 ) -> AsyncIterator[str]:
-    """The state now, and whenever it becomes another one, until nobody listens."""
-    told, quiet = -1, 0.0
+    """The state now, and whenever it becomes another one, with what changed in the picture, until nobody listens."""
+    told, revision, quiet = -1, 0, 0.0
     while not await is_gone():
         if served.events != told:
-            told, quiet = served.events, 0.0
-            yield f"event: state\ndata: {json.dumps(state())}\n\n"
+            told, quiet, now = served.events, 0.0, state()
+            if now["revision"] != revision:
+                now["changes"] = await run_in_threadpool(changes, revision)
+                revision = now["revision"]
+            yield f"event: state\ndata: {json.dumps(now)}\n\n"
         elif quiet >= _KEEP_ALIVE:
             quiet = 0.0
             yield f"event: age\ndata: {json.dumps(state())}\n\n"
@@ -105,6 +111,8 @@ def application(
         Route("/api/fixes", _answer(Answers.fixes)),
         Route("/api/progress", _progress),
         Route("/api/pending", _answer(Answers.pending)),
+        Route("/api/promises", _answer(Answers.promises)),
+        Route("/api/findings", _answer(Answers.findings)),
         Route("/drill", _drill),
         Route("/events", _events),
         Route("/script/{name}", _joined),
@@ -196,7 +204,8 @@ async def _progress(request: Request) -> Response:
 
 
 async def _events(request: Request) -> Response:
-    stream = events_of(request.app.state.served, request.app.state.pages.state, request.is_disconnected)
+    of = request.app.state
+    stream = events_of(of.served, of.pages.state, of.answers.changes, request.is_disconnected)
     return StreamingResponse(stream, media_type="text/event-stream", headers=_NEVER_STORED)
 
 

@@ -4,17 +4,16 @@ from __future__ import annotations
 
 from typing import Any
 
+from starlette.datastructures import State
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, JSONResponse, Response
 from starlette.routing import Route
 
 from topospread.errors import UsageError
 
-from .answers import Answers
 from .application import worked_out
 from .editing import MADE_UP, MOST_NODES, examples, judge_draft
 from .picture import picture
-from .served import ServedCluster
 from .timeline import begin
 
 ADDRESS = "/editor"
@@ -41,17 +40,20 @@ async def _example(request: Request) -> Response:
 
 async def _draft(request: Request) -> Response:
     state, cluster = request.app.state, request.query_params.get("cluster", "")
-    return JSONResponse(await worked_out(request, _judged, await request.body(), cluster, state.served, state.answers))
+    return JSONResponse(await worked_out(request, _judged, await request.body(), cluster, state))
 
 
-def _judged(text: bytes, cluster: str, served: ServedCluster, answers: Answers) -> Json:
+def _judged(text: bytes, cluster: str, state: State) -> Json:
     """Return the data for the editor; with the map if the cluster is small enough to draw at every key."""
-    with answers.trials.explaining:
+    served = state.served
+    with state.answers.trials.explaining:
         try:
             found = judge_draft(text, cluster, lambda: served.reading.inventory, served.options)
         except UsageError as error:
             return {"findings": [], "problems": [{"message": str(error), "line": None}], "simulation": None}
         told = found.to_dict()
+        if told["simulation"] is not None:
+            told["landing"] = state.pages.page("landing.html", simulation=told["simulation"])
         if found.whole is not None and len(found.whole.nodes) <= MOST_NODES:
             frames = begin(found.whole, served.options).frames
             told["picture"] = picture(frames[-1].standing)

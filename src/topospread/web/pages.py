@@ -14,7 +14,7 @@ from .served import ServedCluster
 Json = dict[str, Any]
 
 _BETWEEN_WORDS = re.compile(r"(?<=[a-z])(?=[A-Z])")
-_BEHIND_SIGNS = re.compile(r"(?<=[/.=])")
+_BEHIND_SIGNS = re.compile(r"(?<=[/.=:])")
 _MOST_ROWS = 100
 """So many rows of a table are written, the rest are counted."""
 
@@ -54,6 +54,7 @@ class Pages:
         served = self._served
         return {
             "server": served.server,
+            "cluster": served.cluster,
             "revision": served.reading.revision,
             "name": served.input.name,
             "live": served.input.live,

@@ -14,6 +14,7 @@ from urllib.parse import urlencode
 
 import msgspec
 
+from topospread.drill.pods import WorkloadKey
 from topospread.errors import TopospreadError
 
 from .answers import Answers, NotFoundError, PageQuestion
@@ -28,6 +29,9 @@ _MOST_WAITING: Final = 20
 
 _MOST_PLACED: Final = 60
 """All pods are explained where there are no more than these."""
+
+_MOST_LINTED: Final = 40
+"""Workloads are linted where there are no more than these."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,10 +82,11 @@ class _Recording:
             self._keep("/api/trial", at, Answers.trial)
             self._keep("/api/picture", at, Answers.picture)
         for number, frame in enumerate(found.frames):
-            for kind, namespace, name in (each.key for each in frame.standing.workloads):
-                words = {"kind": kind, "namespace": namespace, "name": name}
-                self._keep("/api/workload", str(number), Answers.workload, words)
+            for each in frame.standing.workloads:
+                self._keep("/api/workload", str(number), Answers.workload, _words(each.key))
         standing = found.frames[first].standing
+        for each in standing.workloads if len(standing.workloads) <= _MOST_LINTED else ():
+            self._keep("/api/findings", str(first), Answers.findings, _words(each.key))
         for node in standing.nodes:
             self._keep("/api/node", str(first), Answers.node, {"name": node.name})
         for target in dict.fromkeys((*filter(None, [self._view.shown.get("pod")]), *_explained(standing))):
@@ -114,6 +119,10 @@ class _Recording:
         """As `static/address.js` writes it."""
         query = [*(("step", str(each)) for each in self._steps), *([("at", at)] if at else []), *words.items()]
         return f"{path}?{urlencode(query)}"
+
+
+def _words(key: WorkloadKey) -> dict[str, str]:
+    return dict(zip(("kind", "namespace", "name"), key, strict=True))
 
 
 def _explained(standing: ClusterStanding) -> Iterable[str]:

@@ -69,6 +69,12 @@ class ServedCluster:
         return cls(options, words, ClusterState(1, inventory, time.time()))
 
     @property
+    def cluster(self) -> str:
+        """The UID of kube-system, which no other cluster has; "" where it was not read."""
+        spaces = self.reading.inventory.namespaces
+        return next((each.metadata.uid or "" for each in spaces if each.name == "kube-system"), "")
+
+    @property
     def age(self) -> float:
         """Seconds since the state was read."""
         return max(time.time() - self.reading.at, 0.0)

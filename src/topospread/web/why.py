@@ -1,32 +1,39 @@
-"""The answer of `why` at a moment of a trial, and the reason for each node."""
+"""Questions about a moment of a trial: why a pod waits, what a workload keeps, what lint finds in it."""
 
 from __future__ import annotations
 
 import json
-import threading
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import partial
-from typing import Any
+from io import BytesIO
+from typing import Any, Final
 
+from topospread.answers.lint import lint_finding
 from topospread.answers.pending_pods import Pending, pending_groups
+from topospread.answers.promise_show import PromiseShow, promise_show
 from topospread.answers.why import TriedChange, why_answer
 from topospread.answers.why import Why as Answered
 from topospread.api.inventory import Inventory
 from topospread.api.yaml_text import yaml_text
-from topospread.drill.patching import PatchedObject
+from topospread.controllers.scale import short_target
+from topospread.drill.patching import PatchedObject, manifest
+from topospread.drill.pods import WorkloadKey
+from topospread.lint.problem import FieldEdit
+from topospread.lint.reading import Question
+from topospread.lint.run import run as lint
 from topospread.render.pages.why import outcome_words
 from topospread.simulation.options import SimulationOptions
 from topospread.simulation.run import Run
+from topospread.sources.files import STANDARD_INPUT
+from topospread.sources.positions import parse_path
 from topospread.text import shell_line
 from topospread.why.explain import explain, explain_pending
 from topospread.why.result import Explanation
 
-from .served import ServedCluster
-from .trials import TrialStep
-from .trying import PlayedTrials
-
 Json = dict[str, Any]
+
+_MOST_DRILLED: Final = 3
+"""Domains and nodes of which each event is played, the fullest first."""
 
 
 @dataclass(frozen=True)
@@ -44,57 +51,47 @@ class PodAnswer:
     values: dict[str, Any]
 
 
-class Why:
-    """Explains pods."""
-
-    def __init__(self, served: ServedCluster, trials: PlayedTrials) -> None:
-        self._served = served
-        self._trials = trials
-
-    def explained(
-        self,
-        steps: tuple[TrialStep, ...],
-        at: int,
-        target: str,
-        *,
-        suggest: bool = True,
-        abandoned: threading.Event | None = None,
-    ) -> PodAnswer:
-        """The answer on ``NAMESPACE/POD`` or ``NAMESPACE/KIND/NAME``, in a frame of a trial.
-
-        Args:
-            steps: the trial.
-            at: the frame.
-            target: the pod.
-            suggest: try changes that would let a pending pod in, which takes longer than all else.
-            abandoned: set once nobody waits for the answer any more.
-
-        Raises:
-            InputError, StepError: the trial cannot be played.
-            UsageError: there is no such pod.
-        """
-        question = partial(_explained, self._trials.asked_by, target, suggest)
-        found = self._trials.ask(steps, at, question, abandoned)
-        words = _in_words(target, self._served.input.words)
-        found.values["command"] = shell_line(["topospread", "why", *words])
-        return found
-
-    def pending(self, steps: tuple[TrialStep, ...], at: int, abandoned: threading.Event) -> list[Pending]:
-        """Return the pods without a node in a frame of a trial, grouped by cause, with changes that help.
-
-        Raises:
-            InputError, StepError: the trial cannot be played.
-        """
-        return self._trials.ask(steps, at, _pending, abandoned)
-
-
-def _pending(inventory: Inventory, run: Run) -> list[Pending]:
+def pending(inventory: Inventory, run: Run) -> list[Pending]:
+    """Return the pods without a node, grouped by cause, with changes that help."""
     workloads = run.plan.workloads
     waiting = explain_pending(inventory, run, set(workloads), suggest=True)
     return list(pending_groups(inventory, waiting, {(it.kind, it.namespace, it.name) for it in workloads}))
 
 
-def _explained(options: SimulationOptions, target: str, suggest: bool, inventory: Inventory, run: Run) -> PodAnswer:
+def promised(options: SimulationOptions, key: WorkloadKey, inventory: Inventory, _: Run) -> PromiseShow:
+    """Return what a workload keeps after losses, drains and rollouts."""
+    return promise_show(inventory, [short_target(key)], options, most=_MOST_DRILLED)
+
+
+def linted(options: SimulationOptions, key: WorkloadKey, inventory: Inventory, _: Run) -> list[Json]:
+    """Return what lint finds in a workload, each finding with its mechanical fix as a step of a trial."""
+    document = manifest(inventory, PatchedObject(*key, "[]"))
+    question = Question(paths=[STANDARD_INPUT], config=options.config, kube_version=options.kube_version)
+    found = lint(question, BytesIO(yaml_text(document).encode()), cluster=inventory)
+    told = [lint_finding(each) for each in found.limited()]
+    return [each.to_dict() | {"step": str(PatchedObject(*key, _patch(each.fix))) if each.fix else ""} for each in told]
+
+
+def _patch(fix: Sequence[FieldEdit]) -> str:
+    """Return the edits of a fix as RFC 6902 operations."""
+    operations = [
+        {"op": each.op, "path": "".join(f"/{str(part).replace('~', '~0').replace('/', '~1')}" for part in parts)}
+        | ({} if each.op == "remove" else {"value": each.value})
+        for each in fix
+        if (parts := parse_path(each.path))
+    ]
+    return json.dumps(operations, separators=(",", ":"))
+
+
+def explained(options: SimulationOptions, target: str, suggest: bool, inventory: Inventory, run: Run) -> PodAnswer:
+    """Return `why`'s answer on ``NAMESPACE/POD`` or ``NAMESPACE/KIND/NAME``.
+
+    Args:
+        suggest: try changes that would let a pending pod in, which takes longer than all else.
+
+    Raises:
+        UsageError: there is no such pod.
+    """
     found = explain(inventory, target, options, suggest=suggest, run=run)
     answer = why_answer(found)
     written = answer.to_dict()
@@ -114,11 +111,6 @@ def _explained(options: SimulationOptions, target: str, suggest: bool, inventory
     return PodAnswer(
         written, _rejected(found), {"why": written, "suggestions": suggestions, "rejected": _by_reason(found)}
     )
-
-
-def _in_words(target: str, words: Sequence[str]) -> list[str]:
-    """A target among the words of a command; a namespace of a snapshot may begin as an option does."""
-    return [*words, "--", target] if target.startswith("-") else [target, *words]
 
 
 def _step(each: TriedChange, found: Answered) -> str:

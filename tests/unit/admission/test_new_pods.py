@@ -24,6 +24,8 @@ BOUNDED: Json = {
     "metadata": {"name": "most", "namespace": "default"},
     "spec": {"limits": [{"type": "Container", "min": {"cpu": "2"}}]},
 }
+SMALL: Json = {**BOUNDED, "spec": {"limits": [{"type": "Container", "max": {"cpu": "500m"}}]}}
+"""Its largest amount is the default limit, too, and the pods request more."""
 TWO_PODS: Json = {
     "apiVersion": "v1",
     "kind": "ResourceQuota",
@@ -73,6 +75,34 @@ def rules(folder: Path, *objects: Json) -> str:
     return str(folder / "rules.json")
 
 
+@pytest.mark.parametrize(
+    ("rule", "words"),
+    [
+        (BOUNDED, 'pods "web-5cbd8fdd8f-…" is forbidden: minimum cpu usage per Container is 2, but request is 1'),
+        (SMALL, "is invalid: spec.containers[0].resources.requests: Invalid value: "),
+    ],
+)
+def test_pods_outside_the_bounds_are_not_created(rule: Json, words: str) -> None:
+    begun = Session([*nodes(), rule, web()])
+    for found in (begun.simulate(), begun.why("deploy/web"), begun.status()):
+        assert (found.verdict, [each.code for each in found.causes]) == ("no", ["refused"])
+        assert "FailedCreate: Error creating: " in found.causes[0].says
+        assert words.rsplit('"', maxsplit=1)[-1] in found.causes[0].says
+        assert "kube-scheduler" not in found.text(wide=True)
+    assert begun.why("deploy/web").text(wide=True, width=400).count("FailedCreate") == 1
+
+
+def test_a_policy_that_may_change_the_pods_leaves_their_bounds_open() -> None:
+    group, rule = "admissionregistration.k8s.io/v1", {"apiGroups": [""], "apiVersions": ["v1"], "resources": ["pods"]}
+    meant = {"matchConstraints": {"resourceRules": [{**rule, "operations": ["CREATE"]}]}}
+    policy: Json = {"apiVersion": group, "kind": "MutatingAdmissionPolicy", "metadata": {"name": "p"}, "spec": meant}
+    bound: Json = {**policy, "kind": "MutatingAdmissionPolicyBinding", "spec": {"policyName": "p"}}
+    little: Json = {**TWO_PODS, "spec": {"hard": {"requests.cpu": "2"}}}
+    for refusing in (BOUNDED, SMALL, RESTRICTED, little):
+        assert Session([*nodes(), refusing, policy, bound, web()]).simulate().verdict == "unknown", refusing
+    assert Session([*nodes(), TWO_PODS, policy, bound, web()]).simulate().verdict == "no"
+
+
 @pytest.mark.parametrize("rule", [RESTRICTED, BOUNDED], ids=["level", "bounds"])
 @pytest.mark.parametrize("running", [False, True])
 def test_pods_that_a_drill_creates_may_be_refused(rule: Json, running: bool, tmp_path: Path) -> None:
@@ -108,7 +138,7 @@ def test_a_pod_whose_successor_is_refused_is_not_evicted() -> None:
     assert len(Session([*nodes(), replica_set, *pods]).rebalance().evictions) == 1
     found = Session([*nodes(), RESTRICTED, replica_set, *pods]).rebalance()
     assert (found.verdict, found.evictions) == ("no", ())
-    assert "refuses its new pod: violates PodSecurity" in found.causes[0].says
+    assert "is forbidden: violates PodSecurity" in found.causes[0].says
 
 
 def test_a_promise_of_pods_that_are_refused_is_unknown() -> None:

@@ -17,6 +17,7 @@ from tests.unit.render.builders import (
     waiting,
     workload,
 )
+from topospread import Session
 from topospread.admission.dropped_fields import UnusedField
 from topospread.answers.simulation import names
 from topospread.errors import UsageError
@@ -84,6 +85,7 @@ def test_placements() -> None:
             "name": "web-0",
             "workload": "Deployment/web",
             "node": "node-1",
+            "zone": None,
             "message": "",
             "score": 600,
             "nominatedNode": None,
@@ -93,6 +95,7 @@ def test_placements() -> None:
             "name": "web-1",
             "workload": "Deployment/web",
             "node": None,
+            "zone": None,
             "message": "0/9 nodes are available.",
             "score": None,
             "nominatedNode": None,
@@ -186,3 +189,32 @@ def test_the_first_fix_of_each_cause_is_tried() -> None:
         "fix: shop/web: nodeTaintsPolicy: Honor on topology.kubernetes.io/zone (tried: all 3 pods have a node)" in text
     )
     assert simulate(inventory(*zones("a"))).answer().remedies == ()
+
+
+@pytest.mark.parametrize(
+    ("selector", "why"), [({"matchLabels": {"app": "wbe"}}, "selector app=wbe"), (None, "it has no labelSelector")]
+)
+def test_a_selector_that_misses_its_own_pods_is_told_on_every_first_screen(selector: object, why: str) -> None:
+    labels = {"app": "web"}
+    constraint = {"maxSkew": 1, "topologyKey": "topology.kubernetes.io/zone", "whenUnsatisfiable": "DoNotSchedule"}
+    pod = {
+        "containers": [{"name": "c", "image": "i"}],
+        "topologySpreadConstraints": [{**constraint, **({"labelSelector": selector} if selector else {})}],
+    }
+    web = {
+        "apiVersion": "apps/v1",
+        "kind": "Deployment",
+        "metadata": {"name": "web"},
+        "spec": {
+            "replicas": 4,
+            "selector": {"matchLabels": labels},
+            "template": {"metadata": {"labels": labels}, "spec": pod},
+        },
+    }
+    zone = {"topology.kubernetes.io/zone": "a"}
+    node = {"apiVersion": "v1", "kind": "Node", "metadata": {"name": "a", "labels": zone}}
+    asked = Session([{**node, "status": {"allocatable": {"cpu": "8", "memory": "8Gi", "pods": "9"}}}, web])
+    for answer in (asked.simulate(), asked.status(), asked.why("deploy/web"), asked.after().status()):
+        (warning,) = [each for each in answer.warnings if "no spreading" in each]
+        assert f"the constraint over zones counts none of these pods ({why})" in warning
+        assert f"({why})" in answer.text(width=400)

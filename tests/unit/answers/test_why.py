@@ -214,7 +214,6 @@ unknown: shop/web may find a node
 not judged: topospread does not model resource claims (spec.resourceClaims); all
             else admits each of the 3 nodes
 know it by: kubectl get resourceslices,resourceclaims -A
-kube-scheduler's words: -o wide
 """)
 
 

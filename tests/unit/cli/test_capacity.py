@@ -11,15 +11,15 @@ import jsonschema
 import pytest
 
 from tests.answer_schema import schema_of
+from tests.command import Done, forked
 
 ROOT = Path(__file__).parents[3]
 SHOP = str(ROOT / "docs/how-to/zone-loss/shop.yaml")
 MAIN = "from topospread.cli.main import main; main()"
 
 
-def run(*words: str) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-c", MAIN, "capacity", "-f", SHOP, "--on", "zones=3,nodes=6", *words]
-    return subprocess.run(command, capture_output=True, text=True, check=False)
+def run(*words: str) -> Done:
+    return forked("capacity", "-f", SHOP, "--on", "zones=3,nodes=6", *words)
 
 
 def test_the_json_has_the_documented_form() -> None:
@@ -54,7 +54,7 @@ def test_bad_input_is_a_sentence() -> None:
     assert run("deploy/web", "--pod", "pod.yaml").returncode == 2
 
 
-def ended(press: str, *words: str) -> subprocess.CompletedProcess[str]:
+def ended(press: str, *words: str) -> Done:
     """The command with Ctrl-C at a point: a signal, as a terminal sends it, wherever who runs this ignores it."""
     begin = (
         "import os, signal; signal.signal(signal.SIGINT, signal.default_int_handler)\n"
@@ -75,11 +75,11 @@ def pressed(filled, wanted, pods, grow):
 filling._place = pressed
 """
 AFTER_ITEM_2 = """
-from topospread.capacity.filling import Effort
-ask = Effort.answers
+from topospread.capacity.filling import ParallelRun
+ask = ParallelRun.answers
 def pressed(self, asked, items):
     return ask(type(self)(1, lambda done, of: press() if done == 2 else None), asked, items)
-Effort.answers = pressed
+ParallelRun.answers = pressed
 """
 
 

@@ -3,24 +3,20 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 from pathlib import Path
 
 import jsonschema
 
 from tests.answer_schema import schema_of
+from tests.command import Done, forked
 
 ROOT = Path(__file__).parents[3]
 WEB = str(ROOT / "docs/how-to/describe/web.yaml")
 SIX = ("--on", "zones=3,nodes=6,cpu=4")
-MAIN = "from topospread.cli.main import main; main()"
 
 
-def run(*words: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-c", MAIN, "promise", "show", *words], capture_output=True, text=True, check=False
-    )
+def run(*words: str) -> Done:
+    return forked("promise", "show", *words)
 
 
 def test_json_has_the_documented_form_and_f_names_a_path() -> None:

@@ -13,6 +13,7 @@ import jsonschema
 import pytest
 
 from tests.answer_schema import schema_of
+from tests.command import Done, forked
 from topospread.cli.drill import drill, read_steps
 from topospread.drill.steps import AddNodes, Cordon, Fail, Recover, Scale, Step, Wait
 from topospread.errors import UsageError
@@ -23,10 +24,8 @@ MAIN = "from topospread.cli.main import main; main()"
 SIX = ["--on", "zones=3,nodes=6"]
 
 
-def run(*words: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-c", MAIN, "drill", "-f", SHOP, *SIX, *words], capture_output=True, text=True, check=False
-    )
+def run(*words: str) -> Done:
+    return forked("drill", "-f", SHOP, *SIX, *words)
 
 
 def steps(*words: str) -> list[Step]:
@@ -102,8 +101,7 @@ def test_json_of_many_drills_has_the_documented_form(words: list[str], name: str
     given = (
         ["-f", str(ROOT / "docs/how-to/zone-loss")] if words == ["--check"] else ["-f", SHOP, "--on", "zones=3,nodes=6"]
     )
-    command = [sys.executable, "-c", MAIN, "drill", *given, *words, "-o", "json"]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    done = forked("drill", *given, *words, "-o", "json")
     jsonschema.validate(json.loads(done.stdout), schema_of(name))
     assert json.loads(done.stdout)["verdict"] == "no"
 
@@ -121,18 +119,7 @@ def test_parts_are_put_together(tmp_path: Path) -> None:
     for index in range(2):
         part = run("--each", "zone", "--shard", f"{index}/2", "-o", "json")
         (tmp_path / f"{index}.json").write_text(part.stdout)
-    words = [
-        sys.executable,
-        "-c",
-        MAIN,
-        "drill",
-        "--merge",
-        "-f",
-        str(tmp_path / "1.json"),
-        "-f",
-        str(tmp_path / "0.json"),
-    ]
-    done = subprocess.run(words, capture_output=True, text=True, check=False)
+    done = forked("drill", "--merge", "-f", tmp_path / "1.json", "-f", tmp_path / "0.json")
     whole = run("--each", "zone")
     assert (done.stdout, done.returncode) == (whole.stdout, whole.returncode)
     assert run("--each", "zone", "--shard", "2/2").returncode == 2
@@ -140,12 +127,12 @@ def test_parts_are_put_together(tmp_path: Path) -> None:
 
 def test_ctrl_c_shows_what_is_over_and_exits_with_130() -> None:
     press = (
-        "from topospread.drill.drill_run import Play; whole = Play._do; done = []\n"
+        "from topospread.drill.drill_run import DrillRun; whole = DrillRun._do; done = []\n"
         "def pressed(self, step):\n"
         "    done.append(step)\n"
         "    if len(done) == 2: raise KeyboardInterrupt\n"
         "    return whole(self, step)\n"
-        "Play._do = pressed\n"
+        "DrillRun._do = pressed\n"
     )
     words = [sys.executable, "-c", press + MAIN, "drill", "-f", SHOP, "--on", "zones=3,nodes=6"]
     steps = ["--fail", "zone=zone-a", "--recover", "zone=zone-a"]
@@ -157,19 +144,17 @@ def test_ctrl_c_shows_what_is_over_and_exits_with_130() -> None:
 
 def test_what_a_drill_leaves_is_saved_and_mended_by_what_follows(tmp_path: Path) -> None:
     """Drill → the cluster afterwards → rebalance, which finds what the drill foretold, and then nothing."""
-    after, rest = tmp_path / "after.json.gz", [sys.executable, "-c", MAIN]
+    after = tmp_path / "after.json.gz"
     words = ["drill", "-f", str(ROOT / "docs/how-to/zone-loss/honor.yaml"), *SIX, "--fail", "zone=zone-a"]
     words += ["--recover", "zone=zone-a", "--save", str(after)]
-    done = subprocess.run([*rest, *words], capture_output=True, text=True, check=False)
+    done = forked(*words)
     assert done.stderr == f"{after}: 6 nodes, 9 pods and 6 other objects\n"
     foretold = " ".join(done.stdout[done.stdout.index("The skew that stays is removed") :].split())
-    found = subprocess.run(
-        [*rest, "rebalance", "-f", str(after), "-o", "json"], capture_output=True, text=True, check=True
-    )
+    found = forked("rebalance", "-f", after, "-o", "json")
     moves = json.loads(found.stdout)["evictions"]
     assert moves
     assert all(f"{each['namespace']}/{each['name']} {each['node']}" in foretold for each in moves)
-    status = subprocess.run([*rest, "status", "-f", str(after)], capture_output=True, text=True, check=False)
+    status = forked("status", "-f", after)
     assert f"fix: topospread rebalance -f {after}\n" in status.stdout
 
 
@@ -192,11 +177,11 @@ def test_what_was_ended_is_not_saved(tmp_path: Path) -> None:
     after = tmp_path / "after.json.gz"
     press = (
         "import os, signal; signal.signal(signal.SIGINT, signal.default_int_handler)\n"
-        "from topospread.drill.drill_run import Play; whole = Play._do\n"
+        "from topospread.drill.drill_run import DrillRun; whole = DrillRun._do\n"
         "def pressed(self, step):\n"
         "    os.kill(os.getpid(), signal.SIGINT)\n"
         "    return whole(self, step)\n"
-        "Play._do = pressed\n"
+        "DrillRun._do = pressed\n"
     )
     words = [sys.executable, "-c", press + MAIN, "drill", "-f", SHOP, "--on", "zones=3,nodes=6"]
     words += ["--fail", "zone=zone-a", "--save", str(after)]
@@ -234,12 +219,7 @@ def test_a_table_fits_its_width() -> None:
 
 
 def test_many_events_are_told_together() -> None:
-    done = subprocess.run(
-        [sys.executable, "-c", MAIN, "drill", "-f", SHOP, "--on", "zones=2,nodes=40", "--fail", "zone=zone-a"],
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    done = forked("drill", "-f", SHOP, "--on", "zones=2,nodes=40", "--fail", "zone=zone-a")
     assert "20 nodes tainted unreachable:NoExecute" in done.stdout
     assert len(done.stdout.splitlines()) < 60
 
@@ -262,19 +242,18 @@ def test_the_help_has_every_step() -> None:
 
 
 def test_drills_of_files_are_checked() -> None:
-    words = [sys.executable, "-c", MAIN, "drill", "--check", "-f", str(ROOT / "docs/how-to/zone-loss")]
-    done = subprocess.run(words, capture_output=True, text=True, check=False)
+    words = ["drill", "--check", "-f", str(ROOT / "docs/how-to/zone-loss")]
+    done = forked(*words)
     assert done.returncode == 1
     assert "no: 1 of 2 drills misses expectations" in done.stdout
-    beside = subprocess.run([*words, "--fail", "zone=a"], capture_output=True, text=True, check=False)
+    beside = forked(*words, "--fail", "zone=a")
     assert beside.returncode == 2
     assert "a step" in beside.stderr
 
 
 def test_drills_of_files_are_shared_out(tmp_path: Path) -> None:
     def check(*words: str) -> tuple[str, int]:
-        command = [sys.executable, "-c", MAIN, "drill", *words]
-        done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=ROOT)
+        done = forked("drill", *words, cwd=ROOT)
         return done.stdout, done.returncode
 
     for form in ("json", "junit", "github", "text"):
@@ -288,23 +267,11 @@ def test_drills_of_files_are_shared_out(tmp_path: Path) -> None:
 
 def test_skew_that_stays_is_shown_with_the_evictions_that_mend_it() -> None:
     honor = str(ROOT / "docs/how-to/zone-loss/honor.yaml")
-    words = [
-        sys.executable,
-        "-c",
-        MAIN,
-        "drill",
-        "-f",
-        honor,
-        *SIX,
-        "--fail",
-        "zone=zone-a",
-        "--recover",
-        "zone=zone-a",
-    ]
-    done = subprocess.run(words, capture_output=True, text=True, check=False)
+    words = ["drill", "-f", honor, *SIX, "--fail", "zone=zone-a", "--recover", "zone=zone-a"]
+    done = forked(*words)
     assert "stays skewed: nothing moves pods that are placed" in done.stdout
     assert "The skew that stays is removed by 2 evictions, in this order:" in done.stdout
-    even = subprocess.run([*words[:-2], "-o", "wide"], capture_output=True, text=True, check=False)
+    even = forked(*words[:-2], "-o", "wide")
     assert "is removed by" not in even.stdout
 
 

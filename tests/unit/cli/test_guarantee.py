@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 import shutil
-import subprocess
-import sys
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -15,6 +13,7 @@ import pytest
 from click.testing import CliRunner
 
 from tests.answer_schema import schema_of
+from tests.command import Done, forked
 from tests.unit.drill.builders import nodes, workload
 from topospread.cli.promise_check import check as command
 from topospread.promise.proofs import Proof
@@ -24,11 +23,10 @@ ROOT = Path(__file__).parents[3]
 SHOP = str(ROOT / "docs/how-to/guarantee/shop.yaml")
 FOUR = ("--on", "zones=2,nodes=4,cpu=3")
 SCANNED = ROOT / "tests/unit/render/sarif-2.1.0-subset.schema.json"
-MAIN = "from topospread.cli.main import main; main()"
 
 
-def run(*words: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run([sys.executable, "-c", MAIN, *words], capture_output=True, text=True, check=False)
+def run(*words: str) -> Done:
+    return forked(*words)
 
 
 def test_a_broken_promise_comes_first_and_wide_shows_the_order() -> None:
@@ -72,9 +70,7 @@ def declaring(folder: Path) -> list[str]:
 @pytest.mark.parametrize("form", ["github", "sarif", "junit"])
 def test_pipelines_see_each_promise_at_its_declaration(form: str, tmp_path: Path) -> None:
     words = declaring(tmp_path)
-    done = subprocess.run(
-        [sys.executable, "-c", MAIN, *words, "-o", form], capture_output=True, text=True, check=False, cwd=tmp_path
-    )
+    done = forked(*words, "-o", form, cwd=tmp_path)
     assert done.returncode == 1, done.stderr
     if form == "github":
         places = {(part["file"], int(part["line"])) for part in map(properties, done.stdout.splitlines())}

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from pathlib import Path
+
+from tests.command import forked
 
 ROOT = Path(__file__).parents[3]
 AT_ZERO = ROOT / "docs/how-to/pools-at-zero"
-MAIN = "from topospread.cli.main import main; main()"
 TWO = ["--on", "zones=2,nodes=2"]
 
 
 def run(*words: str) -> str:
-    done = subprocess.run([sys.executable, "-c", MAIN, *words], capture_output=True, text=True, check=False)
+    done = forked(*words)
     assert done.returncode == 1, done.stderr
     return " ".join(done.stdout.split())
 
@@ -39,6 +38,6 @@ def test_explain_says_it_of_the_pod() -> None:
 
 def test_a_file_that_is_none_is_bad_input() -> None:
     words = ["simulate", "-f", str(AT_ZERO / "web.yaml"), *TWO, "--pools", str(AT_ZERO / "web.yaml")]
-    done = subprocess.run([sys.executable, "-c", MAIN, *words], capture_output=True, text=True, check=False)
+    done = forked(*words)
     assert (done.returncode, done.stdout) == (2, "")
     assert "expected kind Pools" in done.stderr

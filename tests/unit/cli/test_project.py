@@ -12,7 +12,7 @@ from click.testing import CliRunner, Result
 
 from topospread.cli.main import topospread as command
 from topospread.cli.simulate import simulate
-from topospread.errors import ConfigError, UsageError
+from topospread.errors import ConfigError, InputError
 
 ROOT = Path(__file__).parent.parent.parent.parent
 APP = str(ROOT / "docs/how-to/capacity/shop.yaml")
@@ -100,7 +100,7 @@ def test_a_stranger_cannot_reach_out_with_it(folder: Path, text: str, said: str)
 def test_a_path_becomes_no_word_for_a_cluster(folder: Path, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
     monkeypatch.chdir(folder)
     (folder / "topospread.toml").write_text(f'on = "{name}"')
-    with pytest.raises(UsageError, match=f"--on ./{name[-1] if name == './-' else 'live'} is neither a file"):
+    with pytest.raises(InputError, match=f"--on ./{name[-1] if name == './-' else 'live'} is neither a file"):
         CliRunner().invoke(command, ["simulate", "-f", APP], standalone_mode=False, catch_exceptions=False)
 
 
@@ -150,7 +150,7 @@ def test_a_plan_takes_the_settings_of_the_old_revision(tmp_path: Path, monkeypat
 
 def test_lint_takes_the_project_file_behind_its_own_settings(folder: Path) -> None:
     (folder / "topospread.toml").write_text('on = "nowhere.json"\n')
-    assert isinstance(run("lint", APP).exception, UsageError)
+    assert isinstance(run("lint", APP).exception, InputError)
     (folder / "topospread.toml").write_text('on = "nowhere.json"\n[lint]\ncluster = "zones=3,nodes=3"\n')
     assert run("lint", APP).exception is None
     (folder / "other.toml").write_text("[tool.topospread.lint]\n")

@@ -15,6 +15,7 @@ import pytest
 
 from tests.answer_schema import schema_of
 from tests.answering_server import answering_server
+from tests.command import Done, forked
 from topospread.answers.rebalance import rebalance_answer
 from topospread.rebalance.result import ConstraintChange, PodMove, Rebalance
 
@@ -23,10 +24,8 @@ SHOP = str(ROOT / "docs/how-to/shop.json")
 MAIN = "from topospread.cli.main import main; main()"
 
 
-def run(*words: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-c", MAIN, "rebalance", *words], capture_output=True, text=True, check=False
-    )
+def run(*words: str) -> Done:
+    return forked("rebalance", *words)
 
 
 def test_the_table_says_what_is_proved() -> None:
@@ -94,8 +93,7 @@ def test_what_cannot_be_is_refused(words: tuple[str, ...], said: str) -> None:
 
 def test_status_names_the_command_to_type() -> None:
     def said(*words: str) -> str:
-        done = subprocess.run([sys.executable, "-c", MAIN, *words], capture_output=True, text=True, check=False)
-        return " ".join(done.stdout.split())
+        return " ".join(forked(*words).stdout.split())
 
     assert f"fix: topospread rebalance -f {SHOP} tried: 1 eviction lets every hard" in said("status", "-f", SHOP)
     assert "topospread rebalance" not in said("status", "-f", SHOP, "-l", "app=cache")
@@ -116,7 +114,7 @@ module.{function} = pressed
 SCHEMA = schema_of("Rebalance")
 
 
-def ended(module: str, function: str, number: int, *words: str) -> subprocess.CompletedProcess[str]:
+def ended(module: str, function: str, number: int, *words: str) -> Done:
     press = LISTENS + PRESS.format(module=module, function=function, number=number)
     command = [sys.executable, "-c", press + MAIN, "rebalance", "-f", SHOP, "--max-skew", "1", *words]
     return subprocess.run(command, capture_output=True, text=True, check=False)

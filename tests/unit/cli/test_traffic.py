@@ -3,22 +3,20 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 from pathlib import Path
 
 import jsonschema
 
 from tests.answer_schema import schema_of
+from tests.command import Done, forked
 
 ROOT = Path(__file__).parents[3]
 SHOP = str(ROOT / "docs/how-to/traffic/shop.yaml")
-MAIN = "from topospread.cli.main import main; main()"
 SIX = ["--on", "zones=3,nodes=6"]
 
 
-def run(*words: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run([sys.executable, "-c", MAIN, *words], capture_output=True, text=True, check=False)
+def run(*words: str) -> Done:
+    return forked(*words)
 
 
 def test_a_simulation_tells_what_crosses_zones() -> None:

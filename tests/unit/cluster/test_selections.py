@@ -56,3 +56,62 @@ def test_what_selections_hold_grows_with_what_they_match_and_not_with_selectors_
 
     assert entries(20) == 20
     assert entries(400) == 400
+
+
+class Counted:
+    def __init__(self) -> None:
+        self.heard: list[tuple[int, int]] = []
+
+    def add(self, row: int, delta: int) -> None:
+        self.heard.append((row, delta))
+
+
+def placed(cluster: Cluster, pod_class: PodClass, row: int, delta: int) -> None:
+    pod_class.occupancy[row] = pod_class.occupancy.get(row, 0) + delta
+    cluster.selections.count(pod_class, row, delta)
+
+
+def test_pods_are_counted_by_node_from_the_first_time_that_somebody_asks() -> None:
+    cluster = Cluster()
+    web, other = class_of(cluster, app="web"), class_of(cluster, app="web", hash="1")
+    selection = cluster.selections.of("default", Selector.from_set({"app": "web"}))
+    counter = selection.shared("key", Counted)
+    placed(cluster, web, 1, 1)
+    assert (selection.on_node, counter.heard) == ({}, [])
+    placed(cluster, other, 1, 1)
+    placed(cluster, other, 2, 1)
+    assert selection.counting() is selection.counting()
+    assert selection.on_node == {1: 2, 2: 1}
+    placed(cluster, web, 1, -1)
+    placed(cluster, other, 2, -1)
+    assert (selection.on_node, counter.heard) == ({1: 1}, [(1, -1), (2, -1)])
+    assert selection.shared("key", Counted) is counter
+    again = selection.shared("other", Counted)
+    placed(cluster, class_of(cluster, app="db"), 1, 1)
+    placed(cluster, web, 3, 1)
+    assert (counter.heard[-1], again.heard) == ((3, 1), [(3, 1)])
+
+
+def test_terminating_pods_do_not_count() -> None:
+    cluster = Cluster()
+    metadata = {"namespace": "default", "labels": {"app": "web"}, "deletionTimestamp": "2026-01-01T00:00:00Z"}
+    leaving = cluster.pod_class(msgspec.convert({"metadata": metadata}, Pod))
+    leaving.occupancy[1] = 1
+    selection = cluster.selections.of("default", Selector.from_set({"app": "web"})).counting()
+    cluster.selections.count(leaving, 1, 1)
+    assert selection.on_node == {}
+
+
+def test_selectors_that_come_before_and_after_the_last_class_of_some_labels_keep_up() -> None:
+    cluster = Cluster()
+    first = cluster.selections.of("default", Selector.from_set({"app": "web"})).counting()
+    web = class_of(cluster, app="web")
+    second = cluster.selections.of("default", Selector.from_set({})).counting()
+    elsewhere = cluster.selections.of("other", Selector.from_set({})).counting()
+    placed(cluster, web, 1, 1)
+    assert (first.on_node, second.on_node, elsewhere.on_node) == ({1: 1}, {1: 1}, {})
+    assert set(cluster.selections.classes("default", Selector.from_set({"app": "web"}))) == {web}
+    cluster.selections.remove(web)
+    assert [*first.classes, *second.classes, *first.sets, *second.sets] == []
+    cluster.selections.add(web)
+    assert [*first.classes] == [*second.classes] == [web]

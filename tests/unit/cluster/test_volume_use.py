@@ -5,7 +5,7 @@ from __future__ import annotations
 import gc
 
 from tests.unit.plugins.storage_builders import claimed, cluster, place, pod, zonal
-from topospread.cluster.volume_use import CLAIM, EPHEMERAL, RBD, VolumeRef, volume_refs
+from topospread.cluster.volume_use import CLAIM, EPHEMERAL, GCE_DISK, RBD, VolumeRef, VolumeUse, volume_refs
 from topospread.config.gates import gates_for
 from topospread.config.load import default_profile
 from topospread.scheduling.cycle import Scheduler
@@ -80,3 +80,33 @@ def test_pods_with_other_claims_are_of_another_class() -> None:
 def test_an_ephemeral_volume_is_its_pods_own() -> None:
     made = cluster(zonal(n0="a"))
     assert made.pod_class(pod({"ephemeral": {}}, name="one")) is not made.pod_class(pod({"ephemeral": {}}, name="two"))
+
+
+def test_a_claim_that_gets_another_volume_begins_anew_and_changes_of_nodes_are_told() -> None:
+    heard: list[object] = []
+
+    class Follower:
+        def on_volume(self, row: int, ref: VolumeRef, used: bool) -> None:
+            heard.append((row, ref.name, used))
+
+        def on_csi_node(self, name: str) -> None:
+            heard.append(name)
+
+        on_attachment = on_csi_node
+
+    use, follower = VolumeUse(), Follower()
+    use.follow(follower)
+    refs = [VolumeRef(CLAIM, "ns", "c"), VolumeRef(GCE_DISK, "", "c")]
+    use.add(refs, 1)
+    use.add(refs, 2)
+    heard.clear()
+    assert use.rename_claim(("ns", "c")) == {1, 2}
+    assert heard == [(row, "c", used) for row in (1, 2) for used in (False, True)]
+    assert use.rename_claim(("ns", "other")) == set()
+    heard.clear()
+    use.node_changed("n1")
+    use.attachment_changed("a")
+    assert heard == ["n1", "a"]
+    for row in (1, 2):
+        use.remove(refs, row)
+    assert (use.users, use.rename_claim(("ns", "c"))) == ({}, set())

@@ -7,9 +7,10 @@ from pathlib import Path
 import msgspec
 import pytest
 import yaml
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.drawn import drawn
 from topospread.api.inventory import Inventory
 from topospread.api.rollout import Strategy, strategy_of
 from topospread.api.workload import Deployment
@@ -128,7 +129,7 @@ def test_no_step_leaves_the_bounds_of_the_strategy(counts: tuple[int, ...], repl
     assert others == 0 or available - others >= replicas - by.max_unavailable
 
 
-@settings(max_examples=40, deadline=None)
+@drawn(15)
 @given(
     rooms=st.lists(st.integers(1, 3), min_size=2, max_size=5),
     replicas=st.integers(1, 6),

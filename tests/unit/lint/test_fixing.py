@@ -7,10 +7,11 @@ from io import BytesIO
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace as with_fields
 
+from tests.drawn import drawn
 from topospread.errors import InputError
 from topospread.lint.edits import changed, splice_of
 from topospread.lint.fixing import FixedText, mend
@@ -113,7 +114,7 @@ VALUES = st.recursive(
 )
 
 
-@settings(max_examples=100, deadline=None)
+@drawn(30)
 @given(value=VALUES, flow=st.booleans())
 def test_any_value_can_be_added(value: object, flow: bool) -> None:
     before = "l: {k: 1}\n" if flow else "l:\n  k: 1\n"

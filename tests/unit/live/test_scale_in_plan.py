@@ -7,9 +7,10 @@ from typing import Any
 
 import msgspec
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.drawn import drawn
 from topospread.api.kinds import KINDS
 from topospread.controllers.removal import removal_order
 from topospread.live.scale_in_plan import KEEP, ScaleInPlans
@@ -108,7 +109,7 @@ def test_costs_make_the_controller_keep_the_skew() -> None:
     assert max(world.skews()) <= 1
 
 
-@settings(max_examples=60, deadline=None)
+@drawn(25)
 @given(
     st.lists(st.tuples(st.integers(0, 3), st.sampled_from(["Running", "Pending"]), st.booleans()), max_size=10),
     st.integers(1, 2),

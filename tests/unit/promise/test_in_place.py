@@ -81,7 +81,7 @@ def test_comments_and_layout_stay_and_a_budget_is_added(tmp_path: Path) -> None:
 def test_a_workloads_own_budget_is_changed_and_no_second_one_added(tmp_path: Path) -> None:
     path = tmp_path / "app.yaml"
     path.write_text(WEB + BUDGET)
-    assert designed("-f", str(path), "--want", "zone-loss>=4 node-loss>=4").return_value == 0
+    assert designed("-f", str(path), "--want", "zone-loss>=4").return_value == 0
     assert "  maxUnavailable: 2  # too many\n" in path.read_text()
     kinds = [each["kind"] for each in yaml.safe_load_all(path.read_text())]
     assert kinds == ["Deployment", "PodDisruptionBudget"]

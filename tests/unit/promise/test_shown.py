@@ -65,6 +65,22 @@ def test_a_hard_constraint_that_matches_none_of_its_pods_is_told() -> None:
     assert "(maxSkew 6 allows it)" in cause.says
 
 
+def test_pods_that_find_no_node_are_the_cause_and_not_the_constraint() -> None:
+    large = web(spread(), replicas=3)
+    large["spec"]["template"]["spec"]["containers"][0]["resources"] = {"requests": {"cpu": "100"}}
+    for constraints in ([spread()], []):
+        large["spec"]["template"]["spec"]["topologySpreadConstraints"] = constraints
+        found = of(*THREE, large)
+        (cause,) = found.causes
+        assert (cause.code, found.next[:3]) == ("pods-pending", ("topospread", "why", "shop/deployment/web"))
+        assert "losing a zone can leave 0 of 3 pods (3 of its pods find no node)" in cause.says
+
+
+def test_a_rollout_that_ends_skewed_is_the_cause() -> None:
+    (cause,) = of(*nodes("a", "a", "b", "b"), web(spread(), replicas=2, strategy=rolling(1, 1))).causes
+    assert "(a rollout can end above maxSkew 1, as old pods count)" in cause.says
+
+
 def test_a_rollout_keeps_what_its_strategy_says_and_may_end_skewed() -> None:
     plain = event(of(*THREE, web(spread(), strategy=rolling(1, 1))), "rollout")
     assert (plain.leaves, plain.skew, plain.runs) == (Bounds.exactly(5), 2, 8)

@@ -127,7 +127,9 @@ def verdict(rejected: Mapping[str, tuple[str, str]]) -> Verdict:
 def placements(nodes: Mapping[str, str | None], workload: str = "Deployment/web") -> tuple[Placement, ...]:
     """Placements from pod → node."""
     return tuple(
-        Placement("shop", name, workload, node, "" if node else "0/9 nodes are available.", 600 if node else None, None)
+        Placement(
+            "shop", name, workload, node, None, "" if node else "0/9 nodes are available.", 600 if node else None, None
+        )
         for name, node in nodes.items()
     )
 

@@ -64,7 +64,7 @@ def test_ordinary_text_stays_as_it_is() -> None:
 
 def test_code_cannot_end_its_own_fence() -> None:
     found = shown(Code("```\nx"))
-    assert "````\n```\nx\n````" in found
+    assert "````text\n```\nx\n````" in found
 
 
 def test_wide_sections_are_folded() -> None:

@@ -50,7 +50,7 @@ class TestPods:
 
     def test_another_score_on_the_same_node(self) -> None:
         before, after = placed({"web-0": "n1"}), placed({"web-0": "n1"})
-        other = Placement("shop", "web-0", "Deployment/web", "n1", "", 7, None)
+        other = Placement("shop", "web-0", "Deployment/web", "n1", None, "", 7, None)
         comparison = compared(before, simulation(after.workloads, placements=(other,)))
         assert [each.moved for each in comparison.placements] == [False]
         assert not comparison.same

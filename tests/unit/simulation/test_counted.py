@@ -104,6 +104,19 @@ def test_why_a_skew_is_more_than_max_skew(tmp_path: Path, spec: str, more: str, 
     assert spread_of(loaded(tmp_path, *texts, cluster=cluster), "frontend").exceeded == why
 
 
+@pytest.mark.parametrize("nodes", ["4+1+1", "7+1+1"])
+def test_a_hard_constraint_that_forces_the_placement_is_no_score(tmp_path: Path, nodes: str) -> None:
+    """One pod a node: zone-b and zone-c have one node each, so filters leave the others zone-a."""
+    both = constraint(SHOP, when="ScheduleAnyway") + one_pod_a_node().removeprefix("topologySpreadConstraints:\n")
+    found = loaded(tmp_path, of_shop("frontend", both, replicas=6), cluster=f"zones=3,nodes={nodes}")
+    spread = spread_of(found, "frontend")
+    assert (spread.domains.after.tolist(), spread.exceeded) == ([4, 1, 1], "full")
+
+
+def one_pod_a_node() -> str:
+    return constraint(SHOP).replace(ZONE, "kubernetes.io/hostname")
+
+
 def test_what_was_there_before_is_told(tmp_path: Path) -> None:
     own = of_shop("frontend", constraint(SHOP), replicas=1)
     there = [bare(name, "node-1") for name in "abc"]

@@ -8,10 +8,11 @@ from typing import Any
 import pytest
 import yaml
 from click.testing import CliRunner
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from conformance.generators.extenders import answering
+from tests.drawn import drawn
 from topospread.base import Bounds
 from topospread.cli.simulate import simulate as command
 from topospread.simulation.result import Simulation
@@ -144,7 +145,7 @@ def test_kinds_that_are_not_modelled_are_never_said_to_play_no_part(tmp_path: Pa
     assert "NodePool" in text
 
 
-@settings(max_examples=25, deadline=None)
+@drawn(10)
 @given(
     workloads=st.lists(st.tuples(st.integers(1, 4), st.sampled_from(["1", "2", "3", "5"])), min_size=1, max_size=3),
     added=st.tuples(st.integers(1, 6), st.sampled_from(["1", "2", "3"])),

@@ -68,7 +68,7 @@ class TestNodes:
         assert [node.name for node in inventory.nodes] == ["a"]
 
     def test_a_cluster_that_is_neither_is_explained(self):
-        with pytest.raises(UsageError, match=r"--on zones3 is neither a file nor a cluster such as zones=3"):
+        with pytest.raises(InputError, match=r"--on zones3 is neither a file nor a cluster such as zones=3"):
             load([], cluster="zones3")
 
 

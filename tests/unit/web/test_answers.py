@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import html
 import json
+import re
 from typing import Any
 
 import pytest
@@ -18,8 +20,6 @@ from topospread.web.placement_snapshot import moves
 from topospread.web.served import InputWords, ServedCluster
 from topospread.web.timeline import StepError
 from topospread.web.trials import read_trial
-from topospread.web.trying import PlayedTrials
-from topospread.web.why import Why
 from topospread.web.writing import as_copies
 from topospread.why.explain import explain
 
@@ -175,7 +175,7 @@ def test_why_is_explains_own_answer_with_every_nodes_rejection(served: ServedClu
     found = answers.why(asked(target="shop/deploy/web"))
 
     own = why_answer(explain(served.reading.inventory, "shop/deploy/web")).to_dict()
-    told = answers._why.explained((), 1, "shop/deploy/web").explanation
+    told = answers._explained(asked(at="1", target="shop/deploy/web"), suggest=True).explanation
     assert [each["says"] for each in told["remedies"]] == [each["says"] for each in own["remedies"]]
     assert sorted(found["rejected"]["nodes"]) == ["node-1", "node-2", "node-3"]
     assert own["message"].replace("'", "&#39;").replace('"', "&#34;") in found["html"]
@@ -191,8 +191,38 @@ def test_pending_pods_are_grouped_by_cause_with_the_first_fix(answers: Answers) 
     assert not answers.pending(asked("scale shop/deploy/web=1", "scale shop/deploy/db=1"))["html"].strip()
 
 
+@pytest.mark.parametrize("steps", [(), ("cordon node=node-1",)])
+def test_a_workload_says_what_it_keeps_as_promise_show_does(answers: Answers, steps: tuple[str, ...]) -> None:
+    question = asked(*steps, kind="Deployment", namespace="shop", name="web")
+    found = answers.promises(question)["html"]
+
+    # On a busy machine the search may end before it knows.
+    assert re.search("<b>(no|unknown):</b> (whether )?a single loss can take all pods of shop/web<", found)
+    assert "a zone is lost" in found
+    assert 'data-copy="topospread promise show shop/deployment/web -f app.json"' in found
+
+
+def test_a_workload_says_what_lint_finds_with_its_fix_as_a_step(tmp_path: Any) -> None:
+    web = deployment("web", 3)
+    web["spec"]["template"]["spec"]["topologySpreadConstraints"][0]["labelSelector"]["matchLabels"] = {"app": "wbe"}
+    (tmp_path / "app.json").write_text(json.dumps(web))
+    inventory = topospread.load(tmp_path / "app.json", cluster="zones=3,nodes=3")
+    served = ServedCluster.begin(inventory, SimulationOptions(), InputWords("app.json"))
+    question = asked(kind="Deployment", namespace="shop", name="web")
+    found = Answers(served, Pages(served)).findings(question)["html"]
+
+    assert "labelSelector" in found
+    steps = [html.unescape(each) for each in re.findall('data-step="([^"]+)"', found)]
+    assert steps
+    for step in steps:
+        again = Answers(served, Pages(served)).findings(asked(step, kind="Deployment", namespace="shop", name="web"))[
+            "html"
+        ]
+        assert again.count("<li>") < found.count("<li>")
+
+
 def test_every_suggestion_that_can_be_tried_lets_in_what_it_says(answers: Answers) -> None:
-    found = answers._why.explained((), 1, "shop/deploy/web")
+    found = answers._explained(asked(at="1", target="shop/deploy/web"), suggest=True)
     tried = [
         (each["step"], told)
         for each, told in zip(found.values["suggestions"], found.explanation["remedies"], strict=True)
@@ -248,19 +278,20 @@ def test_another_frame_is_explained_as_it_stands_there(answers: Answers) -> None
     steps = ("cordon zone=zone-b",)
     answers.trial(asked(*steps, "scale shop/deploy/web=9"))
 
-    later = read_trial([*steps, "scale shop/deploy/web=9"])
-    found = answers._why.explained(later, 2, "shop/deploy/web").explanation
+    later = asked(*steps, "scale shop/deploy/web=9", at="2", target="shop/deploy/web")
+    found = answers._explained(later, suggest=True).explanation
     assert found["pods"]["wanted"] == 6
     assert "unschedulable" in found["message"]
 
 
 def test_questions_leave_a_trial_s_process_as_it_was(served: ServedCluster, answers: Answers) -> None:
-    steps = read_trial(["cordon node=node-1"])
+    def explained(of: Answers, at: int, target: str) -> Any:
+        return of._explained(asked("cordon node=node-1", at=str(at), target=target), suggest=True).explanation
+
     targets = ["shop/deploy/web", "shop/deploy/db", "shop/deploy/web"]
-    told = [[answers._why.explained(steps, at, each).explanation for each in targets] for at in (0, 1, 2, 2, 1, 0)]
+    told = [[explained(answers, at, each) for each in targets] for at in (0, 1, 2, 2, 1, 0)]
     assert told == told[::-1]
-    by_itself = Why(served, PlayedTrials(served)).explained(steps, 2, "shop/deploy/web")
-    assert told[2][2] == told[2][0] == by_itself.explanation
+    assert told[2][2] == told[2][0] == explained(Answers(served, Pages(served)), 2, "shop/deploy/web")
 
 
 def test_the_verdict_comes_without_changes_that_would_help(answers: Answers) -> None:
@@ -378,5 +409,5 @@ def test_a_namespace_is_no_option_of_the_command_that_explains_its_pod(tmp_path:
     (tmp_path / "app.json").write_text(json.dumps(pod))
     inventory = topospread.load(tmp_path / "app.json", cluster="nodes=1")
     served = ServedCluster.begin(inventory, SimulationOptions(), InputWords("app.json", ("-f", "app.json")))
-    told = Why(served, PlayedTrials(served)).explained((), 0, "-osvg=/a")
+    told = Answers(served, Pages(served))._explained(asked(at="0", target="-osvg=/a"), suggest=True)
     assert told.values["command"] == "topospread why -f app.json -- -osvg=/a"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import gzip
+import json
 import re
 import threading
 from pathlib import Path
@@ -16,7 +17,7 @@ from tests.browser.serving import many_nodes
 from topospread.drill.held_process import AbandonedError
 from topospread.simulation.options import SimulationOptions
 from topospread.web.answers import PageQuestion
-from topospread.web.application import MOST_OF_ONE, application
+from topospread.web.application import MOST_OF_ONE, application, events_of
 from topospread.web.served import InputWords, ServedCluster
 from topospread.web.trials import read_trial
 
@@ -130,3 +131,26 @@ def test_one_address_leaves_room_for_others(tmp_path: Path) -> None:
     assert asyncio.run(body(made, "/api/trial"))[0] == 200
     made.state.at_work[""] = made.state.at_work["127.0.0.1"] = MOST_OF_ONE
     assert asyncio.run(body(made, "/api/trial"))[0] == 503
+
+
+def test_a_newer_state_is_pushed_as_what_changed_in_the_picture() -> None:
+    before = topospread.load(cluster="zones=3,nodes=600")
+    served = ServedCluster.begin(before, SimulationOptions(), InputWords("many"))
+    state = application(served).state
+    later = topospread.load(cluster="zones=3,nodes=601")
+
+    async def gone() -> bool:
+        return False
+
+    async def told() -> list[Any]:
+        stream = events_of(served, state.pages.state, state.answers.changes, gone)
+        first = await anext(stream)
+        served.replace(later)
+        return [json.loads(each.split("data: ")[1]) for each in (first, await anext(stream))]
+
+    first, second = asyncio.run(told())
+    assert (first["revision"], first["changes"]) == (1, None)
+    assert second["changes"]["from"] == first["revision"]
+    assert second["changes"]["to"] == second["revision"] == 2
+    assert second["changes"]["picture"]["nodes"]["name"] == [600, 0, ["node-601"]]
+    assert len(json.dumps(second)) < 2_000

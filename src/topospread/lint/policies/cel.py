@@ -191,7 +191,9 @@ EXPRESSED: Final[Mapping[str, Expressed]] = {
         SCALED,
         _SEVERAL_SEEN,
     ),
-    "private-topology-key": Expressed(_any("c.topologyKey != '' && !c.topologyKey.contains('/')")),
+    "private-topology-key": Expressed(
+        _any("c.topologyKey != '' && !c.topologyKey.contains('/')"), note="misspelt well-known keys are not seen"
+    ),
     "match-label-key-missing": Expressed(
         _any(f"has(c.matchLabelKeys) && c.matchLabelKeys.exists(k, !(k in {_LABELS}) && !(k in {_ADDED_HERE}))")
     ),

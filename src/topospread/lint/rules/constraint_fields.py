@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from difflib import get_close_matches
 
 from topospread.api.meta import KubeObject
 from topospread.api.spread import DO_NOT_SCHEDULE
@@ -99,6 +100,9 @@ _WELL_KNOWN = {
     "host": "kubernetes.io/hostname",
     "node": "kubernetes.io/hostname",
 }
+_NODE_LABELS = list(dict.fromkeys((*_WELL_KNOWN.values(), *RENAMED.values(), *RENAMED)))
+_MISSPELT = 0.95
+"""Share of equal characters from which a key is taken as a misspelt one."""
 
 
 def _soft_min_domains(pods: PodSource) -> Iterator[Problem]:
@@ -116,6 +120,8 @@ def _private_key(pods: PodSource) -> Iterator[Problem]:
             known = _WELL_KNOWN.get(key.lower())
             hint = f": most clusters have {known}" if known else ", which not every cluster has"
             yield Problem(f"{path}.topologyKey", f"{key} is a private label key{hint}")
+        elif key not in _NODE_LABELS and (close := get_close_matches(key, _NODE_LABELS, 1, cutoff=_MISSPELT)):
+            yield Problem(f"{path}.topologyKey", f"no node has {key} by itself; is {close[0]} meant?")
 
 
 def _missing_key(pods: PodSource) -> Iterator[Problem]:
@@ -211,7 +217,7 @@ RULES = (
     ),
     Rule(
         id="private-topology-key",
-        sentence="A topologyKey has no prefix, unlike topology.kubernetes.io/zone.",
+        sentence="A topologyKey has no prefix, or looks like a misspelt well-known key.",
         why=(
             "No component sets such a label by itself. In a cluster without it the pods of a hard constraint "
             "stay pending."

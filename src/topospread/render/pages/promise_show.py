@@ -65,17 +65,23 @@ def _marks(rows: Iterable[tuple[Cell, ...]]) -> Iterator[Fact]:
 
 
 def _events(one: PromisedWorkload) -> Table:
-    rows: list[tuple[Cell, ...]] = []
+    return Table(("WHEN", "LEAVES", "AND THEN", "GROUND"), tuple(cells for _, cells in event_rows(one)), most=20)
+
+
+def event_rows(one: PromisedWorkload) -> list[tuple[PromisedEvent, tuple[str, ...]]]:
+    """Return each event with the cells of its row, and a row for a loss after a rollout if that differs."""
+    rows: list[tuple[PromisedEvent, tuple[str, ...]]] = []
     for each in one.events:
         if each.orders is None:
             when = f"scaled to {each.of}" if each.when == "scale-down" else _WHEN[each.when]
-            rows.append((when, _leaves(each.leaves, each), each.then, _ground(each)))
+            rows.append((each, (when, _leaves(each.leaves, each), each.then, _ground(each))))
             continue
         now = "" if each.now is None else f"; now {each.now}"
-        rows.append((_WHEN[each.when], _leaves(each.orders, each), each.then, f"{_known(each.orders)}{now}"))
+        ground = f"{_known(each.orders)}{now}"
+        rows.append((each, (_WHEN[each.when], _leaves(each.orders, each), each.then, ground)))
         if each.rolled is not None and each.rolled != each.orders:
-            rows.append(("… after a rollout", _leaves(each.rolled, each), "", _known(each.rolled)))
-    return Table(("WHEN", "LEAVES", "AND THEN", "GROUND"), tuple(rows), most=20)
+            rows.append((each, ("… after a rollout", _leaves(each.rolled, each), "", _known(each.rolled))))
+    return rows
 
 
 def _leaves(bounds: Bounds, each: PromisedEvent) -> str:

@@ -22,7 +22,7 @@ _ORIGINS = {"profile": "profile default", "system": "built-in default"}
 _EXCEEDED = {
     "before": "earlier pods exceed it, and nothing moves them",
     "others": "pods of other workloads count, which their own constraints place",
-    "full": "soft, and the domains with the fewest pods take no more",
+    "full": "soft, and filters left no node in the domains with the fewest pods",
     "scores": "soft, and other scores weighed more",
     "sampled": "soft: other scores weighed more, or the nodes were not sampled",
 }

@@ -242,8 +242,13 @@ def _left_out(answer: Why, constraints: int) -> str:
     parts += [counted(constraints, "constraint")] if constraints and answer.verdict != "no" else []
     parts += ["the scores"] if answer.scores is not None else []
     parts += ["each plugin's verdict"] if answer.plugins else []
-    parts += ["kube-scheduler's words"] if answer.message else []
+    parts += ["kube-scheduler's words"] if _has_own_words(answer) else []
     return joined(parts) if parts else "notes"
+
+
+def _has_own_words(answer: Why) -> bool:
+    """Return whether kube-scheduler says more than the causes repeat; it says nothing on a pod that is not created."""
+    return bool(answer.rejections and answer.message)
 
 
 def _details(answer: Why, others: list[ConstraintForPod]) -> Iterator[Section]:
@@ -278,9 +283,9 @@ def _details(answer: Why, others: list[ConstraintForPod]) -> Iterator[Section]:
         yield from _scores(answer.scores)
     if answer.without:
         yield Section("Without a constraint", (_without(answer),), wide=True)
-    if answer.message:
+    if _has_own_words(answer):
         words = f"{answer.message.rstrip()} {answer.preemption}".strip()
-        yield Section("", (Fact("kube-scheduler" if answer.rejections else "why", words),), wide=True)
+        yield Section("", (Fact("kube-scheduler", words),), wide=True)
     if answer.notes:
         yield Section("", tuple(Fact("note", each) for each in answer.notes), wide=True)
 

@@ -1,17 +1,7 @@
 // The editor itself: CodeMirror for YAML, in a shadow root, where its styles need no exception from the page's policy.
 
 import {
-  EditorState,
-  EditorView,
-  HighlightStyle,
-  basicSetup,
-  keymap,
-  lintGutter,
-  lintKeymap,
-  setDiagnostics,
-  syntaxHighlighting,
-  tags,
-  yaml,
+  EditorState, EditorView, HighlightStyle, basicSetup, keymap, lintGutter, lintKeymap, setDiagnostics, syntaxHighlighting, tags, yaml,
 } from "./vendor/codemirror/codemirror.js";
 
 const SEVERITY = { error: "error", warning: "warning", hint: "info" };
@@ -67,7 +57,7 @@ export function manifestEditor(host, changed) {
   return {
     text: () => view.state.doc.toString(),
     replace: (text) => view.dispatch({ changes: { from: 0, to: view.state.doc.length, insert: text } }),
-    mark: (findings, problems) => view.dispatch(setDiagnostics(view.state, marks(view.state.doc, findings, problems))),
+    mark: (found) => view.dispatch(setDiagnostics(view.state, marks(view.state.doc, found))),
     goTo(line, column) {
       const { from } = span(view.state.doc, line, column);
       view.dispatch({ selection: { anchor: from }, effects: EditorView.scrollIntoView(from, { y: "center" }) });
@@ -76,19 +66,10 @@ export function manifestEditor(host, changed) {
   };
 }
 
-function marks(doc, findings, problems) {
-  const told = [
-    ...problems.map((each) => ({ ...each, severity: "error", rule: "" })),
-    ...findings.map((each) => ({ ...each, severity: each.level, message: each.says })),
-  ];
-  return told
+function marks(doc, found) {
+  return found
     .filter((each) => each.line !== null && each.line <= doc.lines)
-    .map((each) => ({
-      ...span(doc, each.line, each.column),
-      severity: SEVERITY[each.severity],
-      source: each.rule || undefined,
-      message: each.message,
-    }))
+    .map((each) => ({ ...span(doc, each.line, each.column), severity: SEVERITY[each.severity], source: each.rule || undefined, message: each.message }))
     .sort((one, other) => one.from - other.from);
 }
 

@@ -1,129 +1,122 @@
 // The page on which a manifest is written: the text goes to the server while it is typed, and what comes back is shown.
 
-import { showFindings } from "./editor-findings.js";
-import { showLanding } from "./editor-landing.js";
 import { DraftMap } from "./editor-map.js";
 import { manifestEditor } from "./editor-text.js";
+import { element, plural } from "./elements.js";
 
-const QUIET = 250;
+const QUIET = 250; // milliseconds without a key
+const SIGN = { error: "✕", warning: "!", hint: "i" };
+const by = (id) => document.getElementById(id);
 
-const byId = (id) => document.getElementById(id);
-const example = byId("example");
-const cluster = byId("cluster");
-const wishes = byId("wishes");
-const summary = byId("summary");
-
-let waiting = null;
-let asking = false;
-let again = false;
-
-const map = new DraftMap(byId("map"));
-const editor = manifestEditor(byId("editor"), () => later());
-
-function later() {
-  document.body.dataset.state = "typing";
-  clearTimeout(waiting);
-  waiting = setTimeout(ask, QUIET);
-}
-
-function chosenCluster() {
-  if (cluster.value === "example") return `example:${example.value}`;
-  return cluster.value === "made-up" ? wishes.value.trim() : "";
-}
-
-/** One question at a time: what was typed meanwhile is asked next, and only the last of it. */
-async function ask() {
-  if (asking) {
-    again = true;
-    return;
+class Draft {
+  constructor() {
+    Object.assign(this, { map: new DraftMap(by("map")), editor: manifestEditor(by("editor"), () => this.later()), waiting: 0, asking: false, again: false });
+    by("start").addEventListener("submit", (event) => event.preventDefault());
+    by("example").addEventListener("change", () => this.chooseExample());
+    by("cluster").addEventListener("change", () => this.chooseCluster());
+    by("wishes").addEventListener("input", () => this.later());
   }
-  asking = true;
-  try {
-    await show(editor.text());
-  } finally {
-    asking = false;
-  }
-  if (again) {
-    again = false;
-    await ask();
-  }
-}
 
-async function show(text) {
-  let told;
-  sessionStorage.setItem("written", JSON.stringify({ text, from: [example.value, cluster.value, wishes.value] }));
-  try {
-    const address = `/api/draft?cluster=${encodeURIComponent(chosenCluster())}`;
-    const answer = await fetch(address, { method: "POST", headers: { "Content-Type": "text/plain" }, body: text });
-    const body = await answer.text();
-    told = answer.headers.get("Content-Type")?.startsWith("application/json") ? JSON.parse(body) : { error: body };
-  } catch {
-    told = { error: "topospread does not answer: it was stopped, or the network is gone." };
+  later() {
+    document.body.dataset.state = "typing";
+    clearTimeout(this.waiting);
+    this.waiting = setTimeout(() => this.ask(), QUIET);
   }
-  if (told.error !== undefined) told = { findings: [], problems: [{ message: told.error, line: null }], simulation: null };
-  editor.mark(told.findings, told.problems);
-  showFindings(told, (line, column) => editor.goTo(line, column));
-  showLanding(byId("landing"), told.simulation);
-  map.show(told.picture ?? null);
-  summary.textContent = inWords(told);
-  document.body.dataset.state = "shown";
+
+  // One question at a time: what was typed meanwhile is asked next, and only the last of it.
+  async ask() {
+    this.again = this.asking;
+    if (this.asking) return;
+    this.asking = true;
+    await this.show(this.editor.text()).finally(() => { this.asking = false; });
+    if (this.again) await this.ask();
+  }
+
+  async show(text) {
+    const [example, cluster, wishes] = ["example", "cluster", "wishes"].map((each) => by(each).value);
+    sessionStorage.setItem("written", JSON.stringify({ text, from: [example, cluster, wishes] }));
+    const on = { example: `example:${example}`, "made-up": wishes.trim() }[cluster] ?? "";
+    let told;
+    try {
+      const answer = await fetch(`/api/draft?cluster=${encodeURIComponent(on)}`, { method: "POST", headers: { "Content-Type": "text/plain" }, body: text });
+      const body = await answer.text();
+      told = answer.headers.get("Content-Type")?.startsWith("application/json") ? JSON.parse(body) : { error: body };
+    } catch {
+      told = { error: "topospread does not answer: it was stopped, or the network is gone." };
+    }
+    if (told.error !== undefined) told = { findings: [], problems: [{ message: told.error, line: null }], simulation: null };
+    const found = [...told.problems.map((each) => ({ ...each, severity: "error", rule: "" })),
+      ...told.findings.map((each) => ({ ...each, severity: each.level, message: each.says }))];
+    this.editor.mark(found);
+    this.list(found);
+    by("landing").innerHTML = told.landing ?? ""; // the server's own template, in which every name is escaped
+    this.map.show(told.picture ?? null);
+    by("summary").textContent = inWords(told);
+    document.body.dataset.state = "shown";
+  }
+
+  // Findings and problems as a list whose items lead to their lines.
+  list(found) {
+    by("findings").replaceChildren(...found.map(({ severity, message, rule, line, column }) => element("li", {},
+      element("button", { type: "button", className: severity, disabled: !line, onclick: () => this.editor.goTo(line, column) },
+        element("span", { className: "sign", ariaHidden: "true" }, SIGN[severity]), element("span", {}, message),
+        element("span", { className: "where" }, [severity, rule, line && `line ${line}`].filter(Boolean).join(" · "))))));
+    by("no-findings").hidden = found.length > 0;
+  }
+
+  async begin(name) {
+    const cluster = by("cluster");
+    cluster.querySelector('[value="example"]').hidden = !name;
+    by("why").hidden = !name;
+    if (!name) {
+      if (cluster.value === "example") cluster.value = "served";
+      this.chooseCluster();
+      return;
+    }
+    const answer = await fetch(`/api/example?name=${encodeURIComponent(name)}`);
+    const { why, manifest } = await answer.json();
+    by("why").textContent = why;
+    cluster.value = "example";
+    this.chooseCluster();
+    this.editor.replace(manifest);
+  }
+
+  chooseExample() {
+    const address = new URL(location.href), { value } = by("example");
+    if (value) address.searchParams.set("example", value);
+    else address.searchParams.delete("example");
+    history.replaceState(null, "", address);
+    this.begin(value);
+  }
+
+  chooseCluster() {
+    by("made-up").hidden = by("cluster").value !== "made-up";
+    this.later();
+  }
+
+  // What was written in this tab is there again after a reload, unless the address asks for another example.
+  async open() {
+    const asked = new URLSearchParams(location.search).get("example"), kept = JSON.parse(sessionStorage.getItem("written"));
+    const isKept = kept !== null && (asked ?? kept.from[0]) === kept.from[0];
+    by("example").value = isKept ? kept.from[0] : asked ?? "demo";
+    if (!by("example").value) by("example").value = "";
+    await this.begin(by("example").value);
+    if (!isKept) return;
+    [by("cluster").value, by("wishes").value] = kept.from.slice(1);
+    this.chooseCluster();
+    this.editor.replace(kept.text);
+  }
 }
 
 function inWords({ findings, problems, simulation }) {
   if (problems.length > 0) return problems[0].line ? `Line ${problems[0].line}: ${problems[0].message}` : problems[0].message;
   const pods = simulation?.workloads.reduce((sum, each) => sum + each.replicas, 0) ?? 0;
   const pending = simulation?.pending.reduce((sum, each) => sum + each.pods.length, 0) ?? 0;
-  const parts = [pending > 0 ? `${pending} of ${counted(pods, "pod")} wait` : `${counted(pods, "pod")}, none waits`];
+  const parts = [pending > 0 ? `${pending} of ${plural(pods, "pod")} wait` : `${plural(pods, "pod")}, none waits`];
   const others = simulation?.othersPending ?? 0;
-  if (others > 0) parts.push(`${counted(others, "other pod")} of the cluster wait${others === 1 ? "s" : ""}`);
-  parts.push(findings.length > 0 ? counted(findings.length, "finding") : "no findings");
+  if (others > 0) parts.push(`${plural(others, "other pod")} of the cluster wait${others === 1 ? "s" : ""}`);
+  parts.push(findings.length > 0 ? plural(findings.length, "finding") : "no findings");
   return parts.join(" · ");
 }
 
-const counted = (number, noun) => `${number} ${noun}${number === 1 ? "" : "s"}`;
-
-async function begin(name) {
-  const own = cluster.querySelector('[value="example"]');
-  own.hidden = !name;
-  byId("why").hidden = !name;
-  if (!name) {
-    if (cluster.value === "example") cluster.value = "served";
-    chooseCluster();
-    return;
-  }
-  const answer = await fetch(`/api/example?name=${encodeURIComponent(name)}`);
-  const found = await answer.json();
-  byId("why").textContent = found.why;
-  cluster.value = "example";
-  chooseCluster();
-  editor.replace(found.manifest);
-}
-
-function chooseCluster() {
-  byId("made-up").hidden = cluster.value !== "made-up";
-  later();
-}
-
-byId("start").addEventListener("submit", (event) => event.preventDefault());
-example.addEventListener("change", () => {
-  const address = new URL(location.href);
-  if (example.value) address.searchParams.set("example", example.value);
-  else address.searchParams.delete("example");
-  history.replaceState(null, "", address);
-  begin(example.value);
-});
-cluster.addEventListener("change", chooseCluster);
-wishes.addEventListener("input", later);
-
-// What was written in this tab is there again after a reload, unless the address asks for another example.
-const asked = new URLSearchParams(location.search).get("example");
-const kept = JSON.parse(sessionStorage.getItem("written"));
-const isKept = kept !== null && (asked ?? kept.from[0]) === kept.from[0];
-example.value = isKept ? kept.from[0] : asked ?? "demo";
-if (!example.value) example.value = "";
-begin(example.value).then(() => {
-  if (!isKept) return;
-  [cluster.value, wishes.value] = kept.from.slice(1);
-  chooseCluster();
-  editor.replace(kept.text);
-});
+new Draft().open();

@@ -36,3 +36,14 @@ async function fetched(address, signal) {
     document.body.classList.toggle("busy", --questions > 0);
   }
 }
+
+// A value with what changed in it, as web/differences.py writes it; nothing is written to the one before.
+export function changed(before, difference) {
+  if (!Array.isArray(difference)) return { ...before, ...Object.fromEntries(Object.entries(difference).map(([key, each]) => [key, changed(before[key], each)])) };
+  const [first, second, third] = difference;
+  if (difference.length === 1) return first;
+  if (third) return before.toSpliced(first, second, ...third);
+  const made = [...before];
+  first.forEach((at, number) => { made[at] = changed(before[at], second[number]); });
+  return made;
+}

@@ -39,10 +39,6 @@ export class NodeMap {
     this.draw();
   }
 
-  whole() {
-    this.zoom(0);
-  }
-
   draw() {
     this.width = this.box.clientWidth;
     if (!this.width) return; // it is not shown
@@ -188,7 +184,7 @@ export class NodeMap {
     else if ((event.key === "Enter" || event.key === " ") && this.pointed >= 0) this.told.choose(this.pointed);
     else if (event.key === "+" || event.key === "=") this.zoom(1.25);
     else if (event.key === "-") this.zoom(0.8);
-    else if (event.key === "0") this.whole();
+    else if (event.key === "0") this.zoom(0);
     else return;
     event.preventDefault();
   }

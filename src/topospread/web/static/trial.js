@@ -1,10 +1,10 @@
 // What if: steps that are added, taken back and copied; what comes of them is the server's answer.
 
 import { written } from "./address.js";
-import { breakable, copyButton, element } from "./elements.js";
+import { copyButton, element } from "./elements.js";
 import { isRecorded, recorded } from "./recorded.js";
 import { stackTables } from "./stacking.js";
-import { constraintForm, nodesForm, othersForm, workloadForm } from "./what-if.js";
+import { nodesForm, othersForm } from "./what-if.js";
 
 export class Trial {
   // told.choose(steps): the steps are to be these.
@@ -49,15 +49,12 @@ export class Trial {
     this.view = view;
     if (isRecorded) return;
     const focused = document.activeElement?.id, open = [...this.forms.querySelectorAll("details")].map((each) => each.open);
-    const add = (step, replaced = () => false) => this.told.choose([...this.view.steps.filter((each) => !replaced(each)), step]);
+    const add = (step) => this.told.choose([...this.view.steps, step]);
     const key = picture.keys.find((each) => each.key === view.key) ?? picture.keys[0];
     const forms = [element("details", { open: true }, element("summary", {}, "Nodes"), nodesForm(key, columns, view.node, add))];
-    if (workload) {
-      forms.push(element("details", { open: true }, element("summary", {}, ...breakable(workload.editable.object)),
-        workloadForm(workload.editable, add), ...workload.editable.constraints.map((each, at) => constraintForm(workload.editable, each, at, add))));
-    } else {
-      forms.push(element("p", { className: "quiet" }, "Choose a workload to change its replicas and its constraints."));
-    }
+    const own = element("div");
+    own.innerHTML = workload?.forms ?? '<p class="quiet">Choose a workload to change its replicas and its constraints.</p>';
+    forms.push(own);
     forms.push(element("details", {}, element("summary", {}, "More nodes, and time"), othersForm(key, view.node, add)));
     this.forms.replaceChildren(...forms);
     const now = [...this.forms.querySelectorAll("details")];

@@ -11,7 +11,7 @@ export function worstFirst({ workloads: { name, waiting, excess, softExcess, rep
   return rows.toSorted((a, b) => excess[b] - excess[a] || waiting[b] - waiting[a] || softExcess[b] - softExcess[a] || replicas[b] - replicas[a]);
 }
 
-// told.workload(text), told.pod(text), told.node(name), told.find(text), told.pending(): the server's answers
+// told.workload(text), told.pod(text), told.node(name), told.find(text): the server's answer
 export function workloadList(picture, told) {
   const { kind, namespace, name, waiting, excess, softExcess, replicas } = picture.workloads;
   const order = worstFirst(picture);
@@ -41,15 +41,7 @@ export function workloadList(picture, told) {
   };
   const field = element("input", { type: "search", id: "find", oninput: typed, autocomplete: "off" });
   fill("");
-  return [element("h2", { tabIndex: -1 }, picture.waiting ? "Pending pods" : "Workloads"), ...causes(picture, told), element("label", { htmlFor: "find" }, "Find a workload, pod or node ", field), count, list, others];
-}
-
-// Why pods wait, cause by cause: asked for once the rest is there. The server's own template escapes every name.
-function causes(picture, told) {
-  if (!picture.waiting) return [];
-  const box = element("div", { role: "status" }, "Asking why pods wait …");
-  told.pending().then(({ html }) => { box.innerHTML = html; }, (error) => box.replaceChildren(error.message));
-  return [box, element("h3", {}, "Workloads")];
+  return [element("h2", { tabIndex: -1 }, picture.waiting ? "Pending pods" : "Workloads"), ...(picture.waiting ? [element("div", { "data-ask": "/api/pending" }), element("h3", {}, "Workloads")] : []), element("label", { htmlFor: "find" }, "Find a workload, pod or node ", field), count, list, others];
 }
 
 function found(title, { number, first }, choose) {

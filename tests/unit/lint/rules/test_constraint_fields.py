@@ -32,6 +32,14 @@ def test_min_domains_of_a_hard_constraint_is_right() -> None:
         ("rack", ["rack is a private label key, which not every cluster has"]),
         ("topology.kubernetes.io/zone", []),
         ("example.com/rack", []),
+        ("topology.kubernetes.io/rack", []),
+        ("topology.kubernetes.io/subzone", []),
+        ("topology.ebs.csi.aws.com/zone", []),
+        ("failure-domain.beta.kubernetes.io/zone", []),
+        *(
+            (key, [f"no node has {key} by itself; is topology.kubernetes.io/zone meant?"])
+            for key in ("topology.kubernetes.io/zoen", "topology.kubernetes.io/Zone", "topology.kuberentes.io/zone")
+        ),
     ],
 )
 def test_a_key_without_a_prefix_is_private(key: str, said: list[str]) -> None:

@@ -127,7 +127,8 @@ shop/web  topology.kubernetes.io/zone · ScheduleAnyway · maxSkew 2 · selects
 zone    before  after
 zone-a       0      4  ████  3 nodes: 1 lacks cpu
 zone-b       0      1  █     3 nodes: 2 lack cpu and memory, 1 is cordoned
-above maxSkew: soft, and the domains with the fewest pods take no more
+above maxSkew: soft, and filters left no node in the domains with the fewest
+               pods
 """)
 
 
@@ -312,7 +313,7 @@ def test_a_namespace_alone() -> None:
         [with_fields(waiting(1, "waits", name="cache"), namespace="infra")],
         placements=(
             *placements({"web-1": "node-1"}),
-            Placement("infra", "c", "Deployment/cache", None, "waits", None, None),
+            Placement("infra", "c", "Deployment/cache", None, None, "waits", None, None),
         ),
     )
     shown = both.answer("shop").text()

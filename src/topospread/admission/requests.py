@@ -1,0 +1,219 @@
+"""The creation of a pod as policies in CEL see it: the whole pod after mutating admission, its namespace, the request.
+
+The pod's text, with every field, was kept when it or its template was read; what admission and controllers change of it
+is taken from the pod as topospread has it.
+"""
+
+from __future__ import annotations
+
+import json
+from functools import lru_cache
+from typing import Any, Final
+
+import msgspec
+
+from topospread.api.inventory import Inventory
+from topospread.api.meta import OwnerReference
+from topospread.api.node import Namespace
+from topospread.api.pod import Container, Pod
+from topospread.cel.values import Unknown
+
+from .validating import Request
+from .written_objects import overlaid, written
+
+Json = dict[str, Any]
+
+_CHANGED: Final = tuple(
+    """nodeSelector tolerations priority priorityClassName preemptionPolicy overhead schedulerName affinity
+    topologySpreadConstraints resources""".split()  # noqa: SIM905 - a list of 10 strings is harder to read
+)
+"""Fields of a pod's spec that admission plugins and controllers change."""
+_MADE_UP: Final = frozenset(
+    "pod-template-hash controller-revision-hash controller-uid batch.kubernetes.io/controller-uid".split()  # noqa: SIM905
+)
+_INDEX: Final = "batch.kubernetes.io/job-completion-index"
+_TOKEN_PATH: Final = "/var/run/secrets/kubernetes.io/serviceaccount"
+_TOKEN_NAME: Final = Unknown("the generated name of a volume", is_sound=True)
+_TOKEN_VOLUME: Final[Json] = {
+    "name": _TOKEN_NAME,
+    "projected": {
+        "sources": [
+            {"serviceAccountToken": {"expirationSeconds": 3607, "path": "token"}},
+            {"configMap": {"name": "kube-root-ca.crt", "items": [{"key": "ca.crt", "path": "ca.crt"}]}},
+            {
+                "downwardAPI": {
+                    "items": [
+                        {"path": "namespace", "fieldRef": {"apiVersion": "v1", "fieldPath": "metadata.namespace"}}
+                    ]
+                }
+            },
+        ],
+        "defaultMode": 420,
+    },
+}
+_PODS: Final[Json] = {
+    "kind": {"group": "", "version": "v1", "kind": "Pod"},
+    "resource": {"group": "", "version": "v1", "resource": "pods"},
+}
+
+
+class NotWrittenError(Exception):
+    """An object whose fields are not all known; the message says why."""
+
+
+class Requests:
+    """Makes requests with the namespaces of an inventory."""
+
+    def __init__(self, inventory: Inventory) -> None:
+        read = {name for kind, _, name in inventory.places if kind == "Namespace"}
+        self._namespaces = {each.name: each for each in inventory.namespaces if each.name in read}
+
+    def of_pod(self, pod: Pod) -> Request:
+        """Return the request that creates a pod.
+
+        Raises:
+            NotWrittenError: if a part of the pod is not known.
+        """
+        annotations = pod.metadata.annotations
+        if annotations is None or annotations.whole is None:
+            raise NotWrittenError("not all fields of the pod were read")
+        owner = pod.metadata.controller
+        if owner is not None and owner.kind == "Job" and _INDEX in pod.labels:
+            raise NotWrittenError("what the controller of Jobs adds is not known")
+        found = dict(_written_pod(annotations.whole))
+        found["metadata"] = _metadata(pod, found["metadata"], owner)
+        found["spec"] = _spec(pod, found["spec"], owner)
+        accounted = _with_account(found["spec"])
+        request = {
+            **_PODS,
+            "requestKind": _PODS["kind"],
+            "requestResource": _PODS["resource"],
+            "name": found["metadata"]["name"],
+            "namespace": pod.namespace or "default",
+            "operation": "CREATE",
+            "userInfo": {
+                "username": Unknown("the user that creates the pod", is_sound=True),
+                "groups": Unknown("the user's groups", is_sound=True),
+                "uid": Unknown("the user's uid", is_sound=True, may_be_absent=True),
+                "extra": Unknown("the user's extra fields", may_be_absent=True),
+            },
+            "dryRun": False,
+            "options": Unknown("request.options"),
+        }
+        return Request(
+            tuple({**found, "spec": each} for each in accounted), request, self._namespace(pod.namespace or "default")
+        )
+
+    def _namespace(self, name: str) -> Json:
+        known = self._namespaces.get(name)
+        labels: Any = Unknown("the namespace's labels", may_be_absent=True)
+        annotations: Any = Unknown("the namespace's annotations", may_be_absent=True)
+        if known is not None:
+            labels = {**known.labels, "kubernetes.io/metadata.name": name}
+            annotations = _annotations(known)
+        metadata = {
+            "name": name,
+            "labels": labels,
+            "annotations": annotations,
+            **{key: Unknown(f"the namespace's {key}") for key in ("uid", "resourceVersion", "creationTimestamp")},
+            "finalizers": Unknown("the namespace's finalizers", may_be_absent=True),
+        }
+        metadata = {key: value for key, value in metadata.items() if value is not None}
+        return {"metadata": metadata, "spec": {"finalizers": ["kubernetes"]}, "status": {"phase": "Active"}}
+
+
+def _annotations(namespace: Namespace) -> Any:
+    kept = namespace.metadata.annotations
+    if kept is None or kept.whole is None:
+        return Unknown("the namespace's annotations", may_be_absent=True)
+    return json.loads(kept.whole).get("metadata", {}).get("annotations") or None
+
+
+@lru_cache(maxsize=256)
+def _written_pod(whole: str) -> Json:
+    return written("Pod", json.loads(whole))
+
+
+def _metadata(pod: Pod, base: Json, owner: OwnerReference | None) -> Json:
+    metadata = {**base, "namespace": pod.namespace or "default"}
+    if pod.labels:
+        metadata["labels"] = {
+            key: Unknown(f"the label {key}", is_sound=True) if key in _MADE_UP and owner else value
+            for key, value in pod.labels.items()
+        }
+    if owner is None:
+        return metadata
+    of_replica_set = owner.kind == "ReplicaSet"
+    prefix = Unknown("metadata.generateName", is_sound=True) if of_replica_set else pod.metadata.generate_name
+    metadata |= {
+        "name": pod.name or Unknown("the generated name", is_sound=True),
+        "generateName": prefix,
+        "ownerReferences": [
+            {
+                "apiVersion": owner.api_version,
+                "kind": owner.kind,
+                "name": Unknown("the name of the ReplicaSet", is_sound=True) if of_replica_set else owner.name,
+                "uid": Unknown("the owner's uid", is_sound=True),
+                "controller": True,
+                "blockOwnerDeletion": True,
+            }
+        ],
+    }
+    if owner.kind == "Job":
+        metadata["finalizers"] = ["batch.kubernetes.io/job-tracking"]
+    return metadata
+
+
+def _spec(pod: Pod, base: Json, owner: OwnerReference | None) -> Json:
+    given: Json = msgspec.to_builtins(pod.spec, enc_hook=str)
+    spec = {**base, **{name: overlaid("PodSpec", name, given[name]) for name in _CHANGED if name in given}}
+    if "resources" in base and "resources" in given:
+        spec["resources"] = {**base["resources"], **spec["resources"]}
+    for name, containers in (("containers", pod.spec.containers), ("initContainers", pod.spec.init_containers)):
+        if containers and len(containers) == len(base.get(name, ())):
+            spec[name] = [_container(one, typed) for one, typed in zip(base[name], containers, strict=True)]
+    volumes = {each["name"]: each for each in base.get("volumes", ())}
+    for volume in given.get("volumes", ()):
+        if "persistentVolumeClaim" in volume and volume != volumes.get(volume["name"]):
+            volumes[volume["name"]] = overlaid("PodSpec", "volumes", [volume])[0]
+    if volumes:
+        spec["volumes"] = list(volumes.values())
+    if owner is not None and owner.kind == "StatefulSet":
+        spec["hostname"] = pod.name or Unknown("the generated name", is_sound=True)
+        spec["subdomain"] = Unknown("the StatefulSet's serviceName", is_sound=True, may_be_absent=True)
+    return spec
+
+
+def _container(base: Json, typed: Container) -> Json:
+    resources = msgspec.to_builtins(typed.resources, enc_hook=str) if typed.resources is not None else None
+    if not resources:
+        return base
+    return {**base, "resources": {**base["resources"], **overlaid("Container", "resources", resources)}}
+
+
+def _with_account(spec: Json) -> list[Json]:
+    """Return what the admission of service accounts makes of a spec: with a token mounted, without, or both."""
+    account = spec.get("serviceAccountName") or "default"
+    spec = {**spec, "serviceAccountName": account, "serviceAccount": account}
+    if not spec.get("imagePullSecrets"):
+        spec["imagePullSecrets"] = Unknown("the service account's imagePullSecrets", may_be_absent=True)
+    mounts = spec.get("automountServiceAccountToken")
+    if mounts is False:
+        return [spec]
+    mounted = dict(spec)
+    mount = {"name": _TOKEN_NAME, "readOnly": True, "mountPath": _TOKEN_PATH}
+    added = False
+    for name in ("containers", "initContainers"):
+        if name not in spec:
+            continue
+        mounted[name] = []
+        for each in spec[name]:
+            there = each.get("volumeMounts", [])
+            if any(one.get("mountPath") == _TOKEN_PATH for one in there):
+                mounted[name].append(each)
+            else:
+                added = True
+                mounted[name].append({**each, "volumeMounts": [*there, mount]})
+    if added:
+        mounted["volumes"] = [*spec.get("volumes", []), _TOKEN_VOLUME]
+    return [mounted] if mounts else [mounted, spec]

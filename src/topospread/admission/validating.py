@@ -1,0 +1,243 @@
+"""ValidatingAdmissionPolicies: what their expressions say of a new object, in the API server's words.
+
+Sources: k8s.io/apiserver pkg/admission/plugin/policy/{validating/dispatcher,validating/validator,
+generic/policy_dispatcher}.go, pkg/admission/plugin/cel/{activation,condition,composition}.go,
+pkg/admission/plugin/webhook/matchconditions/matcher.go.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, Final, NamedTuple
+
+from topospread.api.admission_policy import AdmissionPolicy, AdmissionPolicyBinding, NamedExpression, Validation
+from topospread.cel.evaluation import Budget, evaluate
+from topospread.cel.values import CannotEvaluateError, CelError, Lazy, Unknown, Value
+
+Json = dict[str, Any]
+
+_LONGEST_MESSAGE: Final = 5 * 1024
+_OPEN: Final = "…"
+"""Stands in a message for a text that is not known."""
+
+
+class Request(NamedTuple):
+    """The creation of an object, as expressions see it.
+
+    Attributes:
+        alternatives: the object as the API server writes it; several where it is not known which.
+        request: the variable ``request``.
+        namespace: the variable ``namespaceObject``.
+    """
+
+    alternatives: tuple[Json, ...]
+    request: Json
+    namespace: Json | None
+
+
+class Decision(NamedTuple):
+    """The decision of a policy and its binding.
+
+    Attributes:
+        denial: the API server's words, "" for none.
+        open: why it is not known whether they deny, "" if it is.
+        may_be_error: an expression that is open may also end in an error.
+    """
+
+    denial: str = ""
+    open: str = ""
+    may_be_error: bool = True
+
+
+class ValidatingPolicies:
+    """Evaluates policies, all with one budget.
+
+    Args:
+        parameters: ConfigMaps and custom resources of the input that bindings may name.
+        steps: the most that all expressions together take.
+    """
+
+    def __init__(self, parameters: Iterable[Json], steps: int = 2_000_000) -> None:
+        self._left = steps
+        self._parameters = {
+            (each.get("apiVersion"), each.get("kind"), metadata.get("namespace") or "", metadata.get("name")): each
+            for each in parameters
+            if isinstance(metadata := each.get("metadata"), Mapping)
+        }
+
+    def decide(self, policy: AdmissionPolicy, binding: AdmissionPolicyBinding, request: Request) -> Decision:
+        """Return the decision on a request that both match."""
+        budget = Budget(min(self._left, Budget().steps))
+        begun = budget.steps
+        try:
+            parameters = self._parameters_of(policy, binding, request)
+            names = {
+                "oldObject": None,
+                "params": parameters,
+                "request": request.request,
+                "authorizer": Unknown("what the user may do"),
+            }
+            found = [
+                _Evaluation(policy, binding, {**names, "object": each}, request.namespace, budget).decision()
+                for each in request.alternatives
+            ]
+        except CannotEvaluateError as error:
+            found = [Decision(open=str(error))]
+        finally:
+            self._left -= begun - max(budget.steps, 0)
+        denials = {each.denial for each in found}
+        if len(set(found)) == 1:
+            return found[0]
+        if "" in denials:
+            reasons = (each.open for each in found if each.open)
+            return Decision(open=next(reasons, "what the service account adds is not known"))
+        return Decision(f"{_head(policy, binding)}{_OPEN}")
+
+    def _parameters_of(self, policy: AdmissionPolicy, binding: AdmissionPolicyBinding, request: Request) -> Json | None:
+        kind, reference = policy.spec.param_kind, binding.spec.param_ref
+        if kind is None:
+            return None
+        version_and_kind = (kind.api_version, kind.kind)
+        if version_and_kind != ("v1", "ConfigMap") and all(key[:2] != version_and_kind for key in self._parameters):
+            # A kind that the API server does not serve denies by itself.
+            raise CannotEvaluateError(f"the input holds no parameters of the kind {kind.kind}")
+        if reference is None:
+            return None
+        if not reference.name:
+            raise CannotEvaluateError("its parameters are chosen by a selector")
+        namespace = reference.namespace or request.request.get("namespace", "")
+        for where in dict.fromkeys((namespace, "")):
+            found = self._parameters.get((kind.api_version, kind.kind, where, reference.name))
+            if found is not None:
+                return found
+        raise CannotEvaluateError(f"its parameters {kind.kind} {namespace}/{reference.name} are not in the input")
+
+
+class _Evaluation:
+    """The evaluation of one policy with one binding."""
+
+    def __init__(
+        self,
+        policy: AdmissionPolicy,
+        binding: AdmissionPolicyBinding,
+        names: Mapping[str, Value],
+        namespace: Json | None,
+        budget: Budget,
+    ) -> None:
+        self._policy = policy
+        self._binding = binding
+        self._names = names
+        self._namespace = namespace
+        self._budget = budget
+        self._perhaps = ""
+        self._ignores = policy.spec.failure_policy == "Ignore"
+
+    def decision(self) -> Decision:
+        """Return what is decided; of several denials the first."""
+        conditions = self._matching(self._policy.spec.match_conditions or ())
+        if conditions is not None:
+            return conditions if self._denies else Decision()
+        opened = ""
+        for each in self._denials(self._with_variables(self._namespace)):
+            if each.denial and self._perhaps:
+                return Decision(open=self._perhaps)
+            if each.denial:
+                # What is said hangs on the first expression that denies.
+                return Decision(_head(self._policy, self._binding) + _OPEN) if opened else each
+            opened = opened or each.open
+        return Decision(open=opened)
+
+    @property
+    def _denies(self) -> bool:
+        return "Deny" in (self._binding.spec.validation_actions or ())
+
+    def _denials(self, names: Mapping[str, Value]) -> Iterator[Decision]:
+        if self._denies:
+            for each in self._policy.spec.validations or ():
+                decided = self._validated(each, names)
+                if decided is not None:
+                    yield decided
+        if self._ignores:
+            return
+        for annotation in self._policy.spec.audit_annotations or ():
+            # An error in an annotation denies, whatever the binding's actions are.
+            value = self._evaluated(annotation.value_expression, names)
+            if isinstance(value, CelError):
+                yield self._denied(_resulted(annotation.value_expression, value))
+            elif isinstance(value, Decision):
+                yield value
+
+    def _validated(self, validation: Validation, names: Mapping[str, Value]) -> Decision | None:
+        value = self._evaluated(validation.expression, names)
+        if isinstance(value, CelError):
+            return None if self._ignores else self._denied(_resulted(validation.expression, value))
+        if isinstance(value, Decision):
+            return value
+        return None if value is True else self._denied(self._message(validation, names))
+
+    def _message(self, validation: Validation, names: Mapping[str, Value]) -> str:
+        if validation.message_expression:
+            value = self._evaluated(validation.message_expression, names)
+            if isinstance(value, Decision):
+                return _OPEN
+            if isinstance(value, str):
+                value = value.strip()
+                if value and len(value.encode()) <= _LONGEST_MESSAGE and "\n" not in value:
+                    return value
+        return validation.message.strip() or f"failed expression: {validation.expression.strip()}"
+
+    def _matching(self, conditions: Iterable[NamedExpression]) -> Decision | None:
+        """Return None if the conditions match, or may match; else what comes of them."""
+        names = self._with_variables(None)
+        errors: list[str] = []
+        opened = ""
+        for each in conditions:
+            value = self._evaluated(each.expression, names)
+            if value is False:
+                return Decision()
+            if isinstance(value, CelError):
+                errors.append(_resulted(each.expression, value))
+            elif isinstance(value, Decision) and value.may_be_error:
+                opened = opened or value.open
+            elif isinstance(value, Decision):
+                self._perhaps = self._perhaps or value.open
+        if opened or not errors:
+            return Decision(open=opened) if opened else None
+        if self._ignores:
+            return Decision()
+        if self._perhaps:
+            return Decision(open=self._perhaps)
+        errors = list(dict.fromkeys(errors))
+        return self._denied(errors[0] if len(errors) == 1 else f"[{', '.join(errors)}]")
+
+    def _evaluated(self, expression: str, names: Mapping[str, Value]) -> Value:
+        """Return a value, the error that it ends in, or a decision that is open."""
+        try:
+            value = evaluate(expression, names, self._budget)
+        except CelError as error:
+            return error
+        except CannotEvaluateError as error:
+            return Decision(open=str(error))
+        if isinstance(value, Unknown):
+            return Decision(open=f"not known: {value.what}", may_be_error=not value.is_sound)
+        return value
+
+    def _with_variables(self, namespace: Json | None) -> Mapping[str, Value]:
+        names = {**self._names, "namespaceObject": namespace}
+
+        def maker(expression: str) -> Any:
+            return lambda: evaluate(expression, names, self._budget)
+
+        names["variables"] = Lazy({each.name: maker(each.expression) for each in self._policy.spec.variables or ()})
+        return names
+
+    def _denied(self, message: str) -> Decision:
+        return Decision(_head(self._policy, self._binding) + message)
+
+
+def _head(policy: AdmissionPolicy, binding: AdmissionPolicyBinding) -> str:
+    return f"ValidatingAdmissionPolicy '{policy.name}' with binding '{binding.name}' denied request: "
+
+
+def _resulted(expression: str, error: CelError) -> str:
+    return f"expression '{expression}' resulted in error: {error}"

@@ -1,0 +1,26 @@
+"""Differences of JSON values, so that a page that has one value gets the next one without asking for all of it.
+
+A difference is an object of differences by key, or a list of one to three items: the new value; the places of changed
+items and their differences; or a place, how many items go there, and the items that come.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+Json = Any
+
+
+def difference(before: Json, after: Json) -> Json:
+    """Return what changes `before` into `after`; both are JSON values."""
+    if isinstance(before, dict) and isinstance(after, dict) and before.keys() == after.keys():
+        return {key: difference(before[key], each) for key, each in after.items() if before[key] != each}
+    if not isinstance(before, list) or not isinstance(after, list):
+        return [after]
+    if len(before) == len(after):
+        places = [at for at, each in enumerate(after) if before[at] != each]
+        return [places, [difference(before[at], after[at]) for at in places]]
+    shorter = min(len(before), len(after))
+    begin = next((at for at in range(shorter) if before[at] != after[at]), shorter)
+    end = next((at for at in range(shorter - begin) if before[-1 - at] != after[-1 - at]), shorter - begin)
+    return [begin, len(before) - begin - end, after[begin : len(after) - end]]
