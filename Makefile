@@ -156,6 +156,7 @@ nightly: playground site $(READY) ## what takes too long for every change: many 
 	@SITE_PAGES=all $(BIN)/python -m pytest -q tests/release/test_site_in_browser.py
 	@$(BIN)/python -m conformance.run --flavours KEP-5980,KEP-5980-replicas
 	@PROMISED_WORKLOADS=50 $(BIN)/python -m pytest -q tests/live/test_promises.py
+	@ATTACKED_COURSES=1000 $(BIN)/python -m pytest -q tests/property/test_course_attack.py
 	@LONG=10 $(BIN)/python -m pytest -q -n $(WORKERS) --dist worksteal
 	@LONG=3 $(BIN)/python -m pytest -q $(addprefix tests/live/test_,capacity.py descheduler.py side_by_side.py suggestions.py \
 	  policies.py minute_away.py scheduler_soak.py)

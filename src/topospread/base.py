@@ -9,6 +9,8 @@ import msgspec
 from msgspec import Meta
 
 API_VERSION = "topospread.dev/v1"
+_INDENTED = 1_000_000
+"""Maximum bytes of an indented JSON text: the blanks of a large one take as much space as its content."""
 Word = Literal["yes", "no", "unknown"]
 """The verdict of a command. `unknown` means that topospread cannot judge part of the input."""
 
@@ -22,7 +24,7 @@ class Base(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
         return built
 
     def to_json(self) -> str:
-        """Return the JSON text that ``-o json`` writes: indented by two spaces, with a final newline."""
+        """Return the JSON text that ``-o json`` writes: indented up to a megabyte, with a final newline."""
         return json_text(self)
 
 
@@ -88,11 +90,11 @@ def _plain(value: object) -> dict[Any, Any]:
 
 
 def json_text(data: object) -> str:
-    """Return data as JSON text, indented by two spaces, with a final newline."""
+    """Return data as JSON text with a final newline, indented by two spaces unless it is larger than a megabyte."""
     try:
         encoded = msgspec.json.encode(data, enc_hook=_plain)
     except UnicodeEncodeError:  # a file name that is not UTF-8; JSON escapes it
         import json
 
         return json.dumps(msgspec.to_builtins(data, enc_hook=_plain), indent=2) + "\n"
-    return msgspec.json.format(encoded, indent=2).decode() + "\n"
+    return msgspec.json.format(encoded, indent=2 if len(encoded) <= _INDENTED else -1).decode() + "\n"

@@ -115,3 +115,20 @@ def listed(names: Collection[str], most: int) -> str:
     if len(shown) <= most + 1:
         return ", ".join(shown)
     return f"{', '.join(shown[:most])} and {len(shown) - most} more"
+
+
+_SINGULAR = {"are": "is", "were": "was", "have": "has", "do": "does", "lack": "lacks", "stay": "stays", "find": "finds",
+             "fit": "fits", "end": "ends", "depend": "depends"}  # fmt: skip
+
+
+def counted(number: int, noun: str) -> str:
+    """Return a number and its noun: ``1 pod``, ``2 pods``."""
+    return f"{number} {noun}" + ("" if number == 1 else "s")
+
+
+def agreeing(words: str, number: int) -> str:
+    """Return the verb form for a number: ``lack cpu`` becomes ``lacks cpu`` for 1."""
+    if number != 1:
+        return words
+    verb, space, rest = words.partition(" ")
+    return _SINGULAR.get(verb, verb) + space + rest

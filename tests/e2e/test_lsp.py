@@ -237,7 +237,7 @@ POD = """\
 """
 
 
-MANY = FINE.replace("name: web}", "name: many}").replace("replicas: 3", "replicas: 101")
+MANY = FINE.replace("name: web}", "name: many}").replace("replicas: 6", "replicas: 101")
 
 
 def test_a_workload_shows_its_promise(in_process: Command, tmp_path: Path) -> None:

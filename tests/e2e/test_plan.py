@@ -76,7 +76,7 @@ def test_two_revisions_of_the_working_directory(repository: Path) -> None:
     assert done.stdout.startswith("no: 1 pod newly pending\nwhy: default/web-")
     assert "3 → 6" in plan(repository, "HEAD~1", "HEAD", *CLUSTER, "-o", "wide").stdout
     back = plan(repository, "HEAD", "HEAD~1", *CLUSTER)
-    assert back.stdout.startswith("no: default/web keeps less: losing a zone leaves 2 of 3, not 4 of 7\n")
+    assert back.stdout.startswith("no: default/web keeps less: losing a zone leaves at least 2 of 3, not 4 of 7\n")
     assert "why: deploy/app.yaml:5  replicas 7 → 3" in back.stdout
     status = subprocess.run(["git", "status", "--porcelain"], cwd=repository, capture_output=True, check=True)
     assert status.stdout == b""
@@ -135,7 +135,7 @@ def test_json_has_the_documented_form(repository: Path) -> None:
     assert report["verdict"] == "no"
     # From 3 replicas to 7 that no node of the made-up cluster has a zone for.
     assert report["reasons"] == [
-        "default/web keeps less: losing a zone leaves 0 of 7, not 2 of 3",
+        "default/web keeps less: losing a zone leaves at least 0 of 7, not 2 of 3",
         "7 pods newly pending",
         "1 new error",
         "1 new warning",
@@ -183,7 +183,7 @@ def test_fewer_replicas_are_worse_unless_a_promise_says_what_is_enough(tmp_path:
         (tmp_path / name).mkdir()
         (tmp_path / name / "app.yaml").write_text(HARD.replace("replicas: 6", f"replicas: {replicas}"))
     there = ("--on", "zones=3,nodes=6,cpu=4", "--no-lint")
-    assert "leaves 2 of 3, not 4 of 6" in " ".join(plan(tmp_path, "six", "three", *there).stdout.split())
+    assert "leaves at least 2 of 3, not 4 of 6" in " ".join(plan(tmp_path, "six", "three", *there).stdout.split())
     (tmp_path / "six" / ".topospread.yaml").write_text("promises: [{select: app=web, want: zone-loss>=66%}]\n")
     assert plan(tmp_path, "six", "three", *there).returncode == 0
     one = " ".join(plan(tmp_path, "six", "one", *there).stdout.split())

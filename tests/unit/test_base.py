@@ -1,10 +1,12 @@
-"""Verdict words combine as in Kleene's logic, and bounds carry what is not known."""
+"""Verdict words combine as in Kleene's logic, bounds carry what is not known, and large JSON is not indented."""
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
-from topospread.base import Bounds, Word, best, worst
+from topospread.base import Bounds, Word, best, json_text, worst
 
 
 @pytest.mark.parametrize(
@@ -30,3 +32,10 @@ def test_bounds_add_up_and_print_one_number_if_both_ends_are_equal() -> None:
     assert str(Bounds.exactly(2) + Bounds(least=0, most=3)) == "2–5"
     assert str(Bounds.exactly(2)) == "2"
     assert Bounds.exactly(2).known
+
+
+def test_large_json_is_not_indented() -> None:
+    small, large = ({"names": ["n" * 10] * count} for count in (2, 100_000))
+    assert json_text(small) == '{\n  "names": [\n    "nnnnnnnnnn",\n    "nnnnnnnnnn"\n  ]\n}\n'
+    assert json_text(large).count("\n") == 1
+    assert json.loads(json_text(large)) == large

@@ -17,7 +17,7 @@ from topospread.simulation.unknown import is_unjudged, merged
 
 from .causes import causes_of
 from .spread import refusal_words
-from .words import counted, listed
+from .words import agreeing, counted, listed
 
 _NAMES = 4
 """Maximum number of names in one sentence."""
@@ -103,7 +103,7 @@ class SizedPool(Base, frozen=True, kw_only=True):
     most: Annotated[int | None, Meta(description="Largest number of nodes; null without a limit.")] = field(name="max")
     price: Annotated[float | None, Meta(description="Price of one node; null if pools have none.")]
     why_not: Annotated[
-        str, Meta(description="Why a new node does not take the pod that finds no node now; empty if it does.")
+        str, Meta(description="Why the set has no node of it: rejected, not needed or not enough; empty if it has.")
     ]
 
 
@@ -226,7 +226,7 @@ def _room(report: result.CapacityReport, found: result.Capacity, assumed: result
 
 
 def _sizing(found: result.Sizing) -> Sizing:
-    pools = tuple(map(_sized, found.pools))
+    pools = tuple(_sized(each, found.verdict) for each in found.pools)
     prices = [each.price * each.add for each in found.pools if each.price is not None]
     keys = found.capacity.keys if found.capacity is not None else ()
     zones = next((each.domains for each in keys if each.topology_key == ZONE), ())
@@ -243,11 +243,15 @@ def _sizing(found: result.Sizing) -> Sizing:
     )
 
 
-def _sized(pool: result.SizedPool) -> SizedPool:
+def _sized(pool: result.SizedPool, verdict: Word) -> SizedPool:
     why = refusal_words(pool.refused, pool.zone) if pool.refused is not None else ""
     if not pool.may_grow:
         is_full = pool.most is not None and pool.there >= pool.most
         why = "it has all the nodes it may have" if is_full else "its limits are reached"
+    elif pool.alone is not None:
+        why = f"with +{pool.alone[0]} of it alone {pool.alone[1]} more {agreeing('fit', pool.alone[1])}"
+    elif not pool.add and not why:
+        why = "not needed" if verdict == "yes" else "not decided"
     return SizedPool(
         name=pool.name,
         zone=pool.zone or None,

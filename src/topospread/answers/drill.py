@@ -9,7 +9,7 @@ from msgspec.structs import asdict
 
 from topospread.answer import Answer
 from topospread.base import Base
-from topospread.drill.result import BrokenBudget, DrillAutoscaler, DrillEvent, DrillRollout, StepBounds, UnevictedPod
+from topospread.drill.result import BrokenBudget, DrillAutoscaler, DrillRollout, StepBounds, UnevictedPod
 from topospread.traffic.result import ExpectedTraffic
 
 from .remedies import DrillRemedy, remedy_of
@@ -19,7 +19,7 @@ from .words import counted, listed
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from topospread.drill.result import Drill, StepOutcome, WorkloadState
+    from topospread.drill.result import Drill, DrillEvent, StepOutcome, WorkloadState
     from topospread.rebalance.result import Rebalance
 
 
@@ -38,6 +38,32 @@ class DrilledWorkload(Base, frozen=True, kw_only=True):
     spread: Annotated[tuple[SpreadOutcome, ...], Meta(description="Its constraints, before and after the step.")]
 
 
+class DrilledPods(Base, frozen=True, kw_only=True):
+    """The pods of one workload in an event."""
+
+    namespace: Annotated[str, Meta(description="Namespace of the pods.")]
+    workload: Annotated[str, Meta(description="`Deployment/web`; empty for pods without a workload.")]
+    nodes: Annotated[dict[str, str], Meta(description="Name of a pod → node that it was on, or that it gets.")]
+
+
+class DrilledEvent(Base, frozen=True, kw_only=True):
+    """An event in a step."""
+
+    at: Annotated[float, Meta(description="Seconds since the drill began.")]
+    kind: Annotated[
+        str,
+        Meta(
+            description="Of nodes `down`, `up`, `tainted`, `cordoned`, `uncordoned`, `added`; `scaled`, `applied`, "
+            "`rollout`; of pods `evicted`, `lost`, `placed`."
+        ),
+    ]
+    detail: Annotated[str, Meta(description="A taint, why pods were evicted, or the workload that was scaled.")]
+    nodes: Annotated[tuple[str, ...], Meta(description="Nodes of the event.")]
+    pods: Annotated[tuple[DrilledPods, ...], Meta(description="Pods of the event, by workload.")]
+    ready: Annotated[int, Meta(description="Ready pods of workloads just after the event.")]
+    pending: Annotated[int, Meta(description="Pending pods just after the event.")]
+
+
 class DrillStep(Base, frozen=True, kw_only=True):
     """The state at the beginning, or after one step."""
 
@@ -45,7 +71,7 @@ class DrillStep(Base, frozen=True, kw_only=True):
     begins: Annotated[float, Meta(description="Seconds since the drill began.")]
     ends: Annotated[float, Meta(description="Seconds since the drill began at the last event.")]
     ready: Annotated[int, Meta(description="Ready pods of workloads after the step.")]
-    events: Annotated[tuple[DrillEvent, ...], Meta(description="What happened, in order.")]
+    events: Annotated[tuple[DrilledEvent, ...], Meta(description="What happened, in order.")]
     workloads: Annotated[tuple[DrilledWorkload, ...], Meta(description="Workloads that the step changed.")]
     pending: Annotated[tuple[PendingPods, ...], Meta(description="Pending pods after the step, grouped.")]
     breaches: Annotated[tuple[BrokenBudget, ...], Meta(description="Budgets that the step broke.")]
@@ -232,7 +258,7 @@ def _step(each: StepOutcome, traffic: ExpectedTraffic | None) -> DrillStep:
         begins=each.begins,
         ends=each.ends,
         ready=each.ready,
-        events=each.events,
+        events=tuple(map(_event, each.events)),
         workloads=tuple(map(_workload, each.changed)),
         pending=tuple(map(pending_pods, each.pending)),
         breaches=each.breaches,
@@ -241,6 +267,24 @@ def _step(each: StepOutcome, traffic: ExpectedTraffic | None) -> DrillStep:
         remarks=each.remarks,
         autoscaled=each.autoscaled,
         traffic=traffic,
+    )
+
+
+def _event(each: DrillEvent) -> DrilledEvent:
+    pods: dict[tuple[str, str], dict[str, str]] = {}
+    for pod in each.pods:
+        pods.setdefault((pod.namespace, pod.workload), {})[pod.name] = pod.node
+    return DrilledEvent(
+        at=each.at,
+        kind=each.kind,
+        detail=each.detail,
+        nodes=each.nodes,
+        pods=tuple(
+            DrilledPods(namespace=namespace, workload=workload, nodes=nodes)
+            for (namespace, workload), nodes in pods.items()
+        ),
+        ready=each.ready,
+        pending=each.pending,
     )
 
 

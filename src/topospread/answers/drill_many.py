@@ -14,7 +14,7 @@ from topospread.drill.each import DrillOutcome, EachDrill
 from topospread.drill.shards import DrillPart
 
 from .finding import Finding, Level
-from .words import counted
+from .words import agreeing, counted
 
 
 class DrillEach(Answer, frozen=True, kw_only=True):
@@ -65,12 +65,14 @@ def each_answer(found: EachDrill) -> DrillEach:
     noun = {"zone": "zone failure", "node": "node failure", "deploy": "rollout"}[found.kind]
     says = f"all {counted(number, noun)} end without harm"
     if bad:
-        says = f"{len(bad)} of {counted(number, noun)} {'ends' if len(bad) == 1 else 'end'} with harm"
+        says = f"{len(bad)} of {counted(number, noun)} {agreeing('end', len(bad))} with harm"
         least, most = min(each.pending for each in bad), max(each.pending for each in bad)
         range_ = counted(most, "pod") if least == most else f"{least} to {most} pods"
         says += f": {range_} pending" if most else ""
     elif unknown:
-        says = f"{len(unknown)} of {counted(number, noun)} depend on pods that are not judged"
+        says = (
+            f"{len(unknown)} of {counted(number, noun)} {agreeing('depend', len(unknown))} on pods that are not judged"
+        )
     return DrillEach(
         kind="DrillEach",
         verdict=found.verdict,

@@ -19,7 +19,7 @@ from topospread.drill.steps import TurnKind
 from topospread.errors import Place, UsageError
 from topospread.lint.settings import DeclaredPromise
 from topospread.promise.fresh import LISTS, REVISION, workload_of
-from topospread.promise.kept import Ground, Kept, WorkloadPromises
+from topospread.promise.kept import Ground, Kept, WorkloadPromises, told
 from topospread.promise.orders import SearchBudget
 from topospread.promise.wants import Want, default_wants, read_wants
 from topospread.simulation.options import PLAIN, SimulationOptions
@@ -59,7 +59,10 @@ class CheckedPromise(Base, frozen=True, kw_only=True):
         Ground,
         Meta(description="`proved`: all orders counted or searched. `seen`: so now. `drawn`: random orders hold."),
     ]
-    when: Annotated[str, Meta(description="What decides the verdict: now, every order, or a rollout.")]
+    when: Annotated[
+        str,
+        Meta(description="What decides: `now`, `in every order`; of a broken promise `in some order`; or a rollout."),
+    ]
     says: Annotated[str, Meta(description="The proof, what is wrong at the end of the order, or what is missing.")]
     states: Annotated[int, Meta(description="States of the cluster that were searched.")] = 0
     ends: Annotated[int, Meta(description="Searched states in which no further pod can be placed.")] = 0
@@ -242,7 +245,7 @@ class _Checking:
         place = where if where.source else self.inventory.places.get(key, Place())
         self.promises += (_checked(f"{key[1]}/{key[0]}/{key[2]}", each, _place(where), place) for each in found)
         self.unjudged += judge.unjudged
-        broken = [each.want for each in found if each.verdict == "no" and each.part.when == "after a rollout"]
+        broken = [each.want for each in found if each.verdict == "no" and each.part.when == "after some rollout"]
         if broken and (other := judge.by_revision()) is not None:
             self._try_revisions(workload, broken, *other)
 
@@ -300,7 +303,7 @@ class _Checking:
 
 
 def _cause(each: CheckedPromise) -> Cause:
-    says = f"{_short(each.workload)} {each.want}: {each.when}, {each.says}"
+    says = f"{_short(each.workload)} {each.want}: {told(each.when, each.says)}"
     return Cause(code="promise-broken", says=says, objects=(each.workload,))
 
 
@@ -357,7 +360,7 @@ def finding_of(each: CheckedPromise) -> Finding | None:
     return Finding(
         level="error" if each.verdict == "no" else "warning",
         rule=each.want,
-        says=f"{namespace}/{name}: promise {each.want} is not {word}: {each.says}",
+        says=f"{namespace}/{name}: promise {each.want} is not {word}: {told(each.when, each.says)}",
         file=each.file or "-",
         line=each.line,
         column=each.column,

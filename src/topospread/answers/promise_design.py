@@ -239,7 +239,7 @@ def _beside_others(
     broken = [each for each in judge.kept(one.wants) if each.verdict != "yes"]
     if not broken:
         return designed
-    unmet = tuple(f"{each.want} beside the other designs, {each.part.when}: {each.part.says}" for each in broken)
+    unmet = tuple(f"{each.want} beside the other designs: {each.part}" for each in broken)
     verdict = worst(each.verdict for each in broken)
     if verdict == "unknown":
         return with_fields(designed, verdict=verdict, unmet=(*designed.unmet, *unmet))

@@ -33,7 +33,7 @@ class PromisedEvent(Base, frozen=True, kw_only=True):
     leaves: Annotated[
         Bounds,
         Meta(
-            description="Fewest pods that stay ready: now, in every order and after a rollout. "
+            description="Fewest pods that stay ready: now, in any order and after any rollout. "
             "Of `more` the number of replicas that can be added."
         ),
     ]
@@ -47,10 +47,11 @@ class PromisedEvent(Base, frozen=True, kw_only=True):
     ]
     now: Annotated[int | None, Meta(description="Pods that the loss leaves in the current state; null without.")] = None
     orders: Annotated[
-        Bounds | None, Meta(description="Pods that the loss leaves in every order; null for other events.")
+        Bounds | None, Meta(description="Fewest pods that the loss leaves in any order; null for other events.")
     ] = None
     rolled: Annotated[
-        Bounds | None, Meta(description="Pods that the loss leaves after a rollout; null if rollouts do not matter.")
+        Bounds | None,
+        Meta(description="Fewest pods that the loss leaves after any rollout; null if rollouts do not matter."),
     ] = None
     then: Annotated[str, Meta(description="What follows, as drills show it; empty if nothing was played.")] = ""
     pending: Annotated[int, Meta(description="Pods that are pending afterwards.")] = 0

@@ -11,7 +11,7 @@ from topospread.base import Base
 
 from .causes import SPREAD, causes_of
 from .reasons import on_it
-from .words import listed, noun_of
+from .words import counted, listed, noun_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -280,7 +280,7 @@ def sum_in_words(arithmetic: ConstraintArithmetic, domain: Domain) -> str:
 def _minimum(arithmetic: ConstraintArithmetic) -> str:
     """Return the domains with the global minimum, or why the minimum is 0."""
     if arithmetic.lacks_domains:
-        return f"{len(arithmetic.domains)} domains < minDomains {arithmetic.min_domains}"
+        return f"{counted(len(arithmetic.domains), 'domain')} < minDomains {arithmetic.min_domains}"
     names = arithmetic.minimum_domains
     if not names:
         return "no domain"

@@ -6,26 +6,12 @@ import re
 from collections.abc import Iterable
 from functools import lru_cache
 
-from topospread.text import listed
+from topospread.text import agreeing, counted, listed
 from topospread.whole_number import whole_number
 
 __all__ = ["agreeing", "counted", "in_order", "joined", "listed", "natural", "noun_of"]
 
 _NUMBER = re.compile(r"(\d+)")
-_SINGULAR = {"are": "is", "have": "has", "lack": "lacks", "do": "does"}
-
-
-def counted(number: int, noun: str) -> str:
-    """Return a number and its noun: ``1 pod``, ``2 pods``."""
-    return f"{number} {noun}" + ("" if number == 1 else "s")
-
-
-def agreeing(words: str, number: int) -> str:
-    """Return the verb form for a number: ``lack cpu`` becomes ``lacks cpu`` for 1."""
-    if number != 1:
-        return words
-    verb, space, rest = words.partition(" ")
-    return _SINGULAR.get(verb, verb) + space + rest
 
 
 def in_order(names: Iterable[str]) -> list[str]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Literal
 
 import msgspec
@@ -212,15 +213,14 @@ class Selector:
         """
         if selector is None:
             return cls.nothing()
-        found = [
-            Requirement.checked(key, "=", (value,)) for key, value in sorted((selector.match_labels or {}).items())
-        ]
+        by_labels = _requiring(tuple(sorted((selector.match_labels or {}).items())))
+        found = []
         for expression in selector.match_expressions or ():
             operator = SELECTOR_OPERATORS.get(expression.operator)
             if operator is None:
                 raise InvalidSelectorError(f"{quoted(expression.operator)} is not a valid label selector operator")
             found.append(Requirement.checked(expression.key, operator, expression.values or None))
-        return cls(tuple(found))
+        return by_labels.with_requirements(*found)
 
     @property
     def empty(self) -> bool:
@@ -262,3 +262,8 @@ class Selector:
 
     def __str__(self) -> str:
         return ",".join(map(str, self.requirements))
+
+
+@lru_cache(maxsize=1 << 14)
+def _requiring(labels: tuple[tuple[str, str], ...]) -> Selector:
+    return Selector(tuple(Requirement.checked(key, "=", (value,)) for key, value in labels))

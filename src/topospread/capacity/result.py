@@ -146,6 +146,7 @@ class SizedPool:
         price: price of one node; ``None`` if pools have none.
         refused: why a new node rejects the pending pod; None if it does not.
         may_grow: whether the limit allows one more node.
+        alone: if no set suffices, a number of new nodes of this pool alone, and the rounds that fit with them.
     """
 
     name: str
@@ -156,6 +157,7 @@ class SizedPool:
     price: Fraction | None
     refused: PoolRefusal | None
     may_grow: bool
+    alone: tuple[int, int] | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -31,6 +31,8 @@ from .result import Capacity, SizedPool, Sizing
 Counts = tuple[int, ...]
 """New nodes of each pool."""
 _ROUNDING = 1e-6
+_MOST_ALONE = 100
+"""New nodes of one pool that are simulated to show why no set suffices."""
 
 
 def sizing(settled: Inventory, question: CapacityQuestion, rounds: int, seconds: float) -> Sizing:
@@ -168,7 +170,7 @@ class _Search:
         free = [self.pods] * len(self.pools)
         return Sizing(
             verdict,
-            tuple(map(self._sized, self.pools, added)),
+            tuple(self._sized(at, number, verdict) for at, number in enumerate(added)),
             found if verdict == "yes" else None,
             is_cheapest=is_whole and verdict == "yes",
             simulated=self.simulated,
@@ -179,13 +181,19 @@ class _Search:
             unjudged=self.unjudged,
         )
 
-    def _sized(self, pool: NodePool, number: int) -> SizedPool:
-        run, nodes, refused = self.filled.run, self.settled.nodes, None
+    def _sized(self, at: int, number: int, verdict: Word) -> SizedPool:
+        pool, run, nodes, refused, alone = self.pools[at], self.filled.run, self.settled.nodes, None, None
         if self.filled.last is not None:
             node = pool.node(next(new_names(pool, nodes)), nodes)
             refused = refusal_of(run.scheduler, run.plan.workloads, node, self.filled.last[0])
         there, grows = sum(map(pool.has, nodes)), pool.may_grow(nodes)
-        return SizedPool(pool.name, pool.zone, there, number, pool.most, pool.price, refused, grows)
+        if verdict == "no" and grows and refused is None:
+            counts = [0] * len(self.pools)
+            while counts[at] < min(self.most[at], self.pods, _MOST_ALONE) and pool.may_grow(self._nodes(tuple(counts))):
+                counts[at] += 1
+            found = capacity_of(replace(self.settled, nodes=self._nodes(tuple(counts))), self.question)
+            alone = counts[at], found.rounds
+        return SizedPool(pool.name, pool.zone, there, number, pool.most, pool.price, refused, grows, alone)
 
 
 def _prices(pools: Sequence[NodePool]) -> list[int]:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from topospread.errors import UsageError
-from topospread.text import one_line
+from topospread.text import counted, one_line
 
 from .anonymous_options import anonymous_options, read_salt
 from .inputs import PATH
@@ -119,6 +119,7 @@ def _replace_names(taking: SnapshotTaking, salt: bytes | None) -> Callable[[Snap
 def _summary(path: str, facts: SnapshotFacts) -> str:
     """``cluster.json.gz: 12 nodes, 240 pods and 97 other objects of Kubernetes v1.37.0, 0.1 MB``."""
     others = sum(facts.counts.values()) - facts.counts["Node"] - facts.counts["Pod"]
-    text = f"{facts.counts['Node']} nodes, {facts.counts['Pod']} pods and {others} other objects"
+    nodes, pods = counted(facts.counts["Node"], "node"), counted(facts.counts["Pod"], "pod")
+    text = f"{nodes}, {pods} and {counted(others, 'other object')}"
     text += f" of Kubernetes {facts.kube_version}" if facts.kube_version else ""
     return one_line(text if path == "-" else f"{path}: {text}, {os.path.getsize(path) / 1e6:.1f} MB")

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from topospread.text import one_line
+from topospread.text import counted, one_line
 
 from .drill_many import INTERRUPTED
 from .inputs import (
@@ -91,7 +91,9 @@ def rebalance(**given: Any) -> int:
         warn(answer.warnings)
     code = write_answer(answer, given, {"commands": lambda: rebalance_commands(answer)})
     if applied is not None and applied.surprise:
-        warn([f"stopped: {applied.surprise}; {len(applied.done)} of {len(found.moves)} evictions were carried out"])
+        warn(
+            [f"stopped: {applied.surprise}; {len(applied.done)} of {counted(len(found.moves), 'eviction')} carried out"]
+        )
     return INTERRUPTED if interrupted else code
 
 

@@ -155,6 +155,8 @@ class Draft:
             return None
         if scheduler not in self._scheduler_names:
             self.plan.foreign[scheduler] += 1
+            waits = f"waits for the scheduler {scheduler}, of which no configuration is given"
+            self.plan.left_alone.append(QueuedPod(pod, name, row, refused=waits))
             _note(row, f"its pods wait for the scheduler {scheduler}: they are counted and left alone")
             return None
         queued = QueuedPod(pod, name, row, spec.priority or 0, pod.metadata.creation_timestamp or "", after)

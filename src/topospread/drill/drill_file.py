@@ -223,7 +223,7 @@ class _DrillReader(FileFields):
 
     def _expectations(self, value: Mapping[str, Any]) -> Expectations:
         base = "spec.expect"
-        known = ("pending", "skew", "ready", "brokenBudgets", "notEvicted", "settledWithin")
+        known = ("pending", "skew", "ready", "left", "brokenBudgets", "notEvicted", "settledWithin")
         self.known(value, known, base)
         if not value:
             raise self.error(f"expect at least one of {', '.join(known)}", base)
@@ -240,6 +240,7 @@ class _DrillReader(FileFields):
             skew=None if skew is None or isinstance(skew, dict) else self.number(skew, f"{base}.skew"),
             skew_of=of,
             ready=self._numbers(value.get("ready", {}), f"{base}.ready"),
+            left=self._numbers(value.get("left", {}), f"{base}.left"),
             broken_budgets=numbers.get("brokenBudgets"),
             not_evicted=numbers.get("notEvicted"),
             settled_within=None if within is None else self._duration(within, f"{base}.settledWithin"),

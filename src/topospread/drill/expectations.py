@@ -21,6 +21,7 @@ class Expectations:
         skew: maximum skew of any hard constraint at the end.
         skew_of: workload → maximum skew of its constraints at the end.
         ready: workload → minimum number of ready pods at any time.
+        left: workload → minimum number of ready pods from the last step on.
         broken_budgets: maximum number of violated PodDisruptionBudgets.
         not_evicted: maximum number of pods that drains leave.
         settled_within: maximum duration of each step in seconds.
@@ -30,6 +31,7 @@ class Expectations:
     skew: int | None = None
     skew_of: Mapping[str, int] = field(default_factory=dict)
     ready: Mapping[str, int] = field(default_factory=dict)
+    left: Mapping[str, int] = field(default_factory=dict)
     broken_budgets: int | None = None
     not_evicted: int | None = None
     settled_within: float | None = None
@@ -105,13 +107,14 @@ def _skews(drill: Drill, expected: Expectations) -> Iterator[Shortfall]:
 
 
 def _ready(drill: Drill, expected: Expectations) -> Iterator[Shortfall]:
-    for target, least in expected.ready.items():
-        path = f"spec.expect.ready[{target}]"
+    every = [("ready", each, drill.steps[1:]) for each in expected.ready.items()]
+    for name, (target, least), steps in (*every, *(("left", each, drill.steps[-1:]) for each in expected.left.items())):
+        path = f"spec.expect.{name}[{target}]"
         workload = _named(drill, target, path)
         key = _key(workload)
-        found = [
-            (state.fewest, step.step) for step in drill.steps[1:] for state in step.changed if _key(state) == key
-        ] or [(workload.ready, "")]
+        found = [(state.fewest, step.step) for step in steps for state in step.changed if _key(state) == key] or [
+            (workload.ready, "")
+        ]
         fewest, step = min(found, key=lambda each: each[0])
         if fewest < least:
             during = f" (during {step})" if step else ""

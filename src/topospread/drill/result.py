@@ -35,31 +35,37 @@ EventKind = Literal[
 ]
 
 
-class DrillPod(Base, frozen=True):
-    """A pod in an event."""
+class DrillPod(msgspec.Struct, frozen=True):
+    """A pod in an event.
 
-    namespace: Annotated[str, Meta(description="Namespace of the pod.")]
-    name: Annotated[str, Meta(description="Name of the pod.")]
-    workload: Annotated[str, Meta(description="`Deployment/web`; empty for a pod without a workload.")]
-    node: Annotated[str, Meta(description="Node that the pod was on, or that it gets.")]
+    Attributes:
+        workload: ``Deployment/web``; empty for a pod without a workload.
+        node: the node that the pod was on, or that it gets.
+    """
+
+    namespace: str
+    name: str
+    workload: str
+    node: str
 
 
-class DrillEvent(Base, frozen=True):
-    """An event in a step."""
+class DrillEvent(msgspec.Struct, frozen=True):
+    """An event in a step.
 
-    at: Annotated[float, Meta(description="Seconds since the drill began.")]
-    kind: Annotated[
-        str,
-        Meta(
-            description="Of nodes `down`, `up`, `tainted`, `cordoned`, `uncordoned`, `added`; `scaled`, `applied`, "
-            "`rollout`; of pods `evicted`, `lost`, `placed`."
-        ),
-    ]
-    detail: Annotated[str, Meta(description="A taint, why pods were evicted, or the workload that was scaled.")]
-    nodes: Annotated[tuple[str, ...], Meta(description="Nodes of the event.")]
-    pods: Annotated[tuple[DrillPod, ...], Meta(description="Pods of the event.")]
-    ready: Annotated[int, Meta(description="Ready pods of workloads just after the event.")]
-    pending: Annotated[int, Meta(description="Pending pods just after the event.")]
+    Attributes:
+        at: seconds since the drill began.
+        detail: a taint, why pods were evicted, or the workload that was scaled.
+        ready: ready pods of workloads just after the event.
+        pending: pending pods just after the event.
+    """
+
+    at: float
+    kind: EventKind
+    detail: str
+    nodes: tuple[str, ...]
+    pods: tuple[DrillPod, ...]
+    ready: int
+    pending: int
 
 
 class WorkloadState(msgspec.Struct, frozen=True):

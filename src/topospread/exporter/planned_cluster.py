@@ -17,7 +17,7 @@ from topospread.api.kinds import KINDS
 from topospread.api.meta import KubeObject
 from topospread.api.node import Namespace, Node
 from topospread.api.pod import Pod
-from topospread.api.workload import ReplicaSet, ReplicationController, Service, StatefulSet
+from topospread.api.workload import Service
 from topospread.cluster import Cluster, PodClass
 from topospread.cluster.arrays import Bools
 from topospread.cluster.cluster import PodKey, pod_key
@@ -37,8 +37,6 @@ IN_CLUSTER: dict[type[KubeObject], str] = {
     each.struct: each.attribute for each in KINDS.values() if each.struct not in PLANNED
 }
 """Kind of single objects → its list in an inventory and in the cluster."""
-_OF_GROUPS = frozenset({ReplicaSet, ReplicationController, StatefulSet, Namespace})
-"""Kinds to which the planner adds objects or fields."""
 _ObjectId = tuple[type[KubeObject], str, str]
 
 
@@ -219,9 +217,9 @@ class PlannedCluster:
             for each in made.queue
             if each.pod.nominated_node_name
         }
-        for item in made.inventory.objects():
-            if type(item) in _OF_GROUPS:
-                found.objects[type(item), item.namespace, item.name] = item
+        objects = made.inventory
+        for kept in (objects.replica_sets, objects.replication_controllers, objects.stateful_sets, objects.namespaces):
+            found.objects.update(((type(item), item.namespace, item.name), item) for item in kept)
         self._replace(group, known or PlannedGroup(Plan(Inventory())), found)
         self._planned[group] = found
         (self.surplus.add if found.surplus else self.surplus.discard)(group)

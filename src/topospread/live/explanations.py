@@ -11,6 +11,7 @@ from collections.abc import Callable
 from topospread.api.pod import Pod
 from topospread.plugins.spread_arithmetic import ConstraintArithmetic
 from topospread.scheduling.verdict import Verdict
+from topospread.text import counted
 
 from .events import Events, PodEvent, truncated
 
@@ -73,5 +74,5 @@ def _refusals(arithmetic: ConstraintArithmetic) -> str:
     itself, minimum, most = arithmetic.counts_itself, arithmetic.minimum, arithmetic.max_skew
     sums = [f"{each.name} {each.matching} + {itself} − {minimum} = {each.skew} > {most}" for each in refused[:_DOMAINS]]
     if len(refused) > _DOMAINS:
-        sums.append(f"and {len(refused) - _DOMAINS} domains more")
+        sums.append(f"and {counted(len(refused) - _DOMAINS, 'domain')} more")
     return f"{arithmetic.topology_key} (pods + self − minimum = skew > maxSkew): {', '.join(sums)}"

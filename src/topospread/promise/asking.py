@@ -24,7 +24,7 @@ from .order_answer import Answered, GuaranteeAnswer, Lacks
 from .order_drills import drill_file, rollout_file
 from .orders import OrderSearch, SearchBudget, Searched
 from .proofs import Proof
-from .questions import EndQuestion, LeftAfterLoss, NoPending, SkewWithin
+from .questions import EndQuestion, LeftAfterLoss, NoPending
 from .rollout_orders import RolloutBegin, RolloutSearch, begin_rollout
 
 _MOST_PODS = 300
@@ -124,13 +124,12 @@ class Asking:
             self._gathered[key] = search.gathered(loss, workload, self.surely_left(loss, workload))
         return self._gathered[key]
 
-    def answer(self, ask: Callable[[Run], EndQuestion], *, deep: bool = True, is_shown: bool = True) -> GuaranteeAnswer:
+    def answer(self, ask: Callable[[Run], EndQuestion], *, deep: bool = True) -> GuaranteeAnswer:
         """Return the answer to a question on a prepared run.
 
         Args:
             ask: returns the question.
             deep: whether to search; else it is only counted.
-            is_shown: whether the order is written as a drill.
         """
         begun, question = self.begun, ask(self.run)
         if begun is not None and begun.undecidable:
@@ -141,35 +140,32 @@ class Asking:
         if isinstance(question, LeftAfterLoss):
             gathered = self.gathered(question.loss, question.workload)
             if gathered is not None and gathered.left is not None and gathered.left < question.least:
-                return self._told(question, gathered, is_shown=is_shown)
+                return self._told(question, gathered)
         sampled = _sampled(self.run)
         if sampled or not deep:
             return _undecided(question, sampled or "counting does not decide it", "sampling" if sampled else "budget")
-        return self._searched_for(ask, is_shown=is_shown)
+        return self._searched_for(ask)
 
-    def _searched_for(self, ask: Callable[[Run], EndQuestion], *, is_shown: bool) -> GuaranteeAnswer:
+    def _searched_for(self, ask: Callable[[Run], EndQuestion]) -> GuaranteeAnswer:
         begun, question = self.begun, ask(self.run)
         if begun is not None:
-            return self._of_rollout(question, begun, is_shown=is_shown)
+            return self._of_rollout(question, begun)
         if self.assumed is not None:
             return self._of_unjudged(question, self.assumed, ask(self.assumed.run))
-        return self._told(question, self._searched(self.run, self.queue, question), is_shown=is_shown)
+        return self._told(question, self._searched(self.run, self.queue, question))
 
-    def _told(self, question: EndQuestion, found: Searched, *, is_shown: bool) -> GuaranteeAnswer:
-        drill = drill_file(self.run, found.order, self.sources, _expected(question)) if found.order and is_shown else ""
-        return _answer(question, found, drill)
+    def _told(self, question: EndQuestion, found: Searched) -> GuaranteeAnswer:
+        return _answer(question, found, partial(drill_file, self.run, self.queue, found.order, self.sources, question))
 
-    def _of_rollout(self, question: EndQuestion, begun: RolloutBegin, *, is_shown: bool) -> GuaranteeAnswer:
+    def _of_rollout(self, question: EndQuestion, begun: RolloutBegin) -> GuaranteeAnswer:
         if self.unjudged:
             return _undecided(question, "topospread does not model a part of the new pods", "pods")
         if len(begun.new) > _MOST_PODS:
             why = f"a rollout of {len(begun.new)} pods has too many courses: at most {_MOST_PODS} pods are searched"
             return _undecided(question, why, "budget")
         found = _unless_memory_runs_out(RolloutSearch(begun, question, self.budget).search)
-        order, to = found.order, begun.workload
-        return _answer(
-            question, found, rollout_file(order, to, self.sources, _expected(question)) if order and is_shown else ""
-        )
+        write = partial(rollout_file, self.run, found.order, begun.workload, self.sources, question)
+        return _answer(question, found, write)
 
     def _searched(
         self, run: Run, queue: Sequence[QueuedPod], question: EndQuestion, adversaries: Collection[int] = ()
@@ -193,12 +189,12 @@ class Asking:
         # A pod without a node is what is asked about: without the part that is not judged it has none.
         waits = isinstance(question, NoPending) and any(question.workload in (None, each.workload) for each in unjudged)
         if not waits:
-            adverse = _answer(asked, self._searched(assumed.run, assumed.queue, asked, adversaries), "")
+            adverse = _answer(asked, self._searched(assumed.run, assumed.queue, asked, adversaries))
             if adverse.answer == "always":
                 return replace(adverse, why="wherever the other filters let pods go that are not judged, or nowhere")
-        with_all = _answer(asked, self._searched(assumed.run, assumed.queue, asked), "")
+        with_all = _answer(asked, self._searched(assumed.run, assumed.queue, asked))
         judged = [each for each in self.queue if of(each.pod).index not in self.unjudged]
-        if with_all.fails and (waits or _answer(question, self._searched(self.run, judged, question), "").fails):
+        if with_all.fails and (waits or _answer(question, self._searched(self.run, judged, question)).fails):
             return replace(with_all, answer="not always")
         return _undecided(question, "it depends on pods that are not judged", "pods")
 
@@ -269,7 +265,7 @@ def _undecided(question: EndQuestion, why: str, lacks: Lacks) -> GuaranteeAnswer
     return GuaranteeAnswer(str(question), "not decided", 0, 0, why=why, lacks=lacks)
 
 
-def _answer(question: EndQuestion, found: Searched, drill: str) -> GuaranteeAnswer:
+def _answer(question: EndQuestion, found: Searched, write: Callable[[], str] | None = None) -> GuaranteeAnswer:
     answered: Answered
     if found.why:
         answered = "not always" if found.holds or found.gave_up else "never"
@@ -277,16 +273,6 @@ def _answer(question: EndQuestion, found: Searched, drill: str) -> GuaranteeAnsw
         answered = "not decided" if found.gave_up else "always"
     lacks: Lacks = "budget" if answered == "not decided" else ""
     return GuaranteeAnswer(
-        str(question), answered, found.states, found.ends, found.order, found.why or found.gave_up, drill, found.tried,
+        str(question), answered, found.states, found.ends, found.order, found.why or found.gave_up, write, found.tried,
         lacks, found.left,
     )  # fmt: skip
-
-
-def _expected(question: EndQuestion) -> Mapping[str, object]:
-    match question:
-        case SkewWithin():
-            return {"skew": question.highest}
-        case LeftAfterLoss():
-            workload = question.workload
-            return {"ready": {f"{workload.namespace}/{workload.kind}/{workload.name}": question.least}}
-    return {"pending": 0}

@@ -9,6 +9,7 @@ from typing import Literal
 from topospread.api.well_known_labels import HOSTNAME, ZONE
 from topospread.controllers.scale import short_target
 from topospread.drill.steps import Drain, Fail, NodeChoice, Rollout
+from topospread.text import agreeing, counted
 
 from .fresh import counts_revisions_alone, workload_of
 from .kept import Kept, WorkloadPromises
@@ -33,7 +34,7 @@ class DesignFailure:
 
     Attributes:
         key: the topology key that it is about, "" for none.
-        text: a clause: ``the loss of zone a leaves 2 of 6``.
+        text: a clause: ``the loss of zone a can leave 2 of 6``.
         is_wanted: whether it was asked for; else it is what one would like to have besides.
     """
 
@@ -140,14 +141,17 @@ class DesignChecks:
         for node in self.drills.inventory.nodes:
             found = self.drills.play(Drain(NodeChoice("node", node.name)))
             if found.left:
-                yield DesignFailure("drained", HOSTNAME, f"a drain of node {node.name} cannot evict {found.left} pods")
+                yield DesignFailure(
+                    "drained", HOSTNAME, f"a drain of node {node.name} cannot evict {counted(found.left, 'pod')}"
+                )
             elif found.pending:
-                yield DesignFailure("drained", HOSTNAME, f"after a drain of node {node.name} {found.pending} wait")
+                are = f"{counted(found.pending, 'pod')} {agreeing('are', found.pending)}"
+                yield DesignFailure("drained", HOSTNAME, f"after a drain of node {node.name} {are} pending")
 
     def _all_drained(self) -> Iterator[DesignFailure]:
         found = self.drills.play(*(Drain(NodeChoice("node", each.name)) for each in self.drills.inventory.nodes))
         if found.fewest < self.intent.least("drain"):
-            yield DesignFailure("drains", "", f"drains of all nodes leave {found.fewest} of {found.begun} ready")
+            yield DesignFailure("drains", "", f"drains of all nodes can leave {found.fewest} of {found.begun} ready")
 
     def _orders(self, wanted: Survival) -> Iterator[DesignFailure]:
         if wanted.key not in (ZONE, HOSTNAME):
@@ -155,9 +159,9 @@ class DesignChecks:
             return
         kept = self._judged(wanted.promise)
         if kept.verdict == "unknown":
-            self.undecided[f"whether {wanted} {kept.part.when}: {kept.part.says}"] = True
+            self.undecided[f"whether {wanted} {kept.part}"] = True
         elif kept.verdict == "no":
-            yield DesignFailure("lost", wanted.key, f"not {kept.part.when}: {kept.part.says}")
+            yield DesignFailure("lost", wanted.key, str(kept.part))
 
     def _judged(self, want: Want) -> Kept:
         drills = self.drills
@@ -168,9 +172,9 @@ class DesignChecks:
     def _kept(self, want: Want) -> Iterator[DesignFailure]:
         kept = self._judged(want)
         if kept.verdict == "unknown":
-            self.undecided[f"whether {want} {kept.part.when}: {kept.part.says}"] = True
+            self.undecided[f"whether {want} {kept.part}"] = True
         elif kept.verdict == "no":
-            text = f"not {want} {kept.part.when}: {kept.part.says}"
+            text = f"not {want}: {kept.part}"
             key = kept.part.says.rpartition(" on ")[2] if want.about == "skew" else ""
             yield DesignFailure(_CHECKS[want.about], key, text)
 
@@ -178,11 +182,12 @@ class DesignChecks:
         for domain in self._domains(wanted.key):
             found = self.drills.lose(wanted.key, domain)
             is_wanted = self.intent.unnoticed and wanted.key == HOSTNAME
-            if found.ready < found.begun:
-                waits = f"after the loss of {wanted.word} {domain} {found.begun - found.ready} are not ready again"
+            lacking = found.begun - found.ready
+            if lacking > 0:
+                waits = f"after the loss of {wanted.word} {domain} {lacking} {agreeing('are', lacking)} not ready again"
                 why = f": {found.why}" if found.why else ""
                 yield DesignFailure("returned", wanted.key, f"{waits}{why}", is_wanted)
 
 
 def _leaves(wanted: Survival, domain: str, found: Trial) -> str:
-    return f"the loss of {wanted.word} {domain} leaves {found.fewest} of {found.begun}"
+    return f"the loss of {wanted.word} {domain} can leave {found.fewest} of {found.begun}"

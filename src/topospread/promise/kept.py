@@ -58,7 +58,8 @@ class KeptPart:
     """One judgement on a promise.
 
     Attributes:
-        when: ``now``, ``in every order`` or ``after a rollout``.
+        when: ``now``, ``in every order`` or ``after every rollout``; of a broken promise ``in some order`` or
+            ``after some rollout``.
         answer: the search behind it, ``None`` if there was none.
     """
 
@@ -67,6 +68,17 @@ class KeptPart:
     says: str
     ground: Ground
     answer: GuaranteeAnswer | None = None
+
+    def __str__(self) -> str:
+        return told(self.when, self.says)
+
+
+_SOME = {"in some order": "an order exists in which", "after some rollout": "a rollout exists after which"}
+
+
+def told(when: str, says: str) -> str:
+    """Return a judgement as a clause; of a broken promise the one order or rollout that shows it."""
+    return says if says.startswith("counted") else f"{_SOME.get(when, f'{when}:')} {says}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -216,7 +228,7 @@ class WorkloadPromises:
             return LeftAfterLoss(loss, _of(run, self.key), most)
 
         while least < most and self.shared is None and time.monotonic() < until:
-            answer = asking.answer(question, is_shown=False)
+            answer = asking.answer(question)
             if answer.answer == "always":
                 return Bounds.exactly(most)
             if not answer.fails:
@@ -253,19 +265,20 @@ class WorkloadPromises:
 
     def _in_orders(self, ask: _Ask, *, with_rollout: bool = True) -> Iterator[KeptPart]:
         """Yield the judgements on every order, and on every rollout of a Deployment that has one."""
-        yield self._asked("in every order", ask)
+        yield self._asked(ask)
         if with_rollout and self._is_rolled:
-            yield self._asked("after a rollout", ask, short_target(self.key))
+            yield self._asked(ask, short_target(self.key))
 
     @cached_property
     def _fresh(self) -> Inventory:
         return without_pods_of(self.inventory, self.key)
 
-    def _asked(self, when: str, ask: _Ask, rollout: str | None = None) -> KeptPart:
+    def _asked(self, ask: _Ask, rollout: str | None = None) -> KeptPart:
         answer = self._answered(ask, rollout)
-        if self._fresh.pods != self.inventory.pods or rollout:
-            answer = replace(answer, drill="")  # it would begin elsewhere
+        if rollout:
+            answer = replace(answer, write=None)  # it would begin elsewhere
         verdict = _WORDS[answer.answer]
+        when = ("after {} rollout" if rollout else "in {} order").format("some" if verdict == "no" else "every")
         says = answer.why or f"{answer.states} states of all orders searched"
         if answer.lacks == "budget" and answer.states:
             drawn = f", {answer.drawn} random orders keep it" if answer.drawn else ""
@@ -295,7 +308,10 @@ class WorkloadPromises:
         """The pods that disruption budgets keep ready however many nodes drain at once."""
         own, least = self.workload, 0
         labels = own.template.labels if own.template is not None else {}
-        for budget, selector in budgets_over(self.inventory, own.namespace, labels):
+        budgets = [*budgets_over(self.inventory, own.namespace, labels)]
+        if len(budgets) > 1:
+            return own.replicas  # the API server evicts no ready pod of two budgets
+        for budget, selector in budgets:
             others = [
                 each
                 for each in self._now.plan.workloads

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal
 
@@ -43,7 +44,7 @@ class GuaranteeAnswer:
         order: one in which it does not hold, to its end; empty where there is none, or none is known.
         why: what is wrong at its end, why nothing was decided, or what was counted.
         drawn: how many orders were drawn at random, and played to their end.
-        drill: the order as a ``kind: Drill`` file, "" where it cannot be written as one.
+        write: writes the order as a ``kind: Drill`` file; ``None`` if it begins elsewhere.
         lacks: why nothing is decided, "" if it is.
         left: the fewest pods that a loss leaves in the order; ``None`` for other questions.
     """
@@ -54,10 +55,15 @@ class GuaranteeAnswer:
     ends: int
     order: tuple[OrderStep, ...] = ()
     why: str = ""
-    drill: str = ""
+    write: Callable[[], str] | None = None
     drawn: int = 0
     lacks: Lacks = ""
     left: int | None = None
+
+    @property
+    def drill(self) -> str:
+        """The order as a ``kind: Drill`` file; "" if it cannot be written as one."""
+        return self.write() if self.write is not None and self.order else ""
 
     @property
     def fails(self) -> bool:

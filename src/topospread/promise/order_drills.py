@@ -1,7 +1,7 @@
 """An order written as a drill's file, so that anybody can play it again: workloads scaled up pod by pod, or a rollout
 in turns.
 
-Where kube-scheduler had to take another node than the first of equals by name, the others are cordoned for a moment.
+Other nodes that filters let a pod in to are cordoned before it comes.
 """
 
 from __future__ import annotations
@@ -10,49 +10,59 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 
 from topospread.api.yaml_text import yaml_text
-from topospread.controllers.planned import Workload
+from topospread.cluster.cluster import pod_key
+from topospread.controllers.planned import QueuedPod, Workload
 from topospread.drill.drill_file import API_VERSION
 from topospread.simulation.run import Run
 
 from .order_answer import OrderStep
+from .questions import LOSSES, EndQuestion, LeftAfterLoss, SkewWithin
 
 _SCALED = frozenset({"Deployment", "ReplicaSet", "ReplicationController", "StatefulSet"})
 
 
 def drill_file(
-    run: Run, order: Sequence[OrderStep], sources: Mapping[str, object], expect: Mapping[str, object]
-) -> str:
+    run: Run, queue: Sequence[QueuedPod], order: Sequence[OrderStep], sources: Mapping[str, object],
+    question: EndQuestion,
+) -> str:  # fmt: skip
     """The file, "" where the order has pods that no scaling creates, or of workloads that had some before.
 
+    After the order, the domain is lost that the question is about. Pods of no part in the order never come.
+
     Args:
+        queue: the pods that come.
         sources: ``cluster`` and ``manifests`` of the drill, as paths from where the file will be.
-        expect: what the drill is held to.
+        question: the question that fails at the end of the order.
     """
     by_name = {(each.namespace, f"{each.kind}/{each.name}"): each for each in run.plan.workloads}
     used = dict.fromkeys((each.namespace, each.workload) for each in order)
-    if any(by_name[each].kind not in _SCALED or by_name[each].existing for each in used):
+    others = dict.fromkeys((each.namespace, f"{each.workload.kind}/{each.workload.name}") for each in queue)
+    if any(_is_fixed(by_name[each]) for each in used):
         return ""
-    is_scored = any(each.profile.enabled("score") for each in run.scheduler.frameworks.values())
-    if not is_scored and any(_honours_taints(by_name[each]) for each in used):
+    scaled = [each for each in {**used, **others} if not _is_fixed(by_name[each])]
+    steps = [{"scale": f"{namespace}/{workload}=0"} for namespace, workload in scaled]
+    steps += (placing := list(_steps(run, queue, order)))
+    if any("cordon" in each for each in placing) and any(_honours_taints(by_name[each]) for each in used):
         return ""
-    steps = [{"scale": f"{namespace}/{workload}=0"} for namespace, workload in used]
+    if lost := _lost(run, order, question):
+        steps.append({"fail": lost})
     document = {
         "apiVersion": API_VERSION,
         "kind": "Drill",
         "metadata": {"name": "an-order"},
-        "spec": {**sources, "steps": [*steps, *_steps(order, is_scored)], "expect": dict(expect)},
+        "spec": {**sources, "steps": steps, "expect": _expected(question)},
     }
     return yaml_text(document)
 
 
 def rollout_file(
-    order: Sequence[OrderStep], workload: Workload, sources: Mapping[str, object], expect: Mapping[str, object]
+    run: Run, order: Sequence[OrderStep], workload: Workload, sources: Mapping[str, object], question: EndQuestion
 ) -> str:
     """A way of a rollout as a file, "" where its pods ask for volumes, which are bound to nodes.
 
     Args:
         workload: the Deployment.
-        sources, expect: as of `drill_file`.
+        sources, question: as of `drill_file`.
     """
     if workload.template is not None and workload.template.spec.volumes:
         return ""
@@ -60,8 +70,11 @@ def rollout_file(
         "target": f"{workload.namespace}/deploy/{workload.name}",
         "turns": [_turn(each) for each in order if each.node or each.does == "ready"],
     }
+    steps: list[object] = [{"rollout": rollout}]
+    if lost := _lost(run, order, question):
+        steps.append({"fail": lost})
     # One run, as others draw where everything else is; nothing is evicted, as in the search.
-    played = {"runs": 1, "preemption": False, "steps": [{"rollout": rollout}], "expect": dict(expect)}
+    played = {"runs": 1, "preemption": False, "steps": steps, "expect": _expected(question)}
     document = {
         "apiVersion": API_VERSION,
         "kind": "Drill",
@@ -69,6 +82,40 @@ def rollout_file(
         "spec": {**sources, **played},
     }
     return yaml_text(document)
+
+
+def _expected(question: EndQuestion) -> Mapping[str, object]:
+    match question:
+        case SkewWithin(highest, None):
+            return {"skew": highest}
+        case SkewWithin(highest, Workload() as workload):
+            return {"skew": {_name(workload): highest}}
+        case LeftAfterLoss():
+            return {"left": {_name(question.workload): question.least}}
+    return {"pending": 0}
+
+
+def _name(workload: Workload) -> str:
+    return f"{workload.namespace}/{workload.kind}/{workload.name}"
+
+
+def _lost(run: Run, order: Sequence[OrderStep], question: EndQuestion) -> str:
+    """Return the nodes whose loss takes the most pods at the end of an order, as a step names them; "" for none."""
+    if not isinstance(question, LeftAfterLoss):
+        return ""
+    on: Counter[str] = Counter()
+    for each in order:
+        if each.node and each.workload == f"{question.workload.kind}/{question.workload.name}":
+            on[each.node] += -1 if each.does == "deleted" else each.does in ("stands", "placed")
+    nodes, held = run.cluster.nodes, Counter[str]()
+    key = LOSSES[question.loss]
+    for name, number in on.items():
+        node = nodes.nodes[nodes.row_of[name]]
+        if node is not None and key in node.labels:
+            held[node.labels[key]] += number
+    most = max(held.values(), default=0)
+    domain = min((each for each, number in held.items() if number == most), default="")
+    return f"{key}={domain}" if domain else ""
 
 
 def _turn(step: OrderStep) -> dict[str, str]:
@@ -86,13 +133,32 @@ def _honours_taints(workload: Workload) -> bool:
     return any(each.node_taints_policy == "Honor" for each in constraints or ())
 
 
-def _steps(order: Sequence[OrderStep], is_scored: bool) -> Iterator[dict[str, str]]:
+def _is_fixed(workload: Workload) -> bool:
+    """Return whether scaling does not create all pods of a workload."""
+    return workload.kind not in _SCALED or bool(workload.existing)
+
+
+def _steps(run: Run, queue: Sequence[QueuedPod], order: Sequence[OrderStep]) -> Iterator[dict[str, str]]:
+    """Yield steps that place the pods on their nodes; other nodes that take a pod are cordoned until the end."""
     scaled: Counter[tuple[str, str]] = Counter()
-    for each in order:
-        key = each.namespace, each.workload
-        scaled[key] += 1
-        # Of equal nodes the first by name is taken; if scores were left out, any of the others may be better.
-        before = [node for node in each.equal if node < each.node or not is_scored] if each.node else []
-        yield from ({"cordon": f"node={node}"} for node in before)
-        yield {"scale": f"{each.namespace}/{each.workload}={scaled[key]}"}
-        yield from ({"uncordon": f"node={node}"} for node in before)
+    by_name = {(each.namespace, each.name): each for each in queue}
+    cluster, cordoned = run.cluster, dict[str, None]()
+    with cluster.savepoint():
+        for each in order:
+            queued = by_name[each.namespace, each.name]
+            if each.node:
+                feasible = run.scheduler.verdict(queued.pod, queued.name).feasible
+                new = [name for name in feasible if name != each.node and name not in cordoned]
+                cordoned |= dict.fromkeys(new)
+                yield from ({"cordon": f"node={name}"} for name in new)
+                if each.node in cordoned:
+                    del cordoned[each.node]
+                    yield {"uncordon": f"node={each.node}"}
+                pod_class, row = cluster.shared_class(queued.pod), cluster.nodes.row_of[each.node]
+                run.scheduler.bind(pod_key(each.namespace, each.name), pod_class, row)
+                if pod_class.volumes:
+                    run.scheduler.reserve(pod_class, row)
+            key = each.namespace, each.workload
+            scaled[key] += 1
+            yield {"scale": f"{each.namespace}/{each.workload}={scaled[key]}"}
+    yield from ({"uncordon": f"node={name}"} for name in cordoned)

@@ -137,7 +137,10 @@ class OrderSearch:
         self._path: list[OrderStep] = []
         self._found = Searched()
         self._limit, self._begun, self._ran_out, self._deepest = budget.states, 0.0, False, 0
-        self._placed = {id(each): rows_of(run, each.existing) for each in run.plan.workloads}
+        workloads = {id(each.workload): each.workload for each in queue}
+        if isinstance(question, LeftAfterLoss):
+            workloads[id(question.workload)] = question.workload
+        self._placed = {name: rows_of(run, each.existing) for name, each in workloads.items()}
 
     @cached_property
     def _alike(self) -> AlikeStates:
@@ -408,7 +411,7 @@ def _lines(queue: Sequence[QueuedPod], classes: Sequence[PodClass], adversaries:
         workload = id(each.workload)
         follows = each.after is not None or (workload, "in order") in lines
         in_order = follows or id(each) in followed
-        key = (workload, "in order") if in_order else (workload, pod_class.key)
+        key = (workload, "in order") if in_order else (workload, pod_class.index)
         lines.setdefault(key, _PodLine([], pod_class.index in adversaries)).pods.append(each)
     return list(lines.values())
 

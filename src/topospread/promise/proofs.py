@@ -21,6 +21,7 @@ from topospread.controllers.planned import QueuedPod, Workload
 from topospread.plugins.interface import PluginError
 from topospread.plugins.spread_arithmetic import ConstraintArithmetic
 from topospread.simulation.run import Run, spread_of
+from topospread.text import agreeing
 
 from .blocked_nodes import IncomingPods, counts_pod, keeps_away, matching, open_to_all
 from .orders import rows_of
@@ -53,6 +54,7 @@ class Proof:
         classes = {name: run.cluster.shared_class(pod) for name, pod in {id(each): each for each in pods}.items()}
         self.classes = [classes[id(each)] for each in pods]
         self._distinct = list({each.index: each for each in self.classes}.values())
+        self._numbers = list(IncomingPods.of(self.classes).classes.values())
         self._open = -1
         self._find: dict[frozenset[int], bool] = {}
 
@@ -128,7 +130,7 @@ class Proof:
 
     def _greatest(self, pod_class: PodClass, constraint: ConstraintArithmetic) -> int:
         """The greatest skew that a constraint can come to."""
-        number = matching(self._scheduler, pod_class, constraint, [(each, 1) for each in self.classes])
+        number = matching(self._scheduler, pod_class, constraint, self._numbers)
         if not number or not constraint.domains:
             return constraint.skew
         fewest = 0 if self._goes_on else constraint.minimum
@@ -180,9 +182,9 @@ class Proof:
         left, pods = self._left(question.loss, question.workload)
         if left < question.least or not pods:
             return ""
-        when = " after a rollout" if self._goes_on else ""
-        loss, lost = question.loss, pods - left
-        return f"counted: all {pods} find a node, and no {loss} can hold more than {lost} of them{when}"
+        when = "after every rollout" if self._goes_on else "in every order"
+        stay = f"at least {left} {agreeing('are', left)} left {when}"
+        return f"counted: {stay}; all {pods} find a node, and no {question.loss} can hold more than {pods - left}"
 
     def _find_nodes(self, classes: Sequence[PodClass]) -> bool:
         """Return whether all pods of these classes find a node in every order and none of them is evicted."""
@@ -248,7 +250,7 @@ class Proof:
                 skew = max(constraint.skew, constraint.max_skew)
                 yield _most_in_domains(constraint, len(there) + len(own), skew, inside)
             return
-        counted = matching(self._scheduler, own[0], constraint, [(each, 1) for each in self.classes])
+        counted = matching(self._scheduler, own[0], constraint, self._numbers)
         if counted - len(own) >= sum(each.matching for each in constraint.domains):
             # When the last new pod comes to a domain, old pods count as well: as many as the surge allows.
             yield _most_in_domains(constraint, min(counted, len(own) + self._surge), constraint.max_skew, inside)
@@ -258,7 +260,7 @@ class Proof:
         column = self._run.cluster.nodes.labels(constraint.topology_key)
         held = Counter(column.codes[row].item() for row in rows)
         counts = {each.name: each.matching for each in constraint.domains if each.matching}
-        coming = matching(self._scheduler, own[0], constraint, [(each, 1) for each in self.classes])
+        coming = matching(self._scheduler, own[0], constraint, self._numbers)
         all_own = all(counts_pod(self._scheduler, own[0], constraint, each) for each in own)
         there = {column.values[code] if code >= 0 else "": number for code, number in held.items()}
         return all_own and coming == len(own) and counts == there

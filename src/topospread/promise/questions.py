@@ -10,6 +10,7 @@ from typing import Protocol
 from topospread.api.well_known_labels import HOSTNAME, ZONE
 from topospread.controllers.planned import QueuedPod, Workload
 from topospread.simulation.run import Run, spreads
+from topospread.text import agreeing
 
 LOSSES = {"zone": ZONE, "node": HOSTNAME}
 
@@ -50,7 +51,8 @@ class NoPending:
         if not pending:
             return ""
         counts = Counter(f"{each.namespace}/{each.workload.name}" for each in pending)
-        return "pending: " + ", ".join(f"{number} of {name}" for name, number in counts.items())
+        of = ", ".join(f"{number} of {name}" for name, number in counts.items())
+        return f"{of} {agreeing('stay', len(pending))} pending"
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +71,7 @@ class SkewWithin:
         for workload in end.run.plan.workloads if self.workload is None else [self.workload]:
             for each in found.get(id(workload), ()):
                 if each.origin != "system" and each.skew > self.highest:
-                    return f"{workload.namespace}/{workload.name}: skew {each.skew} on {each.topology_key}"
+                    return f"{workload.namespace}/{workload.name} has skew {each.skew} on {each.topology_key}"
         return ""
 
 
@@ -89,7 +91,10 @@ class LeftAfterLoss:
         left, names, rows = self._worst(end)
         if left >= self.least:
             return ""
-        return f"losing {names[0]} leaves {left} of {rows}" if names else f"{left} pods have a node"
+        of = f"{left} of {self.workload.replicas}"
+        if not names:
+            return f"{of} {agreeing('have', left)} a node"
+        return f"losing {names[0]} leaves {of}" + (f" ({rows} had a node)" if rows < self.workload.replicas else "")
 
     def left(self, end: OrderEnd) -> int:
         """Return the fewest pods that the loss of one domain leaves."""

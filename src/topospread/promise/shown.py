@@ -21,6 +21,7 @@ from topospread.drill.steps import Drain, Fail, NodeChoice, Rollout, Scale, Step
 from topospread.simulation.options import SimulationOptions
 from topospread.status.result import ConstraintStatus, WorkloadStatus
 from topospread.status.status import status
+from topospread.text import agreeing
 
 from .counted import CountedWorkloads
 from .kept import WorkloadPromises
@@ -49,8 +50,8 @@ class ShownEvent:
         key: topology key of a loss, "" for other events.
         leaves: pods that stay ready at the worst moment; of ``more`` the replicas that can be added.
         now: pods that a loss leaves in the current state, ``None`` if no pod has a node.
-        orders: pods that a loss leaves wherever filters let the pods go, ``None`` for other events.
-        rolled: pods that a loss after a rollout leaves, ``None`` if rollouts do not matter.
+        orders: fewest pods that a loss leaves, wherever filters let the pods go, ``None`` for other events.
+        rolled: fewest pods that a loss after any rollout leaves, ``None`` if rollouts do not matter.
         then: what follows, in words.
         pending: pods that are pending afterwards.
         missing: pods that are not ready afterwards, pending or not.
@@ -134,7 +135,7 @@ def shown(
     largest = max((settled[key].replicas for key in listed), default=0)
     counted = CountedWorkloads(inventory, options) if len(listed) > _MANY or largest > _LARGE else None
     if counted is not None and counted.is_judged:
-        yield from _counted(counted, listed, settled, ready)
+        yield from _counted(counted, after, listed, settled, ready)
         return
     for key in listed:
         judge = WorkloadPromises(inventory, replace(options, preemption=False, refuses=False), key, budget, {})
@@ -144,6 +145,7 @@ def shown(
 
 def _counted(
     counted: CountedWorkloads,
+    after: Inventory,
     keys: Sequence[ObjectKey],
     settled: Mapping[ObjectKey, WorkloadStatus],
     ready: Mapping[ObjectKey, int],
@@ -155,7 +157,7 @@ def _counted(
     )
     states: dict[ObjectKey, list[tuple[str, WorkloadState]]] = {}
     for name, _ in zones:
-        for each in drill(inventory, [Fail(NodeChoice("zone", name))], options.answered_by).workloads:
+        for each in drill(after, [Fail(NodeChoice("zone", name))], options.answered_by).workloads:
             states.setdefault((each.kind, each.namespace, each.name), []).append((name, each))
     for key in keys:
         with counted.judge(key) as judge:
@@ -276,7 +278,7 @@ class _Showing:
         missing = max(event.of - trial.ready, 0)
         then = f"may end at skew {skew}" if skew else "all ready again" if skew is None else "ends at skew 0"
         if trial.stuck or trial.pending:
-            then = f"may not end: {trial.pending} stay pending"
+            then = f"may not end: {_ended(trial.pending, missing)}"
         return replace(
             event, then=then, pending=trial.pending, missing=missing, skew=skew, why=trial.why, steps=trial.steps,
             runs=trial.runs,
@@ -297,8 +299,8 @@ class _Showing:
 
 def _ended(pending: int, missing: int) -> str:
     if pending:
-        return f"{pending} stay pending"
-    return f"{missing} are not replaced" if missing else "all ready again"
+        return f"{pending} {agreeing('stay', pending)} pending"
+    return f"{missing} {agreeing('are', missing)} not replaced" if missing else "all ready again"
 
 
 def _short(trial: Trial) -> tuple[int, int]:

@@ -14,6 +14,7 @@ from topospread.controllers.planned import QueuedPod
 from topospread.extender.declared import declared, texts_of
 from topospread.extender.domain_rules import refused
 from topospread.extender.surroundings import surroundings
+from topospread.text import counted
 
 from .run import Run
 
@@ -55,9 +56,9 @@ def filtered_by_extender(run: Run, queued: QueuedPod) -> str:
     placed = [each for each in _there(run) if (each[0].namespace, each[0].name) != own] + list(_placed(run, queued))
     against = Counter(_refused(queued.pod, nodes, placed).values())
     if not against:
-        return f"topospread run extender would filter none of {len(nodes)} nodes"
+        return f"topospread run extender would filter none of {counted(len(nodes), 'node')}"
     reasons = "; ".join(f"{number} {why}" for why, number in against.items())
-    return f"topospread run extender would filter {against.total()} of {len(nodes)} nodes: {reasons}"
+    return f"topospread run extender would filter {against.total()} of {counted(len(nodes), 'node')}: {reasons}"
 
 
 def _refused(pod: Pod, nodes: dict[str, Node], placed: list[tuple[Pod, str]]) -> dict[str, str]:

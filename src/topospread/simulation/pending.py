@@ -48,8 +48,11 @@ def reasons_by_domain(
 def reasons_by_domain_of(topology_key: str, verdict: Verdict, cluster: Cluster) -> dict[str, dict[str, int]]:
     """Return domain of a topology key → reason → number of nodes that reject the pod for it."""
     column = cluster.nodes.labels(topology_key)
-    row_of = cluster.nodes.row_of
-    codes = column.codes[np.fromiter((row_of[node] for node in verdict.nodes), np.int64, len(verdict.nodes))]
+    rows, names = cluster.nodes.there
+    if verdict.nodes is not names:
+        row_of = cluster.nodes.row_of
+        rows = np.fromiter((row_of[node] for node in verdict.nodes), np.int64, len(verdict.nodes))
+    codes = column.codes[rows]
     kinds = len(verdict.rejections)  # none where the pod cannot be judged
     rejected = np.flatnonzero((verdict.blame >= 0) & (codes >= 0)) if kinds else np.zeros(0, np.int64)
     pairs, counts = np.unique(codes[rejected] * kinds + verdict.blame[rejected], return_counts=True)

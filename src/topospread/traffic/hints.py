@@ -19,6 +19,7 @@ from topospread.api.well_known_labels import ZONE
 from topospread.api.workload import Service
 from topospread.config.version_rules import since
 from topospread.controllers.node_lifecycle import is_silent
+from topospread.text import agreeing, counted
 
 _OVERLOAD = 0.2
 _EXCLUDED = ("node-role.kubernetes.io/control-plane", "node-role.kubernetes.io/master")
@@ -119,10 +120,16 @@ def _auto(endpoints: Sequence[Endpoint], nodes: Iterable[Node]) -> Hinted:
     if not ratios:
         return Hinted(plain, "Auto", "a node says no zone or no cpu, or nodes are ready in one zone only")
     if len(ratios) > len(ready):
-        return Hinted(plain, "Auto", f"{len(ready)} endpoints are too few for {len(ratios)} zones")
+        return Hinted(
+            plain,
+            "Auto",
+            f"{counted(len(ready), 'endpoint')} {agreeing('are', len(ready))} too few for {len(ratios)} zones",
+        )
     allocations = _allocations(ratios, len(ready))
     if allocations is None:
-        return Hinted(plain, "Auto", f"{len(ready)} endpoints cannot be dealt to {len(ratios)} zones without overload")
+        return Hinted(
+            plain, "Auto", f"{counted(len(ready), 'endpoint')} cannot be dealt to {len(ratios)} zones without overload"
+        )
     if any(not each.zone for each in ready):
         return Hinted(plain, "Auto", "an endpoint is on a node without a zone")
     giving, receiving = _exchanges(allocations, Counter(each.zone for each in ready))

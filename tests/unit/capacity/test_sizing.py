@@ -88,6 +88,15 @@ def test_pools_that_cannot_help_say_why() -> None:
     assert not answer.remedies
 
 
+def test_a_pool_that_takes_the_next_pod_and_is_not_enough_says_how_many_fit_with_it() -> None:
+    """Each zone lets in one pod more than the others: node for node the zones without a pool hold the pods back."""
+    objects = [*nodes("a"), node("b1", "b", cpu="1"), workload("Deployment", replicas=2, spec=SPREAD)]
+    for few in (pool("a", "a", most=3), pool("a", "a")):
+        found = sizing(objects, few, pool("other", "b", cpu=1, most=1), more=9)
+        assert found.verdict == "no"
+        assert [each.why_not for each in found.pools] == ["maxSkew does not admit a", "with +1 of it alone 3 more fit"]
+
+
 def test_limits_that_pools_share_hold_for_the_set() -> None:
     limits = Limits(("group", "g"), {"cpu": 15_000})
     shared = [pool(each, cpu=10, labels={"group": "g"}, limits=limits) for each in ("one", "two")]

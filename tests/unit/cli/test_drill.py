@@ -94,6 +94,8 @@ def test_json_has_the_documented_form() -> None:
     jsonschema.validate(found, schema_of("DrillResult"))
     assert [each["step"] for each in found["steps"]] == ["", "fail zone=zone-a", "drain node=node-2"]
     assert found["steps"][1]["pending"][0]["constraints"][0]["minimum"] == 0
+    evicted = [each["pods"] for each in found["steps"][2]["events"] if each["kind"] == "evicted"]
+    assert {"namespace": "shop", "workload": "StatefulSet/db", "nodes": {"db-1": "node-2"}} in evicted[0]
 
 
 @pytest.mark.parametrize(("words", "name"), [(["--each", "zone"], "DrillEach"), (["--check"], "DrillCheck")])

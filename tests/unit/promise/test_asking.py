@@ -13,9 +13,11 @@ from tests.parted import parted
 from tests.unit.drill.builders import ZONE, budget, inventory, node, nodes, spread, workload
 from topospread.drill.checking import check_drills
 from topospread.drill.drill_file import find_drills
+from topospread.promise.kept import WorkloadPromises
 from topospread.promise.order_answer import GuaranteeAnswer
 from topospread.promise.orders import OrderSearch, SearchBudget, Searched
 from topospread.promise.questions import NoPending
+from topospread.promise.wants import Want
 from topospread.simulation.options import SimulationOptions
 from topospread.simulation.run import prepare
 
@@ -55,7 +57,7 @@ def test_what_always_holds_is_said_with_how_much_was_looked_at() -> None:
 
 def test_an_order_in_which_a_pod_stays_pending_is_shown() -> None:
     answer = asked(SPLIT, never_pending=True)
-    assert (answer.answer, answer.why) == ("not always", "pending: 1 of shop/big")
+    assert (answer.answer, answer.why) == ("not always", "1 of shop/big stays pending")
     assert [(each.workload, bool(each.node)) for each in answer.order] == [
         ("Deployment/small", True),
         ("Deployment/small", True),
@@ -81,7 +83,7 @@ def test_a_pod_that_is_refused_at_first_comes_again() -> None:
 def test_a_daemon_sets_pod_that_finds_no_room_stays_pending() -> None:
     agent = workload("DaemonSet", "agent", spec=of("agent", 1, "3")["spec"]["template"]["spec"])
     answer = asked([node("a1", cpu="2"), node("a2", cpu="4"), agent, of("web", 1)], never_pending=True)
-    assert (answer.answer, answer.why) == ("never", "pending: 1 of shop/agent")
+    assert (answer.answer, answer.why) == ("never", "1 of shop/agent stays pending")
     assert answer.drill == ""
     assert asked([node("a2", cpu="4"), agent, of("web", 1)], never_pending=True).answer == "always"
 
@@ -91,7 +93,7 @@ def test_skew_in_every_order() -> None:
     assert asked(objects, skew=0).answer == "always"
     crowded = [node("a1", "a"), node("b1", "b", cpu="1"), *objects[2:]]
     answer = asked(crowded, skew=1)
-    assert (answer.answer, answer.why) == ("never", f"shop/web: skew 2 on {ZONE}")
+    assert (answer.answer, answer.why) == ("never", f"shop/web has skew 2 on {ZONE}")
 
 
 def test_what_the_loss_of_a_zone_leaves() -> None:
@@ -208,7 +210,7 @@ def test_who_may_evict_others_is_not_said_to_stay_pending() -> None:
     important = of("dns", 1, "10")
     important["spec"]["template"]["spec"]["priorityClassName"] = "system-cluster-critical"
     answer = asked([*nodes("a"), of("web", 1), important], never_pending=True)
-    assert (answer.answer, answer.why, answer.ends) == ("not always", "pending: 1 of shop/web", 1)
+    assert (answer.answer, answer.why, answer.ends) == ("not always", "1 of shop/web stays pending", 1)
 
 
 def test_a_sample_of_the_nodes_decides_nothing_but_what_can_be_counted() -> None:
@@ -220,17 +222,37 @@ def test_a_sample_of_the_nodes_decides_nothing_but_what_can_be_counted() -> None
     assert asked(objects, never_pending=True).answer == "always"
 
 
+def with_manifests(folder: Path, objects: list[Json], drill: str) -> list[str]:
+    """Return what a drill's file falls short of on these objects."""
+    (folder / "all.yaml").write_text(yaml.safe_dump_all(objects))
+    (folder / "loss.yaml").write_text(drill.replace("spec:\n", "spec:\n  manifests: [all.yaml]\n", 1))
+    return [
+        each.message for one in check_drills(find_drills([str(folder / "loss.yaml")])).drills for each in one.shortfalls
+    ]
+
+
 def played_again(tmp_path: Path, objects: list[Json], answer: GuaranteeAnswer) -> list[str]:
-    """What the drill of an order falls short of."""
-    (tmp_path / "all.yaml").write_text(yaml.safe_dump_all(objects))
-    (tmp_path / "order.yaml").write_text(answer.drill.replace("spec:\n", "spec:\n  manifests: [all.yaml]\n", 1))
-    found = check_drills(find_drills([str(tmp_path / "order.yaml")]))
-    return [each.message for drill in found.drills for each in drill.shortfalls]
+    """Return what the drill of an order falls short of."""
+    return with_manifests(tmp_path, objects, answer.drill)
 
 
 def test_an_order_plays_again_as_a_drill(tmp_path: Path) -> None:
     (said,) = played_again(tmp_path, SPLIT, asked(SPLIT, never_pending=True))
     assert said.startswith("1 pending at the end, at most 0 expected: shop/big")
+
+
+@pytest.mark.parametrize("loss", ["zone", "node"])
+def test_the_drill_of_a_loss_shows_the_break_and_passes_once_the_manifest_is_mended(tmp_path: Path, loss: str) -> None:
+    key = ZONE if loss == "zone" else "kubernetes.io/hostname"
+    hard = spread(topologyKey=key, whenUnsatisfiable="DoNotSchedule")
+    there, other = nodes("a", "a", "b"), of("other", 2, "1")
+    (kept,) = WorkloadPromises(
+        inventory(*there, of("web", 2), other), SimulationOptions(), ("Deployment", "shop", "web"), SearchBudget(), {}
+    ).kept([Want("zone-loss" if loss == "zone" else "node-loss", 1)])
+    assert kept.part.answer is not None
+    (said,) = with_manifests(tmp_path, [*there, of("web", 2), other], kept.part.answer.drill)
+    assert said.startswith(f"Deployment shop/web had 0 ready (during fail {key}=")
+    assert not with_manifests(tmp_path, [*there, of("web", 2, "1", hard), other], kept.part.answer.drill)
 
 
 def test_ties_that_matter_are_forced_by_cordons(tmp_path: Path) -> None:

@@ -62,6 +62,6 @@ def test_more_than_ten_workloads_are_shown_with_the_loss_of_each_zone_played_onc
         events = {event.when: event for event in each.events}
         assert set(events) == {"zone-loss", "node-loss", "drain", "rollout"}
         assert events["zone-loss"].runs == 3
-        assert events["zone-loss"].then == "1 stay pending"
+        assert events["zone-loss"].then == "1 stays pending"
         assert (events["drain"].leaves.least, events["rollout"].leaves.least) == (2, 3)
     assert ZONE in found.workloads[0].constraints[0]

@@ -14,6 +14,7 @@ from topospread.lint.pod_source import HASH, PodSource
 from topospread.lint.problem import FieldEdit, Problem
 from topospread.lint.related_objects import autoscaled
 from topospread.lint.rule import Example, Rule, of_pods
+from topospread.text import agreeing, counted
 
 from .selectors import SPREAD
 
@@ -65,7 +66,8 @@ def _min_domains(given: LintInput) -> Iterator[tuple[LintSubject, Problem]]:
     for manifest, pods, replicas in _replicas(given):
         for path, each in pods.constraints():
             if each.min_domains is not None and each.min_domains > replicas:
-                message = f"{each.min_domains} domains are asked for, and there are {replicas} replicas"
+                there = f"{agreeing('are', replicas)} {counted(replicas, 'replica')}"
+                message = f"{each.min_domains} domains are asked for, and there {there}"
                 yield manifest, Problem(f"{path}.minDomains", message)
 
 

@@ -16,7 +16,7 @@ from topospread.lint.pod_source import explicit_replicas
 from topospread.lint.problem import FieldEdit, Problem
 from topospread.lint.related_objects import autoscaled
 from topospread.lint.rule import Example, Rule
-from topospread.text import listed
+from topospread.text import agreeing, listed
 
 from .node_labels import misspelt, named
 from .pod_spec import only_value
@@ -80,7 +80,8 @@ def _key_on_some_nodes(given: LintInput) -> Iterator[tuple[LintSubject, Problem]
         if has.any() and lacking:
             open_nodes = int(template.open.sum())
             what = "they take no pod" if held.counts.hard else "they are scored 0, and what runs there is not counted"
-            message = f"{len(lacking)} of {open_nodes} nodes open to the pods lack {key} ({named(lacking)}): {what}"
+            lack = agreeing(f"lack {key} ({named(lacking)}): {what}", len(lacking))
+            message = f"{len(lacking)} of {open_nodes} nodes open to the pods {lack}"
             yield template.manifest, Problem(f"{held.path}.topologyKey", message + misspelt(lacking[0], key))
 
 
@@ -92,7 +93,8 @@ def _too_few_domains(given: LintInput) -> Iterator[tuple[LintSubject, Problem]]:
         if held.given.min_domains is None or not counts.lacks_domains:
             continue
         domains = f"{len(counts.domains)} eligible domain{'s' if len(counts.domains) > 1 else ''}"
-        message = f"{counts.min_domains} domains are asked for and there are {domains} of {counts.topology_key}"
+        are = agreeing("are", len(counts.domains))
+        message = f"{counts.min_domains} domains are asked for and there {are} {domains} of {counts.topology_key}"
         message += f": each takes {counts.max_skew} pod{'s' if counts.max_skew > 1 else ''} and no more"
         if held.grown is not None:
             message += f"; with the pools it {min_domains_outlook(counts, held.grown)}"

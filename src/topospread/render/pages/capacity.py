@@ -78,7 +78,8 @@ def _sizing(sizing: Sizing, *, by_shape: bool) -> Iterator[Fact]:
             )
     elif sizing.verdict == "no":
         few = "pools may not have as many nodes as are needed (AT MOST); " if sizing.limited else ""
-        yield Fact("fix", f"none: {few}{simulated}, counting ruled out all others")
+        ruled = f"{simulated}, counting ruled out all others" if sizing.simulated else "counting rules out every set"
+        yield Fact("fix", f"none: {few}{ruled}")
 
 
 def _pools(answer: Capacity) -> Iterator[Section]:
@@ -93,7 +94,7 @@ def _pools(answer: Capacity) -> Iterator[Section]:
                 f"+{each.add}" if each.add else 0,
                 "" if by_shape else "–" if each.most is None else each.most,
                 f"{each.price:g}" if each.price is not None else "",
-                "" if each.add else each.why_not or "not needed",
+                "" if each.add else each.why_not,
             )
             for each in pools
         )

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from topospread.answers.drill import DrilledWorkload, DrillResult, DrillStep
+from topospread.answers.drill import DrilledEvent, DrilledWorkload, DrillResult, DrillStep
 from topospread.answers.words import counted, in_order, listed, natural
-from topospread.drill.result import DrillEvent
 from topospread.render.blocks import Bar, Cell, Fact, Page, Part, Role, Section, Span, Table, Verdict
 
 from .pending import fix_facts, fix_sections, pending_sections, unjudged_facts, why_facts
@@ -72,7 +71,9 @@ def page(answer: DrillResult) -> Page:
     parts += pending_sections(end.pending)
     parts += _drawn(answer)
     for each in _last(answer):
-        parts += constraint_sections(each.spread, f"{each.namespace}/{each.name}")
+        at = max(number for number, step in enumerate(answer.steps) if each in step.workloads)
+        moments = (f"before step {at}" if at else "at first", "at the end")
+        parts += constraint_sections(each.spread, f"{each.namespace}/{each.name}", moments)
     if answer.notes:
         parts.append(Section("", tuple(Fact("note", each) for each in answer.notes), wide=True))
     return Page("Drill", tuple(parts))
@@ -133,7 +134,7 @@ def _facts(answer: DrillResult) -> Iterator[Fact]:
         best = max(answer.fallback, key=lambda each: each.pending - each.pending_soft, default=None)
         gain = "no workload would gain from soft constraints while a domain is lost"
         if best is not None and best.pending > best.pending_soft:
-            fewer = f"{best.pending_soft} pods of {best.namespace}/{best.name} instead of {best.pending}"
+            fewer = f"{counted(best.pending_soft, 'pod')} of {best.namespace}/{best.name} instead of {best.pending}"
             gain = f"with soft constraints while a domain is lost, {fewer} would be pending after step {best.step}"
         yield Fact("fallback", gain)
     for each in answer.breaches:
@@ -209,7 +210,7 @@ def _span(least: int, most: int) -> str:
 def _events(number: int, step: DrillStep) -> Table:
     groups = [[each] for each in step.events]
     if len(groups) > _EVENTS:
-        alike: dict[tuple[str, str], list[DrillEvent]] = {}
+        alike: dict[tuple[str, str], list[DrilledEvent]] = {}
         for each in step.events:
             target = each.detail.partition("=")[0] if each.kind == "scaled" else each.detail
             alike.setdefault((each.kind, target), []).append(each)
@@ -218,7 +219,7 @@ def _events(number: int, step: DrillStep) -> Table:
     return Table(("TIME", _name(number, step)), rows, most=_EVENTS)
 
 
-def _time(events: Sequence[DrillEvent]) -> str:
+def _time(events: Sequence[DrilledEvent]) -> str:
     first, last = clock(events[0].at), clock(events[-1].at)
     return first if first == last else f"{first}–{last}"
 
@@ -226,11 +227,11 @@ def _time(events: Sequence[DrillEvent]) -> str:
 _OF_NODES = {"down": "stopped answering", "up": "ready again", "cordoned": "cordoned", "uncordoned": "uncordoned"}
 
 
-def _said(events: Sequence[DrillEvent]) -> str:
+def _said(events: Sequence[DrilledEvent]) -> str:
     """Return events of one kind as words."""
     event, last = events[0], events[-1]
     nodes = [name for each in events for name in each.nodes]
-    pods = [pod for each in events for pod in each.pods]
+    pods = [pod for each in events for group in each.pods for pod in group.nodes.items()]
     count = counted(len(pods), "pod")
     match event.kind:
         case "scaled" if len(events) > 1:
@@ -241,13 +242,13 @@ def _said(events: Sequence[DrillEvent]) -> str:
         case "rollout":
             words = f"{event.detail}: rollout begins"
         case "placed":
-            words = f"{count} placed: {listed([f'{each.name} → {each.node}' for each in pods], _NAMES)}"
+            words = f"{count} placed: {listed([f'{name} → {node}' for name, node in pods], _NAMES)}"
         case "lost":
-            words = f"{count}, terminating until now, gone: {listed([each.name for each in pods], _NAMES)}"
+            words = f"{count}, terminating until now, gone: {listed([name for name, _ in pods], _NAMES)}"
         case "evicted":
             why = event.detail
             done = why if why.startswith(("deleted", "preempted", "replaced")) else f"evicted ({why})"
-            names = [f"{each.name} on {each.node}" if each.node else each.name for each in pods]
+            names = [f"{name} on {node}" if node else name for name, node in pods]
             words = f"{count} {done}: {listed(names, _NAMES)}"
         case _:
             done = _OF_NODES.get(

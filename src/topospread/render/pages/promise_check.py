@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from topospread.answers.promise_check import CheckedPromise, OrderedPod, PromiseCheck
-from topospread.answers.words import counted, listed
+from topospread.answers.words import listed
+from topospread.promise.kept import told
 from topospread.render.blocks import Fact, Page, Part, Role, Section, Span, Table, Verdict
 
 from .pending import unjudged_facts
@@ -23,7 +24,9 @@ def page(answer: PromiseCheck) -> Page:
     for each in answer.remedies[:1]:
         parts.append(Fact("fix", f"{each.says}; tried: every promise that a rollout broke is kept"))
     if any(each.drill for each in broken):
-        parts.append(Fact("next", f"--save-drill FILE writes the {counted(len(broken[0].order), 'step')} as a drill"))
+        parts.append(
+            Fact("next", "--save-drill FILE writes a counterexample as a drill, which fails until it is mended")
+        )
     parts += unjudged_facts(answer.unjudged[:2])
     order = {"no": 0, "unknown": 1, "yes": 2}
     rows = sorted(answer.promises, key=lambda each: order[each.verdict])
@@ -41,7 +44,7 @@ def page(answer: PromiseCheck) -> Page:
 def _row(each: CheckedPromise) -> tuple[Span, ...]:
     word, role = _KEPT[each.verdict]
     namespace, _, name = each.workload.split("/", 2)
-    ground = each.says if each.says.startswith("counted") else f"{each.when}: {each.says}"
+    ground = told(each.when, each.says)
     if each.declared and each.verdict != "yes":
         ground += f" ({each.declared})"
     return Span(f"{namespace}/{name}", "name"), Span(word, role), Span(each.want), Span(ground)

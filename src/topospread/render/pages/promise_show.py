@@ -48,7 +48,7 @@ def page(answer: PromiseShow) -> Page:
 
 
 _MARKS = {
-    "*": "proved for every order; after a rollout it is not decided",
+    "*": "proved for every order; after rollouts it is not decided",
     "?": "between these numbers; the search over the orders of pods ended early",
     "pending": "pods wait afterwards",
     "blocked": "a pod may not be evicted",
@@ -65,7 +65,8 @@ def _marks(rows: Iterable[tuple[Cell, ...]]) -> Iterator[Fact]:
 
 
 def _events(one: PromisedWorkload) -> Table:
-    return Table(("WHEN", "LEAVES", "AND THEN", "GROUND"), tuple(cells for _, cells in event_rows(one)), most=20)
+    heads = "WHEN", "LEAVES AT LEAST", "THEN, PLAYED", "GROUND"
+    return Table(heads, tuple(cells for _, cells in event_rows(one)), most=20)
 
 
 def event_rows(one: PromisedWorkload) -> list[tuple[PromisedEvent, tuple[str, ...]]]:
@@ -80,7 +81,7 @@ def event_rows(one: PromisedWorkload) -> list[tuple[PromisedEvent, tuple[str, ..
         ground = f"{_known(each.orders)}{now}"
         rows.append((each, (_WHEN[each.when], _leaves(each.orders, each), each.then, ground)))
         if each.rolled is not None and each.rolled != each.orders:
-            rows.append((each, ("… after a rollout", _leaves(each.rolled, each), "", _known(each.rolled))))
+            rows.append((each, ("… after any rollout", _leaves(each.rolled, each), "", _known(each.rolled))))
     return rows
 
 

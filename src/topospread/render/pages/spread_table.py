@@ -128,11 +128,13 @@ def said_of(kind: str, spread: Sequence[SpreadOutcome], key: str) -> str:
     return "; ".join(filter(None, parts))
 
 
-def constraint_sections(spread: Sequence[SpreadOutcome], name: str) -> Iterator[Section]:
-    """Yield a section for each constraint of a workload, with its domains."""
+def constraint_sections(
+    spread: Sequence[SpreadOutcome], name: str, heads: tuple[str, str] = ("before", "after")
+) -> Iterator[Section]:
+    """Yield a section for each constraint of a workload, with its domains; ``heads`` name the two moments."""
     for each in spread:
         if each.domains or each.origin != "system":
-            yield Section(f"{name}  {' · '.join(_terms(each))}", _parts(each), wide=True)
+            yield Section(f"{name}  {' · '.join(_terms(each))}", _parts(each, heads), wide=True)
 
 
 def _terms(each: SpreadOutcome) -> Iterator[str]:
@@ -147,19 +149,19 @@ def _terms(each: SpreadOutcome) -> Iterator[str]:
         yield _ORIGINS[each.origin]
 
 
-def _parts(each: SpreadOutcome) -> tuple[Part, ...]:
+def _parts(each: SpreadOutcome, heads: tuple[str, str]) -> tuple[Part, ...]:
     if not each.domains:
         why = ", ".join(left.reason for left in each.left_out)
         return (Fact("no node takes part", why),)
     rows = list(_rows(each)) if len(each.domains) <= _MOST_ROWS else list(_groups(each))
-    return (Table((noun_of(each.topology_key), "before", "after", "", ""), tuple(rows)), *_remarks(each))
+    return (Table((noun_of(each.topology_key), *heads, "", ""), tuple(rows)), *_remarks(each))
 
 
 def _remarks(each: SpreadOutcome) -> Iterator[Fact]:
     if each.exceeded:
         yield Fact("above maxSkew", _EXCEEDED[each.exceeded])
     if len(each.domains) < each.min_domains:
-        yield Fact("minimum", f"counts as 0: {len(each.domains)} domains < minDomains {each.min_domains}")
+        yield Fact("minimum", f"counts as 0: {counted(len(each.domains), 'domain')} < minDomains {each.min_domains}")
     if not each.counts_itself:
         yield Fact(
             "self",

@@ -82,7 +82,7 @@ def test_only_nodes_that_the_pods_may_run_on_have_to_have_the_key(spec: str, clu
     [
         (3, "", []),
         (4, "", ["4 domains are asked for and there are 3 eligible domains of"]),
-        (3, f"nodeSelector: {{{ZONE}: zone-a}}\n", ["3 domains are asked for and there are 1 eligible domain of"]),
+        (3, f"nodeSelector: {{{ZONE}: zone-a}}\n", ["3 domains are asked for and there is 1 eligible domain of"]),
     ],
 )
 def test_min_domains_counts_eligible_domains(min_domains: int, spec: str, said: list[str]) -> None:
