@@ -61,7 +61,7 @@ class Signer:
     def signs(self) -> bool:
         """Return whether the profile signs any pods."""
         named, rules, profile = self._named, self._rules, self._framework.profile
-        if not rules.in_force or profile.extenders or not named <= _SIGNING:
+        if not rules.in_force or profile.has_extenders or not named <= _SIGNING:
             return False
         if "PodTopologySpread" in named and profile.args.pod_topology_spread.constraints_in_force:
             return False

@@ -83,9 +83,10 @@ def test_the_second_pod_gets_the_node_that_was_second_best_for_the_first(version
         (config(NO_DEFAULTS), "1.34", {}),
         (config(NO_DEFAULTS), "1.37", {"OpportunisticBatching": False}),
         (config(), "1.37", {}),
+        (config(NO_DEFAULTS) | {"extenders": [{"urlPrefix": "http://x", "bindVerb": "bind"}]}, "1.37", {}),
         (config(NO_DEFAULTS), "1.35", {"DRAExtendedResource": True}),
     ],
-    ids=["before 1.35", "gate off", "default constraints", "devices in 1.35"],
+    ids=["before 1.35", "gate off", "default constraints", "an extender", "devices in 1.35"],
 )
 def test_nothing_is_reused(given: Json, version: str, gates: dict[str, bool]) -> None:
     made = scheduler(given, version, gates)
