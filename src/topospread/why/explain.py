@@ -21,7 +21,7 @@ from topospread.api.pod import Pod
 from topospread.cluster.cluster import pod_key
 from topospread.config.version_rules import rules_for
 from topospread.controllers.planned import QueuedPod, Workload
-from topospread.scheduling.cycle import Scheduler
+from topospread.scheduling.cycle import Placement, Scheduler
 from topospread.scheduling.select_host import ChoiceRules
 from topospread.scheduling.verdict import GANG, Verdict
 from topospread.simulation.counted import PodOwners
@@ -296,7 +296,7 @@ class _Explainer:
         queued, outcome = (waiting or outcomes)[0]
         if not outcome.pending:
             simulation.restore()
-            return self._placed(simulation, queued)
+            return self._placed(simulation, queued, outcome.placement)
         if outcome.verdict is None:
             return self._waiting(queued, outcome.placement.message)
         return self._pending(simulation, ended, queued, outcome)
@@ -347,12 +347,13 @@ class _Explainer:
             facts["suggestions"], facts["untried"] = suggestions(simulation, self._inventory, queued, found)
         return self._explanation(queued, "pending", None, verdict, facts)
 
-    def _placed(self, simulation: RepeatedSimulation, queued: QueuedPod) -> Explanation:
+    def _placed(self, simulation: RepeatedSimulation, queued: QueuedPod, placement: Placement) -> Explanation:
         seen: list[tuple[Verdict | None, dict[str, Any], str | None]] = []
         key = pod_key(queued.namespace, queued.name)
+        hinted = placement.node if placement.hinted else None
 
         def look(scheduler: Scheduler, verdict: Verdict, nominated: str) -> None:
-            chosen = nominated if nominated in verdict.total else verdict.best[0]
+            chosen = nominated if nominated in verdict.total else hinted or verdict.best[0]
             seen.append((verdict, self._choice(scheduler, queued, verdict, chosen), chosen))
 
         ended = simulation.watch(key, queued.pod, look)
@@ -361,7 +362,8 @@ class _Explainer:
         baseline = _baseline(ended, queued.workload)
         facts |= {"pending": baseline.pending, "wanted": baseline.wanted}
         evictions = tuple(f"{each.namespace}/{each.name}" for each in ended.evictions if each.preemptor == key)
-        return self._explanation(queued, "placed", node, verdict, facts | {"evictions": evictions})
+        facts |= {"evictions": evictions, "from_batch": placement.hinted}
+        return self._explanation(queued, "placed", node, verdict, facts)
 
     def _bound(self, pod: Pod, workload: Workload | None) -> Explanation:
         run = self._run

@@ -264,6 +264,7 @@ class Explanation:
         without: the choice without each constraint.
         verdict: kube-scheduler's answer that all of this explains, ``None`` where it is not asked.
         evictions: pods that were evicted so that this one has room.
+        from_batch: whether it got the next best node of the equal pods before it, and no node was scored for it.
         tries: of a pod that waits in a live cluster, how often kube-scheduler tried it; else ``None``.
         unjudged: parts of the pod and of other pending pods that topospread does not model.
         situations: all pods of the workload by situation, if the question was about a workload.
@@ -294,6 +295,7 @@ class Explanation:
     without: tuple[ChoiceWithout, ...] = ()
     verdict: Verdict | None = None
     evictions: tuple[str, ...] = ()
+    from_batch: bool = False
     warnings: tuple[str, ...] = ()
     notes: tuple[str, ...] = field(default=())
     tries: Attempts | None = None
