@@ -90,8 +90,13 @@ class Draft:
         self.plan.workloads.append(row)
         return row
 
-    def desired(self, controller: Controller, given: int | None, field: str = "replicas") -> int:
+    def desired(
+        self, controller: Controller, given: int | None, field: str = "replicas", *, needed: int | None = None
+    ) -> int:
         """Return the number of replicas: by --scale, else by an autoscaler, else by the manifest, else 1.
+
+        Args:
+            needed: the most pods that run, however many replicas there may be; ``None`` for no such number.
 
         Raises:
             InvalidError: less than none, or with those of other workloads more than can be simulated.
@@ -102,11 +107,12 @@ class Draft:
         problem = ""
         if replicas < 0:
             problem = f"Invalid value: {replicas}: must be greater than or equal to 0"
-        self._desired += replicas
+        pods = replicas if needed is None else min(replicas, needed)
+        self._desired += pods
         most = max(MOST_PODS, MOST_PER_NODE * len(self.plan.inventory.nodes))
         if not problem and self._desired > most:
-            earlier = f", with {self._desired - replicas} of others before," if self._desired > replicas else ""
-            problem = f"{replicas} pods{earlier} are more than can be simulated ({most}; {MOST_PER_NODE} for each node)"
+            earlier = f", with {self._desired - pods} of others before," if self._desired > pods else ""
+            problem = f"{pods} pods{earlier} are more than can be simulated ({most}; {MOST_PER_NODE} for each node)"
         if problem:
             raise InvalidError([problem], controller.place.at(f"spec.{field}"))
         return replicas
