@@ -17,6 +17,7 @@ from tests.browser.serving import TOKEN, WEB, many_nodes, served
 EVIL = "<script>alert(1)</script>"
 MOST_OF_FIRST_LOAD = 300_000
 """Bytes, compressed, of all that the page asks for before it is whole."""
+MOST_OF_AN_ANSWER = 200_000
 
 
 def opened(page: Page, url: str, query: str = "") -> None:
@@ -159,6 +160,7 @@ def test_five_thousand_nodes_and_a_hundred_thousand_pods_are_drawn_and_answer(pa
         page.on("requestfinished", lambda request: sizes.append(request.sizes()["responseBodySize"]))
         opened(page, url)
         assert 50_000 < sum(sizes) <= MOST_OF_FIRST_LOAD
+        assert max(sizes) <= MOST_OF_AN_ANSWER
         drawn = page.evaluate("fetch('/api/picture').then((answer) => answer.json())")
         assert len(drawn["nodes"]["name"]) == 5_000
         assert sum(sum(each[1::2]) for each in drawn["nodes"]["pods"]) == 100_000
@@ -220,6 +222,7 @@ def test_what_is_not_judged_is_hatched_with_a_question_mark_and_words(page: Page
         expect(page.locator("#figures")).to_contain_text("7 not judged")
         expect(page.locator("#figures")).to_contain_text("0 pending")
         expect(page.locator("#result .verdict")).to_have_text("? 7 pods not judged")
+        expect(page.locator("#panel .cause h3")).to_have_text("? 7 pods not judged")
         cell = page.locator("#matrix td.unknown").first
         expect(cell).to_have_text("? 0 to 7")
         assert "gradient" in cell.evaluate("(it) => getComputedStyle(it).backgroundImage")

@@ -79,7 +79,7 @@ class QueuedPod(msgspec.Struct, eq=False):
 
 def is_refusal(message: str) -> bool:
     """Return whether a pending pod's message says that the API server denied the pod."""
-    return message.startswith(("FailedCreate: ", 'pods "', 'Pod "'))
+    return message.startswith(("FailedCreate: ", "ReplicaSetCreateError: ", 'Pod "')) or '" is forbidden: ' in message
 
 
 class Plan(msgspec.Struct):
